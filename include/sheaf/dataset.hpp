@@ -1,0 +1,80 @@
+// A table of examples: the matrix, what is to be predicted, and the names. Resident once on each device that asks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sheaf/device.hpp>
+#include <sheaf/matrix.hpp>
+
+namespace sheaf {
+
+/// The labels of all rows, kept in every way they can be understood, since the model and not the file decides whether
+/// 0, 1, 2 are classes or amounts.
+struct Target {
+  std::vector<double> values;            ///< the labels as numbers; empty when one of them is not a number
+  std::vector<std::int32_t> classes;     ///< class of each row; empty when numbers have over max_classes distinct values
+  std::vector<std::string> class_names;  ///< as spelled at first appearance, in order of first appearance
+  std::string name;                      ///< the label's column, where the file names it
+
+  static constexpr std::int64_t max_classes = 65536;
+
+  bool empty() const { return values.empty() && classes.empty(); }
+  std::int64_t rows() const {
+    return static_cast<std::int64_t>(values.empty() ? classes.size() : values.size());
+  }
+  /// Whether the labels look like classes: some are not numbers, or they are few distinct integers.
+  bool looks_like_classes() const;
+};
+
+/// The matrix on one device, in the orders that products need. Valid as long as the Dataset is neither moved nor destroyed.
+template <class T>
+struct Resident {
+  const Matrix<T>* rows_first = nullptr;           // dense row-major, or CSR
+  const SparseMatrix<T>* columns_first = nullptr;  // sparse data only: CSC, as the CSR of the transpose
+};
+
+template <class T>
+class Dataset {
+ public:
+  Matrix<T> x;  // in CPU memory; must not change once resident() was called
+  Target target;
+  std::vector<std::string> feature_names;  ///< empty: features are named by position, from 1
+  /// States of nominal features (ARFF): the value k in x stands for levels[k]; empty for numeric features. The vector
+  /// itself is empty when no feature is nominal.
+  std::vector<std::vector<std::string>> levels;
+  std::vector<std::int32_t> groups;  ///< group of each row (svmlight's qid, or a named CSV column); empty: none
+  std::vector<std::string> group_names;
+  std::string source;  ///< where it came from, for messages
+
+  std::int64_t rows() const { return sheaf::rows(x); }
+  std::int64_t features() const { return sheaf::columns(x); }
+  std::string feature_name(std::int64_t j) const {
+    return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
+  }
+
+  /// The matrix on `device`, brought there at the first call and kept. Safe to call from several threads.
+  Resident<T> resident(Device device, int threads) const;
+
+ private:
+  struct Copy {
+    Device device;
+    Matrix<T> rows_first;  // unused on the CPU, where x itself serves
+    std::optional<SparseMatrix<T>> columns_first;
+  };
+  struct Copies {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Copy>> list;
+  };
+  std::shared_ptr<Copies> copies_ = std::make_shared<Copies>();
+};
+
+/// The dataset in another precision, taking over names and labels.
+template <class To, class From>
+Dataset<To> convert_precision(Dataset<From> from, int threads);
+
+}  // namespace sheaf

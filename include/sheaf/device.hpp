@@ -1,0 +1,47 @@
+// Where work happens: the CPU cores, or one NVIDIA GPU.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf {
+
+struct Device {
+  enum class Kind : std::uint8_t { cpu, cuda };
+  Kind kind = Kind::cpu;
+  int index = 0;
+
+  static constexpr Device cpu() { return {}; }
+  static constexpr Device cuda(int index = 0) { return {Kind::cuda, index}; }
+  constexpr bool is_cpu() const { return kind == Kind::cpu; }
+  constexpr bool is_cuda() const { return kind == Kind::cuda; }
+  friend constexpr bool operator==(Device, Device) = default;
+};
+
+/// "cpu", "cuda:0" ...
+std::string to_string(Device device);
+
+/// One device as `sheaf devices` shows it. A device that can't be used says why, and what would help.
+struct DeviceInfo {
+  Device device;
+  std::string name;
+  int units = 0;  ///< cores or multiprocessors
+  std::int64_t total_bytes = 0;
+  std::int64_t free_bytes = 0;
+  bool usable = false;
+  std::string why_not;
+  std::string detail;  ///< instruction sets, compute capability, driver
+};
+
+/// The CPU first, then every GPU, or one unusable entry that says why there is none.
+std::vector<DeviceInfo> list_devices();
+
+/// The information of one device.
+DeviceInfo describe(Device device);
+
+/// "cpu", "cuda", "cuda:N" or "auto" (the first usable GPU, else the CPU). A device that is not there is a UsageError.
+Device parse_device(std::string_view text);
+
+}  // namespace sheaf

@@ -1,0 +1,71 @@
+// What a user can cause is an Error with a message that says what, where and what to do; our own bugs are InternalError.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#ifndef __CUDACC__  // nvcc does not take fmt's headers
+#include <fmt/format.h>
+#endif
+
+namespace sheaf {
+
+/// Something outside the program is wrong: a file, its contents, the disk. The command line exits with 1.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The request itself is wrong: an unknown name, a value out of range, a device that is not there. Exit code 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A promise inside Sheaf is broken. Exit code 3.
+class InternalError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// A place in a text file; lines and columns count from 1, and 0 stands for "not known". Columns count bytes.
+struct Place {
+  std::string file;
+  std::int64_t line = 0;
+  std::int64_t column = 0;
+};
+
+/// "file:line:column", leaving out what is not known.
+std::string to_string(const Place& place);
+
+/// "file:line:column: message".
+class ParseError : public Error {
+ public:
+  ParseError(Place place, std::string_view message);
+  const Place& place() const { return place_; }
+
+ private:
+  Place place_;
+};
+
+#ifndef __CUDACC__
+template <class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <class... Args>
+[[noreturn]] void fail_usage(fmt::format_string<Args...> format, Args&&... args) {
+  throw UsageError(fmt::format(format, std::forward<Args>(args)...));
+}
+#endif
+
+/// Our own promises; never for what a user can cause.
+inline void require(bool promise, const char* what) {
+  if (!promise) throw InternalError(what);
+}
+
+}  // namespace sheaf

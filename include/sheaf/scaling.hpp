@@ -1,0 +1,45 @@
+// Per-feature scaling x -> (x - shift) * factor, learnt from one table, saved, and applied to others.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+
+namespace sheaf {
+
+enum class ScaleMethod : std::uint8_t {
+  unit_interval,       ///< [0, 1]
+  symmetric_interval,  ///< [-1, 1]
+  standard,            ///< mean 0, standard deviation 1 (divided by n)
+  max_abs,             ///< largest magnitude 1; zeros stay zeros, so sparse data stay sparse
+};
+
+/// "01", "-11", "standard", "maxabs". Unknown names are answered with the known ones.
+ScaleMethod parse_scale_method(std::string_view text);
+
+struct Scaling {
+  ScaleMethod method = ScaleMethod::max_abs;
+  std::vector<double> shift;
+  std::vector<double> factor;  ///< 0 never: constant features get factor 1 (and become the lower end, or 0)
+  std::vector<std::string> feature_names;
+
+  std::int64_t features() const { return static_cast<std::int64_t>(shift.size()); }
+};
+
+template <class T>
+Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMethod method);
+
+/// Applies in place. Methods that shift turn sparse data dense; that it fits the memory budget is checked first (an
+/// Error names the bytes and suggests maxabs). Other feature counts, or other names where both are named, are Errors.
+template <class T>
+void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& dataset);
+
+/// A readable text file, round-trip exact.
+void save_scaling(const Scaling& scaling, const std::string& path);
+Scaling load_scaling(const std::string& path);
+
+}  // namespace sheaf

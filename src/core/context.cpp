@@ -1,0 +1,52 @@
+#include <sheaf/context.hpp>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <sched.h>
+
+#include <sheaf/error.hpp>
+
+namespace sheaf {
+
+Context::Context(const Options& options)
+    : device_(options.device),
+      threads_(options.threads > 0 ? options.threads : available_threads()),
+      memory_(options.memory > 0 ? options.memory : describe(options.device).free_bytes / 5 * 4),
+      seed_(options.seed),
+      progress_(options.progress != nullptr ? options.progress : &silent_progress()) {}
+
+int available_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+std::int64_t parse_bytes(std::string_view text) {
+  double number = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view unit(result.ptr, static_cast<std::size_t>(text.data() + text.size() - result.ptr));
+  if (unit.ends_with("iB")) unit.remove_suffix(2);
+  else if (unit.ends_with("B")) unit.remove_suffix(1);
+  const auto power = unit.empty() ? 0 : std::string_view("KMGT").find(unit) + 1;
+  const double bytes = number * std::pow(1024.0, static_cast<double>(power));
+  const bool understood = result.ec == std::errc() && unit.size() <= 1 && power <= 4;
+  if (!understood || !(bytes >= 1) || bytes > 9e18)
+    fail_usage("'{}' is no amount of memory; write bytes, or a number with K, M, G or T, such as 512M or 1.5G", text);
+  return static_cast<std::int64_t>(bytes);
+}
+
+std::string format_bytes(std::int64_t bytes) {
+  static constexpr std::array<const char*, 5> units{"bytes", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < units.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+}  // namespace sheaf

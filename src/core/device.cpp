@@ -1,0 +1,106 @@
+#include <charconv>
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
+#include <sheaf/context.hpp>
+#include <sheaf/device.hpp>
+#include <sheaf/error.hpp>
+
+#include "cuda/runtime.hpp"
+
+namespace sheaf {
+namespace {
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const auto colon = line.find(':');
+    if (colon != std::string::npos) return line.substr(line.find_first_not_of(' ', colon + 1));
+  }
+  return "CPU";
+}
+
+std::string cpu_detail() {
+#if defined(__aarch64__)
+#if defined(__ARM_FEATURE_SVE)
+  return "built for Arm with SVE";
+#else
+  return "built for Arm with NEON";
+#endif
+#elif defined(__AVX512F__)
+  return "built for x86-64 with AVX-512";
+#elif defined(__AVX2__)
+  return "built for x86-64 with AVX2";
+#else
+  return "built for the plain instruction set";
+#endif
+}
+
+/// MemAvailable counts what the page cache can give back; sysconf's free pages do not.
+std::int64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string word; file >> word;) {
+    std::int64_t kibibytes = 0;
+    if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
+  }
+  return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+DeviceInfo describe_cpu() {
+  DeviceInfo info;
+  info.device = Device::cpu();
+  info.name = cpu_name();
+  info.units = available_threads();
+  info.total_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  info.free_bytes = available_memory();
+  info.usable = true;
+  info.detail = cpu_detail();
+  return info;
+}
+
+}  // namespace
+
+std::string to_string(Device device) { return device.is_cpu() ? "cpu" : fmt::format("cuda:{}", device.index); }
+
+std::vector<DeviceInfo> list_devices() {
+  std::vector<DeviceInfo> infos{describe_cpu()};
+  for (auto& gpu : cuda::list_devices()) infos.push_back(std::move(gpu));
+  return infos;
+}
+
+DeviceInfo describe(Device device) {
+  if (device.is_cpu()) return describe_cpu();
+  auto gpus = cuda::list_devices();
+  for (auto& info : gpus)
+    if (info.device == device) return info;
+  DeviceInfo none;
+  none.device = device;
+  none.why_not = gpus.front().usable ? fmt::format("there are GPUs cuda:0 to cuda:{}", gpus.size() - 1)
+                                     : gpus.front().why_not;
+  return none;
+}
+
+Device parse_device(std::string_view text) {
+  if (text == "cpu") return Device::cpu();
+  if (text == "auto") {
+    for (const auto& gpu : cuda::list_devices())
+      if (gpu.usable) return gpu.device;
+    return Device::cpu();
+  }
+  int index = 0;
+  bool understood = text == "cuda";
+  if (text.starts_with("cuda:")) {
+    const auto* end = text.data() + text.size();
+    const auto result = std::from_chars(text.data() + 5, end, index);
+    understood = result.ec == std::errc() && result.ptr == end && index >= 0;
+  }
+  if (!understood) fail_usage("unknown device '{}'; known are cpu, cuda, cuda:N (N from 0) and auto", text);
+  const auto info = describe(Device::cuda(index));
+  if (!info.usable) fail_usage("device {} can't be used: {}", to_string(info.device), info.why_not);
+  return info.device;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,23 @@
+// What the core needs of the CUDA runtime, in a header that any compiler can read: runtime.cu where there is
+// CUDA, absent.cpp where there is none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sheaf/device.hpp>
+
+namespace sheaf::cuda {
+
+/// Every GPU the driver shows; when there is none, one unusable entry that says why.
+std::vector<DeviceInfo> list_devices();
+
+void* allocate(int index, std::int64_t bytes);
+void release(int index, void* memory) noexcept;
+void copy_to_host(void* to, int index, const void* from, std::int64_t bytes);
+void copy_from_host(int index, void* to, const void* from, std::int64_t bytes);
+void copy_between(int to_index, void* to, int from_index, const void* from, std::int64_t bytes);
+void fill(int index, void* memory, int value, std::int64_t bytes);
+
+}  // namespace sheaf::cuda
