@@ -5,9 +5,9 @@
 
 namespace sheaf {
 
-/// A name to write to beside `target`, which publish() renames to it. Until then the destructor removes the file, and so
-/// does remove_temporaries(). Links are followed. A target that exists and is no regular file (/dev/stdout, a pipe) is
-/// written directly: path() is the target itself, publish() does nothing and nothing is ever removed.
+/// A name to write to beside `target`, which publish() renames to it. Until then the destructor removes the file, and
+/// so does remove_temporaries(). Links are followed. A target that exists and is no regular file (/dev/stdout, a pipe)
+/// is written directly: path() is the target itself, publish() does nothing and nothing is ever removed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target);

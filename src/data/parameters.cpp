@@ -1,0 +1,151 @@
+#include <sheaf/parameters.hpp>
+
+#include <algorithm>
+
+#include "data/parameter_rows.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();  // row and column numbers fit 32 bits
+
+std::vector<std::string> format_choices() {
+  std::vector<std::string> names{"auto"};
+  for (const auto& format : formats()) names.emplace_back(format.name);
+  return names;
+}
+
+std::vector<std::string> generator_choices() {
+  std::vector<std::string> names;
+  for (const auto& generator : generators()) names.emplace_back(generator.name);
+  return names;
+}
+
+char parse_delimiter(std::string_view text) {
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text == "space") return ' ';
+  if (text.size() != 1) fail_usage("delimiter takes one character, 'tab' or 'space', not '{}'", text);
+  return text.front();
+}
+
+template <class Options>
+Parameter<Options> delimiter_row(char Options::*member, std::string automatic) {
+  const char fallback = Options{}.*member;
+  auto set = [member](Options& options, std::string_view text) { options.*member = parse_delimiter(text); };
+  return {"delimiter",
+          "CHAR",
+          "CSV: what stands between columns (a character, tab or space)",
+          fallback == 0 ? std::move(automatic) : std::string(1, fallback),
+          {},
+          std::move(set)};
+}
+
+}  // namespace
+
+template <>
+const std::vector<Parameter<Context::Options>>& parameters() {
+  using O = Context::Options;
+  static const std::vector<Parameter<O>> rows{
+      {"device",
+       "NAME",
+       "where to work: cpu, cuda, cuda:N or auto (the first usable GPU, else the CPU)",
+       to_string(O{}.device),
+       {},
+       [](O& options, std::string_view text) { options.device = parse_device(text); }},
+      number_row("threads", &O::threads, {1, 4096}, "CPU threads; results do not depend on it", "all cores"),
+      {"memory",
+       "BYTES",
+       "memory the work may use, such as 512M or 4G",
+       "80 % of what is free",
+       {},
+       [](O& options, std::string_view text) { options.memory = parse_bytes(text); }},
+      number_row("seed", &O::seed, {}, "seed of all random numbers; the same seed gives the same bytes"),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<PrecisionOptions>>& parameters() {
+  static const std::vector<Parameter<PrecisionOptions>> rows{
+      choice_row<PrecisionOptions, Precision>("precision", &PrecisionOptions::precision,
+                                              {{"float", Precision::float32}, {"double", Precision::float64}},
+                                              "number type of the table in memory"),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<ReadOptions>>& parameters() {
+  using O = ReadOptions;
+  static const std::vector<Parameter<O>> rows{
+      name_row("format", &O::format, format_choices(), "format of the input; auto goes by its name, else by content"),
+      choice_row<O, Header>("header", &O::header,
+                            {{"auto", Header::automatic}, {"yes", Header::yes}, {"no", Header::no}},
+                            "CSV: whether the first line holds names"),
+      delimiter_row(&O::delimiter, "found in the first line"),
+      text_row("label", "COLUMN", &O::label, "column to predict: a name, a position from 1 (-1: the last), or none",
+               "label, class, target or y, else the last"),
+      text_row("group", "COLUMN", &O::group, "column whose values group the rows", "none"),
+      list_row("ignore", "COLUMNS", &O::ignore, "columns to leave out, separated by commas"),
+      choice_row<O, Missing>("missing", &O::missing,
+                             {{"error", Missing::error},
+                              {"mean", Missing::mean},
+                              {"median", Missing::median},
+                              {"most_frequent", Missing::most_frequent},
+                              {"zero", Missing::zero}},
+                             "what to put for a missing value"),
+      choice_row<O, Storage>("storage", &O::storage,
+                             {{"auto", Storage::automatic}, {"dense", Storage::dense}, {"sparse", Storage::sparse}},
+                             "how to hold the table in memory; auto takes the smaller"),
+      number_row("features", &O::features, {0, most_rows}, "LIBSVM: columns to make at least",
+                 "as many as the largest index"),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<WriteOptions>>& parameters() {
+  using O = WriteOptions;
+  static const std::vector<Parameter<O>> rows{
+      name_row("format", &O::format, format_choices(), "format of the output; auto goes by the ending of its name"),
+      choice_row<O, bool>("header", &O::header, {{"yes", true}, {"no", false}}, "CSV: names in the first line"),
+      delimiter_row(&O::delimiter, {}),
+      number_row("digits", &O::digits, {0, 17}, "significant digits of numbers",
+                 "the fewest that read back as the same number"),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<ScaleOptions>>& parameters() {
+  static const std::vector<Parameter<ScaleOptions>> rows{
+      choice_row<ScaleOptions, ScaleMethod>("method", &ScaleOptions::method,
+                                            {{"maxabs", ScaleMethod::max_abs},
+                                             {"01", ScaleMethod::unit_interval},
+                                             {"-11", ScaleMethod::symmetric_interval},
+                                             {"standard", ScaleMethod::standard}},
+                                            "largest magnitude 1 (sparse stays sparse), range 0 to 1, range -1 to 1, "
+                                            "or mean 0 and standard deviation 1"),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<GenerateOptions>>& parameters() {
+  using O = GenerateOptions;
+  static const std::vector<Parameter<O>> rows{
+      name_row("kind", &O::kind, generator_choices(), "what kind of table to make"),
+      number_row("rows", &O::rows, {1, most_rows}, "examples", "by kind"),
+      number_row("features", &O::features, {1, most_rows}, "features", "by kind"),
+      number_row("informative", &O::informative, {0, most_rows}, "planted features, which decide the label", "by kind"),
+      number_row("nonzeros", &O::nonzeros, {1, std::numeric_limits<std::int64_t>::max()},
+                 "sparse kinds: about how many non-zeros in all", "by kind"),
+      number_row("classes", &O::classes, {2, 65536}, "classes of the label"),
+      number_row("noise", &O::noise, {0, std::numeric_limits<double>::max()},
+                 "fraction of labels flipped; regression: standard deviation of the noise", "by kind"),
+      number_row("effect", &O::effect, {0, std::numeric_limits<double>::max()}, "strength of the planted features"),
+  };
+  return rows;
+}
+
+}  // namespace sheaf
