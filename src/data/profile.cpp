@@ -1,0 +1,137 @@
+#include <sheaf/profile.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <sheaf/array.hpp>
+
+namespace sheaf {
+namespace {
+
+/// The `count` features with the largest score above 0, best first.
+template <class Score>
+std::vector<Highlight> best_features(std::int64_t features, int count, const Score& score) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(features));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  const auto middle = order.begin() + std::min<std::int64_t>(count, features);
+  std::partial_sort(order.begin(), middle, order.end(),
+                    [&](auto a, auto b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
+  std::vector<Highlight> best;
+  for (auto at = order.begin(); at != middle && score(*at) > 0; ++at) best.push_back({*at, {}, {}});
+  return best;
+}
+
+template <class T>
+double value_at(const Matrix<T>& x, std::int64_t row, std::int64_t column) {
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x))
+    return static_cast<double>(dense->values[row * dense->columns + column]);
+  const auto& sparse = std::get<SparseMatrix<T>>(x);
+  const auto* begin = sparse.indices.data() + sparse.offsets[row];
+  const auto* end = sparse.indices.data() + sparse.offsets[row + 1];
+  const auto* at = std::lower_bound(begin, end, column);
+  return at != end && *at == column ? static_cast<double>(sparse.values[at - sparse.indices.data()]) : 0;
+}
+
+template <class T>
+void split_by_class(const Dataset<T>& dataset, const Summary& summary, std::vector<Highlight>& highlights) {
+  const auto& counts = summary.class_counts;
+  for (auto& highlight : highlights) {
+    highlight.class_means.assign(counts.size(), 0);
+    highlight.class_prevalence.assign(counts.size(), 0);
+    for (std::int64_t i = 0; i < dataset.rows(); ++i) {
+      const double value = value_at(dataset.x, i, highlight.feature);
+      const auto state = static_cast<std::size_t>(dataset.target.classes[static_cast<std::size_t>(i)]);
+      highlight.class_means[state] += value;
+      highlight.class_prevalence[state] += value != 0 ? 1 : 0;
+    }
+    for (std::size_t c = 0; c < counts.size(); ++c) {
+      const auto rows = static_cast<double>(std::max<std::int64_t>(counts[c], 1));
+      highlight.class_means[c] /= rows;
+      highlight.class_prevalence[c] /= rows;
+    }
+  }
+}
+
+std::vector<double> histogram(const std::vector<double>& values, double low, double high) {
+  constexpr std::size_t bins = 24;
+  std::vector<double> counts(bins);
+  for (const double value : values) {
+    const double place = high > low ? (value - low) / (high - low) * bins : 0;
+    counts[std::min(static_cast<std::size_t>(place), bins - 1)] += 1;
+  }
+  return counts;
+}
+
+/// The most models that fit beside the table; blocks are padded, so the last few may not be worth a whole width.
+std::int64_t models_that_fit(std::int64_t room, std::int64_t per_task) {
+  if (room < per_task) return 0;
+  const std::int64_t most = room / std::max<std::int64_t>(per_task, 1);
+  return most < 8 ? most : most / 8 * 8;
+}
+
+std::vector<DeviceFit> device_fits(const Context& context, const MemoryNeed& memory) {
+  std::vector<DeviceFit> fits;
+  for (const auto& info : list_devices()) {
+    DeviceFit fit{info, info.device.is_cpu() ? memory.resident_cpu : memory.resident_gpu, 0, 0};
+    if (info.device == context.device())
+      fit.budget = context.memory();
+    else if (info.usable)
+      fit.budget = Context({info.device, context.threads(), 0, 0, nullptr}).memory();
+    fit.models = info.usable ? models_that_fit(fit.budget - fit.need, memory.per_task) : 0;
+    fits.push_back(std::move(fit));
+  }
+  return fits;
+}
+
+template <class T>
+void describe_target(const Dataset<T>& dataset, Profile& result) {
+  const auto& target = dataset.target;
+  result.labelled = !target.empty();
+  result.classification = result.labelled && target.looks_like_classes();
+  result.target_name = target.name;
+  if (result.classification)
+    result.class_names = target.class_names;
+  else if (result.labelled)
+    result.target_histogram = histogram(target.values, result.summary.target_minimum, result.summary.target_maximum);
+}
+
+}  // namespace
+
+double Profile::prevalence(std::int64_t j) const {
+  const auto nonzeros = static_cast<double>(summary.per_feature[static_cast<std::size_t>(j)].nonzeros);
+  return nonzeros / static_cast<double>(std::max<std::int64_t>(summary.rows, 1));
+}
+
+template <class T>
+Profile profile(const Context& context, const Dataset<T>& dataset, const ProfileOptions& options) {
+  Profile result;
+  result.source = dataset.source;
+  result.element_bytes = static_cast<int>(sizeof(T));
+  result.feature_names = dataset.feature_names;
+  result.summary = summarize(context, dataset);
+  result.memory = memory_need(result.summary, result.element_bytes);
+  result.fits = device_fits(context, result.memory);
+  describe_target(dataset, result);
+  AssociationOptions association;
+  if (result.summary.stored > options.shuffle_entries) association.shuffles = 0;
+  result.associations = associate(context, dataset, association);
+
+  const auto& correlation = result.associations.correlation;
+  const auto& features = result.summary.per_feature;
+  result.strongest = best_features(static_cast<std::int64_t>(correlation.size()), options.highlights,
+                                   [&](auto j) { return std::abs(correlation[static_cast<std::size_t>(j)]); });
+  result.varying = best_features(dataset.features(), options.highlights,
+                                 [&](auto j) { return features[static_cast<std::size_t>(j)].deviation; });
+  if (result.classification) {
+    split_by_class(dataset, result.summary, result.strongest);
+    split_by_class(dataset, result.summary, result.varying);
+  }
+  result.findings = findings(result);
+  return result;
+}
+
+template Profile profile(const Context&, const Dataset<float>&, const ProfileOptions&);
+template Profile profile(const Context&, const Dataset<double>&, const ProfileOptions&);
+
+}  // namespace sheaf
