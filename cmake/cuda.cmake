@@ -9,7 +9,8 @@ if(NOT SHEAF_CUDA STREQUAL "off")
       set(CMAKE_CUDA_ARCHITECTURES 90-real 80-virtual)
     endif()
     # Not CMAKE_CUDA_STANDARD: CMake 3.25 does not know how to ask nvcc for C++20.
-    set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -std=c++20")
+    # 554: nvcc warns of conversion operators that a requires clause rules out.
+    set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -std=c++20 --diag-suppress=554")
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
     set(SHEAF_CUDA_FOUND ON)

@@ -1,0 +1,133 @@
+// Element-by-element verbs and sums per task on the GPU. Sums are double, in two steps of fixed order.
+#pragma once
+
+#include <cstdint>
+
+#include <sheaf/view.hpp>
+
+#include "linear/losses.hpp"
+
+namespace sheaf::linear::gpu {
+
+inline constexpr int sum_threads = 256;
+inline constexpr int most_sum_blocks = 1024;
+
+/// The chosen tasks, padded to the stride with tasks that cost nothing.
+template <class T>
+struct TaskColumn {
+  std::int32_t rows, target;
+  T positive, negative, epsilon;
+};
+
+/// What losses read beside the decision values.
+template <class T>
+struct Tables {
+  const float* row_weights;  // nullptr: all 1
+  const T* targets;
+  const TaskColumn<T>* tasks;
+  std::int32_t weight_columns, target_columns;
+};
+
+/// partial[block][t] = the sum of term(row, t) over the block's rows. A block is `across` columns wide and sum_threads /
+/// across rows high; columns beyond it are taken in further passes.
+template <class Term>
+__device__ void sum_rows(std::int64_t rows, int stride, int across, double* partial, Term term) {
+  __shared__ double shared[sum_threads];
+  const int lane = threadIdx.x / across;
+  const int lanes = sum_threads / across;
+  for (int first = 0; first < stride; first += across) {
+    const int t = first + threadIdx.x % across;
+    double sum = 0;
+    if (t < stride)
+      for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * lanes + lane; i < rows;
+           i += static_cast<std::int64_t>(gridDim.x) * lanes)
+        sum += term(i, t);
+    shared[threadIdx.x] = sum;
+    __syncthreads();
+    if (lane == 0 && t < stride) {
+      for (int l = 1; l < lanes; ++l) sum += shared[l * across + threadIdx.x];
+      partial[static_cast<std::int64_t>(blockIdx.x) * stride + t] = sum;
+    }
+    __syncthreads();
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    dot_rows(const T* a, const T* b, std::int64_t rows, int stride, int across, double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    return static_cast<double>(a[i * stride + t]) * static_cast<double>(b[i * stride + t]);
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    sum_columns(const T* a, std::int64_t rows, int stride, int across, double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) { return static_cast<double>(a[i * stride + t]); });
+}
+
+template <class Functor, class T>
+__global__ void __launch_bounds__(sum_threads)
+    loss_rows(const T* z, std::int64_t rows, int stride, int across, Tables<T> tables, T* slopes, T* curvatures,
+              double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    const TaskColumn<T> task = tables.tasks[t];
+    const T y = tables.targets[i * tables.target_columns + task.target];
+    const T weight = tables.row_weights == nullptr ? T(1) : static_cast<T>(tables.row_weights[i * tables.weight_columns + task.rows]);
+    const T cost = weight * (y > 0 ? task.positive : task.negative);
+    const auto terms = Functor::terms(z[i * stride + t], y, task.epsilon);
+    if (slopes != nullptr) slopes[i * stride + t] = cost * terms.slope;
+    if (curvatures != nullptr) curvatures[i * stride + t] = cost * terms.curvature;
+    return static_cast<double>(cost * terms.value);
+  });
+}
+
+/// out[t] = the sum of partial[p][t] over p, in order.
+static __global__ void add_sums(const double* partial, int parts, int stride, double* out) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= stride) return;
+  double sum = 0;
+  for (int p = 0; p < parts; ++p) sum += partial[static_cast<std::int64_t>(p) * stride + t];
+  out[t] = sum;
+}
+
+/// factors: alpha for each column, then beta.
+template <class T>
+__global__ void combine_elements(const T* factors, const T* a, T* b, std::int64_t size, int stride) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const int t = static_cast<int>(e % stride);
+  const T beta = factors[stride + t];
+  const T kept = beta == T(0) ? T(0) : beta * b[e];  // what stands in b may be no number yet
+  b[e] = factors[t] * a[e] + kept;
+}
+
+template <class T>
+__global__ void multiply_pairs(const T* a, const T* b, T* c, std::int64_t size) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e < size) c[e] = a[e] * b[e];
+}
+
+template <class T>
+__global__ void keep_columns(const T* from, int from_stride, const std::int32_t* keep, int kept, T* to, int to_stride,
+                             std::int64_t size) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const int t = static_cast<int>(e % to_stride);
+  to[e] = t < kept ? from[e / to_stride * from_stride + keep[t]] : T(0);
+}
+
+/// z[i][t] += bias * w[t], the weights of the bias being one row.
+template <class T>
+__global__ void add_bias(T bias, const T* w, T* z, std::int64_t size, int stride) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e < size) z[e] += bias * w[e % stride];
+}
+
+template <class T>
+__global__ void scale_sums(const double* sums, double factor, T* out, int stride) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t < stride) out[t] = static_cast<T>(factor * sums[t]);
+}
+
+}  // namespace sheaf::linear::gpu

@@ -1,0 +1,216 @@
+// The linear verbs on CPU cores: OpenMP over rows, vectors over tasks.
+#include <vector>
+
+#include "linear/ops.hpp"
+#include "linear/products_cpu.hpp"
+
+namespace sheaf::linear {
+namespace {
+
+/// Rows per partial sum; fixed, so that sums do not depend on the number of threads.
+constexpr std::int64_t sum_rows = 2048;
+
+/// out[t] = sum over parts of what part(range, sums) added to sums[t], added in the order of the parts.
+template <class Part>
+void sum_over_rows(std::int64_t rows, std::int32_t stride, int threads, std::span<double> out, Part&& part) {
+  const std::int64_t parts = (rows + sum_rows - 1) / sum_rows;
+  std::vector<double> sums(static_cast<std::size_t>(parts * stride), 0.0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::int64_t p = 0; p < parts; ++p)
+    part(Range{p * sum_rows, std::min(rows, (p + 1) * sum_rows)}, sums.data() + p * stride);
+  for (std::size_t t = 0; t < out.size(); ++t) {
+    out[t] = 0;
+    for (std::int64_t p = 0; p < parts; ++p) out[t] += sums[static_cast<std::size_t>(p * stride) + t];
+  }
+}
+
+/// The chosen tasks, column by column, padded to the stride with tasks that cost nothing.
+template <class T>
+struct Columns {
+  std::vector<std::int32_t> rows, target;
+  std::vector<T> positive, negative, epsilon;
+};
+
+template <class T>
+class CpuOps final : public LinearOps<T> {
+ public:
+  CpuOps(const Context& context, const Dataset<T>& dataset, T bias)
+      : LinearOps<T>(Device::cpu(), dataset.rows(), dataset.features(), bias),
+        x_(dataset.resident(Device::cpu(), context.threads())),
+        threads_(context.threads()) {}
+
+  void multiply(BlockView<const T> w, BlockView<T> z) override {
+    if (const auto* sparse = std::get_if<SparseMatrix<T>>(x_.rows_first)) cpu::sparse_product<false>(*sparse, w, z, threads_);
+    else dense_multiply(std::get<DenseMatrix<T>>(*x_.rows_first), w, z);
+    if (this->has_bias()) add_bias(w.data + this->features() * w.stride, z);
+  }
+
+  void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
+  void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
+
+  void load_tables(const Sheaf& sheaf) override {
+    require(sheaf.examples == this->examples(), "a sheaf was made for another dataset");
+    weight_columns_ = sheaf.weight_columns;
+    target_columns_ = sheaf.target_columns;
+    row_weights_.assign(sheaf.row_weights.begin(), sheaf.row_weights.end());
+    if (row_weights_.empty()) row_weights_.assign(static_cast<std::size_t>(sheaf.examples), T(1));
+    targets_.resize(sheaf.targets.size());
+    for (std::size_t i = 0; i < targets_.size(); ++i) targets_[i] = static_cast<T>(sheaf.targets[i]);
+  }
+
+  void choose_tasks(std::span<const Task> tasks) override {
+    columns_ = {};
+    for (const Task& task : tasks) {
+      columns_.rows.push_back(task.rows);
+      columns_.target.push_back(task.target);
+      columns_.positive.push_back(static_cast<T>(task.cost_positive));
+      columns_.negative.push_back(static_cast<T>(task.cost_negative));
+      columns_.epsilon.push_back(static_cast<T>(task.epsilon));
+    }
+    const auto stride = static_cast<std::size_t>(block_stride(static_cast<std::int32_t>(tasks.size())));
+    columns_.rows.resize(stride, 0);
+    columns_.target.resize(stride, 0);
+    columns_.positive.resize(stride, T(0));
+    columns_.negative.resize(stride, T(0));
+    columns_.epsilon.resize(stride, T(0));
+  }
+
+  void losses(Loss loss, BlockView<const T> z, std::span<double> values, BlockView<T> slopes,
+              BlockView<T> curvatures) override {
+    with_loss(loss, [&](auto functor) {
+      sum_over_rows(z.rows, z.stride, threads_, values, [&](Range range, double* sums) {
+        for (std::int64_t i = range.begin; i < range.end; ++i)
+          cpu::for_tiles(z.stride, [&](auto width, std::int32_t column) {
+            loss_tile<decltype(functor), width()>(i, column, z, slopes, curvatures, sums + column);
+          });
+      });
+    });
+  }
+
+  void dot(BlockView<const T> a, BlockView<const T> b, std::span<double> out) override {
+    sum_over_rows(a.rows, a.stride, threads_, out, [&](Range range, double* sums) {
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        for (std::int32_t t = 0; t < a.stride; ++t)
+          sums[t] += static_cast<double>(a.data[i * a.stride + t]) * static_cast<double>(b.data[i * b.stride + t]);
+    });
+  }
+
+  void combine(std::span<const double> alpha, BlockView<const T> a, std::span<const double> beta,
+               BlockView<T> b) override {
+    std::vector<T> factors(2 * static_cast<std::size_t>(a.stride), T(0));
+    for (std::size_t t = 0; t < alpha.size(); ++t) {
+      factors[t] = static_cast<T>(alpha[t]);
+      factors[static_cast<std::size_t>(a.stride) + t] = static_cast<T>(beta[t]);
+    }
+    const T* of_a = factors.data();
+    const T* of_b = factors.data() + a.stride;
+    over_elements(a.rows, a.stride, [&](std::int64_t e, std::int32_t t) {
+      const T kept = of_b[t] == 0 ? T(0) : of_b[t] * b.data[e];  // what stands in b may be no number yet
+      b.data[e] = of_a[t] * a.data[e] + kept;
+    });
+  }
+
+  void multiply_elements(BlockView<const T> a, BlockView<const T> b, BlockView<T> c) override {
+    over_elements(a.rows, a.stride, [&](std::int64_t e, std::int32_t) { c.data[e] = a.data[e] * b.data[e]; });
+  }
+
+  void keep_tasks(BlockView<const T> from, std::span<const std::int32_t> keep, BlockView<T> to) override {
+    const auto kept = static_cast<std::int32_t>(keep.size());
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::int64_t i = 0; i < from.rows; ++i)
+      for (std::int32_t t = 0; t < to.stride; ++t)
+        to.data[i * to.stride + t] = t < kept ? from.data[i * from.stride + keep[static_cast<std::size_t>(t)]] : T(0);
+  }
+
+  void synchronize() override {}
+
+ private:
+  void dense_multiply(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z) {
+    if (x.columns <= cpu::narrow) return cpu::narrow_product(x, w, z, threads_);
+    openblas_set_num_threads(threads_);
+    cpu::gemm(CblasNoTrans, x.rows, z.stride, x.columns, x.values.data(), x.columns, w.data, w.stride, z.data, z.stride);
+  }
+
+  template <bool Squares>
+  void transposed(BlockView<const T> z, BlockView<T> g) {
+    if (x_.columns_first != nullptr) cpu::sparse_product<Squares>(*x_.columns_first, z, g, threads_);
+    else dense_transposed<Squares>(std::get<DenseMatrix<T>>(*x_.rows_first), z, g);
+    if (this->has_bias()) sum_bias<Squares>(z, g.data + this->features() * g.stride);
+  }
+
+  template <bool Squares>
+  void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T> g) {
+    if (Squares || x.columns <= cpu::narrow) return cpu::dense_transposed<Squares>(x, z, g, threads_);
+    openblas_set_num_threads(threads_);
+    cpu::gemm(CblasTrans, x.columns, g.stride, x.rows, x.values.data(), x.columns, z.data, z.stride, g.data, g.stride);
+  }
+
+  void add_bias(const T* weights, BlockView<T> z) {
+    over_elements(z.rows, z.stride, [&](std::int64_t e, std::int32_t t) { z.data[e] += this->bias() * weights[t]; });
+  }
+
+  template <bool Squares>
+  void sum_bias(BlockView<const T> z, T* out) {
+    std::vector<double> sums(static_cast<std::size_t>(z.stride));
+    sum_over_rows(z.rows, z.stride, threads_, sums, [&](Range range, double* partial) {
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        for (std::int32_t t = 0; t < z.stride; ++t) partial[t] += static_cast<double>(z.data[i * z.stride + t]);
+    });
+    const auto factor = static_cast<double>(Squares ? this->bias() * this->bias() : this->bias());
+    for (std::int32_t t = 0; t < z.stride; ++t) out[t] = static_cast<T>(factor * sums[static_cast<std::size_t>(t)]);
+  }
+
+  template <class Functor, int Width>
+  void loss_tile(std::int64_t i, std::int32_t column, BlockView<const T> z, BlockView<T> slopes, BlockView<T> curvatures,
+                 double* sums) const {
+    T y[Width];
+    T cost[Width];
+    for (int t = 0; t < Width; ++t) {
+      const auto task = static_cast<std::size_t>(column + t);
+      y[t] = targets_[static_cast<std::size_t>(i * target_columns_ + columns_.target[task])];
+      cost[t] = row_weights_[static_cast<std::size_t>(i * weight_columns_ + columns_.rows[task])] *
+                (y[t] > 0 ? columns_.positive[task] : columns_.negative[task]);
+    }
+    const T* epsilon = columns_.epsilon.data() + column;
+    const T* decision = z.data + i * z.stride + column;
+    T value[Width];
+    T slope[Width];
+    T curvature[Width];
+    for (int t = 0; t < Width; ++t) {
+      const auto terms = Functor::terms(decision[t], y[t], epsilon[t]);
+      value[t] = cost[t] * terms.value;
+      slope[t] = cost[t] * terms.slope;
+      curvature[t] = cost[t] * terms.curvature;
+    }
+    for (int t = 0; t < Width; ++t) sums[t] += static_cast<double>(value[t]);
+    if (slopes.data != nullptr) std::copy_n(slope, Width, slopes.data + i * slopes.stride + column);
+    if (curvatures.data != nullptr) std::copy_n(curvature, Width, curvatures.data + i * curvatures.stride + column);
+  }
+
+  template <class Element>
+  void over_elements(std::int64_t rows, std::int32_t stride, Element&& element) {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int32_t t = 0; t < stride; ++t) element(i * stride + t, t);
+  }
+
+  Resident<T> x_;
+  int threads_;
+  std::int32_t weight_columns_ = 1;
+  std::int32_t target_columns_ = 1;
+  std::vector<T> row_weights_;
+  std::vector<T> targets_;
+  Columns<T> columns_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<LinearOps<T>> make_cpu_ops(const Context& context, const Dataset<T>& dataset, T bias) {
+  return std::make_unique<CpuOps<T>>(context, dataset, bias);
+}
+
+template std::unique_ptr<LinearOps<float>> make_cpu_ops(const Context&, const Dataset<float>&, float);
+template std::unique_ptr<LinearOps<double>> make_cpu_ops(const Context&, const Dataset<double>&, double);
+
+}  // namespace sheaf::linear

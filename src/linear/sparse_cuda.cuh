@@ -1,0 +1,218 @@
+// Sparse block products on the GPU: out = A b for compressed rows A (X itself, or its transpose) and a task-minor block b.
+//
+// Rows are cut into segments of at most `segment_length` entries, longest first, so that neighbouring lanes have equal work
+// and no long column holds up the rest. A group of lanes takes one segment and a tile of tasks; each entry costs one
+// coalesced vector load of b. Tiles are narrow on purpose: the frequent rows of b of one tile then stay in the first-level
+// cache. Segments of cut rows leave partial sums that a second kernel adds in order: no atomics, same bits every time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <sheaf/array.hpp>
+#include <sheaf/matrix.hpp>
+
+#include "cuda/check.cuh"
+
+namespace sheaf::linear::gpu {
+
+inline constexpr int segment_length = 128;
+inline constexpr int threads_per_block = 256;
+
+struct Segment {
+  std::int64_t begin;
+  std::int32_t length;
+  std::int32_t target;  // a row of the result, or ~slot of a partial sum
+};
+
+struct CutRow {
+  std::int32_t row, first_slot, slots, unused;
+};
+
+/// How a compressed matrix is divided among lanes; made once per matrix.
+struct SegmentPlan {
+  Array<Segment> segments;
+  Array<CutRow> cut_rows;
+  std::int64_t slots = 0;
+};
+
+inline SegmentPlan plan_segments(const Array<std::int64_t>& offsets, Device device) {
+  const auto host = offsets.to(Device::cpu());
+  std::vector<Segment> segments;
+  std::vector<CutRow> cut_rows;
+  std::int32_t slots = 0;
+  for (std::int64_t i = 0; i + 1 < host.size(); ++i) {
+    const std::int64_t length = host[i + 1] - host[i];
+    const auto row = static_cast<std::int32_t>(i);
+    if (length <= segment_length) {
+      segments.push_back({host[i], static_cast<std::int32_t>(length), row});
+      continue;
+    }
+    const auto pieces = static_cast<std::int32_t>((length + segment_length - 1) / segment_length);
+    cut_rows.push_back({row, slots, pieces, 0});
+    for (std::int32_t p = 0; p < pieces; ++p) {
+      const std::int64_t begin = host[i] + length * p / pieces;
+      const std::int64_t end = host[i] + length * (p + 1) / pieces;
+      segments.push_back({begin, static_cast<std::int32_t>(end - begin), ~(slots + p)});
+    }
+    slots += pieces;
+  }
+  std::stable_sort(segments.begin(), segments.end(),
+                   [](const Segment& a, const Segment& b) { return a.length > b.length; });
+  return {Array<Segment>::copy_of(segments, device), Array<CutRow>::copy_of(cut_rows, device), slots};
+}
+
+template <class T, int Width>
+struct alignas(Width * sizeof(T)) Pack {
+  T value[Width];
+};
+
+/// One group of Tile / Width lanes per segment and tile; a lane holds Width neighbouring tasks.
+template <bool Squares, class T, int Width, int Tile>
+__global__ void __launch_bounds__(threads_per_block)
+    gather_tiles(const Segment* segments, std::int64_t count, const std::int32_t* indices, const T* values, const T* b,
+                 int b_stride, T* out, int out_stride, T* partial) {
+  constexpr int lanes = Tile / Width;
+  using Vector = Pack<T, Width>;
+  const std::int64_t item = (static_cast<std::int64_t>(blockIdx.x) * threads_per_block + threadIdx.x) / lanes;
+  const int column = blockIdx.y * Tile + (threadIdx.x % lanes) * Width;
+  if (item >= count || column >= out_stride) return;
+  const Segment segment = segments[item];
+  const std::int32_t* at = indices + segment.begin;
+  const T* value_at = values + segment.begin;
+  T sum[Width] = {};
+  constexpr int ahead = 8;
+  int k = 0;
+  for (; k + ahead <= segment.length; k += ahead) {
+    Vector loaded[ahead];
+    T factor[ahead];
+#pragma unroll
+    for (int u = 0; u < ahead; ++u) {
+      factor[u] = value_at[k + u];
+      loaded[u] = *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(at[k + u]) * b_stride + column);
+    }
+#pragma unroll
+    for (int u = 0; u < ahead; ++u)
+#pragma unroll
+      for (int t = 0; t < Width; ++t) sum[t] += (Squares ? factor[u] * factor[u] : factor[u]) * loaded[u].value[t];
+  }
+  for (; k < segment.length; ++k) {
+    const T factor = Squares ? value_at[k] * value_at[k] : value_at[k];
+    const auto loaded = *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(at[k]) * b_stride + column);
+#pragma unroll
+    for (int t = 0; t < Width; ++t) sum[t] += factor * loaded.value[t];
+  }
+  T* to = segment.target >= 0 ? out + static_cast<std::int64_t>(segment.target) * out_stride
+                              : partial + static_cast<std::int64_t>(~segment.target) * out_stride;
+  Vector result;
+#pragma unroll
+  for (int t = 0; t < Width; ++t) result.value[t] = sum[t];
+  *reinterpret_cast<Vector*>(to + column) = result;
+}
+
+/// Few tasks: the lanes of a group share the entries of one segment and add up their sums at the end.
+template <bool Squares, class T, int Width, int Lanes>
+__global__ void __launch_bounds__(threads_per_block)
+    gather_narrow(const Segment* segments, std::int64_t count, const std::int32_t* indices, const T* values, const T* b,
+                  T* out, T* partial) {
+  using Vector = Pack<T, Width>;
+  const std::int64_t item = (static_cast<std::int64_t>(blockIdx.x) * threads_per_block + threadIdx.x) / Lanes;
+  const int lane = threadIdx.x % Lanes;
+  const Segment segment = item < count ? segments[item] : Segment{0, 0, 0};
+  T sum[Width] = {};
+  for (int k = lane; k < segment.length; k += Lanes) {
+    const T value = values[segment.begin + k];
+    const T factor = Squares ? value * value : value;
+    const auto loaded = *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(indices[segment.begin + k]) * Width);
+#pragma unroll
+    for (int t = 0; t < Width; ++t) sum[t] += factor * loaded.value[t];
+  }
+#pragma unroll
+  for (int t = 0; t < Width; ++t)
+#pragma unroll
+    for (int step = Lanes / 2; step > 0; step /= 2) sum[t] += __shfl_down_sync(0xffffffffU, sum[t], step, Lanes);
+  if (lane != 0 || item >= count) return;
+  T* to = segment.target >= 0 ? out + static_cast<std::int64_t>(segment.target) * Width
+                              : partial + static_cast<std::int64_t>(~segment.target) * Width;
+#pragma unroll
+  for (int t = 0; t < Width; ++t) to[t] = sum[t];
+}
+
+/// The partial sums of each cut row, in order and in double.
+template <class T>
+__global__ void add_partials(const CutRow* rows, const T* partial, int stride, T* out) {
+  const CutRow row = rows[blockIdx.x];
+  for (int t = threadIdx.x; t < stride; t += blockDim.x) {
+    double sum = 0;
+    for (int s = 0; s < row.slots; ++s) sum += static_cast<double>(partial[static_cast<std::int64_t>(row.first_slot + s) * stride + t]);
+    out[static_cast<std::int64_t>(row.row) * stride + t] = static_cast<T>(sum);
+  }
+}
+
+inline int forced_tile() { const char* e = getenv("SHEAF_TILE"); return e ? atoi(e) : 0; }
+inline unsigned blocks_for(std::int64_t items) {
+  return static_cast<unsigned>((items + threads_per_block - 1) / threads_per_block);
+}
+
+/// Widest load of one lane.
+template <class T>
+inline constexpr int lane_width = 16 / static_cast<int>(sizeof(T));
+
+template <bool Squares, class T>
+class SparseProduct {
+ public:
+  SparseProduct(const SparseMatrix<T>& a, const SegmentPlan& plan, Array<T>& partial, cudaStream_t stream)
+      : a_(a), plan_(plan), partial_(partial), stream_(stream) {}
+
+  /// `tile` 0: chosen by the stride.
+  void operator()(BlockView<const T> b, BlockView<T> out, int tile = forced_tile()) {
+    if (plan_.segments.size() == 0) return;
+    if (partial_.size() < plan_.slots * out.stride) partial_ = Array<T>(plan_.slots * out.stride, out.device);
+    constexpr int width = lane_width<T>;
+    if (out.stride == 1) narrow<1>(b, out);
+    else if (out.stride == 2) narrow<2>(b, out);
+    else if (out.stride == 4) narrow<4>(b, out);
+    else switch (tile > 0 ? tile : default_tile(out.stride)) {
+        case 8: wide<width, 8>(b, out); break;
+        case 16: wide<width, 16>(b, out); break;
+        case 32: wide<width, 32>(b, out); break;
+        case 64: wide<width, 64>(b, out); break;
+        default: wide<width, 32 * width>(b, out); break;
+      }
+    if (plan_.cut_rows.size() == 0) return;
+    const int lanes = std::clamp((out.stride + 31) / 32 * 32, 32, 256);
+    add_partials<T><<<static_cast<unsigned>(plan_.cut_rows.size()), lanes, 0, stream_>>>(plan_.cut_rows.data(), partial_.data(),
+                                                                                       out.stride, out.data);
+    cuda::check_launch("add_partials");
+  }
+
+ private:
+  static int default_tile(int stride) { return stride <= 8 ? 8 : stride <= 16 ? 16 : 32; }
+
+  template <int Width, int Tile>
+  void wide(BlockView<const T> b, BlockView<T> out) {
+    const std::int64_t lanes = plan_.segments.size() * (Tile / Width);
+    const dim3 grid(blocks_for(lanes), static_cast<unsigned>((out.stride + Tile - 1) / Tile));
+    gather_tiles<Squares, T, Width, Tile><<<grid, threads_per_block, 0, stream_>>>(
+        plan_.segments.data(), plan_.segments.size(), a_.indices.data(), a_.values.data(), b.data, b.stride, out.data,
+        out.stride, partial_.data());
+    cuda::check_launch("gather_tiles");
+  }
+
+  template <int Width>
+  void narrow(BlockView<const T> b, BlockView<T> out) {
+    constexpr int lanes = 16;
+    gather_narrow<Squares, T, Width, lanes><<<blocks_for(plan_.segments.size() * lanes), threads_per_block, 0, stream_>>>(
+        plan_.segments.data(), plan_.segments.size(), a_.indices.data(), a_.values.data(), b.data, out.data,
+        partial_.data());
+    cuda::check_launch("gather_narrow");
+  }
+
+  const SparseMatrix<T>& a_;
+  const SegmentPlan& plan_;
+  Array<T>& partial_;
+  cudaStream_t stream_;
+};
+
+}  // namespace sheaf::linear::gpu

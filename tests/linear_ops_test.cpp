@@ -1,0 +1,381 @@
+// Every verb of the linear family on every device in SHEAF_TEST_DEVICES, against plain loops in double, at awkward sizes,
+// with sentinels behind each output.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <sheaf/random.hpp>
+
+#include "devices.hpp"
+#include "linear/ops.hpp"
+
+namespace sheaf::linear {
+namespace {
+
+constexpr std::int64_t guard_rows = 3;
+constexpr double sentinel = 12345.0;
+
+/// A block on a device with guard rows behind it that no verb may touch.
+template <class T>
+class Guarded {
+ public:
+  Guarded(std::int64_t rows, std::int32_t tasks, Device device) : rows_(rows), host_(rows + guard_rows, tasks), device_(device) {
+    for (std::int64_t i = 0; i < host_.rows(); ++i)
+      for (std::int32_t t = 0; t < host_.stride(); ++t) set(i, t, i < rows ? std::numeric_limits<T>::quiet_NaN() : T(sentinel));
+  }
+  void fill(Random& random) {
+    for (std::int64_t i = 0; i < rows_; ++i)
+      for (std::int32_t t = 0; t < host_.stride(); ++t) set(i, t, static_cast<T>(random.normal()));
+  }
+  void send() { on_device_ = host_.to(device_); }
+  BlockView<T> view() {
+    auto view = on_device_.view();
+    view.rows = rows_;
+    return view;
+  }
+  /// Brings the result back and checks the guard rows.
+  void fetch() {
+    host_ = on_device_.to(Device::cpu());
+    for (std::int64_t i = rows_; i < host_.rows(); ++i)
+      for (std::int32_t t = 0; t < host_.stride(); ++t)
+        ASSERT_EQ(static_cast<const Block<T>&>(host_).view().data[i * host_.stride() + t], T(sentinel)) << "written behind the end";
+  }
+  double operator()(std::int64_t i, std::int32_t t) const { return static_cast<double>(host_(i, t)); }
+  std::int64_t rows() const { return rows_; }
+  Block<T> snapshot() const { return host_.to(Device::cpu()); }
+
+ private:
+  void set(std::int64_t i, std::int32_t t, T value) { host_.view().data[i * host_.stride() + t] = value; }
+
+  std::int64_t rows_;
+  Block<T> host_;
+  Block<T> on_device_;
+  Device device_;
+};
+
+/// A dense table of the reference and the dataset made of it.
+struct Case {
+  std::int64_t rows, columns;
+  bool sparse;
+  double density;
+};
+
+template <class T>
+struct Problem {
+  Case shape;
+  std::vector<double> x;
+  Dataset<T> dataset;
+
+  explicit Problem(const Case& c) : shape(c), x(static_cast<std::size_t>(c.rows * c.columns), 0.0) {
+    Random random(7, static_cast<std::uint64_t>(c.rows * 1000 + c.columns));
+    DenseMatrix<T> dense{c.rows, c.columns, Array<T>(c.rows * c.columns)};
+    for (std::int64_t e = 0; e < dense.values.size(); ++e) {
+      // Column 0 of sparse tables is full: a long column beside many short ones.
+      const bool present = !c.sparse || e % c.columns == 0 || random.uniform() < c.density;
+      dense.values[e] = present ? static_cast<T>(random.normal()) : T(0);
+      x[static_cast<std::size_t>(e)] = static_cast<double>(dense.values[e]);
+    }
+    if (c.sparse) dataset.x = to_sparse(dense, 1);
+    else dataset.x = std::move(dense);
+  }
+  double at(std::int64_t i, std::int64_t j) const { return x[static_cast<std::size_t>(i * shape.columns + j)]; }
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> list{
+      {0, 5, false, 1},   {0, 5, true, 0.3},    {1, 1, false, 1},     {1, 1, true, 1},      {5, 0, false, 1},
+      {31, 33, false, 1}, {32, 32, true, 0.2},  {33, 31, true, 0.05}, {33, 8, false, 1},    {257, 28, false, 1},
+      {70, 300, false, 1}, {5000, 3, false, 1}, {3000, 40, true, 0.1}, {2500, 17, false, 1}, {40, 2000, true, 0.3},
+      {9000, 70, false, 1},
+  };
+  return list;
+}
+const std::vector<std::int32_t>& task_counts() {
+  static const std::vector<std::int32_t> list{1, 2, 3, 5, 8, 31, 33, 64, 130};
+  return list;
+}
+
+template <class T>
+double tolerance() { return std::is_same_v<T, float> ? 2e-5 : 1e-12; }
+
+/// |got - wanted| against the sum of magnitudes that went into it.
+template <class T>
+void expect_close(double got, double wanted, double magnitude, const std::string& where) {
+  EXPECT_LE(std::abs(got - wanted), tolerance<T>() * (1 + magnitude)) << where << " got " << got << " wanted " << wanted;
+}
+
+template <class T>
+class Verbs : public testing::Test {};
+using Elements = testing::Types<float, double>;
+TYPED_TEST_SUITE(Verbs, Elements);
+
+template <class T, class Check>
+void for_all(Check&& check) {
+  for (const Device device : test::devices())
+    for (const Case& c : cases()) {
+      const Problem<T> problem(c);
+      for (const T bias : {T(0), T(1.5)}) {
+        Context::Options options;
+        options.device = device;
+        options.threads = 2;
+        const auto ops = make_ops<T>(Context(options), problem.dataset, bias);
+        for (const std::int32_t tasks : task_counts()) {
+          SCOPED_TRACE(fmt::format("{} {}x{} sparse={} bias={} tasks={}", to_string(device), c.rows, c.columns, c.sparse, bias, tasks));
+          check(problem, *ops, bias, tasks);
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+    }
+}
+
+TYPED_TEST(Verbs, MultiplyIsXTimesW) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+    Random random(1);
+    Guarded<T> w(ops.weights(), tasks, ops.device());
+    Guarded<T> z(ops.examples(), tasks, ops.device());
+    w.fill(random);
+    w.send();
+    z.send();
+    ops.multiply(w.view(), z.view());
+    ops.synchronize();
+    z.fetch();
+    for (std::int64_t i = 0; i < problem.shape.rows; ++i)
+      for (std::int32_t t = 0; t < tasks; ++t) {
+        double sum = bias > 0 ? static_cast<double>(bias) * w(problem.shape.columns, t) : 0;
+        double magnitude = std::abs(sum);
+        for (std::int64_t j = 0; j < problem.shape.columns; ++j) {
+          sum += problem.at(i, j) * w(j, t);
+          magnitude += std::abs(problem.at(i, j) * w(j, t));
+        }
+        expect_close<T>(z(i, t), sum, magnitude, fmt::format("z({}, {})", i, t));
+      }
+  });
+}
+
+template <class T>
+void check_transposed(bool squares) {
+  for_all<T>([squares](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+    Random random(2);
+    Guarded<T> z(ops.examples(), tasks, ops.device());
+    Guarded<T> g(ops.weights(), tasks, ops.device());
+    z.fill(random);
+    z.send();
+    g.send();
+    if (squares) ops.multiply_squared_transposed(z.view(), g.view());
+    else ops.multiply_transposed(z.view(), g.view());
+    ops.synchronize();
+    g.fetch();
+    for (std::int64_t j = 0; j < ops.weights(); ++j)
+      for (std::int32_t t = 0; t < tasks; ++t) {
+        double sum = 0;
+        double magnitude = 0;
+        for (std::int64_t i = 0; i < problem.shape.rows; ++i) {
+          const double x = j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
+          sum += (squares ? x * x : x) * z(i, t);
+          magnitude += std::abs((squares ? x * x : x) * z(i, t));
+        }
+        expect_close<T>(g(j, t), sum, magnitude, fmt::format("g({}, {})", j, t));
+      }
+  });
+}
+
+TYPED_TEST(Verbs, MultiplyTransposedIsXTransposedTimesZ) { check_transposed<TypeParam>(false); }
+TYPED_TEST(Verbs, MultiplySquaredTransposedIsTheDiagonal) { check_transposed<TypeParam>(true); }
+
+/// Two weight vectors, three targets, tasks that mix them.
+Sheaf make_sheaf(std::int64_t examples, std::int32_t tasks) {
+  Random random(3);
+  Sheaf sheaf;
+  sheaf.examples = examples;
+  sheaf.weight_columns = 2;
+  sheaf.target_columns = 3;
+  for (std::int64_t i = 0; i < examples; ++i) {
+    for (int c = 0; c < 2; ++c) sheaf.row_weights.push_back(static_cast<float>(random.below(3)));
+    for (int c = 0; c < 3; ++c) sheaf.targets.push_back(random.uniform() < 0.4 ? 1 : -1);
+  }
+  for (std::int32_t t = 0; t < tasks; ++t) sheaf.tasks.push_back({t % 2, t % 3, 0.5 + t, 1.0 / (1 + t), 0.25});
+  return sheaf;
+}
+
+struct Terms {
+  double value, slope, curvature;
+};
+/// The losses once more, straight from their definitions.
+Terms reference_loss(Loss loss, double z, double y, double epsilon) {
+  const double e = std::exp(-y * z);
+  const double slack = std::max(0.0, 1 - y * z);
+  const double excess = std::max(0.0, std::abs(z - y) - epsilon);
+  switch (loss) {
+    case Loss::logistic: return {std::log(1 + e), -y * e / (1 + e), e / ((1 + e) * (1 + e))};
+    case Loss::squared_hinge: return {slack * slack, -2 * y * slack, slack > 0 ? 2.0 : 0.0};
+    case Loss::squared_tube: return {excess * excess, (z > y ? 2 : -2) * excess, excess > 0 ? 2.0 : 0.0};
+    case Loss::squared: break;
+  }
+  return {(z - y) * (z - y) / 2, z - y, 1};
+}
+
+TYPED_TEST(Verbs, LossesAreWeightedSumsWithDerivatives) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
+    const Sheaf sheaf = make_sheaf(ops.examples(), tasks);
+    ops.load_tables(sheaf);
+    ops.choose_tasks(sheaf.tasks);
+    Random random(4);
+    Guarded<T> z(ops.examples(), tasks, ops.device());
+    z.fill(random);
+    z.send();
+    for (const Loss loss : {Loss::logistic, Loss::squared_hinge, Loss::squared_tube, Loss::squared}) {
+      Guarded<T> slopes(ops.examples(), tasks, ops.device());
+      Guarded<T> curvatures(ops.examples(), tasks, ops.device());
+      slopes.send();
+      curvatures.send();
+      std::vector<double> values(static_cast<std::size_t>(tasks), -1.0);
+      ops.losses(loss, z.view(), values, slopes.view(), curvatures.view());
+      slopes.fetch();
+      curvatures.fetch();
+      for (std::int32_t t = 0; t < tasks; ++t) {
+        const Task& task = sheaf.tasks[static_cast<std::size_t>(t)];
+        double sum = 0;
+        for (std::int64_t i = 0; i < ops.examples(); ++i) {
+          const double y = sheaf.targets[static_cast<std::size_t>(i * 3 + task.target)];
+          const double cost = static_cast<double>(sheaf.row_weights[static_cast<std::size_t>(i * 2 + task.rows)]) *
+                              (y > 0 ? task.cost_positive : task.cost_negative);
+          const Terms terms = reference_loss(loss, z(i, t), y, task.epsilon);
+          sum += cost * terms.value;
+          expect_close<T>(slopes(i, t), cost * terms.slope, cost * 4, "slope");
+          expect_close<T>(curvatures(i, t), cost * terms.curvature, cost * 4, "curvature");
+        }
+        expect_close<T>(values[static_cast<std::size_t>(t)], sum, sum, "value");
+      }
+      std::vector<double> alone(values.size(), -1.0);
+      ops.losses(loss, z.view(), alone, {}, {});
+      EXPECT_EQ(alone, values) << "derivatives not asked for must not change the sums";
+    }
+  });
+}
+
+TYPED_TEST(Verbs, DotAddsUpEachTask) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
+    Random random(5);
+    Guarded<T> a(ops.examples(), tasks, ops.device());
+    Guarded<T> b(ops.examples(), tasks, ops.device());
+    a.fill(random);
+    b.fill(random);
+    a.send();
+    b.send();
+    std::vector<double> out(static_cast<std::size_t>(tasks), -1.0);
+    ops.dot(a.view(), b.view(), out);
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      double sum = 0;
+      double magnitude = 0;
+      for (std::int64_t i = 0; i < ops.examples(); ++i) {
+        sum += a(i, t) * b(i, t);
+        magnitude += std::abs(a(i, t) * b(i, t));
+      }
+      EXPECT_LE(std::abs(out[static_cast<std::size_t>(t)] - sum), 1e-13 * magnitude) << "sums are double in any precision";
+    }
+  });
+}
+
+TYPED_TEST(Verbs, CombineAndMultiplyElements) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
+    Random random(6);
+    Guarded<T> a(ops.weights(), tasks, ops.device());
+    Guarded<T> b(ops.weights(), tasks, ops.device());
+    Guarded<T> c(ops.weights(), tasks, ops.device());
+    a.fill(random);
+    b.fill(random);
+    const Block<T> before = b.snapshot();
+    a.send();
+    b.send();
+    c.send();  // not a number throughout
+    std::vector<double> alpha;
+    std::vector<double> beta;
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      alpha.push_back(random.normal());
+      beta.push_back(t % 3 == 0 ? 0 : random.normal());
+    }
+    const std::vector<double> zeros(alpha.size(), 0.0);
+    ops.combine(alpha, a.view(), beta, b.view());
+    ops.combine(alpha, a.view(), zeros, c.view());
+    ops.synchronize();
+    b.fetch();
+    c.fetch();
+    for (std::int64_t i = 0; i < ops.weights(); ++i)
+      for (std::int32_t t = 0; t < tasks; ++t) {
+        const auto s = static_cast<std::size_t>(t);
+        expect_close<T>(b(i, t), alpha[s] * a(i, t) + beta[s] * static_cast<double>(before(i, t)), 4, "combine");
+        expect_close<T>(c(i, t), alpha[s] * a(i, t), 4, "combine over what was no number");
+      }
+    ops.multiply_elements(a.view(), b.view(), c.view());
+    ops.synchronize();
+    c.fetch();
+    for (std::int64_t i = 0; i < ops.weights(); ++i)
+      for (std::int32_t t = 0; t < tasks; ++t) expect_close<T>(c(i, t), a(i, t) * b(i, t), 8, "multiply_elements");
+  });
+}
+
+TYPED_TEST(Verbs, KeptTasksStandSideBySide) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
+    Random random(8);
+    Guarded<T> from(ops.weights(), tasks, ops.device());
+    from.fill(random);
+    from.send();
+    std::vector<std::int32_t> keep;
+    for (std::int32_t t = tasks - 1; t >= 0; t -= 2) keep.push_back(t);
+    Guarded<T> to(ops.weights(), static_cast<std::int32_t>(keep.size()), ops.device());
+    to.send();
+    ops.keep_tasks(from.view(), keep, to.view());
+    ops.synchronize();
+    to.fetch();
+    for (std::int64_t i = 0; i < ops.weights(); ++i)
+      for (std::size_t t = 0; t < keep.size(); ++t)
+        ASSERT_EQ(to(i, static_cast<std::int32_t>(t)), from(i, keep[t]));
+  });
+}
+
+/// Same device, same input: the same bits, whatever the number of threads.
+TYPED_TEST(Verbs, ProductsRepeatBitForBit) {
+  using T = TypeParam;
+  for (const Device device : test::devices())
+    for (const Case& c : {Case{3000, 40, true, 0.1}, Case{9000, 28, false, 1}, Case{40, 2000, true, 0.3}}) {
+      const Problem<T> problem(c);
+      std::vector<Block<T>> results;
+      for (const int threads : {1, 2, 3}) {
+        Context::Options options;
+        options.device = device;
+        options.threads = threads;
+        const auto ops = make_ops<T>(Context(options), problem.dataset, T(1));
+        Random random(9);
+        Guarded<T> z(ops->examples(), 17, device);
+        Guarded<T> g(ops->weights(), 17, device);
+        z.fill(random);
+        z.send();
+        g.send();
+        ops->multiply_transposed(z.view(), g.view());
+        ops->multiply(g.view(), z.view());
+        ops->synchronize();
+        z.fetch();
+        Block<T> copy(z.rows(), 17);
+        for (std::int64_t i = 0; i < z.rows(); ++i)
+          for (std::int32_t t = 0; t < 17; ++t) copy(i, t) = static_cast<T>(z(i, t));
+        results.push_back(std::move(copy));
+      }
+      for (std::int64_t i = 0; i < c.rows; ++i)
+        for (std::int32_t t = 0; t < 17; ++t) {
+          ASSERT_EQ(results[0](i, t), results[1](i, t));
+          ASSERT_EQ(results[0](i, t), results[2](i, t));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sheaf::linear
