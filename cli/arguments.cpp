@@ -1,0 +1,88 @@
+#include "arguments.hpp"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+#include <sheaf/error.hpp>
+#include <sheaf/names.hpp>
+
+namespace sheaf::cli {
+
+void Arguments::positional(std::string name, std::string& value, std::string help, bool required) {
+  positionals_.push_back({std::move(name), std::move(help), &value, required});
+}
+
+void Arguments::section(std::string title) { sections_.push_back({std::move(title), {}}); }
+
+void Arguments::add(Option option) { sections_.back().options.push_back(std::move(option)); }
+
+void Arguments::flag(std::string name, bool& value, std::string help) {
+  add({"--" + name, "", std::move(help), "", [&value](const std::string&) { value = true; }});
+}
+
+void Arguments::text(std::string name, std::string value_name, std::string& value, std::string help) {
+  add({"--" + name, std::move(value_name), std::move(help), "", [&value](const std::string& text) { value = text; }});
+}
+
+bool Arguments::given(std::string_view flag) const {
+  for (const auto& section : sections_)
+    for (const auto& option : section.options)
+      if (option.flag == flag) return option.given;
+  return false;
+}
+
+std::string Arguments::join(const std::vector<std::string>& names, char between) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : std::string(1, between)) + name;
+  return text;
+}
+
+std::vector<std::string> Arguments::flags() const {
+  std::vector<std::string> names;
+  for (const auto& section : sections_)
+    for (const auto& option : section.options) names.push_back(option.flag);
+  names.emplace_back("--help");
+  return names;
+}
+
+void Arguments::check(std::span<const std::string> extras) const {
+  for (const auto& extra : extras) {
+    if (extra.size() > 1 && extra.starts_with('-')) fail_unknown("option", extra.substr(0, extra.find('=')), flags());
+    fail_usage("'{}' is one argument too many", extra);
+  }
+  for (const auto& positional : positionals_)
+    if (positional.required && positional.value->empty())
+      fail_usage("{} is missing: {}", positional.name, positional.help);
+}
+
+// CLI11 takes the words apart; what is unknown or missing we say ourselves, with the nearest known name.
+void Arguments::parse(std::span<const std::string> words) {
+  CLI::App app;
+  app.set_help_flag("");
+  app.allow_extras();
+  app.add_flag("-h,--help", help_);
+  for (auto& section : sections_)
+    for (auto& option : section.options) {
+      const auto set = [&option](const std::string& text) {
+        option.set(text);
+        option.given = true;
+      };
+      if (option.value.empty())
+        app.add_flag_callback(option.flag, [set] { set(""); });
+      else
+        app.add_option_function<std::vector<std::string>>(
+               option.flag, [set](const auto& texts) { std::for_each(texts.begin(), texts.end(), set); })
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+  for (auto& positional : positionals_) app.add_option(positional.name, *positional.value);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    fail_usage("{}", error.what());
+  }
+  if (!help_) check(app.remaining());
+}
+
+}  // namespace sheaf::cli

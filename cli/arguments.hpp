@@ -1,0 +1,91 @@
+// What a command takes, declared once: parsing, help and documentation all come from here.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/parameters.hpp>
+
+namespace sheaf::cli {
+
+/// One option as help shows it.
+struct Option {
+  std::string flag;   // "--threads"
+  std::string value;  // "N"; empty for a switch
+  std::string help;
+  std::string default_text;
+  std::function<void(const std::string&)> set;
+  bool given = false;
+};
+
+struct Positional {
+  std::string name;
+  std::string help;
+  std::string* value;
+  bool required;
+};
+
+struct Section {
+  std::string title;
+  std::vector<Option> options;
+};
+
+class Arguments {
+ public:
+  void positional(std::string name, std::string& value, std::string help, bool required = true);
+  /// Options declared from here on stand under `title`.
+  void section(std::string title);
+  void add(Option option);
+  void flag(std::string name, bool& value, std::string help);
+  void text(std::string name, std::string value_name, std::string& value, std::string help);
+
+  /// The rows of an options struct that `names` lists (none: all), in the order of the table.
+  template <class Options>
+  void parameters(Options& options, std::initializer_list<std::string_view> names = {}) {
+    for (const auto& row : sheaf::parameters<Options>())
+      if (names.size() == 0 || std::find(names.begin(), names.end(), row.name) != names.end())
+        add(option(row, row.name, options));
+  }
+  /// One row under another name, where two structs of one command would clash.
+  template <class Options>
+  void parameter(Options& options, std::string_view name, const std::string& flag) {
+    for (const auto& row : sheaf::parameters<Options>())
+      if (row.name == name) add(option(row, flag, options));
+  }
+
+  /// The option that sets one row of `options`.
+  template <class Options>
+  static Option option(const Parameter<Options>& row, const std::string& name, Options& options) {
+    std::string value = row.value;
+    if (!row.choices.empty() && row.choices.size() <= 5) value = join(row.choices, '|');
+    std::string help = row.help;
+    if (row.choices.size() > 5) help += " (" + join(row.choices, ' ') + ")";
+    return {"--" + name, std::move(value), std::move(help), row.default_text,
+            [&options, set = row.set](const std::string& text) { set(options, text); }};
+  }
+
+  /// Reads the words behind the command's name. What is wrong with them is a UsageError.
+  void parse(std::span<const std::string> words);
+  bool given(std::string_view flag) const;
+  bool help_wanted() const { return help_; }
+
+  const std::vector<Positional>& positionals() const { return positionals_; }
+  const std::vector<Section>& sections() const { return sections_; }
+
+ private:
+  static std::string join(const std::vector<std::string>& names, char between);
+  std::vector<std::string> flags() const;
+  void check(std::span<const std::string> extras) const;
+
+  std::vector<Positional> positionals_;
+  std::vector<Section> sections_{{"Options", {}}};
+  bool help_ = false;
+};
+
+}  // namespace sheaf::cli

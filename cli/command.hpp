@@ -1,0 +1,30 @@
+// A command is one file that ends in a Command, and one row in commands.cpp.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "arguments.hpp"
+
+namespace sheaf::cli {
+
+struct Example {
+  std::string_view about;
+  std::string_view line;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view about;
+  std::vector<Example> examples;
+  /// Declares what the command takes and returns the work to do once that is known.
+  std::function<std::function<void()>(Arguments&)> declare;
+};
+
+std::span<const Command> commands();
+/// A UsageError answers an unknown name with the known ones.
+const Command& find_command(std::string_view name);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,31 @@
+#include <string>
+
+#include <sheaf/names.hpp>
+
+#include "command.hpp"
+
+namespace sheaf::cli {
+
+Command devices_command();
+Command info_command();
+Command convert_command();
+Command scale_command();
+Command generate_command();
+
+std::span<const Command> commands() {
+  static const std::vector<Command> rows{
+      info_command(), convert_command(), scale_command(), generate_command(), devices_command(),
+  };
+  return rows;
+}
+
+const Command& find_command(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& command : commands()) {
+    if (command.name == name) return command;
+    known.emplace_back(command.name);
+  }
+  fail_unknown("command", name, known);
+}
+
+}  // namespace sheaf::cli

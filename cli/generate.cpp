@@ -1,0 +1,77 @@
+#include <memory>
+
+#include <sheaf/generate.hpp>
+#include <sheaf/text.hpp>
+
+#include "command.hpp"
+#include "tables.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+template <class T>
+std::string truth_table(const Generated<T>& generated) {
+  std::string text = "position,name,weight\n";
+  for (std::size_t k = 0; k < generated.informative.size(); ++k) {
+    const auto j = generated.informative[k];
+    text += fmt::format("{},{},{}\n", j + 1, generated.dataset.feature_name(j), generated.weights[k]);
+  }
+  return text;
+}
+
+struct Generate {
+  std::string kind, output, truth;
+  GenerateOptions options;
+  WriteOptions writing;
+  Common common;
+
+  void run() {
+    check_output(common, output);
+    for (const auto& row : parameters<GenerateOptions>())
+      if (row.name == "kind") row.set(options, kind);
+    const auto context = common.context();
+    common.with_precision([&]<class T>(std::type_identity<T>) {
+      const auto generated = generate<T>(context, options);
+      if (!truth.empty()) write_text_file(truth, truth_table(generated));
+      write_table(common, context, generated.dataset, output, writing);
+    });
+  }
+};
+
+std::string kinds_help() {
+  std::string text = "what to make:";
+  const char* between = " ";
+  for (const auto& generator : generators()) {
+    text += fmt::format("{}{} ({}; {} x {}, {} informative)", between, generator.name, generator.about,
+                        grouped(generator.rows), grouped(generator.features), generator.informative);
+    between = "; ";
+  }
+  return text;
+}
+
+std::function<void()> declare(Arguments& arguments) {
+  auto generate = std::make_shared<Generate>();
+  arguments.positional("KIND", generate->kind, kinds_help());
+  arguments.positional("OUT", generate->output, "the table to write; - is standard output; compressed by ending");
+  arguments.parameters(generate->options,
+                       {"rows", "features", "informative", "nonzeros", "classes", "noise", "effect"});
+  arguments.text("truth", "FILE", generate->truth, "write which features were planted, and their weights, as CSV");
+  declare_writing(arguments, generate->writing);
+  generate->common.declare(arguments, {"threads", "memory", "seed"});
+  return [generate] { generate->run(); };
+}
+
+}  // namespace
+
+Command generate_command() {
+  return {
+      "generate",
+      "Make a table with a known truth, for trying things out",
+      {{"microbe counts with planted species", "sheaf generate microbes microbes.svm.gz --truth planted.csv --seed 7"},
+       {"tall and dense, three classes",
+        "sheaf generate classification tall.csv --rows 100000 --features 20 --classes 3"},
+       {"straight into another command", "sheaf generate text - | sheaf info - --format libsvm"}},
+      declare};
+}
+
+}  // namespace sheaf::cli

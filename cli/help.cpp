@@ -1,0 +1,125 @@
+#include "help.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <sheaf/context.hpp>
+
+namespace sheaf::cli {
+namespace {
+
+constexpr std::size_t help_width = 100;
+constexpr std::size_t help_indent = 30;
+
+Arguments declared(const Command& command) {
+  Arguments arguments;
+  command.declare(arguments);
+  return arguments;
+}
+
+std::string usage(const Command& command, const Arguments& arguments) {
+  std::string line = fmt::format("sheaf {}", command.name);
+  for (const auto& positional : arguments.positionals())
+    line += positional.required ? " " + positional.name : " [" + positional.name + "]";
+  return line + " [options]";
+}
+
+/// Breaks `text` at blanks; lines after the first are indented.
+std::string wrap(std::string_view text, std::size_t indent) {
+  std::string result;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const auto blank = std::min(text.find(' '), text.size());
+    if (column > indent && column + 1 + blank > help_width) {
+      result += fmt::format("\n{:{}}", "", indent);
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += text.substr(0, blank);
+    column += blank;
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return result;
+}
+
+std::string entry(const std::string& left, std::string_view right) {
+  const bool long_left = left.size() + 4 > help_indent;
+  const std::string gap = long_left ? fmt::format("\n{:{}}", "", help_indent) : "";
+  return fmt::format("  {:<{}}{}{}\n", left, long_left ? 0 : help_indent - 2, gap, wrap(right, help_indent));
+}
+
+std::string with_default(const Option& option) {
+  return option.default_text.empty() ? option.help : fmt::format("{} [{}]", option.help, option.default_text);
+}
+
+std::string left_side(const Option& option) {
+  return option.value.empty() ? option.flag : option.flag + " " + option.value;
+}
+
+std::string cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+  return text;
+}
+
+std::string manual_section(const Section& section) {
+  std::string text = fmt::format("\n{}:\n\n| option | meaning | default |\n|---|---|---|\n", section.title);
+  for (const auto& option : section.options)
+    text += fmt::format("| `{}` | {} | {} |\n", cell(left_side(option)), cell(option.help), cell(option.default_text));
+  return text;
+}
+
+std::string manual_of(const Command& command) {
+  const auto arguments = declared(command);
+  std::string text =
+      fmt::format("\n## sheaf {}\n\n{}.\n\n    {}\n", command.name, command.about, usage(command, arguments));
+  if (!arguments.positionals().empty()) text += "\n";
+  for (const auto& positional : arguments.positionals())
+    text += fmt::format("- `{}`: {}\n", positional.name, positional.help);
+  for (const auto& section : arguments.sections())
+    if (!section.options.empty()) text += manual_section(section);
+  text += "\nExamples:\n\n";
+  for (const auto& example : command.examples) text += fmt::format("    # {}\n    {}\n", example.about, example.line);
+  return text;
+}
+
+}  // namespace
+
+std::string overview() {
+  std::string text =
+      "Sheaf: feature selection and supervised learning, whole searches at a time.\n\nUsage: sheaf COMMAND "
+      "[options]\n\n"
+      "Commands:\n";
+  for (const auto& command : commands()) text += entry(std::string(command.name), command.about);
+  text += "\nHelp:\n" + entry("sheaf COMMAND --help", "what a command takes, with examples") +
+          entry("sheaf --version", "the version");
+  return text + "\nExit codes: 0 done, 1 something is wrong with the input, 2 with the command line, 3 with Sheaf.\n";
+}
+
+std::string help(const Command& command) {
+  const auto arguments = declared(command);
+  std::string text = fmt::format("{}.\n\nUsage: {}\n", command.about, usage(command, arguments));
+  if (!arguments.positionals().empty()) text += "\n";
+  for (const auto& positional : arguments.positionals()) text += entry(positional.name, positional.help);
+  for (const auto& section : arguments.sections()) {
+    if (section.options.empty()) continue;
+    text += fmt::format("\n{}:\n", section.title);
+    for (const auto& option : section.options) text += entry(left_side(option), with_default(option));
+  }
+  text += "\nExamples:\n";
+  for (const auto& example : command.examples) text += fmt::format("  # {}\n  {}\n", example.about, example.line);
+  return text;
+}
+
+std::string manual() {
+  std::string text =
+      "# Commands\n\nMade by `sheaf --manual` from the same rows as the flags themselves; do not edit by hand.\n\n"
+      "Exit codes: 0 done, 1 something is wrong with the input, 2 with the command line, 3 with Sheaf itself.\n"
+      "Results go to standard output, everything else to standard error.\n";
+  for (const auto& command : commands()) text += manual_of(command);
+  return text;
+}
+
+}  // namespace sheaf::cli

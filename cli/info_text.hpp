@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include <sheaf/profile.hpp>
+
+namespace sheaf::cli {
+
+/// A table's profile for the terminal.
+std::string info_text(const Profile& profile);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,76 @@
+// The program: finds the command, lets it work, and turns every way out into an exit code and one clear line.
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <sheaf/error.hpp>
+
+#include "command.hpp"
+#include "help.hpp"
+#include "signals.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+enum ExitCode : int { done = 0, wrong_input = 1, wrong_command_line = 2, own_failure = 3 };
+
+int complain(std::string message, ExitCode code) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  say(fmt::format("sheaf: error: {}", message));
+  return code;
+}
+
+void run_command(const std::vector<std::string>& words) {
+  const auto& command = find_command(words[0]);
+  Arguments arguments;
+  const auto work = command.declare(arguments);
+  arguments.parse(std::span(words).subspan(1));
+  if (arguments.help_wanted())
+    print(help(command));
+  else
+    work();
+}
+
+void dispatch(const std::vector<std::string>& words) {
+  const std::string first = words.empty() ? "" : words[0];
+  if (first.empty()) fail_usage("no command given");
+  if (first == "--help" || first == "-h") return print(overview());
+  if (first == "--version") return print(fmt::format("sheaf {}\n", SHEAF_VERSION));
+  if (first == "--manual") return print(manual());
+  if (first != "help") return run_command(words);
+  print(words.size() > 1 ? help(find_command(words[1])) : overview());
+}
+
+std::string where_to_look(const std::vector<std::string>& words) {
+  for (const auto& command : commands())
+    if (!words.empty() && words[0] == command.name) return fmt::format("sheaf {} --help", command.name);
+  return "sheaf --help";
+}
+
+int run(const std::vector<std::string>& words) {
+  try {
+    dispatch(words);
+    return done;
+  } catch (const UsageError& error) {
+    return complain(fmt::format("{} (see {})", error.what(), where_to_look(words)), wrong_command_line);
+  } catch (const Error& error) {
+    return complain(error.what(), wrong_input);
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory; the table is too large for this machine", wrong_input);
+  } catch (const std::exception& error) {
+    return complain(fmt::format("a bug in Sheaf, please report it: {}", error.what()), own_failure);
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::cli
+
+int main(int argc, char** argv) {
+  sheaf::cli::clean_up_on_signals();
+  return sheaf::cli::run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+}

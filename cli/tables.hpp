@@ -1,0 +1,35 @@
+// Reading and writing tables the same way in every command.
+#pragma once
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include <sheaf/io.hpp>
+
+#include "arguments.hpp"
+#include "common.hpp"
+
+namespace sheaf::cli {
+
+/// The reading options, with the input's format as --format.
+void declare_reading(Arguments& arguments, ReadOptions& options);
+/// The writing options, under names that do not clash with those of reading.
+void declare_writing(Arguments& arguments, WriteOptions& options);
+
+/// JSON on standard output and a table there too would mix.
+void check_output(const Common& common, const std::string& path);
+
+/// What a command that writes a table says at its end.
+void announce(const Common& common, const std::string& path, std::int64_t rows, std::int64_t features,
+              std::int64_t stored, bool sparse);
+
+template <class T>
+void write_table(const Common& common, const Context& context, const Dataset<T>& dataset, const std::string& path,
+                 const WriteOptions& options) {
+  check_output(common, path);
+  write_dataset(context, dataset, path, options);
+  announce(common, path, dataset.rows(), dataset.features(), stored(dataset.x), is_sparse(dataset.x));
+}
+
+}  // namespace sheaf::cli

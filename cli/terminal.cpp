@@ -1,0 +1,112 @@
+#include "terminal.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <sheaf/error.hpp>
+
+namespace sheaf::cli {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here changes the environment
+  return value != nullptr ? value : "";
+}
+
+bool coloured() {
+  return is_terminal(STDOUT_FILENO) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+}
+
+bool has_blocks() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const auto value = environment(name);
+    if (!value.empty()) return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos;
+  }
+  return false;
+}
+
+std::string painted(std::string_view text, std::string_view code) {
+  return coloured() ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
+}
+
+/// Characters as shown: escape sequences take no room, UTF-8 sequences one cell.
+std::size_t shown_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\033')
+      i = std::min(text.find('m', i), text.size());
+    else if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U)
+      ++width;
+  }
+  return width;
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t done = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (done >= 0)
+      text.remove_prefix(static_cast<std::size_t>(done));
+    else if (errno != EINTR)
+      fail("standard output: cannot be written: {}", std::strerror(errno));
+  }
+}
+
+void say(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+
+bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+std::string bold(std::string_view text) { return painted(text, "1"); }
+std::string dim(std::string_view text) { return painted(text, "2"); }
+std::string yellow(std::string_view text) { return painted(text, "33"); }
+
+std::string bar(double share, int width) {
+  const double cells = std::clamp(share, 0.0, 1.0) * width;
+  if (!has_blocks()) return std::string(static_cast<std::size_t>(std::lround(cells)), '#');
+  static constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto parts = static_cast<std::size_t>(std::lround(cells * 8));
+  std::string text;
+  for (std::size_t i = 0; i < parts / 8; ++i) text += "█";
+  text += eighths[parts % 8];
+  return text.empty() && share > 0 ? "▏" : text;
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+  if (shown_width(text) <= width) return text;
+  std::size_t bytes = 0;
+  for (std::size_t shown = 0; bytes < text.size(); ++bytes)
+    if ((static_cast<unsigned char>(text[bytes]) & 0xC0U) != 0x80U && ++shown == width) break;
+  return text.substr(0, bytes) + (has_blocks() ? "…" : "~");
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment, int indent) {
+  std::vector<std::size_t> widths(alignment.size());
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], shown_width(row[c]));
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line(static_cast<std::size_t>(indent), ' ');
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string padding(widths[c] - shown_width(row[c]), ' ');
+      line += (c > 0 ? "  " : "") + (alignment[c] == 'r' ? padding + row[c] : row[c] + padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace sheaf::cli

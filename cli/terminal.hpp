@@ -1,0 +1,33 @@
+// What the terminal can show, and the one way out for results.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf::cli {
+
+/// Writes a result to standard output at once. A full disk is an Error.
+void print(std::string_view text);
+/// A line for people on standard error.
+void say(std::string_view line);
+
+bool is_terminal(int descriptor);
+int terminal_width();
+
+/// Emphasis where standard output is a terminal that wants it (NO_COLOR is heeded), else the plain text.
+std::string bold(std::string_view text);
+std::string dim(std::string_view text);
+std::string yellow(std::string_view text);
+
+/// A bar of up to `width` cells; whole cells of '#' where the locale has no block characters.
+std::string bar(double share, int width);
+
+/// Cut to `width` characters with an ellipsis; UTF-8 is not torn.
+std::string shortened(const std::string& text, std::size_t width);
+
+/// Columns padded to their widest cell. Columns named in `right` (by letter r in a string such as "lrr") are flush
+/// right.
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment, int indent);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,182 @@
+#include "search/report_charts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <sheaf/text.hpp>
+
+#include "search/report_svg.hpp"
+
+namespace sheaf::report {
+namespace {
+
+constexpr double half = 540;   // pixels: a card of half the page's width
+constexpr double names = 150;  // room for names at the left of a chart
+constexpr std::size_t longest_name = 20;
+constexpr double line_height = 24;
+constexpr std::size_t most_bars = 16;
+
+/// Cut to about `longest_name` characters, never inside one.
+std::string short_name(const std::string& name) {
+  std::size_t bytes = 0;
+  for (std::size_t shown = 0; bytes < name.size(); ++bytes)
+    if ((static_cast<unsigned char>(name[bytes]) & 0xC0U) != 0x80U && ++shown > longest_name) break;
+  return bytes < name.size() ? name.substr(0, bytes) + "…" : name;
+}
+
+struct Bar {
+  std::string name;
+  double count;
+};
+
+std::string horizontal_bars(const std::vector<Bar>& bars, std::string_view description, bool own_colours) {
+  const double height = static_cast<double>(bars.size()) * line_height + 8;
+  Chart chart(half, height, description);
+  double most = 0;
+  double total = 0;
+  for (const auto& bar : bars) {
+    most = std::max(most, bar.count);
+    total += bar.count;
+  }
+  const Axis x{0, most, names, half - 110, false};
+  double y = 4;
+  for (std::size_t i = 0; i < bars.size(); ++i, y += line_height) {
+    const auto label = fmt::format("{}  {}", grouped(std::llround(bars[i].count)), percent(bars[i].count / total));
+    chart.text(names - 10, y + 16, short_name(bars[i].name), "", Anchor::end);
+    chart.box(names, y + 3, x(bars[i].count) - names, line_height - 7, own_colours ? fmt::format("f{}", i % 8) : "f0",
+              fmt::format("{}: {}", bars[i].name, label), 3);
+    chart.text(x(bars[i].count) + 8, y + 16, label, "soft");
+  }
+  return chart.finish();
+}
+
+/// Columns side by side; `label(i)` stands below every column.
+template <class Label>
+std::string columns(const std::vector<double>& counts, std::string_view description, std::string_view title,
+                    const Label& label) {
+  constexpr double height = 230, left = 56, bottom = 180;
+  Chart chart(half, height, description);
+  const double most = *std::max_element(counts.begin(), counts.end());
+  const Axis y{0, most, bottom, 26, false};
+  chart.left_axis(y, left, half - 8, "examples");
+  const double width = (half - 8 - left) / static_cast<double>(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const double x = left + static_cast<double>(i) * width;
+    const std::string below = label(i);
+    chart.box(x + 2, y(counts[i]), width - 4, bottom - y(counts[i]), "f0",
+              fmt::format("{}: {} examples", below, grouped(std::llround(counts[i]))), 2);
+    chart.text(x + width / 2, bottom + 16, counts.size() <= 14 || i % 4 == 0 ? below : "", "tick", Anchor::middle);
+  }
+  chart.text((left + half - 8) / 2, bottom + 38, title, "axis", Anchor::middle);
+  return chart.finish();
+}
+
+}  // namespace
+
+std::string class_balance(const Profile& profile) {
+  const auto& counts = profile.summary.class_counts;
+  std::vector<Bar> bars;
+  for (std::size_t c = 0; c < counts.size(); ++c)
+    bars.push_back({profile.class_names[c], static_cast<double>(counts[c])});
+  const bool many = bars.size() > most_bars;
+  if (many) {
+    std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.count > b.count; });
+    const auto rest = bars.begin() + most_bars - 1;
+    const double others =
+        std::accumulate(rest, bars.end(), 0.0, [](double sum, const Bar& b) { return sum + b.count; });
+    const auto left_out = bars.size() - most_bars + 1;
+    bars.erase(rest, bars.end());
+    bars.push_back({fmt::format("{} more", left_out), others});
+  }
+  return horizontal_bars(bars, "Examples of each class", !many);
+}
+
+std::string target_histogram(const Profile& profile) {
+  const auto& summary = profile.summary;
+  const double step =
+      (summary.target_maximum - summary.target_minimum) / static_cast<double>(profile.target_histogram.size());
+  return columns(
+      profile.target_histogram, "Histogram of the label", profile.target_name.empty() ? "label" : profile.target_name,
+      [&](std::size_t i) { return tick_text(summary.target_minimum + step * (static_cast<double>(i) + 0.5)); });
+}
+
+std::string row_nonzeros(const Profile& profile) {
+  const auto& histogram = profile.summary.row_nonzeros_histogram;
+  std::size_t first = 0;
+  while (first + 1 < histogram.size() && histogram[first] == 0) ++first;
+  const std::vector<double> counts(histogram.begin() + static_cast<std::ptrdiff_t>(first), histogram.end());
+  if (counts.empty()) return {};
+  return columns(counts, "Examples by their number of non-zeros", "non-zeros in an example (from, doubling)",
+                 [&](std::size_t i) {
+                   const std::size_t bucket = first + i;
+                   return bucket == 0 ? "0" : tick_text(std::pow(2.0, static_cast<double>(bucket) - 1));
+                 });
+}
+
+std::string association_histogram(const Profile& profile) {
+  constexpr double height = 250, left = 56, bottom = 200;
+  const auto& found = profile.associations;
+  Chart chart(half, height, "Features by strength of association with the label, observed and by chance");
+  double most = 1;
+  std::size_t used = 4;
+  for (std::size_t b = 0; b < found.histogram.size(); ++b) {
+    most = std::max({most, found.histogram[b], found.chance_histogram[b]});
+    if (found.histogram[b] > 0 || found.chance_histogram[b] > 0) used = std::max(used, b + 2);
+  }
+  used = std::min(used, found.histogram.size());
+  const double step = 1.0 / static_cast<double>(found.histogram.size());
+  const Axis x{0, step * static_cast<double>(used), left, half - 8, false};
+  const Axis y{0.5, most, bottom, 26, true};
+  chart.bottom_axis(x, 26, bottom, "strength of association with the label");
+  chart.left_axis(y, left, half - 8, "features (log scale)");
+  const double width = x(step) - x(0);
+  std::string outline = fmt::format("M{:.1f} {:.1f}", left, bottom);
+  for (std::size_t b = 0; b < used; ++b) {
+    const double from = x(step * static_cast<double>(b));
+    const double top = y(found.histogram[b]);
+    const auto tip = fmt::format("{:.2f} to {:.2f}: {:.0f} features, {:.1f} by chance", step * static_cast<double>(b),
+                                 step * static_cast<double>(b + 1), found.histogram[b], found.chance_histogram[b]);
+    if (found.histogram[b] > 0) chart.box(from + 0.5, top, width - 1, bottom - top, "f0", tip, 1);
+    outline += fmt::format("V{:.1f}H{:.1f}", y(found.chance_histogram[b]), from + width);
+  }
+  if (found.shuffles > 0) {
+    chart.path(outline + fmt::format("V{:.1f}", bottom), "outline");
+    chart.line(x(found.chance), 26, x(found.chance), bottom, "edge");
+  }
+  return chart.finish();
+}
+
+std::string strongest_features(const Profile& profile) {
+  const auto& found = profile.associations;
+  const double bottom = static_cast<double>(profile.strongest.size()) * line_height + 22;
+  Chart chart(half, bottom + 44, "The features that go most strongly with the label");
+  double reach = found.chance;
+  for (const auto& highlight : profile.strongest)
+    reach = std::max(reach, std::abs(found.correlation[static_cast<std::size_t>(highlight.feature)]));
+  reach = std::min(reach * 1.08, 1.0);
+  const bool both_sides = found.directed() || !profile.classification;
+  const Axis x{both_sides ? -reach : 0, reach, names, half - 16, false};
+  chart.box(x(both_sides ? -found.chance : 0), 10, x(found.chance) - x(both_sides ? -found.chance : 0), bottom - 10,
+            "chance");
+  chart.bottom_axis(x, 10, bottom, both_sides ? "rank correlation with the label" : "correlation ratio of the ranks");
+  chart.line(x(0), 10, x(0), bottom, "zero");
+  double y = 26;
+  for (const auto& highlight : profile.strongest) {
+    const auto j = static_cast<std::size_t>(highlight.feature);
+    const auto name = profile.feature_name(highlight.feature);
+    const double value = found.correlation[j];
+    const auto auc = found.auc.empty() ? "" : fmt::format(", AUC {:.3f}", found.auc[j]);
+    const bool beyond = found.shuffles == 0 || std::abs(value) > found.chance;
+    chart.text(names - 10, y + 4, short_name(name), beyond ? "" : "soft", Anchor::end);
+    chart.line(x(0), y, x(value), y, "stem");
+    chart.dot(x(value), y, 5.5, beyond ? (value < 0 ? "f1" : "f0") : "grey",
+              fmt::format("{}: {:+.3f}{}", name, value, auc));
+    y += line_height;
+  }
+  return chart.finish();
+}
+
+}  // namespace sheaf::report

@@ -1,0 +1,31 @@
+// The plots of a table's profile, each an SVG element.
+#pragma once
+
+#include <string>
+
+#include <sheaf/profile.hpp>
+
+namespace sheaf::report {
+
+/// Rows of each class; the largest first where there are many.
+std::string class_balance(const Profile& profile);
+/// Amounts only.
+std::string target_histogram(const Profile& profile);
+/// Examples by how many of their features are not zero.
+std::string row_nonzeros(const Profile& profile);
+
+/// Whether features are better told apart by how often they occur, or by mean and spread (data without zeros).
+bool has_prevalence(const Profile& profile);
+/// Every feature: share of examples that have it against its mean there, or mean against standard deviation.
+std::string feature_cloud(const Profile& profile);
+
+/// All features by strength of association, and what shuffled labels give.
+std::string association_histogram(const Profile& profile);
+/// The strongest features by name, with the zone that chance reaches.
+std::string strongest_features(const Profile& profile);
+/// Minimum, mean, mean +- standard deviation and maximum of the features that vary most.
+std::string feature_ranges(const Profile& profile);
+/// For each of the strongest features, how many of each class have it (or the class's mean, where all have it).
+std::string class_dots(const Profile& profile);
+
+}  // namespace sheaf::report

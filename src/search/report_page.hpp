@@ -1,0 +1,25 @@
+// The page around the plots: style, tiles, cards, tables. No scripts, nothing loaded.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf::report {
+
+struct Tile {
+  std::string value;
+  std::string label;
+};
+
+std::string tiles(const std::vector<Tile>& list);
+/// A section with a heading, a sentence under it, and anything within. `wide` takes the whole width of the page.
+std::string card(std::string_view title, std::string_view about, std::string_view content, bool wide = false);
+/// The first row is the head; columns of numbers are those with 'r' in `alignment`. Cells are escaped.
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
+/// Coloured marks and what they stand for: {css class, text}.
+std::string legend(const std::vector<std::pair<std::string, std::string>>& entries);
+/// `title` and `subtitle` are escaped, `body` is not.
+std::string page(std::string_view title, std::string_view subtitle, std::string_view body, std::string_view footer);
+
+}  // namespace sheaf::report

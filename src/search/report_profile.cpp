@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <sheaf/report.hpp>
+#include <sheaf/text.hpp>
+
+#include "search/report_charts.hpp"
+#include "search/report_page.hpp"
+#include "search/report_svg.hpp"
+
+namespace sheaf {
+namespace {
+
+using namespace report;  // NOLINT(google-build-using-namespace): this file only arranges what lives there
+
+constexpr std::size_t most_coloured_classes = 8;
+
+std::string density(const Summary& summary) {
+  const double cells = static_cast<double>(summary.rows) * static_cast<double>(summary.features);
+  return percent(cells > 0 ? static_cast<double>(summary.nonzeros) / cells : 0);
+}
+
+std::string header_tiles(const Profile& p) {
+  std::vector<Tile> list{{grouped(p.summary.rows), "examples"},
+                         {grouped(p.summary.features), "features"},
+                         {grouped(p.summary.nonzeros), "non-zeros"},
+                         {density(p.summary), "of all cells"}};
+  if (p.classification) list.push_back({grouped(static_cast<std::int64_t>(p.class_names.size())), "classes"});
+  if (p.summary.groups > 0) list.push_back({grouped(p.summary.groups), "groups"});
+  list.push_back({brief(p.summary.minimum) + " to " + brief(p.summary.maximum),
+                  p.summary.integers_only ? "whole numbers" : "values"});
+  list.push_back(
+      {format_bytes(p.memory.matrix_cpu), p.element_bytes == 4 ? "in memory (float)" : "in memory (double)"});
+  return tiles(list);
+}
+
+std::string findings_card(const Profile& p) {
+  if (p.findings.empty()) return {};
+  std::string list = "<ul class=\"findings\">\n";
+  for (const auto& finding : p.findings)
+    list += fmt::format("<li class=\"{}\">{}</li>\n", finding.level == Finding::Level::warning ? "warning" : "note",
+                        escaped(finding.message));
+  return card("Worth knowing", "What a statistician would ask about before training.", list + "</ul>\n", true);
+}
+
+std::string target_card(const Profile& p) {
+  const std::string name = p.target_name.empty() ? "The label" : fmt::format("The label, {}", p.target_name);
+  if (p.classification) return card(name, fmt::format("{} classes.", p.class_names.size()), class_balance(p));
+  if (!p.labelled) return {};
+  const auto about =
+      fmt::format("Amounts from {} to {}, mean {}, standard deviation {}.", brief(p.summary.target_minimum),
+                  brief(p.summary.target_maximum), brief(p.summary.target_mean), brief(p.summary.target_deviation));
+  return card(name, about, target_histogram(p));
+}
+
+std::string rows_card(const Profile& p) {
+  const auto about =
+      p.summary.empty_rows == 0
+          ? fmt::format("From {} to {}.", grouped(p.summary.shortest_row), grouped(p.summary.longest_row))
+          : fmt::format("From {} to {}; {} without any.", grouped(p.summary.shortest_row),
+                        grouped(p.summary.longest_row), grouped(p.summary.empty_rows));
+  return card("Non-zeros of each example", about, row_nonzeros(p));
+}
+
+std::string cloud_card(const Profile& p) {
+  const bool prevalence = has_prevalence(p);
+  const bool marked = !p.strongest.empty() && p.associations.shuffles > 0;
+  std::string about = prevalence ? "How often each feature occurs, and how large it is where it does."
+                                 : "Mean and spread of each feature.";
+  if (marked) about += " Ringed: those of the strongest that chance does not explain.";
+  return card(prevalence ? "Prevalence and abundance" : "Location and spread", about, feature_cloud(p));
+}
+
+std::string chance_sentence(const Profile& p) {
+  const auto& found = p.associations;
+  if (found.shuffles == 0) return "How strongly each feature alone goes with the label.";
+  std::int64_t beyond = 0;
+  for (const double value : found.correlation) beyond += std::abs(value) > found.chance ? 1 : 0;
+  return fmt::format(
+      "Bars: features by strength. Outline: the same with the labels shuffled, mean of {} shuffles. Dashed: the "
+      "largest that any feature reached with any shuffled labels, {:.3f}. Beyond it: {} features.",
+      found.shuffles, found.chance, grouped(beyond));
+}
+
+std::string strongest_sentence(const Profile& p) {
+  const auto& found = p.associations;
+  std::string text = "Rank correlation with the label";
+  if (found.directed())
+    text += fmt::format("; to the right, larger values mean {}",
+                        p.class_names[static_cast<std::size_t>(found.positive_class)]);
+  if (!found.directed() && p.classification) text = "How much of the ranks' variation lies between the classes";
+  return text + (found.shuffles > 0 ? ". Shaded: within the reach of chance." : ".");
+}
+
+std::string class_legend(const Profile& p) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (std::size_t c = 0; c < p.class_names.size(); ++c) entries.emplace_back(fmt::format("f{}", c), p.class_names[c]);
+  return legend(entries);
+}
+
+std::string association_cards(const Profile& p) {
+  if (p.strongest.empty()) return {};
+  std::string cards = card("Signal and chance", chance_sentence(p), association_histogram(p));
+  cards += card("The strongest features", strongest_sentence(p), strongest_features(p));
+  if (p.classification && p.class_names.size() <= most_coloured_classes)
+    cards += card(
+        "The strongest features, class by class",
+        has_prevalence(p) ? "Share of each class's examples in which the feature is not zero." : "Mean of each class.",
+        class_legend(p) + class_dots(p));
+  return cards;
+}
+
+std::string memory_card(const Profile& p) {
+  std::vector<std::vector<std::string>> rows{
+      {"device", "", "the table there", "may be used", "linear models side by side"}};
+  for (const auto& fit : p.fits) {
+    if (!fit.device.usable)
+      rows.push_back({to_string(fit.device.device), fit.device.why_not, format_bytes(fit.need), "", ""});
+    else
+      rows.push_back({to_string(fit.device.device), fit.device.name, format_bytes(fit.need), format_bytes(fit.budget),
+                      fit.models > 0 ? grouped(fit.models) : "does not fit"});
+  }
+  return card("Memory",
+              fmt::format("{} as read; {} for the working blocks of one linear model.",
+                          format_bytes(p.memory.matrix_cpu), format_bytes(p.memory.per_task)),
+              table(rows, "llrrr"), true);
+}
+
+std::vector<std::string> feature_row(const Profile& p, const Highlight& highlight) {
+  const auto j = static_cast<std::size_t>(highlight.feature);
+  const auto& f = p.summary.per_feature[j];
+  std::vector<std::string> row{p.feature_name(highlight.feature),
+                               percent(p.prevalence(highlight.feature)),
+                               brief(f.minimum),
+                               brief(f.mean),
+                               brief(f.deviation),
+                               brief(f.maximum)};
+  if (p.associations.empty()) return row;
+  row.push_back(fmt::format("{:+.3f}", p.associations.correlation[j]));
+  if (!p.associations.auc.empty()) row.push_back(fmt::format("{:.3f}", p.associations.auc[j]));
+  return row;
+}
+
+std::string feature_table_card(const Profile& p) {
+  std::vector<std::string> head{"feature", "not zero in", "minimum", "mean", "deviation", "maximum"};
+  if (!p.associations.empty())
+    head.emplace_back(p.associations.directed() || !p.classification ? "rank correlation" : "correlation ratio");
+  if (!p.associations.auc.empty()) head.emplace_back("AUC");
+  std::vector<std::vector<std::string>> rows{head};
+  const auto& list = p.strongest.empty() ? p.varying : p.strongest;
+  for (const auto& highlight : list) rows.push_back(feature_row(p, highlight));
+  return card(p.strongest.empty() ? "The features that vary most, in numbers" : "The strongest features, in numbers",
+              "Over all examples, zeros included.", table(rows, "lrrrrrrr"), true);
+}
+
+}  // namespace
+
+std::string profile_html(const Profile& profile) {
+  std::string body = header_tiles(profile) + "<div class=\"cards\">\n" + findings_card(profile) + target_card(profile) +
+                     rows_card(profile) + cloud_card(profile) + association_cards(profile);
+  body += card(
+      "Ranges",
+      "The features that vary most: from minimum to maximum, with the mean and one standard deviation to each side.",
+      feature_ranges(profile));
+  body += feature_table_card(profile) + memory_card(profile) + "</div>\n";
+  const auto subtitle = fmt::format("{} table, as sheaf info sees it", profile.summary.sparse ? "Sparse" : "Dense");
+  return page(
+      profile.source, subtitle, body,
+      fmt::format("Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.", SHEAF_VERSION));
+}
+
+}  // namespace sheaf
