@@ -1,0 +1,238 @@
+// Means and deviations are running ones (Welford 1962), merged over parts of the rows in fixed order (Chan, Golub and
+// LeVeque 1979), so they neither cancel nor depend on the number of threads: the parts follow from the table's shape
+// alone.
+#include <sheaf/summary.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "core/parallel.hpp"
+
+namespace sheaf {
+namespace {
+
+/// Moments of some values of one feature.
+struct Moments {
+  std::int64_t count = 0;
+  std::int64_t nonzeros = 0;
+  double minimum = std::numeric_limits<double>::infinity();
+  double maximum = -std::numeric_limits<double>::infinity();
+  double mean = 0;
+  double squares = 0;  ///< sum of squared differences from the mean
+
+  /// `inverse` is 1 / (count + 1): the rows of a dense matrix share it.
+  void add(double value, double inverse) {
+    ++count;
+    nonzeros += value != 0 ? 1 : 0;
+    minimum = std::min(minimum, value);
+    maximum = std::max(maximum, value);
+    const double difference = value - mean;
+    mean += difference * inverse;
+    squares += difference * (value - mean);
+  }
+  void add(double value) { add(value, 1 / static_cast<double>(count + 1)); }
+
+  void merge(const Moments& other) {
+    if (other.count == 0) return;
+    const auto all = static_cast<double>(count + other.count);
+    const double difference = other.mean - mean;
+    mean += difference * static_cast<double>(other.count) / all;
+    squares +=
+        other.squares + difference * difference * static_cast<double>(count) * static_cast<double>(other.count) / all;
+    count += other.count;
+    nonzeros += other.nonzeros;
+    minimum = std::min(minimum, other.minimum);
+    maximum = std::max(maximum, other.maximum);
+  }
+
+  void add_zeros(std::int64_t zeros) {
+    if (zeros > 0) merge({zeros, 0, 0, 0, 0, 0});
+  }
+
+  FeatureSummary summary() const {
+    if (count == 0) return {};
+    return {nonzeros, minimum, maximum, mean, std::sqrt(squares / static_cast<double>(count))};
+  }
+};
+
+bool is_integer(double value) { return value == std::floor(value); }
+
+/// What the pass over the matrix gathers.
+struct Gathered {
+  std::vector<Moments> features;
+  std::vector<std::int64_t> row_nonzeros;
+  bool integers_only = true;
+};
+
+/// Merges the parts of each feature in their order; parts[p] holds features 0 .. count-1.
+std::vector<Moments> merge_parts(int threads, std::int64_t count, const std::vector<std::vector<Moments>>& parts) {
+  std::vector<Moments> merged(static_cast<std::size_t>(count));
+  parallel_ranges(threads, count, 4096, [&](Range range) {
+    for (auto j = static_cast<std::size_t>(range.begin); j < static_cast<std::size_t>(range.end); ++j)
+      for (const auto& part : parts) merged[j].merge(part[j]);
+  });
+  return merged;
+}
+
+/// One tile: some rows of some columns.
+template <class T>
+bool gather_tile(const DenseMatrix<T>& x, Range rows, Range columns, Moments* moments, std::int64_t* row_nonzeros) {
+  bool integers = true;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const T* row = x.values.data() + i * x.columns;
+    const double inverse = 1 / static_cast<double>(i - rows.begin + 1);
+    std::int64_t nonzeros = 0;
+    for (std::int64_t j = columns.begin; j < columns.end; ++j) {
+      const auto value = static_cast<double>(row[j]);
+      moments[j].add(value, inverse);
+      nonzeros += value != 0 ? 1 : 0;
+      integers = integers && is_integer(value);
+    }
+    std::atomic_ref(row_nonzeros[i]).fetch_add(nonzeros, std::memory_order_relaxed);
+  }
+  return integers;
+}
+
+template <class T>
+Gathered gather(int threads, const DenseMatrix<T>& x) {
+  constexpr std::int64_t tile_columns = 512;
+  const std::int64_t stripes = (x.columns + tile_columns - 1) / tile_columns;
+  const std::int64_t wanted = std::max<std::int64_t>(1, 64 / std::max<std::int64_t>(stripes, 1));
+  const std::int64_t row_parts = std::clamp<std::int64_t>(x.rows / 256, 1, wanted);
+  Gathered result;
+  result.row_nonzeros.resize(static_cast<std::size_t>(x.rows));
+  std::vector<std::vector<Moments>> parts(static_cast<std::size_t>(row_parts),
+                                          std::vector<Moments>(static_cast<std::size_t>(x.columns)));
+  std::atomic<bool> integers{true};
+  parallel_for(threads, stripes * row_parts, [&](std::int64_t tile) {
+    const auto rows = part_of(x.rows, row_parts, tile / stripes);
+    const auto columns = part_of(x.columns, stripes, tile % stripes);
+    auto* moments = parts[static_cast<std::size_t>(tile / stripes)].data();
+    if (!gather_tile(x, rows, columns, moments, result.row_nonzeros.data())) integers = false;
+  });
+  result.integers_only = integers;
+  result.features = merge_parts(threads, x.columns, parts);
+  return result;
+}
+
+template <class T>
+bool gather_rows(const SparseMatrix<T>& x, Range rows, std::vector<Moments>& moments, std::int64_t* row_nonzeros) {
+  bool integers = true;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i)
+    for (std::int64_t k = x.offsets[i]; k < x.offsets[i + 1]; ++k) {
+      const auto value = static_cast<double>(x.values[k]);
+      moments[static_cast<std::size_t>(x.indices[k])].add(value);
+      row_nonzeros[i] += value != 0 ? 1 : 0;
+      integers = integers && is_integer(value);
+    }
+  return integers;
+}
+
+template <class T>
+Gathered gather(int threads, const SparseMatrix<T>& x) {
+  // A part needs moments of every feature, so there are no more parts than entries pay for.
+  const std::int64_t affordable = x.nonzeros() / std::max<std::int64_t>(2 * x.columns, 1);
+  const std::int64_t row_parts = std::clamp<std::int64_t>(std::min(affordable, x.rows / 16), 1, 64);
+  Gathered result;
+  result.row_nonzeros.resize(static_cast<std::size_t>(x.rows));
+  std::vector<std::vector<Moments>> parts(static_cast<std::size_t>(row_parts));
+  std::atomic<bool> integers{true};
+  parallel_for(threads, row_parts, [&](std::int64_t p) {
+    auto& moments = parts[static_cast<std::size_t>(p)];
+    moments.resize(static_cast<std::size_t>(x.columns));
+    if (!gather_rows(x, part_of(x.rows, row_parts, p), moments, result.row_nonzeros.data())) integers = false;
+  });
+  result.integers_only = integers;
+  result.features = merge_parts(threads, x.columns, parts);
+  for (auto& feature : result.features) feature.add_zeros(x.rows - feature.count);
+  return result;
+}
+
+void summarize_features(const Gathered& gathered, Summary& summary) {
+  for (const auto& moments : gathered.features) {
+    const auto& feature = summary.per_feature.emplace_back(moments.summary());
+    const bool first = summary.per_feature.size() == 1;
+    summary.minimum = first ? feature.minimum : std::min(summary.minimum, feature.minimum);
+    summary.maximum = first ? feature.maximum : std::max(summary.maximum, feature.maximum);
+    summary.nonzeros += feature.nonzeros;
+    summary.zero_features += feature.nonzeros == 0 ? 1 : 0;
+    summary.constant_features += feature.minimum == feature.maximum ? 1 : 0;
+  }
+}
+
+void summarize_rows(const Gathered& gathered, Summary& summary) {
+  const auto& counts = gathered.row_nonzeros;
+  if (counts.empty()) return;
+  const auto [shortest, longest] = std::minmax_element(counts.begin(), counts.end());
+  summary.shortest_row = *shortest;
+  summary.longest_row = *longest;
+  const auto bucket = [](std::int64_t count) {
+    return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(count)));
+  };
+  summary.row_nonzeros_histogram.assign(bucket(*longest) + 1, 0);
+  for (const auto count : counts) ++summary.row_nonzeros_histogram[bucket(count)];
+  summary.empty_rows = summary.row_nonzeros_histogram.front();
+}
+
+void summarize_target(const Target& target, Summary& summary) {
+  if (target.looks_like_classes()) {
+    summary.class_counts.assign(target.class_names.size(), 0);
+    for (const auto c : target.classes) ++summary.class_counts[static_cast<std::size_t>(c)];
+  }
+  Moments moments;
+  for (const double value : target.values) moments.add(value);
+  const auto labels = moments.summary();
+  summary.target_minimum = labels.minimum;
+  summary.target_maximum = labels.maximum;
+  summary.target_mean = labels.mean;
+  summary.target_deviation = labels.deviation;
+}
+
+std::int64_t count_groups(const std::vector<std::int32_t>& groups) {
+  auto different = groups;
+  std::sort(different.begin(), different.end());
+  return std::unique(different.begin(), different.end()) - different.begin();
+}
+
+}  // namespace
+
+template <class T>
+Summary summarize(const Context& context, const Dataset<T>& dataset) {
+  Summary summary;
+  summary.rows = dataset.rows();
+  summary.features = dataset.features();
+  summary.stored = stored(dataset.x);
+  summary.sparse = is_sparse(dataset.x);
+  const auto gathered = std::visit([&](const auto& x) { return gather(context.threads(), x); }, dataset.x);
+  summary.integers_only = gathered.integers_only;
+  summarize_features(gathered, summary);
+  summarize_rows(gathered, summary);
+  summarize_target(dataset.target, summary);
+  summary.groups = count_groups(dataset.groups);
+  return summary;
+}
+
+MemoryNeed memory_need(const Summary& summary, int element_bytes) {
+  constexpr std::int64_t index_bytes = 4;
+  constexpr std::int64_t offset_bytes = 8;
+  MemoryNeed need;
+  need.per_task = element_bytes * (6 * summary.features + 4 * summary.rows);
+  if (!summary.sparse) {
+    need.matrix_cpu = element_bytes * summary.rows * summary.features;
+    need.resident_cpu = need.matrix_cpu;
+  } else {
+    const std::int64_t entries = summary.stored * (element_bytes + index_bytes);
+    need.matrix_cpu = entries + (summary.rows + 1) * offset_bytes;
+    need.resident_cpu = need.matrix_cpu + entries + (summary.features + 1) * offset_bytes;
+  }
+  need.resident_gpu = need.resident_cpu;
+  return need;
+}
+
+template Summary summarize(const Context&, const Dataset<float>&);
+template Summary summarize(const Context&, const Dataset<double>&);
+
+}  // namespace sheaf
