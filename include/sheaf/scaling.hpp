@@ -20,25 +20,29 @@ enum class ScaleMethod : std::uint8_t {
 
 /// "01", "-11", "standard", "maxabs". Unknown names are answered with the known ones.
 ScaleMethod parse_scale_method(std::string_view text);
+std::string_view to_string(ScaleMethod method);
 
 struct Scaling {
   ScaleMethod method = ScaleMethod::max_abs;
   std::vector<double> shift;
-  std::vector<double> factor;  ///< 0 never: constant features get factor 1 (and become the lower end, or 0)
-  std::vector<std::string> feature_names;
+  std::vector<double> factor;              ///< 0 never: constant features get factor 1 (and become the lower end, or 0)
+  std::vector<std::string> feature_names;  ///< empty: features had no names
 
   std::int64_t features() const { return static_cast<std::int64_t>(shift.size()); }
 };
 
+/// The zeros that sparse data leave out count like any other value. A feature with infinite values, or so large that
+/// its range is beyond double, is an Error.
 template <class T>
 Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMethod method);
 
-/// Applies in place. Methods that shift turn sparse data dense; that it fits the memory budget is checked first (an
+/// Applies in place, before anything made the dataset resident. Values outside the range that was learnt go outside [0,
+/// 1] alike. Where a feature is shifted, sparse data turn dense; that this fits the memory budget is checked first (an
 /// Error names the bytes and suggests maxabs). Other feature counts, or other names where both are named, are Errors.
 template <class T>
 void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& dataset);
 
-/// A readable text file, round-trip exact.
+/// A readable text file, round-trip exact. A defect in it is a ParseError that names file:line:column.
 void save_scaling(const Scaling& scaling, const std::string& path);
 Scaling load_scaling(const std::string& path);
 

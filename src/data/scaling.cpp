@@ -1,0 +1,145 @@
+#include <sheaf/scaling.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <sheaf/names.hpp>
+#include <sheaf/summary.hpp>
+
+#include "core/parallel.hpp"
+#include "data/budget.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr std::array<std::string_view, 4> method_names{"01", "-11", "standard", "maxabs"};
+
+/// Shift and factor of one feature.
+struct Step {
+  double shift = 0;
+  double factor = 1;
+};
+
+/// Maps [low, high] to [0, size]. Halves: high - low itself may overflow.
+Step interval_step(double low, double high, double size) {
+  const double half = high / 2 - low / 2;
+  const double factor = size / 2 / half;
+  if (!(half > 0) || !std::isfinite(factor)) return {low, 1};
+  return {low, factor};
+}
+
+Step symmetric_step(double low, double high) {
+  const auto step = interval_step(low, high, 2);
+  if (low == high || step.factor == 1) return {low + 1, 1};  // a constant, or of width 2 (or too narrow to stretch)
+  return {low + (high / 2 - low / 2), step.factor};
+}
+
+Step make_step(const FeatureSummary& feature, ScaleMethod method) {
+  const double low = feature.minimum;
+  const double high = feature.maximum;
+  const double magnitude = std::max(std::abs(low), std::abs(high));
+  const auto inverse = [](double size) { return size > 0 && std::isfinite(1 / size) ? 1 / size : 1; };
+  switch (method) {
+    case ScaleMethod::unit_interval:
+      return interval_step(low, high, 1);
+    case ScaleMethod::symmetric_interval:
+      return symmetric_step(low, high);
+    case ScaleMethod::standard:
+      return low == high ? Step{low, 1} : Step{feature.mean, inverse(feature.deviation)};
+    case ScaleMethod::max_abs:
+      return {0, inverse(magnitude)};
+  }
+  throw InternalError("a scaling method has no rule");
+}
+
+template <class T>
+void check_features(const Scaling& scaling, const Dataset<T>& dataset) {
+  if (scaling.features() != dataset.features())
+    fail("the scaling was learnt on {} features and the table {} has {}", scaling.features(), dataset.source,
+         dataset.features());
+  if (scaling.feature_names.empty() || dataset.feature_names.empty()) return;
+  const auto [ours, theirs] = std::mismatch(scaling.feature_names.begin(), scaling.feature_names.end(),
+                                            dataset.feature_names.begin(), dataset.feature_names.end());
+  if (ours == scaling.feature_names.end()) return;
+  fail("feature {} is called '{}' in the scaling and '{}' in the table {}; bring the columns into the same order",
+       ours - scaling.feature_names.begin() + 1, *ours, *theirs, dataset.source);
+}
+
+/// Sparse data that must be shifted become dense, where there is memory for both forms.
+template <class T>
+void make_dense(const Context& context, Dataset<T>& dataset) {
+  const double need = dense_bytes(dataset.rows(), dataset.features(), sizeof(T));
+  const std::int64_t budget = cpu_budget(context);
+  if (need > static_cast<double>(budget))
+    fail(
+        "shifting turns the {} x {} sparse table dense, which takes {:.1f} GiB, and the memory budget is {}; scale by "
+        "maxabs, which keeps it sparse, or raise --memory",
+        dataset.rows(), dataset.features(), need / 0x1p30, format_bytes(budget));
+  dataset.x = to_dense(std::get<SparseMatrix<T>>(dataset.x), context.threads());
+}
+
+template <class T>
+T scaled(const Scaling& scaling, T value, std::int64_t feature) {
+  const auto j = static_cast<std::size_t>(feature);
+  return static_cast<T>((static_cast<double>(value) - scaling.shift[j]) * scaling.factor[j]);
+}
+
+template <class T>
+void apply_to(int threads, const Scaling& scaling, DenseMatrix<T>& x) {
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 16) / std::max<std::int64_t>(x.columns, 1));
+  parallel_ranges(threads, x.rows, grain, [&](Range rows) {
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      T* row = x.values.data() + i * x.columns;
+      for (std::int64_t j = 0; j < x.columns; ++j) row[j] = scaled(scaling, row[j], j);
+    }
+  });
+}
+
+template <class T>
+void apply_to(int threads, const Scaling& scaling, SparseMatrix<T>& x) {
+  parallel_ranges(threads, x.nonzeros(), 1 << 16, [&](Range entries) {
+    for (std::int64_t k = entries.begin; k < entries.end; ++k) x.values[k] = scaled(scaling, x.values[k], x.indices[k]);
+  });
+}
+
+}  // namespace
+
+ScaleMethod parse_scale_method(std::string_view text) {
+  const auto* found = std::find(method_names.begin(), method_names.end(), text);
+  if (found == method_names.end())
+    fail_unknown("scaling", text, std::vector<std::string>(method_names.begin(), method_names.end()));
+  return static_cast<ScaleMethod>(found - method_names.begin());
+}
+
+std::string_view to_string(ScaleMethod method) { return method_names[static_cast<std::size_t>(method)]; }
+
+template <class T>
+Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMethod method) {
+  const auto summary = summarize(context, dataset);
+  Scaling scaling{method, {}, {}, dataset.feature_names};
+  for (const auto& feature : summary.per_feature) {
+    const auto step = make_step(feature, method);
+    if (!std::isfinite(feature.mean) || !std::isfinite(step.shift) || step.factor == 0)
+      fail("feature '{}' of {} can't be scaled: it holds values that are infinite, no numbers, or too large",
+           dataset.feature_name(scaling.features()), dataset.source);
+    scaling.shift.push_back(step.shift);
+    scaling.factor.push_back(step.factor);
+  }
+  return scaling;
+}
+
+template <class T>
+void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& dataset) {
+  check_features(scaling, dataset);
+  const bool shifts = std::any_of(scaling.shift.begin(), scaling.shift.end(), [](double shift) { return shift != 0; });
+  if (shifts && is_sparse(dataset.x)) make_dense(context, dataset);
+  std::visit([&](auto& x) { apply_to(context.threads(), scaling, x); }, dataset.x);
+}
+
+template Scaling learn_scaling(const Context&, const Dataset<float>&, ScaleMethod);
+template Scaling learn_scaling(const Context&, const Dataset<double>&, ScaleMethod);
+template void apply_scaling(const Context&, const Scaling&, Dataset<float>&);
+template void apply_scaling(const Context&, const Scaling&, Dataset<double>&);
+
+}  // namespace sheaf
