@@ -1,0 +1,68 @@
+// What the readers of all formats share: the text, where a defect stands in it, and the cutting into chunks of lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/io.hpp>
+
+namespace sheaf {
+
+struct Reading {
+  const Context& context;
+  std::string_view text;  ///< without a byte order mark; outlives the reading
+  const std::string& name;
+  const ReadOptions& options;
+  std::int64_t chunk_bytes = std::int64_t{1} << 20;  ///< about; results and messages do not depend on it
+
+  const char* limit() const { return text.data() + text.size(); }
+};
+
+/// Throws a ParseError for the place of `at`, which points into the text or to its end.
+[[noreturn]] void fail_at(const Reading& reading, const char* at, std::string_view message);
+
+/// A piece of the text for messages: in quotes, shortened, bytes that do not print escaped.
+std::string shown(std::string_view piece);
+
+bool is_utf8(std::string_view text);
+
+/// A name from the text that will stand in messages and reports; one that is not UTF-8 is a defect.
+std::string checked_name(const Reading& reading, std::string_view name, const char* at);
+
+/// Throws for a NUL byte, which no text holds, and for UTF-16.
+void check_is_text(const Reading& reading);
+
+struct Chunk {
+  const char* begin;
+  const char* end;
+
+  std::int64_t size() const { return end - begin; }
+};
+
+/// Cuts behind line ends, about `chunk_bytes` each; no chunk is empty.
+std::vector<Chunk> cut_lines(std::string_view text, std::int64_t chunk_bytes);
+
+/// Newlines in a chunk, at memory speed.
+std::int64_t count_byte(Chunk chunk, char byte);
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/// The next newline, or `end`.
+const char* line_end(const char* at, const char* end);
+
+// The readers; every one fills the dataset but for its source.
+template <class T>
+Dataset<T> read_libsvm(const Reading& reading);
+template <class T>
+Dataset<T> read_csv(const Reading& reading);
+template <class T>
+Dataset<T> read_arff(const Reading& reading);
+
+/// parse_dataset with chunks of another size.
+template <class T>
+Dataset<T> parse_chunked(const Context& context, std::string_view text, const std::string& name,
+                         const ReadOptions& options, std::int64_t chunk_bytes);
+
+}  // namespace sheaf

@@ -1,0 +1,24 @@
+// Where written bytes go: a file that appears complete or not at all, standard output, a compressor before one of them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace sheaf {
+
+class Sink {
+ public:
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  virtual ~Sink() = default;
+  virtual void write(std::string_view bytes) = 0;
+  /// All is written. Without it nothing appears under the file's name.
+  virtual void finish() = 0;
+};
+
+/// A file, or standard output for "-"; compressed where the file's name ends so.
+std::unique_ptr<Sink> open_sink(const std::string& path);
+
+}  // namespace sheaf

@@ -1,0 +1,57 @@
+// What the writers of all formats share. A format writes what stands before the rows, and rows; chunks of rows are
+// formatted by all threads and written in order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <sheaf/io.hpp>
+
+namespace sheaf {
+
+/// Turns a dataset into text. Rows may be asked for from several threads at once.
+template <class T>
+class RowWriter {
+ public:
+  RowWriter() = default;
+  RowWriter(const RowWriter&) = delete;
+  RowWriter& operator=(const RowWriter&) = delete;
+  virtual ~RowWriter() = default;
+  virtual std::string preamble() const = 0;
+  virtual void row(std::int64_t i, std::string& out) const = 0;
+};
+
+template <class T>
+std::unique_ptr<RowWriter<T>> libsvm_writer(const Dataset<T>& dataset, const WriteOptions& options);
+template <class T>
+std::unique_ptr<RowWriter<T>> csv_writer(const Dataset<T>& dataset, const WriteOptions& options);
+template <class T>
+std::unique_ptr<RowWriter<T>> arff_writer(const Dataset<T>& dataset, const WriteOptions& options);
+
+/// Appends a number; `digits` as in WriteOptions.
+void append_number(std::string& out, double value, int digits);
+void append_number(std::string& out, float value, int digits);
+
+/// The label of a row: its class as spelled, else its number; "0" without a target.
+template <class T>
+void append_label(std::string& out, const Dataset<T>& dataset, std::int64_t row);
+
+/// Calls entry(feature, value) for each stored entry of a row, or all of a dense one.
+template <class T, class Entry>
+void for_each_entry(const Dataset<T>& dataset, std::int64_t row, Entry&& entry) {
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x)) {
+    for (std::int64_t j = 0; j < dense->columns; ++j) entry(j, dense->values[row * dense->columns + j]);
+    return;
+  }
+  const auto& sparse = std::get<SparseMatrix<T>>(dataset.x);
+  for (std::int64_t k = sparse.offsets[row]; k < sparse.offsets[row + 1]; ++k)
+    entry(std::int64_t{sparse.indices[k]}, sparse.values[k]);
+}
+
+/// `wanted`, with as many underscores behind it as make it differ from all feature names.
+template <class T>
+std::string unused_name(const Dataset<T>& dataset, std::string wanted);
+
+}  // namespace sheaf
