@@ -1,9 +1,8 @@
-// Splits as row weights over one dataset: no row is ever copied.
+// Splits of the rows into training and test rows, as row weights over one dataset: no row is ever copied.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,39 +11,76 @@
 namespace sheaf {
 
 enum class SplitKind : std::uint8_t {
-  k_fold,
-  stratified_k_fold,
-  group_k_fold,
-  stratified_shuffle,
-  leave_one_out,
-  bootstrap,
+  k_fold,              ///< every row is tested once, folds of equal size
+  stratified_k_fold,   ///< the same with each class spread evenly over the folds
+  group_k_fold,        ///< the same with the rows of one group always together
+  stratified_shuffle,  ///< every split tests a fraction of each class, drawn anew
+  leave_one_out,       ///< one split for each row
+  bootstrap,           ///< every split draws as many rows as there are, with repetition, and tests the rest
 };
 
 struct SplitOptions {
   SplitKind kind = SplitKind::stratified_k_fold;
-  int count = 5;               ///< folds, shuffles or bootstraps; leave-one-out: ignored
+  std::int32_t count = 5;      ///< folds, shuffles or bootstraps; leave-one-out: ignored
   double test_fraction = 0.2;  ///< stratified shuffle only
-  bool shuffle = true;         ///< k-fold kinds: mix the rows first
+  bool shuffle = true;         ///< k-fold kinds: mix the rows first; without it folds are runs of neighbouring rows
   std::uint64_t seed = 0;
 };
 
-/// Training weights of `count` splits over `rows` rows, one byte or count each: 0 leaves a row out, k takes it k times
-/// (bootstrap). A row is tested by split s where its training weight is 0 (for leave-out kinds exactly the left-out
-/// rows; for the bootstrap the out-of-bag rows). Split-minor: train(i, s) = weights[i * count + s].
-struct Splits {
+/// Training weights of `count` splits from `first` on: 0 leaves a row out, k takes it k times (bootstrap). A split
+/// tests the rows that it leaves out. Split-minor, so the splits of one row stand side by side.
+struct SplitWeights {
   std::int64_t rows = 0;
+  std::int32_t first = 0;
   std::int32_t count = 0;
-  Array<std::uint8_t> weights;
+  Array<std::uint8_t> weights;  // rows x count
 
-  std::uint8_t train(std::int64_t row, std::int32_t split) const { return weights[row * count + split]; }
+  /// `split` counts from the first of all splits.
+  std::uint8_t train(std::int64_t row, std::int32_t split) const { return weights[row * count + split - first]; }
   bool test(std::int64_t row, std::int32_t split) const { return train(row, split) == 0; }
+};
+
+/// How the rows are split. Takes at most 4 bytes a row, however many splits there are: the weights of those splits that
+/// are trained together are made when they are asked for. Leave-one-out over a million rows costs nothing.
+class Splits {
+ public:
+  std::int64_t rows() const { return rows_; }
+  std::int32_t count() const { return count_; }
+  SplitKind kind() const { return options_.kind; }
+
+  /// Whether every row is tested by exactly one split (all kinds but shuffle and bootstrap).
+  bool is_partition() const;
+  /// The split that tests a row; partitions only.
+  std::int32_t tester(std::int64_t row) const;
+
+  /// The weights of splits first .. first + count - 1, the same whichever others are asked for along with them.
+  SplitWeights weights(std::int32_t first, std::int32_t count, int threads = 1) const;
+  /// Rows that one split tests, ascending; never none.
+  std::vector<std::int32_t> test_rows(std::int32_t split) const;
+
+ private:
+  friend Splits make_splits(std::int64_t, std::span<const std::int32_t>, std::span<const std::int32_t>,
+                            const SplitOptions&);
+  std::vector<std::uint8_t> draw(std::int32_t split) const;
+  void plan_shuffle(std::span<const std::int32_t> classes);
+
+  std::int64_t rows_ = 0;
+  std::int32_t count_ = 0;
+  SplitOptions options_;
+  std::vector<std::int32_t> tester_;        // k-fold kinds: of each row
+  std::vector<std::int32_t> by_class_;      // stratified shuffle: rows ordered by class
+  std::vector<std::int64_t> class_begins_;  // stratified shuffle: where each class begins in by_class_, and the end
+  std::vector<std::int64_t> class_tests_;   // stratified shuffle: test rows of each class
 };
 
 /// "kfold", "stratified", "group", "shuffle", "loo", "bootstrap". Unknown names are answered with the known ones.
 SplitKind parse_split_kind(std::string_view text);
+std::string_view to_string(SplitKind kind);
 
 /// `classes` is needed by the stratified kinds and `groups` by the grouped one (both row by row; else may be empty).
-/// More folds than rows, groups or members of the smallest class, a fraction outside (0, 1) ... are UsageErrors.
+/// Numbers without rows are no classes. UsageErrors: no rows to test or to train on; fewer than 2 folds; more folds
+/// than rows, groups or members of the smallest class; shuffles that leave a class out of training; a fraction outside
+/// (0, 1).
 Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std::span<const std::int32_t> groups,
                    const SplitOptions& options);
 
