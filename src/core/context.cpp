@@ -24,16 +24,25 @@ int available_threads() {
   return CPU_COUNT(&set);
 }
 
+namespace {
+
+/// Which power of 1024 a unit stands for: "", "B", "K", "KB", "KiB", "M" ...; -1: it is none.
+int unit_power(std::string_view unit) {
+  if (unit.empty() || unit == "B") return 0;
+  const auto position = std::string_view("KMGT").find(unit.front());
+  unit.remove_prefix(1);
+  if (position == std::string_view::npos || (!unit.empty() && unit != "B" && unit != "iB")) return -1;
+  return static_cast<int>(position) + 1;
+}
+
+}  // namespace
+
 std::int64_t parse_bytes(std::string_view text) {
   double number = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-  std::string_view unit(result.ptr, static_cast<std::size_t>(text.data() + text.size() - result.ptr));
-  if (unit.ends_with("iB")) unit.remove_suffix(2);
-  else if (unit.ends_with("B")) unit.remove_suffix(1);
-  const auto power = unit.empty() ? 0 : std::string_view("KMGT").find(unit) + 1;
-  const double bytes = number * std::pow(1024.0, static_cast<double>(power));
-  const bool understood = result.ec == std::errc() && unit.size() <= 1 && power <= 4;
-  if (!understood || !(bytes >= 1) || bytes > 9e18)
+  const int power = unit_power({result.ptr, static_cast<std::size_t>(text.data() + text.size() - result.ptr)});
+  const double bytes = number * std::pow(1024.0, power);
+  if (result.ec != std::errc() || power < 0 || !(bytes >= 1) || bytes > 9e18)
     fail_usage("'{}' is no amount of memory; write bytes, or a number with K, M, G or T, such as 512M or 1.5G", text);
   return static_cast<std::int64_t>(bytes);
 }
