@@ -150,9 +150,12 @@ Generated<T> make_regression(const Plan& plan) {
   result.dataset.x = dense_rows<T>(plan, [&](std::int64_t i, T* row) {
     auto of_row = stream(plan, Purpose::rows, i);
     double sum = plan.noise * of_row.normal();
-    for (std::int64_t j = 0; j < plan.features; ++j) row[j] = static_cast<T>(of_row.normal());
-    for (std::size_t m = 0; m < result.weights.size(); ++m)
-      sum += result.weights[m] * static_cast<double>(row[result.informative[m]]);
+    std::size_t m = 0;
+    for (std::int64_t j = 0; j < plan.features; ++j) {
+      const double value = of_row.normal();
+      if (m < result.weights.size() && result.informative[m] == j) sum += result.weights[m++] * value;
+      row[j] = static_cast<T>(value);
+    }
     values[static_cast<std::size_t>(i)] = sum;
   });
   result.dataset.target.name = "target";
