@@ -45,6 +45,30 @@ struct Lanes {
   void add_scaled(T factor, const Lanes& other) {
     for (int u = 0; u < units; ++u) unit[u] += factor * other.unit[u];
   }
+  /// *this += factor * from o from
+  void add_scaled_square(T factor, const T* from) {
+    const Lanes other = load(from);
+    for (int u = 0; u < units; ++u) unit[u] += factor * other.unit[u] * other.unit[u];
+  }
+  /// *this += a o b
+  void add_product(const T* a, const T* b) {
+    const Lanes left = load(a);
+    const Lanes right = load(b);
+    for (int u = 0; u < units; ++u) unit[u] += left.unit[u] * right.unit[u];
+  }
+};
+
+/// One lane is a plain number.
+template <class T>
+struct Lanes<T, 1> {
+  T value;
+
+  static Lanes zero() { return {T(0)}; }
+  static Lanes load(const T* from) { return {*from}; }
+  void store(T* to) const { *to = value; }
+  void add_scaled(T factor, const T* from) { value += factor * *from; }
+  void add_scaled(T factor, const Lanes& other) { value += factor * other.value; }
+  void add_scaled_square(T factor, const T* from) { value += factor * *from * *from; }
 };
 
 }  // namespace sheaf

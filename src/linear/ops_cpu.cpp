@@ -126,7 +126,7 @@ class CpuOps final : public LinearOps<T> {
 
  private:
   void dense_multiply(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z) {
-    if (x.columns <= cpu::narrow) return cpu::narrow_product(x, w, z, threads_);
+    if (cpu::own_dense_kernel(x.columns, z.stride)) return cpu::dense_product(x, w, z, threads_);
     openblas_set_num_threads(threads_);
     cpu::gemm(CblasNoTrans, x.rows, z.stride, x.columns, x.values.data(), x.columns, w.data, w.stride, z.data, z.stride);
   }
@@ -140,7 +140,7 @@ class CpuOps final : public LinearOps<T> {
 
   template <bool Squares>
   void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T> g) {
-    if (Squares || x.columns <= cpu::narrow) return cpu::dense_transposed<Squares>(x, z, g, threads_);
+    if (Squares || cpu::own_dense_kernel(x.columns, z.stride)) return cpu::dense_transposed<Squares>(x, z, g, threads_);
     openblas_set_num_threads(threads_);
     cpu::gemm(CblasTrans, x.columns, g.stride, x.rows, x.values.data(), x.columns, z.data, z.stride, g.data, g.stride);
   }

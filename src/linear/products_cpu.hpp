@@ -19,8 +19,8 @@ namespace sheaf::linear::cpu {
 
 inline constexpr std::int64_t segment = 1024;
 
-/// Calls tile(width, column) with compile-time widths that cover a stride of 1, 2, 4 or a multiple of 8.
-template <class F>
+/// Calls tile(width, column) with compile-time widths up to Most that cover a stride of 1, 2, 4 or a multiple of 8.
+template <int Most = 32, class F>
 void for_tiles(std::int32_t stride, F&& tile) {
   std::int32_t column = 0;
   const auto take = [&](auto width) {
@@ -29,7 +29,7 @@ void for_tiles(std::int32_t stride, F&& tile) {
       column += width();
     }
   };
-  take(std::integral_constant<int, 32>{});
+  if constexpr (Most >= 32) take(std::integral_constant<int, 32>{});
   take(std::integral_constant<int, 16>{});
   take(std::integral_constant<int, 8>{});
   take(std::integral_constant<int, 4>{});
@@ -37,146 +37,247 @@ void for_tiles(std::int32_t stride, F&& tile) {
   take(std::integral_constant<int, 1>{});
 }
 
+/// The compressed rows of one matrix and the block they are multiplied with.
+template <class T>
+struct Gather {
+  const SparseMatrix<T>& a;
+  BlockView<const T> b;
+  BlockView<T> out;
+};
+
+/// Entries ahead whose rows of b are fetched in time. The next row's entries follow in memory, so only the end of the matrix
+/// limits it.
+inline constexpr std::int64_t ahead = 16;
+
+template <int Width, class T>
+void prefetch(const T* from) {
+  constexpr int line = 64;
+  for (int byte = 0; byte < Width * static_cast<int>(sizeof(T)); byte += line)
+    __builtin_prefetch(reinterpret_cast<const char*>(from) + byte);
+}
+
 /// sum over entries k of values[k] (or its square) * b[indices[k]], for one tile of tasks.
 template <bool Squares, int Width, class T>
-Lanes<T, Width> gather(const std::int32_t* indices, const T* values, std::int64_t count, const T* b, std::int64_t stride) {
+Lanes<T, Width> gather(const Gather<T>& g, std::int64_t begin, std::int64_t end, std::int32_t column) {
+  const std::int32_t* indices = g.a.indices.data();
+  const T* values = g.a.values.data();
+  const T* b = g.b.data + column;
+  const std::int64_t stride = g.b.stride;
+  constexpr bool wide = Width * sizeof(T) >= 64;  // narrower rows of b mostly sit in the cache: fetching ahead costs more
+  const std::int64_t fetchable = std::min(end, g.a.nonzeros() - ahead);
   auto sum = Lanes<T, Width>::zero();
-  for (std::int64_t k = 0; k < count; ++k) {
-    const T value = Squares ? values[k] * values[k] : values[k];
-    sum.add_scaled(value, b + indices[k] * stride);
-  }
+  std::int64_t k = begin;
+  if constexpr (wide)
+    for (; k < fetchable; ++k) {
+      prefetch<Width>(b + indices[k + ahead] * stride);
+      sum.add_scaled(Squares ? values[k] * values[k] : values[k], b + indices[k] * stride);
+    }
+  for (; k < end; ++k) sum.add_scaled(Squares ? values[k] * values[k] : values[k], b + indices[k] * stride);
   return sum;
 }
 
 template <bool Squares, int Width, class T>
-void gather_long(const std::int32_t* indices, const T* values, std::int64_t count, const T* b, std::int64_t stride, T* out) {
+void gather_long(const Gather<T>& g, std::int64_t begin, std::int64_t end, std::int32_t column, T* out) {
   double total[Width] = {};
-  for (std::int64_t first = 0; first < count; first += segment) {
-    const auto size = std::min(segment, count - first);
+  for (std::int64_t first = begin; first < end; first += segment) {
     T part[Width];
-    gather<Squares, Width>(indices + first, values + first, size, b, stride).store(part);
+    gather<Squares, Width>(g, first, std::min(first + segment, end), column).store(part);
     for (int t = 0; t < Width; ++t) total[t] += static_cast<double>(part[t]);
   }
   for (int t = 0; t < Width; ++t) out[t] = static_cast<T>(total[t]);
 }
 
-/// out = A b (or (A o A) b) for compressed rows A, with rows taken in parts of nearly equal numbers of entries.
+template <bool Squares, int Width, class T>
+void gather_rows(const Gather<T>& g, Range rows, std::int32_t column) {
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const std::int64_t begin = g.a.offsets[i];
+    const std::int64_t end = g.a.offsets[i + 1];
+    T* to = g.out.data + i * g.out.stride + column;
+    if (end - begin <= segment) gather<Squares, Width>(g, begin, end, column).store(to);
+    else gather_long<Squares, Width>(g, begin, end, column, to);
+  }
+}
+
+/// First row of part `part` of `parts` with nearly equal work, each row counting as one more entry.
+template <class T>
+std::int64_t first_row(const SparseMatrix<T>& a, std::int64_t parts, std::int64_t part) {
+  if (part == parts) return a.rows;
+  const std::int64_t wanted = part_of(a.nonzeros() + a.rows, parts, part).begin;
+  std::int64_t low = 0;
+  std::int64_t high = a.rows;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (a.offsets[middle] + middle < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/// out = A b (or (A o A) b) for compressed rows A. All rows pass by for one tile of tasks before the next tile begins, so that
+/// the frequent rows of b of that tile stay in the cache.
 template <bool Squares, class T>
 void sparse_product(const SparseMatrix<T>& a, BlockView<const T> b, BlockView<T> out, int threads) {
-  const std::int64_t entries = a.nonzeros() + a.rows;
-  const std::int64_t parts = std::clamp<std::int64_t>(entries / 8192, 1, 4096);
-  const auto first_row = [&](std::int64_t part) {  // row r starts at offsets[r] + r, counting each row as one more entry
-    const std::int64_t wanted = part_of(entries, parts, part).begin;
-    std::int64_t low = 0;
-    std::int64_t high = a.rows;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (a.offsets[middle] + middle < wanted) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
+  const Gather<T> g{a, b, out};
+  const std::int64_t parts = std::clamp<std::int64_t>((a.nonzeros() + a.rows) / 8192, 1, 4096);
+  for_tiles(out.stride, [&](auto width, std::int32_t column) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (std::int64_t part = 0; part < parts; ++part)
+      gather_rows<Squares, width()>(g, {first_row(a, parts, part), first_row(a, parts, part + 1)}, column);
+  });
+}
+
+// c (m x n) = op(a) b for row-major operands. One column is a matrix-vector product, which OpenBLAS's gemm does badly.
+inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
+                 const float* b, std::int64_t ldb, float* c, std::int64_t ldc) {
+  if (n == 1)
+    cblas_sgemv(CblasRowMajor, transpose, static_cast<int>(transpose == CblasTrans ? k : m),
+                static_cast<int>(transpose == CblasTrans ? m : k), 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
+  else
+    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1, a,
+              static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
+}
+inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
+                 const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
+  if (n == 1)
+    cblas_dgemv(CblasRowMajor, transpose, static_cast<int>(transpose == CblasTrans ? k : m),
+                static_cast<int>(transpose == CblasTrans ? m : k), 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
+  else
+    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1, a,
+              static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
+}
+
+/// Our own kernels serve matrices of few columns and blocks of few tasks; OpenBLAS, which packs both operands before it
+/// multiplies, serves the rest.
+inline constexpr std::int64_t narrow = 256;
+inline constexpr std::int32_t few_tasks = 16;
+inline bool own_dense_kernel(std::int64_t columns, std::int32_t stride) {
+  return columns <= narrow || (stride > 1 && stride <= few_tasks);
+}
+
+/// One row against one task: the lanes go along the features.
+template <class T>
+T dense_dot(const T* x, const T* w, std::int64_t columns) {
+  constexpr int width = 8;
+  auto sums = Lanes<T, width>::zero();
+  std::int64_t j = 0;
+  for (; j + width <= columns; j += width) sums.add_product(x + j, w + j);
+  T part[width];
+  sums.store(part);
+  T total = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+  for (; j < columns; ++j) total += x[j] * w[j];
+  return total;
+}
+
+/// z (Rows x Width) (+)= X w over `columns` columns of rows that are `pitch` apart; the sums stay in registers.
+template <int Rows, int Width, class T>
+void dense_rows(const T* x, std::int64_t pitch, std::int64_t columns, const T* w, std::int64_t stride, T* z, bool add) {
+  Lanes<T, Width> sum[Rows] = {};
+  if (add)
+    for (int r = 0; r < Rows; ++r) sum[r] = Lanes<T, Width>::load(z + r * stride);
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const auto weights = Lanes<T, Width>::load(w + j * stride);
+    for (int r = 0; r < Rows; ++r) sum[r].add_scaled(x[r * pitch + j], weights);
+  }
+  for (int r = 0; r < Rows; ++r) sum[r].store(z + r * stride);
+}
+
+/// Rows held at a time, so that Rows x Width sums fill the registers.
+template <int Width>
+inline constexpr int held = Width <= 8 ? 8 : 4;
+
+template <int Width, class T>
+void dense_range(const DenseMatrix<T>& x, Range rows, Range columns, const T* w, std::int64_t stride, T* z) {
+  const std::int64_t count = columns.end - columns.begin;
+  const T* from = x.values.data() + columns.begin;
+  std::int64_t i = rows.begin;
+  for (; i + held<Width> <= rows.end; i += held<Width>)
+    dense_rows<held<Width>, Width>(from + i * x.columns, x.columns, count, w, stride, z + i * stride, columns.begin > 0);
+  for (; i < rows.end; ++i)
+    dense_rows<1, Width>(from + i * x.columns, x.columns, count, w, stride, z + i * stride, columns.begin > 0);
+}
+
+/// z = X w, panel by panel of the columns, so that a tile of the panel's weights stays in the cache while rows pass by.
+template <class T>
+void dense_product(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z, int threads) {
+  constexpr std::int64_t panel = 1024;
+  const std::int64_t parts = std::max<std::int64_t>(1, x.rows / 128);
+  const std::int64_t panels = std::max<std::int64_t>(1, (x.columns + panel - 1) / panel);
+#pragma omp parallel for num_threads(threads) schedule(static)
   for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t end = part + 1 < parts ? first_row(part + 1) : a.rows;
-    for (std::int64_t i = first_row(part); i < end; ++i) {
-      const std::int64_t begin = a.offsets[i];
-      const std::int64_t count = a.offsets[i + 1] - begin;
-      const std::int32_t* indices = a.indices.data() + begin;
-      const T* values = a.values.data() + begin;
-      for_tiles(out.stride, [&](auto width, std::int32_t column) {
-        T* to = out.data + i * out.stride + column;
-        if (count <= segment)
-          gather<Squares, width()>(indices, values, count, b.data + column, b.stride).store(to);
-        else
-          gather_long<Squares, width()>(indices, values, count, b.data + column, b.stride, to);
+    const auto rows = part_of(x.rows, parts, part);
+    if (z.stride == 1) {
+      for (std::int64_t i = rows.begin; i < rows.end; ++i)
+        z.data[i] = dense_dot(x.values.data() + i * x.columns, w.data, x.columns);
+      continue;
+    }
+    for (std::int64_t p = 0; p < panels; ++p) {
+      const auto columns = part_of(x.columns, panels, p);
+      for_tiles<16>(z.stride, [&](auto width, std::int32_t column) {
+        dense_range<width()>(x, rows, columns, w.data + columns.begin * w.stride + column, z.stride, z.data + column);
       });
     }
   }
 }
 
-inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
-                 const float* b, std::int64_t ldb, float* c, std::int64_t ldc) {
-  cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1, a,
-              static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
-}
-inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
-                 const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
-  cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1, a,
-              static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
-}
-
-/// Columns up to which our own kernels beat OpenBLAS, which packs both operands before it multiplies.
-inline constexpr std::int64_t narrow = 256;
-
-/// Four rows of a narrow dense X at a time against one tile of weights, which stays in the first-level cache.
-template <int Rows, int Width, class T>
-void dense_rows(const T* x, std::int64_t columns, const T* w, std::int64_t stride, T* z) {
-  Lanes<T, Width> sum[Rows] = {};
-  for (std::int64_t j = 0; j < columns; ++j) {
-    const auto weights = Lanes<T, Width>::load(w + j * stride);
-    for (int r = 0; r < Rows; ++r) sum[r].add_scaled(x[r * columns + j], weights);
-  }
-  for (int r = 0; r < Rows; ++r) sum[r].store(z + r * stride);
-}
-
-template <class T>
-void narrow_product(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z, int threads) {
-  const std::int64_t parts = (x.rows + segment - 1) / segment;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::int64_t part = 0; part < parts; ++part) {
-    const auto range = part_of(x.rows, parts, part);
-    for_tiles(z.stride, [&](auto width, std::int32_t column) {
-      constexpr int tile = width() > 16 ? 16 : width();
-      for (std::int32_t inner = 0; inner < width(); inner += tile) {
-        const T* weights = w.data + column + inner;
-        std::int64_t i = range.begin;
-        for (; i + 4 <= range.end; i += 4)
-          dense_rows<4, tile>(x.values.data() + i * x.columns, x.columns, weights, z.stride,
-                              z.data + i * z.stride + column + inner);
-        for (; i < range.end; ++i)
-          dense_rows<1, tile>(x.values.data() + i * x.columns, x.columns, weights, z.stride,
-                              z.data + i * z.stride + column + inner);
-      }
-    });
-  }
-}
-
-/// sum (columns x Width) += X' Z over four rows at a time, so that each element of the sum is loaded once for four terms.
-/// `x` points at the first of `columns` columns; its rows are `pitch` apart.
-template <bool Squares, int Rows, int Width, class T>
-void add_outer(const T* x, std::int64_t pitch, std::int64_t columns, const T* z, std::int64_t stride, T* sum) {
-  Lanes<T, Width> row[Rows];
-  for (int r = 0; r < Rows; ++r) row[r] = Lanes<T, Width>::load(z + r * stride);
-  for (std::int64_t j = 0; j < columns; ++j) {
-    auto total = Lanes<T, Width>::load(sum + j * Width);
-    for (int r = 0; r < Rows; ++r) {
-      const T value = x[r * pitch + j];
-      total.add_scaled(Squares ? value * value : value, row[r]);
+/// sums (Columns x Width) = X' Z over `rows` rows, held in registers; added to totals, whose rows are `stride` apart.
+template <bool Squares, int Columns, int Width, class T>
+void outer_rows(const T* x, std::int64_t pitch, std::int64_t rows, const T* z, std::int64_t stride, double* totals) {
+  Lanes<T, Width> sum[Columns] = {};
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const auto factors = Lanes<T, Width>::load(z + i * stride);
+    for (int j = 0; j < Columns; ++j) {
+      const T value = x[i * pitch + j];
+      sum[j].add_scaled(Squares ? value * value : value, factors);
     }
-    total.store(sum + j * Width);
+  }
+  for (int j = 0; j < Columns; ++j) {
+    T part[Width];
+    sum[j].store(part);
+    for (int t = 0; t < Width; ++t) totals[j * stride + t] += static_cast<double>(part[t]);
   }
 }
 
-/// totals (a tile of columns.end - columns.begin rows, `stride` apart) += X' Z over `rows`.
+/// The same for one task: the lanes go along the features.
 template <bool Squares, int Width, class T>
-void add_rows(const DenseMatrix<T>& x, Range rows, Range columns, const T* z, std::int64_t stride, T* sum, double* totals) {
-  const std::int64_t count = columns.end - columns.begin;
-  std::fill_n(sum, count * Width, T(0));
-  const T* from = x.values.data() + columns.begin;
-  std::int64_t i = rows.begin;
-  for (; i + 4 <= rows.end; i += 4)
-    add_outer<Squares, 4, Width>(from + i * x.columns, x.columns, count, z + i * stride, stride, sum);
-  for (; i < rows.end; ++i)
-    add_outer<Squares, 1, Width>(from + i * x.columns, x.columns, count, z + i * stride, stride, sum);
-  for (std::int64_t j = 0; j < count; ++j)
-    for (int t = 0; t < Width; ++t) totals[j * stride + t] += static_cast<double>(sum[j * Width + t]);
+void outer_single(const T* x, std::int64_t pitch, std::int64_t rows, const T* z, double* totals) {
+  auto sum = Lanes<T, Width>::zero();
+  for (std::int64_t i = 0; i < rows; ++i) {
+    if constexpr (Squares) sum.add_scaled_square(z[i], x + i * pitch);
+    else sum.add_scaled(z[i], x + i * pitch);
+  }
+  T part[Width];
+  sum.store(part);
+  for (int j = 0; j < Width; ++j) totals[j] += static_cast<double>(part[j]);
+}
+
+/// totals += X' Z over one segment of rows and a range of columns.
+template <bool Squares, class T>
+void outer_segment(const DenseMatrix<T>& x, Range rows, Range columns, BlockView<const T> z, double* totals) {
+  const std::int64_t count = rows.end - rows.begin;
+  const T* from = x.values.data() + rows.begin * x.columns;
+  const T* factors = z.data + rows.begin * z.stride;
+  if (z.stride == 1) {
+    std::int64_t j = columns.begin;
+    for (; j + 32 <= columns.end; j += 32) outer_single<Squares, 32>(from + j, x.columns, count, factors, totals + j);
+    for (; j + 4 <= columns.end; j += 4) outer_single<Squares, 4>(from + j, x.columns, count, factors, totals + j);
+    for (; j < columns.end; ++j) outer_single<Squares, 1>(from + j, x.columns, count, factors, totals + j);
+    return;
+  }
+  for_tiles<16>(z.stride, [&](auto width, std::int32_t column) {
+    constexpr int block = held<width()>;
+    std::int64_t j = columns.begin;
+    for (; j + block <= columns.end; j += block)
+      outer_rows<Squares, block, width()>(from + j, x.columns, count, factors + column, z.stride, totals + j * z.stride + column);
+    for (; j < columns.end; ++j)
+      outer_rows<Squares, 1, width()>(from + j, x.columns, count, factors + column, z.stride, totals + j * z.stride + column);
+  });
 }
 
 /// g = X' z (or (X o X)' z) for dense X: parts of rows and columns fixed by the shape alone, each summed in double over
 /// segments of rows, then added in order.
 template <bool Squares, class T>
 void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T> g, int threads) {
+  constexpr std::int64_t short_segment = 256;  // its rows of z stay in the first-level cache while columns pass by
   const std::int64_t size = x.columns * g.stride;
   const std::int64_t row_parts = std::clamp<std::int64_t>(x.rows / segment, 1, x.columns <= narrow ? 64 : 1);
   const std::int64_t column_parts = std::max<std::int64_t>(1, (x.columns + narrow - 1) / narrow);
@@ -185,13 +286,9 @@ void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T
   for (std::int64_t part = 0; part < row_parts * column_parts; ++part) {
     const auto rows = part_of(x.rows, row_parts, part / column_parts);
     const auto columns = part_of(x.columns, column_parts, part % column_parts);
-    double* to = totals.data() + part / column_parts * size + columns.begin * g.stride;
-    std::vector<T> sum(static_cast<std::size_t>(narrow * 32));
-    for (std::int64_t first = rows.begin; first < rows.end; first += segment)
-      for_tiles(g.stride, [&](auto width, std::int32_t column) {
-        const Range some{first, std::min(first + segment, rows.end)};
-        add_rows<Squares, width()>(x, some, columns, z.data + column, z.stride, sum.data(), to + column);
-      });
+    double* to = totals.data() + part / column_parts * size;
+    for (std::int64_t first = rows.begin; first < rows.end; first += short_segment)
+      outer_segment<Squares>(x, {first, std::min(first + short_segment, rows.end)}, columns, z, to);
   }
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (std::int64_t e = 0; e < size; ++e) {
