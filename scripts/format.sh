@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Formats all sources, or with --check only says which lines are not as clang-format would have them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp' '*.cu' '*.cuh' | while read -r f; do
+  [[ -e $f ]] && echo "$f"
+done)
+if [[ ${1:-} == --check ]]; then
+  clang-format --dry-run -Werror "${files[@]}"
+  echo "format: ${#files[@]} files are as they should be"
+else
+  clang-format -i "${files[@]}"
+fi

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, on a machine with compilers, CMake, CUDA and the libraries, and no network.
+#   scripts/gpu.sh [build] [test] [sanitize] [bench]      (none named: build test bench)
+# A missing GPU is a failure, never a skip.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+steps=("$@")
+((${#steps[@]} > 0)) || steps=(build test bench)
+build=build-cuda
+jobs=$(nproc)
+
+for directory in /usr/local/cuda/bin /opt/cuda/bin; do
+  [[ -x $directory/nvcc ]] && PATH=$PATH:$directory
+done
+
+gpu_line() {
+  local toolkit
+  toolkit=$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+  echo "CUDA $toolkit, driver, GPU: $(nvidia-smi --query-gpu=driver_version,name,memory.total --format=csv,noheader | head -1)"
+}
+
+build_all() {
+  local generator=()
+  command -v ninja >/dev/null && generator=(-G Ninja)
+  [[ -e $build/CMakeCache.txt ]] && generator=()
+  cmake -S . -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DSHEAF_CUDA=on -DSHEAF_WERROR="${SHEAF_WERROR:-ON}"
+  cmake --build "$build" --parallel "$jobs"
+}
+
+run_tests() {
+  SHEAF_TEST_DEVICES=cpu,cuda ctest --test-dir "$build" --output-on-failure --parallel "$jobs"
+}
+
+# Every test program whose verbs run on the GPU, under memcheck.
+run_sanitizer() {
+  local program
+  for program in "$build"/*ops_test "$build"/*parity_test; do
+    [[ -x $program ]] || continue
+    echo "compute-sanitizer $program"
+    SHEAF_TEST_DEVICES=cuda compute-sanitizer --error-exitcode 1 --leak-check full "$program"
+    found=1
+  done
+  [[ ${found:-} ]] || { echo "gpu: no verb parity test program in $build" >&2; return 1; }
+}
+
+run_bench() {
+  local program=$build/bench_products
+  [[ -x $program ]] || { echo "gpu: $program is missing; build first" >&2; return 1; }
+  "$program" --device cuda
+}
+
+gpu_line
+for step in "${steps[@]}"; do
+  start=$SECONDS
+  case $step in
+    build) build_all ;;
+    test) run_tests ;;
+    sanitize) run_sanitizer ;;
+    bench) run_bench ;;
+    *) echo "gpu: unknown step '$step'; known are build, test, sanitize and bench" >&2; exit 2 ;;
+  esac
+  echo "gpu: $step done in $((SECONDS - start)) s"
+done
