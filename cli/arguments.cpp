@@ -79,6 +79,9 @@ void Arguments::parse(std::span<const std::string> words) {
   for (auto& positional : positionals_) app.add_option(positional.name, *positional.value);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string_view what = error.what();
+    fail_usage("{} needs a value", what.substr(0, what.find(':')));
   } catch (const CLI::ParseError& error) {
     fail_usage("{}", error.what());
   }

@@ -67,7 +67,7 @@ Command generate_command() {
   return {
       "generate",
       "Make a table with a known truth, for trying things out",
-      {{"microbe counts with planted species", "sheaf generate microbes microbes.svm.gz --truth planted.csv --seed 7"},
+      {{"microbe counts with planted species", "sheaf generate microbes microbes.arff.gz --truth planted.csv --seed 7"},
        {"tall and dense, three classes",
         "sheaf generate classification tall.csv --rows 100000 --features 20 --classes 3"},
        {"straight into another command", "sheaf generate text - | sheaf info - --format libsvm"}},

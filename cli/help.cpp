@@ -21,7 +21,7 @@ Arguments declared(const Command& command) {
 std::string usage(const Command& command, const Arguments& arguments) {
   std::string line = fmt::format("sheaf {}", command.name);
   for (const auto& positional : arguments.positionals())
-    line += positional.required ? " " + positional.name : " [" + positional.name + "]";
+    line += positional.required ? fmt::format(" {}", positional.name) : fmt::format(" [{}]", positional.name);
   return line + " [options]";
 }
 
@@ -59,9 +59,13 @@ std::string left_side(const Option& option) {
   return option.value.empty() ? option.flag : option.flag + " " + option.value;
 }
 
-std::string cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
-  return text;
+std::string cell(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|') result += '\\';
+    result += c;
+  }
+  return result;
 }
 
 std::string manual_section(const Section& section) {

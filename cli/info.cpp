@@ -41,7 +41,7 @@ std::function<void()> declare(Arguments& arguments) {
 Command info_command() {
   return {"info",
           "Tell what a table holds, what memory it needs and what to mind",
-          {{"on the terminal", "sheaf info microbes.svm.gz"},
+          {{"on the terminal", "sheaf info microbes.arff.gz"},
            {"with a report to open in a browser", "sheaf info trial.csv --label outcome --report trial.html"},
            {"how many examples, for a script", "sheaf info trial.csv --json | jq .rows"}},
           declare};

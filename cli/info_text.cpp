@@ -58,7 +58,8 @@ std::string classes(const Profile& p) {
 std::string label(const Profile& p) {
   const auto& s = p.summary;
   if (!p.labelled) return heading("Label", "none");
-  const auto title = p.target_name.empty() ? "Label" : fmt::format("Label {}", p.target_name);
+  const bool named = !p.target_name.empty() && p.target_name != "label";
+  const std::string title = named ? fmt::format("Label {}", p.target_name) : "Label";
   if (p.classification) return heading(title, fmt::format("{} classes", p.class_names.size())) + classes(p);
   return heading(title, "amounts") + fmt::format("  {} to {}, mean {}, standard deviation {}\n",
                                                  brief(s.target_minimum), brief(s.target_maximum), brief(s.target_mean),

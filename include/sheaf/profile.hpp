@@ -52,7 +52,9 @@ struct Profile {
   bool classification = false;  ///< else, where labelled, the labels are amounts
   std::string target_name;
   std::vector<std::string> class_names;
-  std::vector<double> target_histogram;    ///< amounts only: equal steps from target_minimum to target_maximum
+  std::vector<double> target_histogram;  ///< amounts only: equal steps from target_minimum to target_maximum
+  std::vector<double> row_nonzeros;      ///< examples by number of non-zeros: `row_step` wide steps from shortest_row
+  std::int64_t row_step = 1;
   std::vector<std::string> feature_names;  ///< empty: by position
   Associations associations;
   std::vector<Highlight> strongest;  ///< by association with the label

@@ -7,6 +7,7 @@
 
 #include <sheaf/profile.hpp>
 #include <sheaf/splits.hpp>
+#include <sheaf/text.hpp>
 
 namespace sheaf {
 namespace {
@@ -15,7 +16,7 @@ using Level = Finding::Level;
 using Findings = std::vector<Finding>;
 
 std::string count_of(std::int64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
 }
 
 void unlabelled(const Profile& p, Findings& out) {
@@ -75,11 +76,14 @@ void empty_rows(const Profile& p, Findings& out) {
 
 void constant_features(const Profile& p, Findings& out) {
   const auto constant = p.summary.constant_features;
-  if (constant > 0)
-    out.push_back(
-        {Level::warning, "constant-features",
-         fmt::format("{} never {} ({} of them always zero); they tell nothing and cost memory",
-                     count_of(constant, "feature"), constant == 1 ? "changes" : "change", p.summary.zero_features)});
+  const auto zero = p.summary.zero_features;
+  if (constant == 0) return;
+  std::string message = count_of(constant, "feature") + (constant == 1 ? " never changes" : " never change");
+  if (zero == constant)
+    message = count_of(zero, "feature") + (zero == 1 ? " is zero in every example" : " are zero in every example");
+  else if (zero > 0)
+    message += fmt::format(" ({} always zero)", grouped(zero));
+  out.push_back({Level::warning, "constant-features", message + "; there is nothing to learn from them"});
 }
 
 void duplicate_names(const Profile& p, Findings& out) {

@@ -63,6 +63,28 @@ std::vector<double> histogram(const std::vector<double>& values, double low, dou
   return counts;
 }
 
+template <class T>
+std::int64_t nonzeros_of_row(const Matrix<T>& x, std::int64_t row) {
+  const auto count = [](const T* begin, const T* end) { return end - begin - std::count(begin, end, T(0)); };
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x)) {
+    const T* begin = dense->values.data() + row * dense->columns;
+    return count(begin, begin + dense->columns);
+  }
+  const auto& sparse = std::get<SparseMatrix<T>>(x);
+  return count(sparse.values.data() + sparse.offsets[row], sparse.values.data() + sparse.offsets[row + 1]);
+}
+
+/// A finer histogram than the summary's: about 24 steps of equal width.
+template <class T>
+void describe_rows(const Dataset<T>& dataset, Profile& result) {
+  const auto shortest = result.summary.shortest_row;
+  const auto span = result.summary.longest_row - shortest + 1;
+  result.row_step = (span + 23) / 24;
+  result.row_nonzeros.resize(static_cast<std::size_t>((span + result.row_step - 1) / result.row_step));
+  for (std::int64_t i = 0; i < dataset.rows(); ++i)
+    result.row_nonzeros[static_cast<std::size_t>((nonzeros_of_row(dataset.x, i) - shortest) / result.row_step)] += 1;
+}
+
 /// The most models that fit beside the table; blocks are padded, so the last few may not be worth a whole width.
 std::int64_t models_that_fit(std::int64_t room, std::int64_t per_task) {
   if (room < per_task) return 0;
@@ -113,6 +135,7 @@ Profile profile(const Context& context, const Dataset<T>& dataset, const Profile
   result.memory = memory_need(result.summary, result.element_bytes);
   result.fits = device_fits(context, result.memory);
   describe_target(dataset, result);
+  describe_rows(dataset, result);
   AssociationOptions association;
   if (result.summary.stored > options.shuffle_entries) association.shuffles = 0;
   result.associations = associate(context, dataset, association);

@@ -17,6 +17,7 @@ constexpr double half = 540;   // pixels: a card of half the page's width
 constexpr double names = 150;  // room for names at the left of a chart
 constexpr std::size_t longest_name = 20;
 constexpr double line_height = 24;
+constexpr double few_height = 38;  // of a bar where there are but a few
 constexpr std::size_t most_bars = 16;
 
 /// Cut to about `longest_name` characters, never inside one.
@@ -33,8 +34,8 @@ struct Bar {
 };
 
 std::string horizontal_bars(const std::vector<Bar>& bars, std::string_view description, bool own_colours) {
-  const double height = static_cast<double>(bars.size()) * line_height + 8;
-  Chart chart(half, height, description);
+  const double step = bars.size() <= 5 ? few_height : line_height;
+  Chart chart(half, static_cast<double>(bars.size()) * step + 8, description);
   double most = 0;
   double total = 0;
   for (const auto& bar : bars) {
@@ -43,34 +44,33 @@ std::string horizontal_bars(const std::vector<Bar>& bars, std::string_view descr
   }
   const Axis x{0, most, names, half - 110, false};
   double y = 4;
-  for (std::size_t i = 0; i < bars.size(); ++i, y += line_height) {
-    const auto label = fmt::format("{}  {}", grouped(std::llround(bars[i].count)), percent(bars[i].count / total));
-    chart.text(names - 10, y + 16, short_name(bars[i].name), "", Anchor::end);
-    chart.box(names, y + 3, x(bars[i].count) - names, line_height - 7, own_colours ? fmt::format("f{}", i % 8) : "f0",
+  for (std::size_t i = 0; i < bars.size(); ++i, y += step) {
+    const auto label = fmt::format("{} · {}", grouped(std::llround(bars[i].count)), percent(bars[i].count / total));
+    chart.text(names - 10, y + step / 2 + 4, short_name(bars[i].name), "", Anchor::end);
+    chart.box(names, y + 4, x(bars[i].count) - names, step - 8, own_colours ? fmt::format("f{}", i % 8) : "f0",
               fmt::format("{}: {}", bars[i].name, label), 3);
-    chart.text(x(bars[i].count) + 8, y + 16, label, "soft");
+    chart.text(x(bars[i].count) + 8, y + step / 2 + 4, label, "soft");
   }
   return chart.finish();
 }
 
-/// Columns side by side; `label(i)` stands below every column.
-template <class Label>
-std::string columns(const std::vector<double>& counts, std::string_view description, std::string_view title,
-                    const Label& label) {
+/// Counts over equal steps of a number, from `low`.
+std::string columns(const std::vector<double>& counts, double low, double step, std::string_view description,
+                    std::string_view title) {
   constexpr double height = 230, left = 56, bottom = 180;
   Chart chart(half, height, description);
-  const double most = *std::max_element(counts.begin(), counts.end());
-  const Axis y{0, most, bottom, 26, false};
+  const auto bars = static_cast<double>(counts.size());
+  const Axis x{low, low + step * bars, left, half - 8, false};
+  const Axis y{0, *std::max_element(counts.begin(), counts.end()), bottom, 26, false};
   chart.left_axis(y, left, half - 8, "examples");
-  const double width = (half - 8 - left) / static_cast<double>(counts.size());
+  chart.bottom_axis(x, bottom, bottom + 4, title);
+  const double width = (half - 8 - left) / bars;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const double x = left + static_cast<double>(i) * width;
-    const std::string below = label(i);
-    chart.box(x + 2, y(counts[i]), width - 4, bottom - y(counts[i]), "f0",
-              fmt::format("{}: {} examples", below, grouped(std::llround(counts[i]))), 2);
-    chart.text(x + width / 2, bottom + 16, counts.size() <= 14 || i % 4 == 0 ? below : "", "tick", Anchor::middle);
+    const double from = low + step * static_cast<double>(i);
+    chart.box(left + static_cast<double>(i) * width + 0.75, y(counts[i]), width - 1.5, bottom - y(counts[i]), "f0",
+              fmt::format("{} to {}: {} examples", brief(from), brief(from + step), grouped(std::llround(counts[i]))),
+              2);
   }
-  chart.text((left + half - 8) / 2, bottom + 38, title, "axis", Anchor::middle);
   return chart.finish();
 }
 
@@ -96,28 +96,20 @@ std::string class_balance(const Profile& profile) {
 
 std::string target_histogram(const Profile& profile) {
   const auto& summary = profile.summary;
-  const double step =
-      (summary.target_maximum - summary.target_minimum) / static_cast<double>(profile.target_histogram.size());
-  return columns(
-      profile.target_histogram, "Histogram of the label", profile.target_name.empty() ? "label" : profile.target_name,
-      [&](std::size_t i) { return tick_text(summary.target_minimum + step * (static_cast<double>(i) + 0.5)); });
+  const double range = summary.target_maximum - summary.target_minimum;
+  const double step = range / static_cast<double>(profile.target_histogram.size());
+  return columns(profile.target_histogram, summary.target_minimum, step, "Histogram of the label",
+                 profile.target_name.empty() ? "label" : profile.target_name);
 }
 
 std::string row_nonzeros(const Profile& profile) {
-  const auto& histogram = profile.summary.row_nonzeros_histogram;
-  std::size_t first = 0;
-  while (first + 1 < histogram.size() && histogram[first] == 0) ++first;
-  const std::vector<double> counts(histogram.begin() + static_cast<std::ptrdiff_t>(first), histogram.end());
-  if (counts.empty()) return {};
-  return columns(counts, "Examples by their number of non-zeros", "non-zeros in an example (from, doubling)",
-                 [&](std::size_t i) {
-                   const std::size_t bucket = first + i;
-                   return bucket == 0 ? "0" : tick_text(std::pow(2.0, static_cast<double>(bucket) - 1));
-                 });
+  return columns(profile.row_nonzeros, static_cast<double>(profile.summary.shortest_row),
+                 static_cast<double>(profile.row_step), "Examples by their number of non-zeros",
+                 "non-zeros in an example");
 }
 
 std::string association_histogram(const Profile& profile) {
-  constexpr double height = 250, left = 56, bottom = 200;
+  constexpr double height = 320, left = 56, bottom = 270;
   const auto& found = profile.associations;
   Chart chart(half, height, "Features by strength of association with the label, observed and by chance");
   double most = 1;
@@ -149,6 +141,16 @@ std::string association_histogram(const Profile& profile) {
   return chart.finish();
 }
 
+namespace {
+
+/// That of the class which larger values mean.
+std::string colour(const Associations& found, double value) {
+  const bool positive_first = found.positive_class == 0;
+  return (value > 0) == positive_first || !found.directed() ? "f0" : "f1";
+}
+
+}  // namespace
+
 std::string strongest_features(const Profile& profile) {
   const auto& found = profile.associations;
   const double bottom = static_cast<double>(profile.strongest.size()) * line_height + 22;
@@ -172,8 +174,7 @@ std::string strongest_features(const Profile& profile) {
     const bool beyond = found.shuffles == 0 || std::abs(value) > found.chance;
     chart.text(names - 10, y + 4, short_name(name), beyond ? "" : "soft", Anchor::end);
     chart.line(x(0), y, x(value), y, "stem");
-    chart.dot(x(value), y, 5.5, beyond ? (value < 0 ? "f1" : "f0") : "grey",
-              fmt::format("{}: {:+.3f}{}", name, value, auc));
+    chart.dot(x(value), y, 5.5, beyond ? colour(found, value) : "grey", fmt::format("{}: {:+.3f}{}", name, value, auc));
     y += line_height;
   }
   return chart.finish();

@@ -19,6 +19,9 @@ bool has_prevalence(const Profile& profile);
 /// Every feature: share of examples that have it against its mean there, or mean against standard deviation.
 std::string feature_cloud(const Profile& profile);
 
+/// How many features are left when rarer (or less varying) ones are dropped.
+std::string filter_curve(const Profile& profile);
+
 /// All features by strength of association, and what shuffled labels give.
 std::string association_histogram(const Profile& profile);
 /// The strongest features by name, with the zone that chance reaches.

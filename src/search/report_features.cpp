@@ -77,7 +77,7 @@ void draw_density(Chart& chart, const Cloud& cloud) {
         fmt::format("M{} {}h{}v{}h-{}z", place.first * cell, place.second * cell, cell, cell, cell);
   }
   for (std::size_t shade = 0; shade < shades; ++shade)
-    if (!paths[shade].empty()) chart.path(paths[shade], "f0", 0.2 + 0.8 * static_cast<double>(shade + 1) / shades);
+    if (!paths[shade].empty()) chart.path(paths[shade], "f0", 0.35 + 0.65 * static_cast<double>(shade) / (shades - 1));
 }
 
 /// A linear axis, or one that bends to logarithms where a few large values would squeeze all others.
@@ -168,6 +168,34 @@ std::string feature_cloud(const Profile& profile) {
     if (beyond && std::isfinite(point.x) && std::isfinite(point.y))
       chart.dot(cloud.x(point.x), cloud.y(point.y), 5, "ring", profile.feature_name(highlight.feature));
   }
+  return chart.finish();
+}
+
+std::string filter_curve(const Profile& profile) {
+  constexpr double left = 56, top = 28;
+  const double bottom = static_cast<double>(profile.varying.size()) * line_height + 22;  // as high as its neighbour
+  const bool prevalence = has_prevalence(profile);
+  std::vector<double> values;
+  for (std::int64_t j = 0; j < profile.summary.features; ++j) {
+    const double deviation = profile.summary.per_feature[static_cast<std::size_t>(j)].deviation;
+    const double value = prevalence ? profile.prevalence(j) : deviation;
+    if (value > 0) values.push_back(value);
+  }
+  std::sort(values.begin(), values.end());
+  Chart chart(half, bottom + 44, "Features that stay when a filter is raised");
+  if (values.empty()) return chart.finish();
+  const Axis x{values.front(), values.back(), left, half - 12, true};
+  const Axis y{0, static_cast<double>(values.size()), bottom, top, false};
+  chart.bottom_axis(x, top, bottom,
+                    prevalence ? "not zero in at least this share of the examples" : "standard deviation of at least");
+  chart.left_axis(y, left, half - 12, "features left");
+  std::string area = fmt::format("M{:.1f} {:.1f}V{:.1f}", left, bottom, y(static_cast<double>(values.size())));
+  const auto count = values.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k + 1 < count && values[k + 1] < values[k] * 1.005) continue;  // steps too fine to see
+    area += fmt::format("H{:.1f}V{:.1f}", x(values[k]), y(static_cast<double>(count - k - 1)));
+  }
+  chart.path(area + "z", "f0", 0.8);
   return chart.finish();
 }
 

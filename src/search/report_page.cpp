@@ -22,9 +22,9 @@ body { margin: 0; background: var(--paper); color: var(--ink);
 main { max-width: 1180px; margin: 0 auto; padding: 2.5rem 1.25rem 3rem; }
 header h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .3rem; letter-spacing: -.01em; overflow-wrap: anywhere; }
 header p { margin: 0; color: var(--soft); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: .75rem; margin: 1.6rem 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); gap: .75rem; margin: 1.6rem 0; }
 .tile { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: .8rem 1rem; }
-.tile b { display: block; font-size: 1.35rem; font-weight: 650; letter-spacing: -.01em; font-variant-numeric: tabular-nums; }
+.tile b { display: block; font-size: 1.25rem; font-weight: 650; white-space: nowrap; letter-spacing: -.01em; font-variant-numeric: tabular-nums; }
 .tile span { color: var(--soft); font-size: .85rem; }
 .cards { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
 .card { background: var(--card); border: 1px solid var(--rule); border-radius: 12px; padding: 1.15rem 1.25rem 1rem; min-width: 0; }
@@ -46,7 +46,7 @@ svg .stem { stroke: var(--soft); stroke-width: 1.2; }
 svg .zero { stroke: var(--soft); stroke-width: 1; }
 svg .chance { fill: var(--soft); opacity: .14; }
 svg .edge { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 3 3; }
-svg .outline { fill: none; stroke: var(--soft); stroke-width: 1.5; }
+svg .outline { fill: none; stroke: var(--ink); stroke-width: 1.5; }
 svg .ring { fill: none; stroke: var(--c1); stroke-width: 1.8; }
 .f0 { fill: var(--c0); background: var(--c0); } .f1 { fill: var(--c1); background: var(--c1); }
 .f2 { fill: var(--c2); background: var(--c2); } .f3 { fill: var(--c3); background: var(--c3); }

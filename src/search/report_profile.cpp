@@ -32,7 +32,7 @@ std::string header_tiles(const Profile& p) {
   list.push_back({brief(p.summary.minimum) + " to " + brief(p.summary.maximum),
                   p.summary.integers_only ? "whole numbers" : "values"});
   list.push_back(
-      {format_bytes(p.memory.matrix_cpu), p.element_bytes == 4 ? "in memory (float)" : "in memory (double)"});
+      {format_bytes(p.memory.matrix_cpu), p.element_bytes == 4 ? "in memory, float" : "in memory, double"});
   return tiles(list);
 }
 
@@ -46,7 +46,8 @@ std::string findings_card(const Profile& p) {
 }
 
 std::string target_card(const Profile& p) {
-  const std::string name = p.target_name.empty() ? "The label" : fmt::format("The label, {}", p.target_name);
+  const bool named = !p.target_name.empty() && p.target_name != "label";
+  const std::string name = named ? fmt::format("The label, {}", p.target_name) : "The label";
   if (p.classification) return card(name, fmt::format("{} classes.", p.class_names.size()), class_balance(p));
   if (!p.labelled) return {};
   const auto about =
@@ -164,6 +165,10 @@ std::string profile_html(const Profile& profile) {
       "Ranges",
       "The features that vary most: from minimum to maximum, with the mean and one standard deviation to each side.",
       feature_ranges(profile));
+  body += card("How many features a filter leaves",
+               has_prevalence(profile) ? "By the share of examples that must have a feature for it to stay."
+                                       : "By the standard deviation that a feature must have to stay.",
+               filter_curve(profile));
   body += feature_table_card(profile) + memory_card(profile) + "</div>\n";
   const auto subtitle = fmt::format("{} table, as sheaf info sees it", profile.summary.sparse ? "Sparse" : "Dense");
   return page(
