@@ -1,0 +1,349 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <sheaf/error.hpp>
+#include <sheaf/random.hpp>
+#include <sheaf/splits.hpp>
+
+namespace sheaf {
+namespace {
+
+using Labels = std::vector<std::int32_t>;
+
+Splits split(SplitKind kind, std::int64_t rows, std::int32_t count, const Labels& classes = {},
+             const Labels& groups = {}, bool shuffle = true, std::uint64_t seed = 0, double fraction = 0.2) {
+  SplitOptions options;
+  options.kind = kind;
+  options.count = count;
+  options.shuffle = shuffle;
+  options.seed = seed;
+  options.test_fraction = fraction;
+  return make_splits(rows, classes, groups, options);
+}
+
+/// Classes of unequal size in mixed order, `smallest` rows at least.
+Labels some_classes(std::int64_t rows, std::int32_t count, std::int64_t smallest) {
+  Labels labels;
+  for (std::int32_t c = 0; c < count; ++c) labels.insert(labels.end(), static_cast<std::size_t>(smallest), c);
+  Random random(static_cast<std::uint64_t>(rows));
+  while (static_cast<std::int64_t>(labels.size()) < rows)
+    labels.push_back(static_cast<std::int32_t>(
+        std::min(random.below(static_cast<std::uint64_t>(count)), random.below(static_cast<std::uint64_t>(count)))));
+  random.shuffle(std::span(labels));
+  return labels;
+}
+
+/// What split s tests, read from the weights.
+std::vector<std::int32_t> tested(const Splits& splits, std::int32_t s) {
+  const auto table = splits.weights(s, 1);
+  std::vector<std::int32_t> rows;
+  for (std::int32_t i = 0; i < splits.rows(); ++i)
+    if (table.test(i, s)) rows.push_back(i);
+  return rows;
+}
+
+std::vector<Splits> one_of_each(std::int64_t rows) {
+  const auto classes = some_classes(rows, 3, 6);
+  Labels groups(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<std::int32_t>(i * i % 11);
+  std::vector<Splits> all;
+  for (const auto kind : {SplitKind::k_fold, SplitKind::stratified_k_fold, SplitKind::group_k_fold,
+                          SplitKind::stratified_shuffle, SplitKind::leave_one_out, SplitKind::bootstrap})
+    all.push_back(split(kind, rows, 4, classes, groups));
+  return all;
+}
+
+std::string message_of(SplitKind kind, std::int64_t rows, std::int32_t count, const Labels& classes = {},
+                       const Labels& groups = {}, double fraction = 0.2) {
+  try {
+    split(kind, rows, count, classes, groups, true, 0, fraction);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SplitsOfAllKinds, TestAndTrainSomeRowsAlways) {
+  for (const std::int64_t rows : {20, 101})
+    for (const auto& splits : one_of_each(rows))
+      for (std::int32_t s = 0; s < splits.count(); ++s) {
+        const auto test = splits.test_rows(s);
+        EXPECT_EQ(test, tested(splits, s));
+        EXPECT_FALSE(test.empty());
+        EXPECT_LT(static_cast<std::int64_t>(test.size()), rows);
+      }
+}
+
+TEST(SplitsOfAllKinds, AreTheSameWhicheverAreAskedForTogether) {
+  for (const auto& splits : one_of_each(50))
+    for (const int threads : {1, 3}) {
+      const auto all = splits.weights(0, splits.count(), threads);
+      const auto some = splits.weights(1, 3, threads);
+      EXPECT_EQ(splits.weights(splits.count(), 0).weights.size(), 0);
+      for (std::int32_t s = 1; s < 4; ++s)
+        for (std::int64_t i = 0; i < 50; ++i) EXPECT_EQ(all.train(i, s), some.train(i, s));
+    }
+}
+
+TEST(SplitsOfAllKinds, PartitionsTestEveryRowOnce) {
+  for (const auto& splits : one_of_each(60)) {
+    std::vector<int> times(60);
+    for (std::int32_t s = 0; s < splits.count(); ++s)
+      for (const auto row : splits.test_rows(s)) {
+        ++times[static_cast<std::size_t>(row)];
+        if (splits.is_partition()) {
+          EXPECT_EQ(splits.tester(row), s);
+        }
+      }
+    EXPECT_EQ(times == std::vector<int>(60, 1), splits.is_partition()) << to_string(splits.kind());
+  }
+}
+
+TEST(SplitsOfAllKinds, FollowTheSeed) {
+  const auto classes = some_classes(80, 2, 10);
+  Labels groups(80);
+  std::iota(groups.begin(), groups.end(), 0);
+  for (const auto kind : {SplitKind::k_fold, SplitKind::stratified_k_fold, SplitKind::group_k_fold,
+                          SplitKind::stratified_shuffle, SplitKind::bootstrap}) {
+    const auto of_seed = [&](std::uint64_t seed) {
+      return split(kind, 80, 5, classes, groups, true, seed).test_rows(2);
+    };
+    EXPECT_EQ(of_seed(1), of_seed(1)) << to_string(kind);
+    EXPECT_NE(of_seed(1), of_seed(2)) << to_string(kind);
+  }
+}
+
+TEST(KFold, HasFoldsOfEqualSizeAndInRunsWithoutShuffle) {
+  for (const std::int64_t rows : {2, 3, 10, 11, 1003})
+    for (const std::int32_t folds : {2, 3, 7})
+      for (const bool shuffle : {false, true}) {
+        if (folds > rows) continue;
+        const auto splits = split(SplitKind::k_fold, rows, folds, {}, {}, shuffle);
+        std::int64_t next = 0;
+        for (std::int32_t f = 0; f < folds; ++f) {
+          const auto test = splits.test_rows(f);
+          // The first rows % folds folds are larger by one.
+          ASSERT_EQ(static_cast<std::int64_t>(test.size()), rows / folds + (f < rows % folds ? 1 : 0));
+          if (!shuffle) {
+            EXPECT_EQ(test.front(), next);
+            EXPECT_EQ(test.back() - test.front() + 1, static_cast<std::int64_t>(test.size()));
+          }
+          next += static_cast<std::int64_t>(test.size());
+        }
+      }
+}
+
+TEST(KFold, TakesMillionsOfRows) {
+  const auto splits = split(SplitKind::k_fold, 3000000, 10);
+  const auto table = splits.weights(3, 2, 2);
+  std::int64_t left_out = 0;
+  for (std::int64_t i = 0; i < table.rows; ++i) left_out += table.test(i, 3) ? 1 : 0;
+  EXPECT_EQ(left_out, 300000);
+}
+
+TEST(StratifiedKFold, SpreadsClassesAndRowsEvenly) {
+  for (const std::int64_t rows : {40, 97, 1000})
+    for (const std::int32_t count : {1, 2, 3, 5})
+      for (const std::int32_t folds : {2, 3, 7})
+        for (const bool shuffle : {false, true}) {
+          const auto classes = some_classes(rows, count, 7);
+          const auto splits = split(SplitKind::stratified_k_fold, rows, folds, classes, {}, shuffle);
+          std::vector<std::int64_t> sizes(static_cast<std::size_t>(count));
+          for (const auto c : classes) ++sizes[static_cast<std::size_t>(c)];
+          for (std::int32_t f = 0; f < folds; ++f) {
+            const auto test = splits.test_rows(f);
+            std::vector<std::int64_t> found(sizes.size());
+            for (const auto row : test) ++found[static_cast<std::size_t>(classes[static_cast<std::size_t>(row)])];
+            for (std::size_t c = 0; c < sizes.size(); ++c) {
+              EXPECT_GE(found[c], sizes[c] / folds);
+              EXPECT_LE(found[c], (sizes[c] + folds - 1) / folds);
+            }
+            EXPECT_GE(static_cast<std::int64_t>(test.size()), rows / folds);
+            EXPECT_LE(static_cast<std::int64_t>(test.size()), (rows + folds - 1) / folds);
+          }
+        }
+}
+
+TEST(StratifiedKFold, KeepsTheOrderWithinAClassWithoutShuffle) {
+  const auto classes = some_classes(100, 3, 10);
+  const auto splits = split(SplitKind::stratified_k_fold, 100, 5, classes, {}, false);
+  std::map<std::int32_t, std::int32_t> last;
+  for (std::int32_t i = 0; i < 100; ++i) {
+    auto& fold = last[classes[static_cast<std::size_t>(i)]];
+    EXPECT_GE(splits.tester(i), fold);
+    fold = splits.tester(i);
+  }
+}
+
+TEST(StratifiedKFold, IgnoresClassNumbersWithoutRows) {
+  EXPECT_EQ(split(SplitKind::stratified_k_fold, 6, 3, {1, 1, 1, 4, 4, 4}).count(), 3);
+}
+
+TEST(GroupKFold, KeepsGroupsTogetherAndFoldsBalanced) {
+  for (const bool shuffle : {false, true}) {
+    Random random(9);
+    Labels groups(500);
+    for (auto& group : groups) group = static_cast<std::int32_t>(random.below(3) * random.below(20));
+    const auto splits = split(SplitKind::group_k_fold, 500, 4, {}, groups, shuffle, 3);
+    std::map<std::int32_t, std::int32_t> fold_of;
+    std::map<std::int32_t, std::int64_t> sizes;
+    std::vector<std::int64_t> loads(4);
+    for (std::int64_t i = 0; i < 500; ++i) {
+      const auto group = groups[static_cast<std::size_t>(i)];
+      EXPECT_EQ(fold_of.emplace(group, splits.tester(i)).first->second, splits.tester(i));
+      ++sizes[group];
+      ++loads[static_cast<std::size_t>(splits.tester(i))];
+    }
+    // Filling the emptiest fold, largest groups first: taking the smallest group from any fold leaves it no fuller than
+    // the emptiest one is.
+    const auto emptiest = *std::min_element(loads.begin(), loads.end());
+    for (std::int32_t f = 0; f < 4; ++f) {
+      std::int64_t smallest = 500;
+      for (const auto& [group, size] : sizes)
+        if (fold_of[group] == f) smallest = std::min(smallest, size);
+      EXPECT_LE(loads[static_cast<std::size_t>(f)] - smallest, emptiest);
+    }
+  }
+}
+
+TEST(GroupKFold, FillsTheEmptiestFoldWithTheLargestGroupFirst) {
+  // Groups of 5, 4, 3 and 2 rows into two folds: 5 | 4, then 3 to the second (7), then 2 to the first (7).
+  const Labels groups{3, 3, 3, 3, 3, 0, 0, 0, 0, 2, 2, 2, 1, 1};
+  const auto splits = split(SplitKind::group_k_fold, 14, 2, {}, groups, false);
+  EXPECT_EQ(splits.test_rows(0), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 12, 13}));
+}
+
+TEST(StratifiedShuffle, TestsTheFractionOfEachClass) {
+  for (const std::int64_t rows : {20, 57, 1000})
+    for (const double fraction : {0.1, 0.25, 0.5, 0.7}) {
+      const auto classes = some_classes(rows, 3, 5);
+      const auto splits = split(SplitKind::stratified_shuffle, rows, 6, classes, {}, true, 1, fraction);
+      std::vector<double> sizes(3);
+      for (const auto c : classes) ++sizes[static_cast<std::size_t>(c)];
+      const auto total = std::ceil(fraction * static_cast<double>(rows) - 1e-9);
+      std::set<std::vector<std::int32_t>> different;
+      for (std::int32_t s = 0; s < 6; ++s) {
+        const auto test = splits.test_rows(s);
+        different.insert(test);
+        EXPECT_EQ(static_cast<double>(test.size()), total);
+        std::vector<double> found(3);
+        for (const auto row : test) ++found[static_cast<std::size_t>(classes[static_cast<std::size_t>(row)])];
+        for (std::size_t c = 0; c < 3; ++c)
+          EXPECT_LT(std::abs(found[c] - sizes[c] * total / static_cast<double>(rows)), 1);
+      }
+      EXPECT_EQ(different.size(), 6U);
+    }
+}
+
+TEST(StratifiedShuffle, GivesTheLargestRemaindersTheRowsThatAreLeft) {
+  // 10 of 20 rows; classes of 3, 3 and 14 rows are due 1.5, 1.5 and 7: the first of the equal remainders gets the row.
+  Labels classes(20, 2);
+  for (std::size_t i = 0; i < 3; ++i) classes[i] = 0;
+  for (std::size_t i = 3; i < 6; ++i) classes[i] = 1;
+  const auto test = split(SplitKind::stratified_shuffle, 20, 1, classes, {}, true, 0, 0.5).test_rows(0);
+  const auto below = [&](std::int32_t end) {
+    return std::count_if(test.begin(), test.end(), [&](auto row) { return row < end; });
+  };
+  EXPECT_EQ(below(3), 2);
+  EXPECT_EQ(below(6), 3);
+  EXPECT_EQ(below(20), 10);
+}
+
+TEST(StratifiedShuffle, KeepsEveryClassInTraining) {
+  const Labels classes{0, 0, 1, 1, 2, 2, 2, 2};
+  const auto splits = split(SplitKind::stratified_shuffle, 8, 20, classes, {}, true, 0, 0.6);  // 5 rows
+  for (std::int32_t s = 0; s < 20; ++s) {
+    std::set<std::int32_t> trained(classes.begin(), classes.end());
+    const auto table = splits.weights(s, 1);
+    std::set<std::int32_t> found;
+    for (std::int64_t i = 0; i < 8; ++i)
+      if (!table.test(i, s)) found.insert(classes[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(found, trained);
+    EXPECT_EQ(splits.test_rows(s).size(), 5U);
+  }
+}
+
+TEST(StratifiedShuffle, DrawsEveryRowEquallyOften) {
+  const Labels classes{0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+  const auto splits = split(SplitKind::stratified_shuffle, 12, 4000, classes, {}, true, 0, 0.25);  // 1 and 2 rows
+  std::vector<int> times(12);
+  for (std::int32_t s = 0; s < 4000; ++s)
+    for (const auto row : splits.test_rows(s)) ++times[static_cast<std::size_t>(row)];
+  for (const auto time : times) EXPECT_NEAR(time, 1000, 5 * std::sqrt(4000 * 0.25 * 0.75));
+}
+
+TEST(LeaveOneOut, TakesNoTable) {
+  const auto splits = split(SplitKind::leave_one_out, 2000000000, 0);
+  EXPECT_EQ(splits.count(), 2000000000);
+  EXPECT_EQ(splits.test_rows(1999999999), std::vector<std::int32_t>{1999999999});
+  EXPECT_EQ(splits.tester(12345), 12345);
+}
+
+TEST(Bootstrap, DrawsAsManyRowsAsThereAre) {
+  for (const std::int64_t rows : {2, 3, 10, 5000}) {
+    const auto splits = split(SplitKind::bootstrap, rows, 40);
+    const auto table = splits.weights(0, 40, 2);
+    double left_out = 0;
+    for (std::int32_t s = 0; s < 40; ++s) {
+      std::int64_t total = 0;
+      for (std::int64_t i = 0; i < rows; ++i) total += table.train(i, s);
+      EXPECT_EQ(total, rows);
+      left_out += static_cast<double>(splits.test_rows(s).size()) / static_cast<double>(rows) / 40;
+    }
+    // A row is missed with chance (1 - 1/n)^n; the variance of the share left out is about (1/e - 2/e^2) / n.
+    const double missed = std::pow(1 - 1 / static_cast<double>(rows), static_cast<double>(rows));
+    if (rows == 5000) {
+      EXPECT_NEAR(left_out, missed, 5 * std::sqrt(0.1 / 5000 / 40));
+    }
+  }
+}
+
+TEST(SplitErrors, SayWhatIsWrong) {
+  const Labels two{0, 0, 0, 1, 1, 1};
+  const std::vector<std::pair<std::string, std::string>> table{
+      {message_of(SplitKind::k_fold, 6, 0), "2 folds"},
+      {message_of(SplitKind::k_fold, 6, 1), "2 folds"},
+      {message_of(SplitKind::k_fold, 6, 7), "7 folds"},
+      {message_of(SplitKind::k_fold, 1, 2), "2 rows"},
+      {message_of(SplitKind::leave_one_out, 0, 2), "2 rows"},
+      {message_of(SplitKind::k_fold, std::int64_t{1} << 32, 2), "4294967296"},
+      {message_of(SplitKind::stratified_k_fold, 6, 2), "classes"},
+      {message_of(SplitKind::stratified_k_fold, 6, 4, two), "class 0 (from 0) has only 3 rows"},
+      {message_of(SplitKind::stratified_k_fold, 6, 2, {0, 0, 0, 0, 0, 3}), "class 3 (from 0) has only 1 row"},
+      {message_of(SplitKind::group_k_fold, 6, 2), "groups"},
+      {message_of(SplitKind::group_k_fold, 6, 3, {}, two), "3 folds need at least as many groups, not 2"},
+      {message_of(SplitKind::stratified_shuffle, 6, 2), "classes"},
+      {message_of(SplitKind::stratified_shuffle, 6, 0, two), "at least 1"},
+      {message_of(SplitKind::stratified_shuffle, 6, 2, two, {}, 0), "not 0"},
+      {message_of(SplitKind::stratified_shuffle, 6, 2, two, {}, 1), "not 1"},
+      {message_of(SplitKind::stratified_shuffle, 6, 2, two, {}, std::nan("")), "nan"},
+      {message_of(SplitKind::stratified_shuffle, 6, 2, two, {}, 0.9), "smaller test fraction"},
+      {message_of(SplitKind::stratified_shuffle, 6, 2, {0, 0, 0, 0, 0, 1}), "class 1 (from 0) has only 1 row"},
+      {message_of(SplitKind::bootstrap, 6, -1), "at least 1"},
+  };
+  for (const auto& [message, part] : table)
+    EXPECT_NE(message.find(part), std::string::npos) << message << " / " << part;
+}
+
+TEST(SplitNames, AreReadBackAndUnknownOnesAnswered) {
+  for (const auto kind : {SplitKind::k_fold, SplitKind::stratified_k_fold, SplitKind::group_k_fold,
+                          SplitKind::stratified_shuffle, SplitKind::leave_one_out, SplitKind::bootstrap})
+    EXPECT_EQ(parse_split_kind(to_string(kind)), kind);
+  try {
+    parse_split_kind("stratifed");
+    FAIL();
+  } catch (const UsageError& error) {
+    for (const char* known : {"kfold", "stratified", "group", "shuffle", "loo", "bootstrap"})
+      EXPECT_NE(std::string(error.what()).find(known), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace sheaf
