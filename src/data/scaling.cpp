@@ -21,28 +21,24 @@ struct Step {
   double factor = 1;
 };
 
-/// Maps [low, high] to [0, size]. Halves: high - low itself may overflow.
-Step interval_step(double low, double high, double size) {
-  const double half = high / 2 - low / 2;
-  const double factor = size / 2 / half;
-  if (!(half > 0) || !std::isfinite(factor)) return {low, 1};
-  return {low, factor};
-}
+/// 1 / size; 1 for a constant, and for what is too narrow to be stretched.
+double inverse(double size) { return size > 0 && std::isfinite(1 / size) ? 1 / size : 1; }
+
+Step unit_step(double low, double high) { return {low, inverse(high - low)}; }
 
 Step symmetric_step(double low, double high) {
-  const auto step = interval_step(low, high, 2);
-  if (low == high || step.factor == 1) return {low + 1, 1};  // a constant, or of width 2 (or too narrow to stretch)
-  return {low + (high / 2 - low / 2), step.factor};
+  const double half = (high - low) / 2;
+  const double factor = inverse(half);
+  return {factor == 1 ? low + 1 : low + half, factor};  // a factor of 1: of width 2, or goes to the lower end
 }
 
 Step make_step(const FeatureSummary& feature, ScaleMethod method) {
   const double low = feature.minimum;
   const double high = feature.maximum;
   const double magnitude = std::max(std::abs(low), std::abs(high));
-  const auto inverse = [](double size) { return size > 0 && std::isfinite(1 / size) ? 1 / size : 1; };
   switch (method) {
     case ScaleMethod::unit_interval:
-      return interval_step(low, high, 1);
+      return unit_step(low, high);
     case ScaleMethod::symmetric_interval:
       return symmetric_step(low, high);
     case ScaleMethod::standard:

@@ -11,11 +11,11 @@
 // backslash and line ends.
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include <sheaf/io.hpp>
 #include <sheaf/scaling.hpp>
+
+#include "data/text_source.hpp"
 
 namespace sheaf {
 namespace {
@@ -119,13 +119,6 @@ class Reader {
   std::size_t position_ = 0;
 };
 
-std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) fail("{} can't be read as a scaling file: it is not there, or empty", path);
-  return std::move(text).str();
-}
-
 void read_version(Reader& reader) {
   reader.next_line("a scaling file");
   if (reader.word() != magic)
@@ -199,8 +192,8 @@ void save_scaling(const Scaling& scaling, const std::string& path) {
 }
 
 Scaling load_scaling(const std::string& path) {
-  const auto text = read_whole(path);
-  Reader reader(path, text);
+  const TextSource source(path, silent_progress());
+  Reader reader(path, source.text());
   Scaling scaling;
   read_version(reader);
   scaling.method = read_method(reader);
