@@ -239,11 +239,10 @@ template <class T>
 auto ArffReader<T>::parse_value(const char*& at, const char* line, std::size_t j) -> Value {
   const ArffAttribute& attribute = header_.attributes[j];
   if (attribute.kind == Kind::numeric && feature_of_[j] >= 0) {
-    Value value;
-    const char* stop = at;
-    if (parse_number(stop, reading_.limit(), value.number) == NumberStatus::ok && (stop == line || ends_value(*stop))) {
-      at = stop;
-      return value;
+    const Number<T> number = parse_number<T>(at, reading_.limit());
+    if (number.status == NumberStatus::ok && (number.end == line || ends_value(*number.end))) {
+      at = number.end;
+      return {number.value, {}, 0, false};
     }
   }
   if (at_arff_end(at, line) || *at == ',' || *at == '}' || *at == '{')

@@ -162,10 +162,11 @@ const char* CsvReader<T>::parse_row(const char* at, const char* end, std::int64_
 
 template <class T>
 const char* CsvReader<T>::parse_feature(const char* at, const char* end, std::size_t column, T& value) {
-  const char* stop = at;
-  if (parse_number(stop, reading_.limit(), value) == NumberStatus::ok) [[likely]]
-    if (stop == end || *stop == layout_.delimiter || *stop == '\n') [[likely]]
-      return stop;
+  const Number<T> number = parse_number<T>(at, reading_.limit());
+  value = number.value;
+  if (number.status == NumberStatus::ok) [[likely]]
+    if (number.end == end || *number.end == layout_.delimiter || *number.end == '\n') [[likely]]
+      return number.end;
   return parse_odd_feature(at, end, column, value);
 }
 

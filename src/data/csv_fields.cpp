@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/parallel.hpp"
+#include "data/byte_lanes.hpp"
 
 namespace sheaf {
 namespace {
@@ -37,7 +38,6 @@ CsvField quoted_field(const Reading& reading, char delimiter, const char*& at, c
 
 /// Rows of a chunk that holds no quote. Lines without content are no rows.
 std::int64_t count_rows(Chunk chunk) {
-  constexpr std::int64_t lanes = 32;
   const char* at = chunk.begin;
   std::int64_t rows = 0;
   const auto ends_row = [&](const char* p) {  // whether a newline ends a line that is not empty
@@ -45,18 +45,12 @@ std::int64_t count_rows(Chunk chunk) {
     return p[-1] != '\r' || (p - 1 > chunk.begin && p[-2] != '\n');
   };
   for (; at < chunk.end && at - chunk.begin < 2; ++at) rows += ends_row(at) ? 1 : 0;
-  while (chunk.end - at >= lanes) {
-    std::array<std::uint8_t, lanes> counts{};
-    const std::int64_t steps = std::min<std::int64_t>((chunk.end - at) / lanes, 255);
-    for (std::int64_t s = 0; s < steps; ++s, at += lanes)
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        const char* p = at + lane;
-        const int full =
-            static_cast<int>(p[-1] != '\n') & (static_cast<int>(p[-1] != '\r') | static_cast<int>(p[-2] != '\n'));
-        counts[static_cast<std::size_t>(lane)] += static_cast<std::uint8_t>(full & static_cast<int>(*p == '\n'));
-      }
-    for (const std::uint8_t count : counts) rows += count;
-  }
+  rows += count_lanes(at, chunk.end, [](const char* p) {
+    const ByteLanes before = load_lanes(p - 1);
+    const ByteLanes empty =
+        equal_lanes(before, '\n') | (equal_lanes(before, '\r') & equal_lanes(load_lanes(p - 2), '\n'));
+    return equal_lanes(load_lanes(p), '\n') & ~empty;
+  });
   for (; at < chunk.end; ++at) rows += ends_row(at) ? 1 : 0;
   const char* last_line = chunk.end;
   while (last_line > chunk.begin && last_line[-1] != '\n') --last_line;

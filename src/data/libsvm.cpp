@@ -4,12 +4,11 @@
 // (chunks with comments or qid are counted line by line); the second parses every chunk into its final place.
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "core/parallel.hpp"
+#include "data/byte_lanes.hpp"
 #include "data/labels.hpp"
 #include "data/number.hpp"
 #include "data/reading.hpp"
@@ -41,24 +40,20 @@ struct Census {
 };
 
 Census take_census(Chunk chunk) {
-  constexpr std::int64_t lanes = 32;
   Census census;
   const char* at = chunk.begin;
   while (chunk.end - at >= lanes) {
-    std::array<std::uint8_t, lanes> newlines{};
-    std::array<std::uint8_t, lanes> colons{};
-    std::array<std::uint8_t, lanes> exceptional{};
-    const std::int64_t steps = std::min<std::int64_t>((chunk.end - at) / lanes, 255);
-    for (std::int64_t s = 0; s < steps; ++s, at += lanes)
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const char c = at[lane];
-        newlines[lane] = static_cast<std::uint8_t>(newlines[lane] + (c == '\n' ? 1 : 0));
-        colons[lane] = static_cast<std::uint8_t>(colons[lane] + (c == ':' ? 1 : 0));
-        exceptional[lane] |= c == '#' || c == 'q' ? 1 : 0;
-      }
-    census.newlines += std::accumulate(newlines.begin(), newlines.end(), std::int64_t{0});
-    census.colons += std::accumulate(colons.begin(), colons.end(), std::int64_t{0});
-    census.exceptional |= std::any_of(exceptional.begin(), exceptional.end(), [](auto seen) { return seen != 0; });
+    ByteLanes colons{};
+    ByteLanes exceptional{};
+    const char* stop = at + std::min<std::int64_t>((chunk.end - at) / lanes, 255) * lanes;
+    census.newlines += count_lanes(at, stop, [&](const char* p) {
+      const ByteLanes bytes = load_lanes(p);
+      colons -= equal_lanes(bytes, ':');
+      exceptional |= equal_lanes(bytes, '#') | equal_lanes(bytes, 'q');
+      return equal_lanes(bytes, '\n');
+    });
+    census.colons += sum_lanes(colons);
+    census.exceptional |= any_lane(exceptional);
   }
   for (; at < chunk.end; ++at) {
     census.newlines += *at == '\n' ? 1 : 0;
@@ -88,6 +83,18 @@ Counts count_chunk(Chunk chunk) {
     at = end + 1;
   }
   return counts;
+}
+
+struct Index {
+  std::int64_t column;  // from 0; -1 when it is too large
+  const char* end;
+};
+
+/// An index of eight digits and more.
+Index long_index(const char* at, const char* end) {
+  std::int64_t index = 0;
+  for (; at < end && *at >= '0' && *at <= '9'; ++at) index = std::min(index * 10 + (*at - '0'), largest_index + 1);
+  return {index > largest_index ? -1 : index - 1, at};
 }
 
 /// Explains what is wrong with the index:value pair at `at`.
@@ -159,7 +166,6 @@ class LibsvmReader {
   const char* parse_label(const char* at, const char* end, std::int64_t row);
   const char* parse_group(const char* at, const char* end, std::int64_t row, Parsed& parsed);
   const char* parse_entries(const char* at, const char* end, std::int64_t& entry, std::int32_t& largest);
-  std::int64_t parse_long_index(const char*& at, const char* end, std::int64_t previous);
   void close_gaps();
   void check_groups() const;
   Dataset<T> finish();
@@ -222,9 +228,8 @@ void LibsvmReader<T>::parse_chunk(std::size_t k) {
 
 template <class T>
 const char* LibsvmReader<T>::parse_label(const char* at, const char* end, std::int64_t row) {
-  const char* stop = at;
-  double number = 0;
-  const NumberStatus status = parse_number(stop, reading_.limit(), number);
+  const auto [number, status, number_end] = parse_number<double>(at, reading_.limit());
+  const char* stop = number_end;
   const bool whole = stop == end || ends_token(*stop);
   if (!whole) stop = token_end(stop, end);
   const std::string_view label(at, static_cast<std::size_t>(stop - at));
@@ -266,39 +271,29 @@ template <class T>
 const char* LibsvmReader<T>::parse_entries(const char* at, const char* end, std::int64_t& entry,
                                            std::int32_t& largest) {
   const char* const limit = reading_.limit();
+  std::int32_t* index_out = x_.indices.data() + entry;
+  T* value_out = x_.values.data() + entry;
   std::int64_t previous = -1;
   for (;;) {
     while (at < end && is_blank(*at)) ++at;
     if (at == end || *at == '\n' || *at == '#') break;
-    const DigitRun index = digit_run(at, end);
-    const char* next = at + index.count;
-    std::int64_t column = static_cast<std::int64_t>(index.value) - 1;
-    if (index.count == 8) [[unlikely]]
-      column = parse_long_index(next = at, end, previous);
-    if (next == end || *next != ':' || column <= previous || index.count == 0) [[unlikely]]
+    const DigitRun digits = digit_run(at, limit);
+    Index index{static_cast<std::int64_t>(digits.value) - 1, at + digits.count};
+    if (digits.count == 8) [[unlikely]]
+      index = long_index(at, end);
+    if (digits.count == 0 || index.column <= previous || index.end == end || *index.end != ':') [[unlikely]]
       fail_entry<T>(reading_, at, end, previous);
-    ++next;
-    T value{};
-    if (parse_number(next, limit, value) != NumberStatus::ok || (next < end && !ends_token(*next))) [[unlikely]]
+    const Number<T> value = parse_number<T>(index.end + 1, limit);
+    if (value.status != NumberStatus::ok || (value.end < end && !ends_token(*value.end))) [[unlikely]]
       fail_entry<T>(reading_, at, end, previous);
-    x_.indices[entry] = static_cast<std::int32_t>(column);
-    x_.values[entry] = value;
-    ++entry;
-    previous = column;
-    at = next;
+    *index_out++ = static_cast<std::int32_t>(index.column);
+    *value_out++ = value.value;
+    previous = index.column;
+    at = value.end;
   }
+  entry = value_out - x_.values.data();
   largest = std::max(largest, static_cast<std::int32_t>(previous));
   return at;
-}
-
-/// An index of eight digits and more.
-template <class T>
-std::int64_t LibsvmReader<T>::parse_long_index(const char*& at, const char* end, std::int64_t previous) {
-  const char* begin = at;
-  std::int64_t index = 0;
-  for (; at < end && *at >= '0' && *at <= '9'; ++at) index = std::min(index * 10 + (*at - '0'), largest_index + 1);
-  if (index > largest_index) fail_entry<T>(reading_, begin, end, previous);
-  return index - 1;
 }
 
 /// Blank lines were counted as rows; moves what follows them up.

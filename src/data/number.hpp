@@ -19,6 +19,14 @@ enum class NumberStatus : std::uint8_t {
   overflow,    ///< too large for the type
 };
 
+/// A number read from text; by value, so that the parts of one under way stay in registers.
+template <class T>
+struct Number {
+  T value;
+  NumberStatus status;
+  const char* end;  ///< behind it; where no number stands, where it was looked for
+};
+
 /// Up to eight digits in a row.
 struct DigitRun {
   std::uint32_t value;
@@ -64,43 +72,53 @@ struct Decimal {
   std::int64_t exponent;
   std::int64_t digits;
   bool negative;
+  const char* end;
 };
 
-/// The exponent behind "e" at `at`, which moves on; an "e" that no digits follow is left where it stands.
-std::int64_t parse_exponent(const char*& at, const char* limit);
+/// The exponent behind "e" at `at`, and where it ends; an "e" that no digits follow is left where it stands.
+struct Exponent {
+  std::int64_t value;
+  const char* end;
+};
+Exponent parse_exponent(const char* at, const char* limit);
 
 /// Whatever the fast way does not take: many digits, large exponents, results outside of the type's range.
 template <class T>
-NumberStatus round_decimal(const char* begin, const char* end, const Decimal& decimal, T& value);
+struct Rounded {
+  T value;
+  NumberStatus status;
+};
+template <class T>
+Rounded<T> round_decimal(const char* begin, const Decimal& decimal);
 
-/// No digits stand there: tells infinities and NaNs, behind which `at` moves, from other text.
-NumberStatus parse_without_digits(const char*& at, const char* limit);
+/// No digits stand there: tells infinities and NaNs from other text.
+template <class T>
+Number<T> parse_without_digits(const char* at, const char* limit);
 
-inline const char* append_digits(const char* at, const char* limit, std::uint64_t& mantissa) {
-  DigitRun run{};
-  do {
-    run = digit_run(at, limit);
-    mantissa = mantissa * integer_powers[static_cast<std::size_t>(run.count)] + run.value;
-    at += run.count;
-  } while (run.count == 8);
-  return at;
-}
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-inline const char* take_apart(const char* at, const char* limit, Decimal& decimal) {
-  decimal.negative = at < limit && *at == '-';
-  if (decimal.negative || (at < limit && *at == '+')) ++at;
-  const char* begin = at;
-  decimal.mantissa = 0;
-  decimal.exponent = 0;
-  at = append_digits(at, limit, decimal.mantissa);
-  decimal.digits = at - begin;
-  if (at < limit && *at == '.') {
-    const char* fraction = ++at;
-    at = append_digits(at, limit, decimal.mantissa);
-    decimal.exponent = fraction - at;
-    decimal.digits += at - fraction;
-  }
-  return at;
+inline Decimal take_apart(const char* at, const char* limit) {
+  const char sign = at < limit ? *at : '\0';
+  at += static_cast<int>(sign == '-') | static_cast<int>(sign == '+');  // without a branch: signs are hard to predict
+  const char* const begin = at;
+  std::uint64_t mantissa = 0;
+  const auto append_digits = [&] {
+    for (;;) {
+      const DigitRun run = digit_run(at, limit);
+      mantissa = mantissa * integer_powers[static_cast<std::size_t>(run.count)] + run.value;
+      at += run.count;
+      if (run.count < 8) break;
+    }
+  };
+  // One digit before the point is what most tables hold; where it is predicted, nothing waits for the count of digits.
+  if (limit - at >= 2 && at[1] == '.' && is_digit(*at))
+    mantissa = static_cast<std::uint64_t>(*at++ - '0');
+  else
+    append_digits();
+  if (at == limit || *at != '.') return {mantissa, 0, at - begin, sign == '-', at};
+  const char* const fraction = ++at;
+  append_digits();
+  return {mantissa, fraction - at, at - begin - 1, sign == '-', at};
 }
 
 /// Whether a double result may be rounded once more to float: not when it lies exactly between two floats, since it may
@@ -111,24 +129,30 @@ inline bool rounds_twice(double value) {
   return (bits & tail) == (tail + 1) / 2 || (std::fabs(value) < 0x1p-126 && value != 0);
 }
 
+/// Where the number ends is known before it is rounded, and the next one need not wait for more.
+template <class T>
+inline Number<T> rounded(const char* begin, const Decimal& decimal) {
+  const Rounded<T> result = round_decimal<T>(begin, decimal);
+  return {result.value, result.status, decimal.end};
+}
+
 }  // namespace detail
 
-/// Reads the number at `at` and moves `at` behind it: sign, digits with at most one point, exponent. What follows the
-/// number is the caller's to judge. Too small numbers become denormal or zero. `at` does not move where no number
-/// stands.
+/// Reads the number at `at`: sign, digits with at most one point, exponent. What follows the number is the caller's to
+/// judge. Too small numbers become denormal or zero.
 template <class T>
-inline NumberStatus parse_number(const char*& at, const char* limit, T& value) {
-  detail::Decimal decimal;
-  const char* begin = at;
-  const char* end = detail::take_apart(at, limit, decimal);
+inline Number<T> parse_number(const char* at, const char* limit) {
+  detail::Decimal decimal = detail::take_apart(at, limit);
   if (decimal.digits == 0) [[unlikely]]
-    return detail::parse_without_digits(at, limit);
-  at = end;
-  if (at < limit && (*at == 'e' || *at == 'E')) [[unlikely]]
-    decimal.exponent += detail::parse_exponent(at, limit);
+    return detail::parse_without_digits<T>(at, limit);
+  if (decimal.end < limit && (*decimal.end == 'e' || *decimal.end == 'E')) [[unlikely]] {
+    const detail::Exponent exponent = detail::parse_exponent(decimal.end, limit);
+    decimal.exponent += exponent.value;
+    decimal.end = exponent.end;
+  }
   const auto power = static_cast<std::uint64_t>(decimal.exponent < 0 ? -decimal.exponent : decimal.exponent);
-  if (decimal.digits > 19 || decimal.mantissa > (std::uint64_t{1} << 53) || power > 22) [[unlikely]]
-    return detail::round_decimal(begin, at, decimal, value);
+  if (decimal.digits > 19 || decimal.mantissa > (std::uint64_t{1} << 53) || power > 22)
+    return detail::rounded<T>(at, decimal);
   // Both are exact doubles, so one rounding gives the right result.
   const auto mantissa = static_cast<double>(decimal.mantissa);
   const double scale = detail::exact_powers[power];
@@ -136,18 +160,16 @@ inline NumberStatus parse_number(const char*& at, const char* limit, T& value) {
   const double result = decimal.negative ? -magnitude : magnitude;
   if constexpr (std::is_same_v<T, float>)
     if (detail::rounds_twice(result) || magnitude > 3e38) [[unlikely]]
-      return detail::round_decimal(begin, at, decimal, value);
-  value = static_cast<T>(result);
-  return NumberStatus::ok;
+      return detail::rounded<T>(at, decimal);
+  return {static_cast<T>(result), NumberStatus::ok, decimal.end};
 }
 
 /// The status of a text that must be a number from its first to its last byte.
 template <class T>
 NumberStatus parse_whole_number(std::string_view text, T& value) {
-  const char* at = text.data();
-  const char* end = at + text.size();
-  const NumberStatus status = parse_number(at, end, value);
-  return at == end ? status : NumberStatus::none;
+  const Number<T> number = parse_number<T>(text.data(), text.data() + text.size());
+  value = number.value;
+  return number.end == text.data() + text.size() ? number.status : NumberStatus::none;
 }
 
 }  // namespace sheaf

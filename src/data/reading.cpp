@@ -1,11 +1,11 @@
 #include "data/reading.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 
 #include "core/parallel.hpp"
+#include "data/byte_lanes.hpp"
 
 namespace sheaf {
 namespace {
@@ -106,18 +106,10 @@ std::vector<Chunk> cut_lines(std::string_view text, std::int64_t chunk_bytes) {
 }
 
 std::int64_t count_byte(Chunk chunk, char byte) {
-  constexpr std::int64_t lanes = 64;
-  std::int64_t total = 0;
   const char* at = chunk.begin;
-  while (chunk.end - at >= lanes) {
-    std::array<std::uint8_t, lanes> counts{};
-    const std::int64_t steps = std::min<std::int64_t>((chunk.end - at) / lanes, 255);
-    for (std::int64_t s = 0; s < steps; ++s, at += lanes)
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        counts[lane] = static_cast<std::uint8_t>(counts[lane] + (at[lane] == byte ? 1 : 0));
-    for (const std::uint8_t count : counts) total += count;
-  }
-  return total + std::count(at, chunk.end, byte);
+  const std::int64_t counted =
+      count_lanes(at, chunk.end, [&](const char* p) { return equal_lanes(load_lanes(p), byte); });
+  return counted + std::count(at, chunk.end, byte);
 }
 
 const char* line_end(const char* at, const char* end) {
