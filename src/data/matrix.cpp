@@ -55,8 +55,8 @@ std::int64_t matrix_bytes(const Matrix<T>& x) {
 // order of the parts, so the result does not depend on how many threads took part.
 template <class T>
 SparseMatrix<T> transpose(const SparseMatrix<T>& x, int threads) {
-  SparseMatrix<T> result{x.columns, x.rows, Array<std::int64_t>::zeros(x.columns + 1), Array<std::int32_t>(x.nonzeros()),
-                         Array<T>(x.nonzeros())};
+  SparseMatrix<T> result{x.columns, x.rows, Array<std::int64_t>::zeros(x.columns + 1),
+                         Array<std::int32_t>(x.nonzeros()), Array<T>(x.nonzeros())};
   const std::int64_t affordable = 1 + x.nonzeros() / std::max<std::int64_t>(x.columns, 1);
   const std::int64_t parts = std::clamp<std::int64_t>(std::min<std::int64_t>(threads, affordable), 1, 64);
   const auto firsts = rows_by_entries(x, parts);
@@ -129,8 +129,8 @@ Matrix<To> convert_precision(const Matrix<From>& x, int threads) {
   if (const auto* dense = std::get_if<DenseMatrix<From>>(&x))
     return DenseMatrix<To>{dense->rows, dense->columns, convert_values<To>(dense->values, threads)};
   const auto& sparse = std::get<SparseMatrix<From>>(x);
-  return SparseMatrix<To>{sparse.rows, sparse.columns, sparse.offsets.to(Device::cpu()), sparse.indices.to(Device::cpu()),
-                          convert_values<To>(sparse.values, threads)};
+  return SparseMatrix<To>{sparse.rows, sparse.columns, sparse.offsets.to(Device::cpu()),
+                          sparse.indices.to(Device::cpu()), convert_values<To>(sparse.values, threads)};
 }
 
 template std::int64_t matrix_bytes(const Matrix<float>&);
