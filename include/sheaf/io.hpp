@@ -1,4 +1,5 @@
-// Reading and writing tables: LIBSVM/svmlight, CSV and ARFF, plain or compressed (.gz, .xz, .zst), file or standard input.
+// Reading and writing tables: LIBSVM/svmlight, CSV and ARFF, plain or compressed (.gz, .xz, .zst), file or standard
+// input.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +14,28 @@
 
 namespace sheaf {
 
+/// Automatic: LIBSVM and sparse ARFF stay sparse unless more than half of all entries are stored, when dense takes no
+/// more memory and is faster; CSV and dense ARFF are dense.
 enum class Storage : std::uint8_t { automatic, dense, sparse };
 enum class Header : std::uint8_t { automatic, yes, no };
-/// What to do with a missing value ("", "?", "NA", "NaN", ... in CSV, "?" in ARFF).
+/// What to do with a missing value: nothing at all, "?", NA, N/A, NaN or null in any letter case in CSV, "?" in ARFF.
+/// Statistics are those of the column over the values that are there (zeros that a sparse file leaves out included);
+/// nominal features get their most frequent state for each of them.
 enum class Missing : std::uint8_t { error, mean, median, most_frequent, zero };
 
 struct ReadOptions {
-  std::string format = "auto";  ///< a name from format_names(), or auto: by file name, else by content
+  std::string format = "auto";  ///< a name from formats(), or auto: by file name, else by content
   Storage storage = Storage::automatic;
   Missing missing = Missing::error;
   std::int64_t features = 0;  ///< LIBSVM: columns to make at least (0: as many as the largest index)
 
   // CSV (label, group and ignored columns also for ARFF)
-  Header header = Header::automatic;
-  char delimiter = 0;  ///< 0: found out from the first line among , ; tab |
-  std::string label;   ///< a column's name, its position from 1, negative from the end, "none"; empty: a column named
-                       ///< label, class, target or y (any case), else the last
-  std::string group;   ///< name or position of the column whose values group the rows; empty: none
+  Header header =
+      Header::automatic;            ///< automatic: names are text above numbers, or one says label, class, target or y
+  char delimiter = 0;               ///< 0: found out from the first line among , ; tab |
+  std::string label;                ///< a column's name, its position from 1, negative from the end, "none"; empty: in
+                                    ///< CSV a column named label, class, target or y (any case), else the last
+  std::string group;                ///< name or position of the column whose values group the rows; empty: none
   std::vector<std::string> ignore;  ///< names or positions of columns to leave out
 };
 
@@ -41,8 +47,18 @@ struct Format {
 };
 std::span<const Format> formats();
 
-/// Reads a table; "-" is standard input. Every defect is a ParseError that names file:line:column, or an Error for what
-/// concerns the file as a whole (not there, a directory, empty).
+/// Reads a table; "-" is standard input. Compressed files are known by their first bytes. Every defect of the text is a
+/// ParseError that names file:line:column, or an Error for what concerns the file as a whole (not there, a directory,
+/// empty, damaged compression); the first defect in the file is the one told. Neither the table nor the message depends
+/// on the number of threads.
+///
+/// LIBSVM: indices ascend from 1, "#" begins a comment, "qid:N" behind the label groups the rows, labels may be any
+/// word.
+///   Entries are kept as written, zeros too.
+/// CSV: "" inside a quoted field is one quote; empty lines are skipped; a header of nothing but positions names
+/// nothing. ARFF: the class is the last attribute unless the options say otherwise; one of a numeric type is an amount
+/// and gives
+///   no classes. Nominal features hold the index of their level. String and date attributes must be ignored.
 template <class T>
 Dataset<T> read_dataset(const Context& context, const std::string& path, const ReadOptions& options = {});
 
@@ -58,7 +74,10 @@ struct WriteOptions {
   int digits = 0;  ///< significant digits; 0: the fewest that read back as the same number
 };
 
-/// Writes to a temporary beside `path` and renames it; "-" is standard output. Compresses by ending.
+/// Writes to a temporary beside `path` and renames it; "-" is standard output. Compresses by ending. Columns are the
+/// features, the group (if there is one), the label. A file read back is the same table bit for bit, but for what a
+/// format cannot say: LIBSVM has no names, leaves out zeros of dense tables and features behind the last one used, and
+/// needs a label (0 where there is none) without blanks, colons and commas; CSV writes nominal values as their names.
 template <class T>
 void write_dataset(const Context& context, const Dataset<T>& dataset, const std::string& path,
                    const WriteOptions& options = {});

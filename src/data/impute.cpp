@@ -4,18 +4,24 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "core/parallel.hpp"
 
 namespace sheaf {
 namespace {
 
-/// The values of one column that are there, in row order; in sparse columns also how many zeros are not stored.
+constexpr std::int64_t row_grain = 1024;
+
+/// The values of one column that are there, in row order; for sparse columns also how many zeros are not stored.
 template <class T>
 struct Known {
   std::vector<T> values;
   std::int64_t implicit_zeros = 0;
 
+  void add(T value) {
+    if (!std::isnan(value)) values.push_back(value);
+  }
   std::int64_t count() const { return static_cast<std::int64_t>(values.size()) + implicit_zeros; }
 };
 
@@ -28,15 +34,12 @@ double mean(const Known<T>& known) {
 
 template <class T>
 double median(Known<T>& known) {
-  known.values.resize(static_cast<std::size_t>(known.count()), T(0));
   auto& values = known.values;
-  const std::size_t half = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half), values.end());
-  const auto upper = static_cast<double>(values[half]);
-  if (values.size() % 2 == 1) return upper;
-  const auto lower =
-      static_cast<double>(*std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half)));
-  return lower / 2 + upper / 2;
+  values.resize(static_cast<std::size_t>(known.count()), T(0));
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  if (values.size() % 2 == 1) return static_cast<double>(*half);
+  return std::midpoint(static_cast<double>(*std::max_element(values.begin(), half)), static_cast<double>(*half));
 }
 
 /// The smallest of the most frequent.
@@ -64,51 +67,52 @@ double statistic(Missing method, Known<T>& known) {
   }
 }
 
-/// The columns that have a NaN.
-template <class T>
-std::vector<bool> find_columns(const DenseMatrix<T>& x) {
-  std::vector<bool> found(static_cast<std::size_t>(x.columns));
-  for (std::int64_t k = 0; k < x.values.size(); ++k)
-    if (std::isnan(x.values[k])) found[static_cast<std::size_t>(k % x.columns)] = true;
-  return found;
-}
-template <class T>
-std::vector<bool> find_columns(const SparseMatrix<T>& x) {
-  std::vector<bool> found(static_cast<std::size_t>(x.columns));
-  for (std::int64_t k = 0; k < x.values.size(); ++k)
-    if (std::isnan(x.values[k])) found[static_cast<std::size_t>(x.indices[k])] = true;
-  return found;
-}
-
+/// Column `column` of a dense table; of a sparse one its transpose's row.
 template <class T>
 Known<T> known_values(const DenseMatrix<T>& x, std::int64_t column) {
   Known<T> known;
-  for (std::int64_t k = column; k < x.values.size(); k += x.columns)
-    if (!std::isnan(x.values[k])) known.values.push_back(x.values[k]);
+  for (std::int64_t k = column; k < x.values.size(); k += x.columns) known.add(x.values[k]);
   return known;
 }
 template <class T>
-Known<T> known_values(const SparseMatrix<T>& x, std::int64_t column) {
+Known<T> known_values(const SparseMatrix<T>& transposed, std::int64_t column) {
   Known<T> known;
-  std::int64_t stored = 0;
-  for (std::int64_t k = 0; k < x.values.size(); ++k) {
-    if (x.indices[k] != column) continue;
-    ++stored;
-    if (!std::isnan(x.values[k])) known.values.push_back(x.values[k]);
-  }
-  known.implicit_zeros = x.rows - stored;
+  const std::int64_t begin = transposed.offsets[column];
+  const std::int64_t end = transposed.offsets[column + 1];
+  for (std::int64_t k = begin; k < end; ++k) known.add(transposed.values[k]);
+  known.implicit_zeros = transposed.columns - (end - begin);
   return known;
 }
 
+/// Calls work(column, value) for every stored entry of the rows in `range`.
+template <class T, class Work>
+void for_each_value(DenseMatrix<T>& x, Range range, Work&& work) {
+  for (std::int64_t i = range.begin; i < range.end; ++i)
+    for (std::int64_t j = 0; j < x.columns; ++j) work(static_cast<std::size_t>(j), x.values[i * x.columns + j]);
+}
+template <class T, class Work>
+void for_each_value(SparseMatrix<T>& x, Range range, Work&& work) {
+  for (std::int64_t k = x.offsets[range.begin]; k < x.offsets[range.end]; ++k)
+    work(static_cast<std::size_t>(x.indices[k]), x.values[k]);
+}
+
 template <class T>
-void replace(DenseMatrix<T>& x, const std::vector<T>& by) {
-  for (std::int64_t k = 0; k < x.values.size(); ++k)
-    if (std::isnan(x.values[k])) x.values[k] = by[static_cast<std::size_t>(k % x.columns)];
+const DenseMatrix<T>& by_column(const DenseMatrix<T>& x, int /*threads*/) {
+  return x;
 }
 template <class T>
-void replace(SparseMatrix<T>& x, const std::vector<T>& by) {
-  for (std::int64_t k = 0; k < x.values.size(); ++k)
-    if (std::isnan(x.values[k])) x.values[k] = by[static_cast<std::size_t>(x.indices[k])];
+SparseMatrix<T> by_column(const SparseMatrix<T>& x, int threads) {
+  return transpose(x, threads);
+}
+
+/// The columns that have a NaN.
+template <class M>
+std::vector<bool> columns_with_gaps(M& x) {
+  std::vector<bool> found(static_cast<std::size_t>(x.columns));
+  for_each_value(x, {0, x.rows}, [&](std::size_t column, auto value) {
+    if (std::isnan(value)) found[column] = true;
+  });
+  return found;
 }
 
 }  // namespace
@@ -123,23 +127,28 @@ bool is_missing(std::string_view text) {
 
 template <class T>
 void impute(const Reading& reading, Dataset<T>& dataset) {
-  std::visit(
-      [&](auto& x) {
-        const auto with_gaps = find_columns(x);
-        std::vector<T> by(with_gaps.size());
-        parallel_for(reading.context.threads(), x.columns, [&](std::int64_t j) {
-          const auto at = static_cast<std::size_t>(j);
-          if (!with_gaps[at]) return;
-          auto known = known_values(x, j);
-          if (known.count() == 0)
-            fail("{}: the column '{}' has no value at all, so nothing can be filled in; leave it out", reading.name,
-                 dataset.feature_name(j));
-          const bool nominal = !dataset.levels.empty() && !dataset.levels[at].empty();
-          by[at] = static_cast<T>(statistic(nominal ? Missing::most_frequent : reading.options.missing, known));
-        });
-        replace(x, by);
-      },
-      dataset.x);
+  const int threads = reading.context.threads();
+  const auto fill = [&](auto& x) {
+    const auto with_gaps = columns_with_gaps(x);
+    const auto& columns = by_column(x, threads);
+    std::vector<T> by(with_gaps.size());
+    parallel_for(threads, x.columns, [&](std::int64_t j) {
+      const auto at = static_cast<std::size_t>(j);
+      if (!with_gaps[at]) return;
+      auto known = known_values(columns, j);
+      if (known.count() == 0)
+        fail("{}: the column {} has no value at all, so nothing can be filled in; leave it out", reading.name,
+             shown(dataset.feature_name(j)));
+      const bool nominal = !dataset.levels.empty() && !dataset.levels[at].empty();
+      by[at] = static_cast<T>(statistic(nominal ? Missing::most_frequent : reading.options.missing, known));
+    });
+    parallel_ranges(threads, x.rows, row_grain, [&](Range range) {
+      for_each_value(x, range, [&](std::size_t column, T& value) {
+        if (std::isnan(value)) value = by[column];
+      });
+    });
+  };
+  std::visit(fill, dataset.x);
 }
 
 template void impute(const Reading&, Dataset<float>&);

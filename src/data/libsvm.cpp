@@ -137,6 +137,9 @@ class LibsvmReader {
       : reading_(reading), chunks_(cut_lines(reading.text, reading.chunk_bytes)), counts_(chunks_.size()) {}
 
   Dataset<T> read() {
+    if (reading_.options.features < 0 || reading_.options.features > largest_index)
+      fail_usage("{} features cannot be made; from 0 (as many as the file has) to {}", reading_.options.features,
+                 largest_index);
     count();
     x_.offsets = Array<std::int64_t>(total_.rows + 1);
     x_.indices = Array<std::int32_t>(total_.entries);
