@@ -17,11 +17,11 @@ void Arguments::section(std::string title) { sections_.push_back({std::move(titl
 
 void Arguments::add(Option option) { sections_.back().options.push_back(std::move(option)); }
 
-void Arguments::flag(std::string name, bool& value, std::string help) {
+void Arguments::flag(const std::string& name, bool& value, std::string help) {
   add({"--" + name, "", std::move(help), "", [&value](const std::string&) { value = true; }});
 }
 
-void Arguments::text(std::string name, std::string value_name, std::string& value, std::string help) {
+void Arguments::text(const std::string& name, std::string value_name, std::string& value, std::string help) {
   add({"--" + name, std::move(value_name), std::move(help), "", [&value](const std::string& text) { value = text; }});
 }
 

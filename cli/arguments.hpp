@@ -42,8 +42,8 @@ class Arguments {
   /// Options declared from here on stand under `title`.
   void section(std::string title);
   void add(Option option);
-  void flag(std::string name, bool& value, std::string help);
-  void text(std::string name, std::string value_name, std::string& value, std::string help);
+  void flag(const std::string& name, bool& value, std::string help);
+  void text(const std::string& name, std::string value_name, std::string& value, std::string help);
 
   /// The rows of an options struct that `names` lists (none: all), in the order of the table.
   template <class Options>

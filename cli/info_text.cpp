@@ -84,11 +84,19 @@ std::string row_lengths(const Profile& p) {
   return heading("Non-zeros of an example", about) + table(rows, "rrl", 2);
 }
 
+bool has_direction(const Profile& p) { return p.associations.directed() || !p.classification; }
+
 std::vector<std::string> feature_head(const Profile& p, bool association) {
   std::vector<std::string> head{dim("feature"), dim("not zero in"), dim("mean"), dim("deviation"), dim("maximum")};
-  if (association) head.push_back(dim(p.associations.directed() || !p.classification ? "correlation" : "ratio"));
+  if (association) head.push_back(dim(has_direction(p) ? "correlation" : "ratio"));
   if (association && !p.associations.auc.empty()) head.push_back(dim("AUC"));
   return head;
+}
+
+/// With a sign where there are two directions.
+std::string correlation_text(const Profile& p, std::size_t j) {
+  const double value = p.associations.correlation[j];
+  return has_direction(p) ? fmt::format("{:+.3f}", value) : fmt::format("{:.3f}", value);
 }
 
 std::string features(const Profile& p, const std::vector<Highlight>& highlights, bool association) {
@@ -98,7 +106,7 @@ std::string features(const Profile& p, const std::vector<Highlight>& highlights,
     const auto& f = p.summary.per_feature[j];
     rows.push_back({shortened(p.feature_name(highlights[k].feature), name_width),
                     percent(p.prevalence(highlights[k].feature)), brief(f.mean), brief(f.deviation), brief(f.maximum)});
-    if (association) rows.back().push_back(fmt::format("{:+.3f}", p.associations.correlation[j]));
+    if (association) rows.back().push_back(correlation_text(p, j));
     if (association && !p.associations.auc.empty()) rows.back().push_back(fmt::format("{:.3f}", p.associations.auc[j]));
   }
   return table(rows, "lrrrrrr", 2);
@@ -108,9 +116,8 @@ std::string highlights(const Profile& p) {
   std::string text;
   if (!p.varying.empty()) text += heading("Features that vary most") + features(p, p.varying, false);
   if (p.strongest.empty()) return text;
-  const auto about = p.associations.shuffles == 0
-                         ? std::string("by rank correlation")
-                         : fmt::format("by rank correlation; chance reaches {:.3f}", p.associations.chance);
+  std::string about = has_direction(p) ? "by rank correlation" : "by the ranks' correlation ratio";
+  if (p.associations.shuffles > 0) about += fmt::format("; chance reaches {:.3f}", p.associations.chance);
   return text + heading("Features that go with the label", about) + features(p, p.strongest, true);
 }
 

@@ -75,7 +75,7 @@ std::string yellow(std::string_view text) { return painted(text, "33"); }
 
 std::string bar(double share, int width) {
   const double cells = std::clamp(share, 0.0, 1.0) * width;
-  if (!has_blocks()) return std::string(static_cast<std::size_t>(std::lround(cells)), '#');
+  if (!has_blocks()) return fmt::format("{:#<{}}", "", std::lround(cells));
   static constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const auto parts = static_cast<std::size_t>(std::lround(cells * 8));
   std::string text;

@@ -19,7 +19,7 @@ std::string grouped(std::int64_t number) {
 
 std::string brief(double number) {
   const bool whole = number == std::floor(number) && std::abs(number) < 1e15;
-  if (whole || (std::abs(number) >= 1e4 && std::abs(number) < 1e15)) return grouped(std::llround(number));
+  if (whole || (std::abs(number) >= 1e3 && std::abs(number) < 1e15)) return grouped(std::llround(number));
   return fmt::format("{:.4g}", number);
 }
 

@@ -44,8 +44,8 @@ T parse_number(std::string_view name, std::string_view text, const Limits<T>& li
 /// `automatic`, where not empty, says in words what the default value stands for ("all cores").
 template <class Options, class T>
 Parameter<Options> number_row(std::string name, T Options::*member, Limits<T> limits, std::string help,
-                              std::string automatic = {}) {
-  std::string text = automatic.empty() ? fmt::format("{}", Options{}.*member) : std::move(automatic);
+                              const std::string& automatic = {}) {
+  std::string text = automatic.empty() ? fmt::format("{}", Options{}.*member) : automatic;
   auto set = [name, member, limits](Options& options, std::string_view value) {
     options.*member = parse_number(name, value, limits);
   };
@@ -54,8 +54,8 @@ Parameter<Options> number_row(std::string name, T Options::*member, Limits<T> li
 
 template <class Options>
 Parameter<Options> text_row(std::string name, std::string value, std::string Options::*member, std::string help,
-                            std::string automatic = {}) {
-  std::string text = automatic.empty() ? Options{}.*member : std::move(automatic);
+                            const std::string& automatic = {}) {
+  std::string text = automatic.empty() ? Options{}.*member : automatic;
   auto set = [member](Options& options, std::string_view given) { options.*member = given; };
   return {std::move(name), std::move(value), std::move(help), std::move(text), {}, std::move(set)};
 }

@@ -29,13 +29,13 @@ char parse_delimiter(std::string_view text) {
 }
 
 template <class Options>
-Parameter<Options> delimiter_row(char Options::*member, std::string automatic) {
+Parameter<Options> delimiter_row(char Options::*member, const std::string& automatic) {
   const char fallback = Options{}.*member;
   auto set = [member](Options& options, std::string_view text) { options.*member = parse_delimiter(text); };
   return {"delimiter",
           "CHAR",
           "CSV: what stands between columns (a character, tab or space)",
-          fallback == 0 ? std::move(automatic) : std::string(1, fallback),
+          fallback == 0 ? automatic : std::string(1, fallback),
           {},
           std::move(set)};
 }

@@ -80,38 +80,31 @@ void draw_density(Chart& chart, const Cloud& cloud) {
     if (!paths[shade].empty()) chart.path(paths[shade], "f0", 0.35 + 0.65 * static_cast<double>(shade) / (shades - 1));
 }
 
+double bend(double value) { return std::copysign(std::log10(1 + std::abs(value)), value); }
+
 /// A linear axis, or one that bends to logarithms where a few large values would squeeze all others.
 struct Bent {
   Axis axis;
   bool bent = false;
-  double operator()(double value) const {
-    return axis(bent ? std::copysign(std::log10(1 + std::abs(value)), value) : value);
-  }
+  double operator()(double value) const { return axis(bent ? bend(value) : value); }
 };
 
 Bent range_axis(const std::vector<const FeatureSummary*>& features) {
-  double low = 0;
-  double high = 0;
-  double smallest = std::numeric_limits<double>::infinity();
+  const double infinity = std::numeric_limits<double>::infinity();
+  double low = infinity;
+  double high = -infinity;
+  double smallest = infinity;
   for (const auto* feature : features) {
-    low = std::min({low, feature->minimum, feature->mean - feature->deviation});
+    low = std::min(low, feature->minimum);
     high = std::max(high, feature->maximum);
     smallest = std::min(smallest, feature->deviation);
   }
   Bent result;
   result.bent = std::max(high, -low) > 50 * std::max(smallest, 1.0);
   if (result.bent)
-    low = std::min(0.0, std::min_element(features.begin(), features.end(),
-                                         [](auto a, auto b) { return a->minimum < b->minimum; })[0]
-                            ->minimum);
-  result.axis = {0, 1, names, half - 16, false};
-  if (result.bent) {
-    result.axis.low = std::copysign(std::log10(1 + std::abs(low)), low);
-    result.axis.high = std::log10(1 + std::max(high, 0.0));
-  } else {
-    result.axis.low = low;
-    result.axis.high = high;
-  }
+    result.axis = {bend(std::min(low, 0.0)), bend(std::max(high, 0.0)), names, half - 16, false};
+  else
+    result.axis = {low, high, names, half - 16, false};
   return result;
 }
 
@@ -126,7 +119,7 @@ void draw_range_axis(Chart& chart, const Bent& x, double bottom) {
     ticks.push_back(-power);
   }
   for (const double tick : ticks) {
-    const double place = std::copysign(std::log10(1 + std::abs(tick)), tick);
+    const double place = bend(tick);
     if (place < x.axis.low - 1e-9 || place > x.axis.high + 1e-9) continue;
     chart.line(x(tick), 10, x(tick), bottom, "grid");
     chart.text(x(tick), bottom + 16, tick_text(tick), "tick", Anchor::middle);
@@ -184,16 +177,19 @@ std::string filter_curve(const Profile& profile) {
   std::sort(values.begin(), values.end());
   Chart chart(half, bottom + 44, "Features that stay when a filter is raised");
   if (values.empty()) return chart.finish();
-  const Axis x{values.front(), values.back(), left, half - 12, true};
+  const Axis x{values.front() / 1.5, values.back(), left, half - 12, true};
   const Axis y{0, static_cast<double>(values.size()), bottom, top, false};
   chart.bottom_axis(x, top, bottom,
                     prevalence ? "not zero in at least this share of the examples" : "standard deviation of at least");
   chart.left_axis(y, left, half - 12, "features left");
   std::string area = fmt::format("M{:.1f} {:.1f}V{:.1f}", left, bottom, y(static_cast<double>(values.size())));
   const auto count = values.size();
+  double drawn = left - 1;
   for (std::size_t k = 0; k < count; ++k) {
-    if (k + 1 < count && values[k + 1] < values[k] * 1.005) continue;  // steps too fine to see
-    area += fmt::format("H{:.1f}V{:.1f}", x(values[k]), y(static_cast<double>(count - k - 1)));
+    const bool tied = k + 1 < count && values[k + 1] == values[k];
+    if (k + 1 < count && (tied || x(values[k]) < drawn + 0.5)) continue;  // steps too fine to see
+    drawn = x(values[k]);
+    area += fmt::format("H{:.1f}V{:.1f}", drawn, y(static_cast<double>(count - k - 1)));
   }
   chart.path(area + "z", "f0", 0.8);
   return chart.finish();

@@ -31,8 +31,7 @@ std::string header_tiles(const Profile& p) {
   if (p.summary.groups > 0) list.push_back({grouped(p.summary.groups), "groups"});
   list.push_back({brief(p.summary.minimum) + " to " + brief(p.summary.maximum),
                   p.summary.integers_only ? "whole numbers" : "values"});
-  list.push_back(
-      {format_bytes(p.memory.matrix_cpu), p.element_bytes == 4 ? "in memory, float" : "in memory, double"});
+  list.push_back({format_bytes(p.memory.matrix_cpu), p.element_bytes == 4 ? "in memory, float" : "in memory, double"});
   return tiles(list);
 }
 
@@ -49,7 +48,6 @@ std::string target_card(const Profile& p) {
   const bool named = !p.target_name.empty() && p.target_name != "label";
   const std::string name = named ? fmt::format("The label, {}", p.target_name) : "The label";
   if (p.classification) return card(name, fmt::format("{} classes.", p.class_names.size()), class_balance(p));
-  if (!p.labelled) return {};
   const auto about =
       fmt::format("Amounts from {} to {}, mean {}, standard deviation {}.", brief(p.summary.target_minimum),
                   brief(p.summary.target_maximum), brief(p.summary.target_mean), brief(p.summary.target_deviation));
@@ -101,16 +99,40 @@ std::string class_legend(const Profile& p) {
   return legend(entries);
 }
 
-std::string association_cards(const Profile& p) {
-  if (p.strongest.empty()) return {};
-  std::string cards = card("Signal and chance", chance_sentence(p), association_histogram(p));
-  cards += card("The strongest features", strongest_sentence(p), strongest_features(p));
-  if (p.classification && p.class_names.size() <= most_coloured_classes)
-    cards += card(
-        "The strongest features, class by class",
-        has_prevalence(p) ? "Share of each class's examples in which the feature is not zero." : "Mean of each class.",
-        class_legend(p) + class_dots(p));
-  return cards;
+std::string ranges_card(const Profile& p) {
+  return card("Ranges", "The features that vary most: minimum to maximum, mean, one standard deviation to each side.",
+              feature_ranges(p));
+}
+
+std::string filter_card(const Profile& p) {
+  return card("How many features a filter leaves",
+              has_prevalence(p) ? "By the share of examples that must have a feature for it to stay."
+                                : "By the standard deviation that a feature must have to stay.",
+              filter_curve(p));
+}
+
+std::string classes_card(const Profile& p) {
+  const auto* about =
+      has_prevalence(p) ? "Share of each class's examples in which the feature is not zero." : "Mean of each class.";
+  return card("The strongest features, class by class", about, class_legend(p) + class_dots(p));
+}
+
+/// The plots, two to a line; the strongest features and their classes stand side by side.
+std::string plot_cards(const Profile& p) {
+  std::vector<std::string> cards;
+  if (p.labelled) cards.push_back(target_card(p));
+  if (has_prevalence(p) && p.summary.rows > 0) cards.push_back(rows_card(p));
+  cards.push_back(cloud_card(p));
+  if (!p.strongest.empty()) cards.push_back(card("Signal and chance", chance_sentence(p), association_histogram(p)));
+  const bool ranges_first = cards.size() % 2 == 1;
+  if (ranges_first) cards.push_back(ranges_card(p));
+  if (!p.strongest.empty())
+    cards.push_back(card("The strongest features", strongest_sentence(p), strongest_features(p)));
+  if (!p.strongest.empty() && p.classification && p.class_names.size() <= most_coloured_classes)
+    cards.push_back(classes_card(p));
+  if (!ranges_first) cards.push_back(ranges_card(p));
+  if (cards.size() % 2 == 1) cards.push_back(filter_card(p));
+  return fmt::format("{}", fmt::join(cards, ""));
 }
 
 std::string memory_card(const Profile& p) {
@@ -139,7 +161,8 @@ std::vector<std::string> feature_row(const Profile& p, const Highlight& highligh
                                brief(f.deviation),
                                brief(f.maximum)};
   if (p.associations.empty()) return row;
-  row.push_back(fmt::format("{:+.3f}", p.associations.correlation[j]));
+  const bool direction = p.associations.directed() || !p.classification;
+  row.push_back(fmt::format(fmt::runtime(direction ? "{:+.3f}" : "{:.3f}"), p.associations.correlation[j]));
   if (!p.associations.auc.empty()) row.push_back(fmt::format("{:.3f}", p.associations.auc[j]));
   return row;
 }
@@ -159,21 +182,13 @@ std::string feature_table_card(const Profile& p) {
 }  // namespace
 
 std::string profile_html(const Profile& profile) {
-  std::string body = header_tiles(profile) + "<div class=\"cards\">\n" + findings_card(profile) + target_card(profile) +
-                     rows_card(profile) + cloud_card(profile) + association_cards(profile);
-  body += card(
-      "Ranges",
-      "The features that vary most: from minimum to maximum, with the mean and one standard deviation to each side.",
-      feature_ranges(profile));
-  body += card("How many features a filter leaves",
-               has_prevalence(profile) ? "By the share of examples that must have a feature for it to stay."
-                                       : "By the standard deviation that a feature must have to stay.",
-               filter_curve(profile));
-  body += feature_table_card(profile) + memory_card(profile) + "</div>\n";
+  const std::string body = header_tiles(profile) + "<div class=\"cards\">\n" + findings_card(profile) +
+                           plot_cards(profile) + feature_table_card(profile) + memory_card(profile) + "</div>\n";
+  const auto name = profile.source.substr(profile.source.rfind('/') + 1);
   const auto subtitle = fmt::format("{} table, as sheaf info sees it", profile.summary.sparse ? "Sparse" : "Dense");
-  return page(
-      profile.source, subtitle, body,
-      fmt::format("Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.", SHEAF_VERSION));
+  return page(name, subtitle, body,
+              fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
+                          profile.source, SHEAF_VERSION));
 }
 
 }  // namespace sheaf

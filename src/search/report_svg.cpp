@@ -10,7 +10,8 @@
 namespace sheaf::report {
 namespace {
 
-constexpr double tick_room = 70;  // pixels for one number on an axis
+constexpr double tick_room = 70;  // pixels for one number on the bottom axis
+constexpr double tick_height = 45;
 
 std::string tip_element(std::string_view tip) {
   return tip.empty() ? "" : fmt::format("<title>{}</title>", escaped(tip));
@@ -20,12 +21,18 @@ std::string_view name(Anchor anchor) {
   return anchor == Anchor::start ? "start" : anchor == Anchor::middle ? "middle" : "end";
 }
 
+/// Powers of ten, fewer where they would crowd, with 2 and 5 times them where they are but few.
 std::vector<double> log_ticks(double low, double high, int count) {
-  const int from = static_cast<int>(std::ceil(std::log10(low) - 1e-9));
-  const int to = static_cast<int>(std::floor(std::log10(high) + 1e-9));
-  const int step = std::max(1, (to - from + count) / std::max(count, 1));
+  const int from = static_cast<int>(std::floor(std::log10(low)));
+  const int to = static_cast<int>(std::ceil(std::log10(high)));
+  const int step = std::max(1, (to - from) / std::max(count, 1));
+  const bool few = std::log10(high / low) < 2;
   std::vector<double> ticks;
-  for (int exponent = from; exponent <= to; exponent += step) ticks.push_back(std::pow(10.0, exponent));
+  for (int exponent = from; exponent <= to; exponent += step)
+    for (const double lead : {1.0, 2.0, 5.0}) {
+      const double tick = lead * std::pow(10.0, exponent);
+      if ((lead == 1 || few) && tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push_back(tick);
+    }
   return ticks;
 }
 
@@ -120,7 +127,7 @@ void Chart::bottom_axis(const Axis& axis, double top, double bottom, std::string
 }
 
 void Chart::left_axis(const Axis& axis, double left, double right, std::string_view title) {
-  const int count = static_cast<int>(std::abs(axis.last - axis.first) / tick_room * 2);
+  const int count = static_cast<int>(std::abs(axis.last - axis.first) / tick_height);
   for (const double tick : axis.ticks(count)) {
     line(left, axis(tick), right, axis(tick), "grid");
     text(left - 8, axis(tick) + 4, tick_text(tick), "tick", Anchor::end);

@@ -1,0 +1,68 @@
+// Runs the real program, in a folder of its own that vanishes with the test.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+namespace sheaf::test {
+
+struct Outcome {
+  int code = -1;  // of the shell: 128 + the signal where one ended the program
+  std::string out, err;
+};
+
+class ProgramTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() /
+              ("sheaf-" + std::string(info->name()) + "-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_ / "work");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// `line` is a shell command; "sheaf" in it is the program under test, whose path is $program. The working folder is
+  /// empty at first.
+  Outcome shell(const std::string& line) const {
+    const auto folder = folder_.string();
+    const auto script = "cd '" + folder +
+                        "/work' && program='" SHEAF_PROGRAM "'; sheaf() { \"$program\" \"$@\"; }; { " + line +
+                        "\n} >'" + folder + "/out' 2>'" + folder + "/err'";
+    const int status = std::system(("bash -c \"$(cat <<'SCRIPT'\n" + script + "\nSCRIPT\n)\"").c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text(folder_ / "out"),
+            text(folder_ / "err")};
+  }
+
+  std::string file(const std::string& name) const { return text(folder_ / "work" / name); }
+  bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / "work" / name); }
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / "work" / name, std::ios::binary) << content;
+  }
+  /// Names in the working folder, in alphabetical order.
+  std::vector<std::string> listing() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "work"))
+      names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  static std::string text(const std::filesystem::path& path) {
+    std::ostringstream content;
+    content << std::ifstream(path, std::ios::binary).rdbuf();
+    return content.str();
+  }
+  std::filesystem::path folder_;
+};
+
+}  // namespace sheaf::test
