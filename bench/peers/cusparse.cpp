@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <limits>
+#include <vector>
 
 #include <cuda_runtime.h>
 #include <cusparse.h>
@@ -24,6 +25,7 @@ struct Product {
   cusparseDnMatDescr_t b{};
   cusparseDnMatDescr_t out{};
   cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG2;
+  Array<std::int32_t> offsets;  // cuSPARSE wants offsets and columns of one width
   Array<char> buffer;
 
   void use(cusparseSpMMAlg_t next) {
@@ -64,8 +66,11 @@ struct Product {
 std::function<void(int)> cusparse_product(const SparseMatrix<float>& a, BlockView<const float> b, BlockView<float> out) {
   auto product = std::make_shared<Product>();
   check(cusparseCreate(&product->handle));
-  check(cusparseCreateCsr(&product->a, a.rows, a.columns, a.nonzeros(), untyped(a.offsets.data()), untyped(a.indices.data()),
-                          untyped(a.values.data()), CUSPARSE_INDEX_64I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+  const auto offsets = a.offsets.to(Device::cpu());
+  const std::vector<std::int32_t> narrowed(offsets.begin(), offsets.end());
+  product->offsets = Array<std::int32_t>::copy_of(narrowed, a.values.device());
+  check(cusparseCreateCsr(&product->a, a.rows, a.columns, a.nonzeros(), product->offsets.data(), untyped(a.indices.data()),
+                          untyped(a.values.data()), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
                           CUDA_R_32F));
   check(cusparseCreateDnMat(&product->b, b.rows, b.tasks, b.stride, untyped(b.data), CUDA_R_32F, CUSPARSE_ORDER_ROW));
   check(cusparseCreateDnMat(&product->out, out.rows, out.tasks, out.stride, out.data, CUDA_R_32F, CUSPARSE_ORDER_ROW));

@@ -1,15 +1,18 @@
-// Dense block products on the GPU. Wide matrices go to cuBLAS. For narrow ones (tall data of at most `narrow` features) a
-// thread holds the weights, or the sums, of its tasks in registers while the rows of X pass by in shared memory: X is read
-// once for all tasks of a tile, and each value of X read from shared memory serves Tasks multiplications.
+// Dense block products on the GPU. Most go to cuBLAS: X w as it is, X' z as a batch of chunks of rows. X w of narrow data (at
+// most `narrow` features) has a kernel of its own: a thread holds the weights of its tasks in registers while the rows of X
+// pass by in shared memory, fetched one chunk ahead. So has (X o X)' z, which no library offers.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include <cuda_pipeline.h>
+
 #include <sheaf/array.hpp>
 #include <sheaf/matrix.hpp>
 
 #include "cuda/check.cuh"
+#include "cuda/reduce.cuh"
 
 namespace sheaf::linear::gpu {
 
@@ -17,17 +20,62 @@ inline constexpr int narrow = 32;
 inline constexpr int dense_threads = 256;
 inline constexpr int staged_rows = 64;
 
-/// Copies `columns` columns of rows first .. first + count - 1 of X, whose rows are `pitch` apart, to shared memory, where
-/// they are `Columns` apart with zeros behind the last.
-template <bool Squares, int Columns, class T>
-__device__ void stage_rows(const T* x, std::int64_t pitch, std::int64_t first, int count, int columns, T* staged) {
-  for (int e = threadIdx.x; e < count * Columns; e += dense_threads) {
-    const int row = e / Columns;
-    const int column = e % Columns;
-    const T value = column < columns ? x[(first + row) * pitch + column] : T(0);
-    staged[e] = Squares ? value * value : value;
+/// `Tasks` neighbouring numbers, loaded and stored at once.
+template <class T, int Tasks>
+struct alignas(Tasks * sizeof(T)) Pair {
+  T value[Tasks];
+};
+
+/// The chunks of rows one block works through, each fetched to shared memory while the one before is used.
+template <int Columns, class T>
+class StagedRows {
+ public:
+  /// `columns` columns of X, whose rows are `pitch` apart, stand `Columns` apart in `buffer` with zeros behind the last.
+  __device__ StagedRows(const T* x, std::int64_t pitch, std::int64_t rows, int columns, T* buffer)
+      : x_(x), pitch_(pitch), rows_(rows), columns_(columns), buffer_(buffer) {
+    for (int e = threadIdx.x; e < 2 * staged_rows * Columns; e += dense_threads)
+      if (e % Columns >= columns) buffer_[e] = T(0);
+    fetch(first());
   }
-}
+  __device__ std::int64_t first() const { return static_cast<std::int64_t>(blockIdx.x) * staged_rows; }
+  __device__ std::int64_t step() const { return static_cast<std::int64_t>(gridDim.x) * staged_rows; }
+  __device__ int count(std::int64_t at) const {
+    return static_cast<int>(min(static_cast<std::int64_t>(staged_rows), rows_ - at));
+  }
+  /// The chunk at `at`, once every thread has arrived; the next one is on its way. leave() before the next call.
+  __device__ const T* enter(std::int64_t at) {
+    const T* here = buffer_ + turn_ * staged_rows * Columns;
+    turn_ ^= 1;
+    fetch(at + step());
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    return here;
+  }
+  __device__ void leave() { __syncthreads(); }
+
+ private:
+  __device__ void fetch(std::int64_t at) {
+    T* to = buffer_ + turn_ * staged_rows * Columns;
+    const int size = at < rows_ ? count(at) * Columns : 0;
+    if (columns_ == Columns && pitch_ == Columns) {
+      constexpr int width = 16 / static_cast<int>(sizeof(T));
+      static_assert(Columns % width == 0);
+      for (int e = threadIdx.x * width; e < size; e += dense_threads * width)
+        __pipeline_memcpy_async(to + e, x_ + at * Columns + e, 16);
+    } else {
+      for (int e = threadIdx.x; e < size; e += dense_threads)
+        if (e % Columns < columns_)
+          __pipeline_memcpy_async(to + e, x_ + (at + e / Columns) * pitch_ + e % Columns, sizeof(T));
+    }
+    __pipeline_commit();
+  }
+
+  const T* x_;
+  std::int64_t pitch_, rows_;
+  int columns_;
+  T* buffer_;
+  int turn_ = 0;
+};
 
 /// Where a thread stands: `across` threads side by side share the tasks of a tile, the others take other rows.
 template <int Tasks>
@@ -43,58 +91,66 @@ struct DensePlace {
 template <int Columns, int Tasks, class T>
 __global__ void __launch_bounds__(dense_threads)
     narrow_product(const T* x, std::int64_t rows, int columns, const T* w, T* z, int stride, int across) {
-  __shared__ __align__(16) T staged[staged_rows * Columns];
+  __shared__ __align__(16) T buffer[2 * staged_rows * Columns];
   const DensePlace<Tasks> place(across);
   const bool active = place.column < stride;
-  T weights[Columns][Tasks];
+  using Values = Pair<T, Tasks>;
+  Values weights[Columns];
 #pragma unroll
   for (int j = 0; j < Columns; ++j)
-#pragma unroll
-    for (int t = 0; t < Tasks; ++t)
-      weights[j][t] = active && j < columns ? w[static_cast<std::int64_t>(j) * stride + place.column + t] : T(0);
-  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * staged_rows; first < rows;
-       first += static_cast<std::int64_t>(gridDim.x) * staged_rows) {
-    const int count = static_cast<int>(min(static_cast<std::int64_t>(staged_rows), rows - first));
-    __syncthreads();
-    stage_rows<false, Columns>(x, columns, first, count, columns, staged);
-    __syncthreads();
-    if (!active) continue;
+    weights[j] = active && j < columns
+                     ? *reinterpret_cast<const Values*>(w + static_cast<std::int64_t>(j) * stride + place.column)
+                     : Values{};
+  StagedRows<Columns, T> chunks(x, columns, rows, columns, buffer);
+  for (std::int64_t first = chunks.first(); first < rows; first += chunks.step()) {
+    const T* staged = chunks.enter(first);
+    const int count = active ? chunks.count(first) : 0;
     for (int r = place.lane; r < count; r += place.lanes) {
-      T sum[Tasks] = {};
+      Values sum{};
 #pragma unroll
       for (int j = 0; j < Columns; ++j)
 #pragma unroll
-        for (int t = 0; t < Tasks; ++t) sum[t] += staged[r * Columns + j] * weights[j][t];
-#pragma unroll
-      for (int t = 0; t < Tasks; ++t) z[(first + r) * stride + place.column + t] = sum[t];
+        for (int t = 0; t < Tasks; ++t) sum.value[t] += staged[r * Columns + j] * weights[j].value[t];
+      *reinterpret_cast<Values*>(z + (first + r) * stride + place.column) = sum;
     }
+    chunks.leave();
   }
 }
 
-/// partial[block][j][t] = the sum over the block's rows of x_j * z_t.
-template <bool Squares, int Columns, int Tasks, class T>
+/// partial[block][j][t] = the sum over the block's rows of x_j^2 * z_t.
+template <int Columns, int Tasks, class T>
 __global__ void __launch_bounds__(dense_threads)
-    narrow_transposed(const T* x, std::int64_t pitch, std::int64_t rows, int columns, const T* z, int stride, int across, T* partial) {
-  __shared__ __align__(16) T staged[staged_rows * Columns];
+    squared_sums(const T* x, std::int64_t pitch, std::int64_t rows, int columns, const T* z, int stride, int across,
+                      T* partial) {
+  __shared__ __align__(16) T buffer[2 * staged_rows * Columns];
   const DensePlace<Tasks> place(across);
   const bool active = place.column < stride;
+  using Values = Pair<T, Tasks>;
+  constexpr int ahead = 4;  // rows whose z is on its way at once
   T sum[Columns][Tasks] = {};
-  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * staged_rows; first < rows;
-       first += static_cast<std::int64_t>(gridDim.x) * staged_rows) {
-    const int count = static_cast<int>(min(static_cast<std::int64_t>(staged_rows), rows - first));
-    __syncthreads();
-    stage_rows<Squares, Columns>(x, pitch, first, count, columns, staged);
-    __syncthreads();
-    if (!active) continue;
-    for (int r = place.lane; r < count; r += place.lanes) {
-      T factor[Tasks];
+  StagedRows<Columns, T> chunks(x, pitch, rows, columns, buffer);
+  for (std::int64_t first = chunks.first(); first < rows; first += chunks.step()) {
+    const int count = active ? chunks.count(first) : 0;
+    const T* staged = chunks.enter(first);
+    for (int base = place.lane; base < count; base += place.lanes * ahead) {
+      Values factor[ahead];
 #pragma unroll
-      for (int t = 0; t < Tasks; ++t) factor[t] = z[(first + r) * stride + place.column + t];
+      for (int u = 0; u < ahead; ++u) {
+        const int r = base + u * place.lanes;
+        factor[u] = r < count ? *reinterpret_cast<const Values*>(z + (first + r) * stride + place.column) : Values{};
+      }
 #pragma unroll
-      for (int j = 0; j < Columns; ++j)
+      for (int u = 0; u < ahead; ++u) {
+        const int r = min(base + u * place.lanes, count - 1);  // a row that is not there has factors of zero
 #pragma unroll
-        for (int t = 0; t < Tasks; ++t) sum[j][t] += staged[r * Columns + j] * factor[t];
+        for (int j = 0; j < Columns; ++j) {
+          const T value = staged[r * Columns + j];
+#pragma unroll
+          for (int t = 0; t < Tasks; ++t) sum[j][t] += value * value * factor[u].value[t];
+        }
+      }
     }
+    chunks.leave();
   }
   // Threads with the same tasks add up their sums, one column at a time, in the order of their lanes.
   __shared__ T gathered[dense_threads * Tasks];
@@ -113,18 +169,6 @@ __global__ void __launch_bounds__(dense_threads)
     }
   }
 }
-
-/// out[e] = the sum over p of partial[p * size + e], in order and in double.
-template <class T>
-__global__ void add_parts(const T* partial, int parts, std::int64_t size, T* out) {
-  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (e >= size) return;
-  double sum = 0;
-  for (int p = 0; p < parts; ++p) sum += static_cast<double>(partial[p * size + e]);
-  out[e] = static_cast<T>(sum);
-}
-
-inline bool own_kernels() { return getenv("SHEAF_CUBLAS") == nullptr; }
 
 inline void gemm_batch(cublasHandle_t handle, cublasOperation_t second, int m, int n, int k, const float* a, int lda,
                        long long step_a, const float* b, int ldb, long long step_b, float* c, int ldc, long long step_c,
@@ -159,9 +203,10 @@ class DenseProduct {
       : x_(x), partial_(partial), stream_(stream), blas_(blas), processors_(processors) {}
 
   // Row-major blocks are cuBLAS's column-major transposes: z' = w' x'.
-  void multiply(BlockView<const T> w, BlockView<T> z, bool own = own_kernels()) {
+  void multiply(BlockView<const T> w, BlockView<T> z) {
     if (x_.rows == 0) return;
-    if (own && x_.columns <= narrow) {
+    if (x_.columns == 0) return clear(z.data, x_.rows * z.stride);
+    if (x_.columns <= narrow && z.stride >= 8) {
       with_columns(x_.columns, [&](auto columns) { by_tasks(z.stride, [&](auto tasks) { product<columns(), tasks()>(w, z); }); });
       return;
     }
@@ -174,22 +219,23 @@ class DenseProduct {
   }
 
   template <bool Squares>
-  void transposed(BlockView<const T> z, BlockView<T> g, bool own = own_kernels()) {
+  void transposed(BlockView<const T> z, BlockView<T> g) {
     if (x_.columns == 0) return;
-    if (x_.rows == 0) {
-      cuda::check(cudaMemsetAsync(g.data, 0, static_cast<std::size_t>(x_.columns * g.stride) * sizeof(T), stream_), "clearing");
-      return;
-    }
-    if (Squares || (own && x_.columns <= narrow)) panels<Squares>(z, g);
+    if (x_.rows == 0) return clear(g.data, x_.columns * g.stride);
+    if constexpr (Squares) squared_panels(z, g);
     else chunked_gemm(z, g);
   }
 
  private:
   static constexpr std::int64_t most_rows = std::int64_t{1} << 24;  // cuBLAS counts in int
 
+  void clear(T* data, std::int64_t size) {
+    cuda::check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(size) * sizeof(T), stream_), "clearing a block");
+  }
+
   template <class F>
   static void by_tasks(int stride, F&& f) {
-    if (stride >= 64 && sizeof(T) == 4) f(std::integral_constant<int, 2>{});
+    if (stride >= 8) f(std::integral_constant<int, 2>{});
     else f(std::integral_constant<int, 1>{});
   }
   /// Threads side by side over the tasks of a tile.
@@ -208,11 +254,6 @@ class DenseProduct {
     if (partial_.size() < size) partial_ = Array<T>(size, x_.values.device());
     return partial_.data();
   }
-  void add_up(const T* from, int parts, std::int64_t size, T* to) {
-    add_parts<T><<<static_cast<unsigned>((size + 127) / 128), 128, 0, stream_>>>(from, parts, size, to);
-    cuda::check_launch("add_parts");
-  }
-
   template <int Columns, int Tasks>
   void product(BlockView<const T> w, BlockView<T> z) {
     const int across = threads_across(z.stride, Tasks);
@@ -221,28 +262,26 @@ class DenseProduct {
     cuda::check_launch("narrow_product");
   }
 
-  /// Panels of at most `narrow` columns. Wide matrices come here only for squares, which a preconditioner asks for once in
-  /// a while.
-  template <bool Squares>
-  void panels(BlockView<const T> z, BlockView<T> g) {
+  /// The diagonal of X' diag(z) X in panels of at most `narrow` columns. A preconditioner asks for it once in a while.
+  void squared_panels(BlockView<const T> z, BlockView<T> g) {
     for (std::int64_t first = 0; first < x_.columns; first += narrow) {
       const auto count = static_cast<int>(std::min<std::int64_t>(narrow, x_.columns - first));
       with_columns(count, [&](auto columns) {
-        by_tasks(g.stride, [&](auto tasks) { panel<Squares, columns(), tasks()>(first, count, z, g); });
+        by_tasks(g.stride, [&](auto tasks) { squared_panel<columns(), tasks()>(first, count, z, g); });
       });
     }
   }
 
-  template <bool Squares, int Columns, int Tasks>
-  void panel(std::int64_t first, int count, BlockView<const T> z, BlockView<T> g) {
+  template <int Columns, int Tasks>
+  void squared_panel(std::int64_t first, int count, BlockView<const T> z, BlockView<T> g) {
     const int across = threads_across(g.stride, Tasks);
     const dim3 grid = grid_for(across, g.stride, Tasks, 8);
     const std::int64_t size = static_cast<std::int64_t>(count) * g.stride;
     T* parts = partial(grid.x * size);
-    narrow_transposed<Squares, Columns, Tasks, T><<<grid, dense_threads, 0, stream_>>>(
-        x_.values.data() + first, x_.columns, x_.rows, count, z.data, g.stride, across, parts);
-    cuda::check_launch("narrow_transposed");
-    add_up(parts, static_cast<int>(grid.x), size, g.data + first * g.stride);
+    squared_sums<Columns, Tasks, T><<<grid, dense_threads, 0, stream_>>>(x_.values.data() + first, x_.columns, x_.rows, count,
+                                                                        z.data, g.stride, across, parts);
+    cuda::check_launch("squared_sums");
+    cuda::add_parts(parts, static_cast<int>(grid.x), size, g.data + first * g.stride, stream_);
   }
 
   /// Chunks of rows as one batch of products, their results added in double: short sums, and work for every processor.
@@ -262,7 +301,7 @@ class DenseProduct {
     if (rest > 0)
       gemm_batch(blas_, CUBLAS_OP_T, g.stride, columns, static_cast<int>(rest), z.data + whole * chunk * z.stride, z.stride, 0,
                  x + whole * chunk * columns, columns, 0, to + whole * size, g.stride, 0, 1);
-    if (parts > 1) add_up(to, static_cast<int>(parts), size, g.data);
+    if (parts > 1) cuda::add_parts(to, static_cast<int>(parts), size, g.data, stream_);
   }
 
   const DenseMatrix<T>& x_;

@@ -82,15 +82,6 @@ __global__ void __launch_bounds__(sum_threads)
   });
 }
 
-/// out[t] = the sum of partial[p][t] over p, in order.
-static __global__ void add_sums(const double* partial, int parts, int stride, double* out) {
-  const int t = blockIdx.x * blockDim.x + threadIdx.x;
-  if (t >= stride) return;
-  double sum = 0;
-  for (int p = 0; p < parts; ++p) sum += partial[static_cast<std::int64_t>(p) * stride + t];
-  out[t] = sum;
-}
-
 /// factors: alpha for each column, then beta.
 template <class T>
 __global__ void combine_elements(const T* factors, const T* a, T* b, std::int64_t size, int stride) {

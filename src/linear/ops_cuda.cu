@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "cuda/check.cuh"
+#include "cuda/reduce.cuh"
 #include "linear/dense_cuda.cuh"
 #include "linear/elements_cuda.cuh"
 #include "linear/ops.hpp"
@@ -165,9 +166,7 @@ class CudaOps final : public LinearOps<T> {
     grow(sums_, stride);
     launch(blocks, across, sum_parts_.data());
     cuda::check_launch("a sum over rows");
-    gpu::add_sums<<<element_blocks(stride), element_threads, 0, stream_>>>(sum_parts_.data(), static_cast<int>(blocks), stride,
-                                                                        sums_.data());
-    cuda::check_launch("add_sums");
+    cuda::add_parts(sum_parts_.data(), static_cast<int>(blocks), stride, sums_.data(), stream_);
   }
 
   void fetch_sums(std::span<double> out) {

@@ -2,8 +2,8 @@
 //
 // Rows are cut into segments of at most `segment_length` entries, longest first, so that neighbouring lanes have equal work
 // and no long column holds up the rest. A group of lanes takes one segment and a tile of tasks; each entry costs one
-// coalesced vector load of b. Tiles are narrow on purpose: the frequent rows of b of one tile then stay in the first-level
-// cache. Segments of cut rows leave partial sums that a second kernel adds in order: no atomics, same bits every time.
+// coalesced vector load of b. All segments pass by for one tile before the next begins, so that the frequent rows of b of
+// that tile stay in the caches. Segments of cut rows leave partial sums that a second kernel adds in order: no atomics, same bits every time.
 #pragma once
 
 #include <algorithm>
@@ -68,75 +68,64 @@ struct alignas(Width * sizeof(T)) Pack {
   T value[Width];
 };
 
-/// One group of Tile / Width lanes per segment and tile; a lane holds Width neighbouring tasks.
-template <bool Squares, class T, int Width, int Tile>
-__global__ void __launch_bounds__(threads_per_block)
-    gather_tiles(const Segment* segments, std::int64_t count, const std::int32_t* indices, const T* values, const T* b,
-                 int b_stride, T* out, int out_stride, T* partial) {
-  constexpr int lanes = Tile / Width;
+/// sum += the entries first, first + step, ... of one segment, for the Width tasks of a lane.
+template <bool Squares, int Width, class T>
+__device__ void gather_entries(const std::int32_t* indices, const T* values, int length, int first, int step, const T* b,
+                               int b_stride, T (&sum)[Width]) {
   using Vector = Pack<T, Width>;
-  const std::int64_t item = (static_cast<std::int64_t>(blockIdx.x) * threads_per_block + threadIdx.x) / lanes;
-  const int column = blockIdx.y * Tile + (threadIdx.x % lanes) * Width;
-  if (item >= count || column >= out_stride) return;
-  const Segment segment = segments[item];
-  const std::int32_t* at = indices + segment.begin;
-  const T* value_at = values + segment.begin;
-  T sum[Width] = {};
+  const auto row = [&](int k) { return *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(indices[k]) * b_stride); };
   constexpr int ahead = 8;
-  int k = 0;
-  for (; k + ahead <= segment.length; k += ahead) {
+  int k = first;
+  for (; k + (ahead - 1) * step < length; k += ahead * step) {
     Vector loaded[ahead];
     T factor[ahead];
 #pragma unroll
     for (int u = 0; u < ahead; ++u) {
-      factor[u] = value_at[k + u];
-      loaded[u] = *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(at[k + u]) * b_stride + column);
+      factor[u] = values[k + u * step];
+      loaded[u] = row(k + u * step);
     }
 #pragma unroll
     for (int u = 0; u < ahead; ++u)
 #pragma unroll
       for (int t = 0; t < Width; ++t) sum[t] += (Squares ? factor[u] * factor[u] : factor[u]) * loaded[u].value[t];
   }
-  for (; k < segment.length; ++k) {
-    const T factor = Squares ? value_at[k] * value_at[k] : value_at[k];
-    const auto loaded = *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(at[k]) * b_stride + column);
+  for (; k < length; k += step) {
+    const T factor = Squares ? values[k] * values[k] : values[k];
+    const auto loaded = row(k);
 #pragma unroll
     for (int t = 0; t < Width; ++t) sum[t] += factor * loaded.value[t];
   }
-  T* to = segment.target >= 0 ? out + static_cast<std::int64_t>(segment.target) * out_stride
-                              : partial + static_cast<std::int64_t>(~segment.target) * out_stride;
-  Vector result;
-#pragma unroll
-  for (int t = 0; t < Width; ++t) result.value[t] = sum[t];
-  *reinterpret_cast<Vector*>(to + column) = result;
 }
 
-/// Few tasks: the lanes of a group share the entries of one segment and add up their sums at the end.
-template <bool Squares, class T, int Width, int Lanes>
+/// One group of lanes per segment and tile: Tile / Width lanes side by side hold Width neighbouring tasks each, and Shares such
+/// rows of lanes share the entries of the segment, so that narrow blocks keep enough loads in flight.
+template <bool Squares, class T, int Width, int Tile, int Shares>
 __global__ void __launch_bounds__(threads_per_block)
-    gather_narrow(const Segment* segments, std::int64_t count, const std::int32_t* indices, const T* values, const T* b,
-                  T* out, T* partial) {
-  using Vector = Pack<T, Width>;
-  const std::int64_t item = (static_cast<std::int64_t>(blockIdx.x) * threads_per_block + threadIdx.x) / Lanes;
-  const int lane = threadIdx.x % Lanes;
-  const Segment segment = item < count ? segments[item] : Segment{0, 0, 0};
+    gather_tiles(const Segment* segments, std::int64_t count, const std::int32_t* indices, const T* values, const T* b,
+                 int b_stride, T* out, int out_stride, T* partial) {
+  constexpr int across = Tile / Width;
+  constexpr int lanes = across * Shares;
+  static_assert(lanes <= 32);
+  const std::int64_t item = (static_cast<std::int64_t>(blockIdx.x) * threads_per_block + threadIdx.x) / lanes;
+  const int share = threadIdx.x % lanes / across;
+  const int column = blockIdx.y * Tile + (threadIdx.x % across) * Width;
+  const bool active = item < count && column < out_stride;
+  const Segment segment = active ? segments[item] : Segment{0, 0, 0};
   T sum[Width] = {};
-  for (int k = lane; k < segment.length; k += Lanes) {
-    const T value = values[segment.begin + k];
-    const T factor = Squares ? value * value : value;
-    const auto loaded = *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(indices[segment.begin + k]) * Width);
+  gather_entries<Squares, Width>(indices + segment.begin, values + segment.begin, segment.length, share, Shares, b + column,
+                                 b_stride, sum);
+  if constexpr (Shares > 1)
 #pragma unroll
-    for (int t = 0; t < Width; ++t) sum[t] += factor * loaded.value[t];
-  }
+    for (int step = lanes / 2; step >= across; step /= 2)
 #pragma unroll
-  for (int t = 0; t < Width; ++t)
+      for (int t = 0; t < Width; ++t) sum[t] += __shfl_down_sync(0xffffffffU, sum[t], step, lanes);
+  if (!active || share > 0) return;
+  T* to = segment.target >= 0 ? out + static_cast<std::int64_t>(segment.target) * out_stride
+                              : partial + static_cast<std::int64_t>(~segment.target) * out_stride;
+  Pack<T, Width> result;
 #pragma unroll
-    for (int step = Lanes / 2; step > 0; step /= 2) sum[t] += __shfl_down_sync(0xffffffffU, sum[t], step, Lanes);
-  if (lane != 0 || item >= count) return;
-  T* to = segment.target >= 0 ? out + static_cast<std::int64_t>(segment.target) * Width
-                              : partial + static_cast<std::int64_t>(~segment.target) * Width;
-#pragma unroll
-  for (int t = 0; t < Width; ++t) to[t] = sum[t];
+  for (int t = 0; t < Width; ++t) result.value[t] = sum[t];
+  *reinterpret_cast<Pack<T, Width>*>(to + column) = result;
 }
 
 /// The partial sums of each cut row, in order and in double.
@@ -150,7 +139,6 @@ __global__ void add_partials(const CutRow* rows, const T* partial, int stride, T
   }
 }
 
-inline int forced_tile() { const char* e = getenv("SHEAF_TILE"); return e ? atoi(e) : 0; }
 inline unsigned blocks_for(std::int64_t items) {
   return static_cast<unsigned>((items + threads_per_block - 1) / threads_per_block);
 }
@@ -165,21 +153,18 @@ class SparseProduct {
   SparseProduct(const SparseMatrix<T>& a, const SegmentPlan& plan, Array<T>& partial, cudaStream_t stream)
       : a_(a), plan_(plan), partial_(partial), stream_(stream) {}
 
-  /// `tile` 0: chosen by the stride.
-  void operator()(BlockView<const T> b, BlockView<T> out, int tile = forced_tile()) {
+  // Shapes of the groups as measured on an H200: docs/benchmarks.md.
+  void operator()(BlockView<const T> b, BlockView<T> out) {
     if (plan_.segments.size() == 0) return;
     if (partial_.size() < plan_.slots * out.stride) partial_ = Array<T>(plan_.slots * out.stride, out.device);
     constexpr int width = lane_width<T>;
-    if (out.stride == 1) narrow<1>(b, out);
-    else if (out.stride == 2) narrow<2>(b, out);
-    else if (out.stride == 4) narrow<4>(b, out);
-    else switch (tile > 0 ? tile : default_tile(out.stride)) {
-        case 8: wide<width, 8>(b, out); break;
-        case 16: wide<width, 16>(b, out); break;
-        case 32: wide<width, 32>(b, out); break;
-        case 64: wide<width, 64>(b, out); break;
-        default: wide<width, 32 * width>(b, out); break;
-      }
+    if (out.stride == 1) launch<1, 1, 16>(b, out);
+    else if (out.stride == 2) launch<2, 2, 16>(b, out);
+    else if (out.stride == 4) launch<width, 4, 16>(b, out);
+    else if (out.stride == 8) launch<width, 8, 8>(b, out);
+    else if (out.stride == 16) launch<width, 16, 4>(b, out);
+    else if (out.stride <= 32) launch<width, 32, 2>(b, out);
+    else launch<width, 64, 1>(b, out);
     if (plan_.cut_rows.size() == 0) return;
     const int lanes = std::clamp((out.stride + 31) / 32 * 32, 32, 256);
     add_partials<T><<<static_cast<unsigned>(plan_.cut_rows.size()), lanes, 0, stream_>>>(plan_.cut_rows.data(), partial_.data(),
@@ -188,25 +173,14 @@ class SparseProduct {
   }
 
  private:
-  static int default_tile(int stride) { return stride <= 8 ? 8 : stride <= 16 ? 16 : 32; }
-
-  template <int Width, int Tile>
-  void wide(BlockView<const T> b, BlockView<T> out) {
-    const std::int64_t lanes = plan_.segments.size() * (Tile / Width);
+  template <int Width, int Tile, int Shares>
+  void launch(BlockView<const T> b, BlockView<T> out) {
+    const std::int64_t lanes = plan_.segments.size() * (Tile / Width) * Shares;
     const dim3 grid(blocks_for(lanes), static_cast<unsigned>((out.stride + Tile - 1) / Tile));
-    gather_tiles<Squares, T, Width, Tile><<<grid, threads_per_block, 0, stream_>>>(
+    gather_tiles<Squares, T, Width, Tile, Shares><<<grid, threads_per_block, 0, stream_>>>(
         plan_.segments.data(), plan_.segments.size(), a_.indices.data(), a_.values.data(), b.data, b.stride, out.data,
         out.stride, partial_.data());
     cuda::check_launch("gather_tiles");
-  }
-
-  template <int Width>
-  void narrow(BlockView<const T> b, BlockView<T> out) {
-    constexpr int lanes = 16;
-    gather_narrow<Squares, T, Width, lanes><<<blocks_for(plan_.segments.size() * lanes), threads_per_block, 0, stream_>>>(
-        plan_.segments.data(), plan_.segments.size(), a_.indices.data(), a_.values.data(), b.data, out.data,
-        partial_.data());
-    cuda::check_launch("gather_narrow");
   }
 
   const SparseMatrix<T>& a_;
