@@ -80,16 +80,16 @@ CsvLayout find_layout(const Reading& reading) {
   CsvLayout layout;
   layout.delimiter = reading.options.delimiter != 0 ? reading.options.delimiter : find_delimiter(at, end);
   layout.body = at;
-  const auto first = next_record(reading, layout.delimiter, at, end);
-  const char* second_at = skip_empty_lines(at, end);
-  bool header = reading.options.header == Header::yes;
-  if (reading.options.header == Header::automatic) {
-    const char* second = second_at;
-    header = looks_like_header(
-        first, second == end ? std::vector<CsvField>{} : next_record(reading, layout.delimiter, second, end));
-  }
-  if (header && second_at == end) fail("{}: holds a header and no rows", reading.name);
-  if (header) layout.body = at;
+  auto first = next_record(reading, layout.delimiter, at, end);
+  const char* rest = skip_empty_lines(at, end);
+  std::vector<CsvField> second;
+  if (const char* next = rest; next < end) second = next_record(reading, layout.delimiter, next, end);
+  const bool header = reading.options.header == Header::yes ||
+                      (reading.options.header == Header::automatic && looks_like_header(first, second));
+  if (header && second.empty()) fail("{}: holds a header and no rows", reading.name);
+  // Some programs end the line of names with a delimiter, and only that.
+  if (header && first.back().text.empty() && first.size() == second.size() + 1) first.pop_back();
+  if (header) layout.body = rest;
   layout.names = header ? header_names(reading, first) : std::vector<std::string>(first.size());
   layout.roles = choose_columns(reading, layout.names, true);
   return layout;
@@ -214,7 +214,7 @@ const char* CsvReader<T>::parse_other(const char* at, const char* end, std::size
 
 template <class T>
 void CsvReader<T>::set_text(TextColumn& column, const CsvField& field, std::int64_t row, std::string_view what) {
-  if (is_missing(field.text))
+  if (is_missing(field.text) && (!field.quoted || field.text.empty()))
     fail_at(reading_, field.at, fmt::format("the {} is missing ({})", what, shown(field.text)));
   double number = 0;
   const NumberStatus status = parse_whole_number(field.text, number);

@@ -58,7 +58,7 @@ class CsvWriter : public RowWriter<T> {
   void append_field(std::string& out, const std::string& text, bool name) const {
     double ignored = 0;
     const char special[] = {options_.delimiter, '"', '\n', '\r', ' ', '\t', 0};
-    const bool quote = text.find_first_of(special) != std::string::npos || text.empty() ||
+    const bool quote = text.find_first_of(special) != std::string::npos || is_missing(text) ||
                        (name && parse_whole_number(std::string_view(text), ignored) == NumberStatus::ok);
     if (quote) out += '"';
     for (const char c : text) out.append(c == '"' ? 2 : 1, c);
