@@ -4,12 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/context.hpp>
+#include "terminal.hpp"
 
 namespace sheaf::cli {
 namespace {
 
-constexpr std::size_t help_width = 100;
 constexpr std::size_t help_indent = 30;
 
 Arguments declared(const Command& command) {
@@ -25,30 +24,10 @@ std::string usage(const Command& command, const Arguments& arguments) {
   return line + " [options]";
 }
 
-/// Breaks `text` at blanks; lines after the first are indented.
-std::string wrap(std::string_view text, std::size_t indent) {
-  std::string result;
-  std::size_t column = indent;
-  while (!text.empty()) {
-    const auto blank = std::min(text.find(' '), text.size());
-    if (column > indent && column + 1 + blank > help_width) {
-      result += fmt::format("\n{:{}}", "", indent);
-      column = indent;
-    } else if (column > indent) {
-      result += ' ';
-      ++column;
-    }
-    result += text.substr(0, blank);
-    column += blank;
-    text.remove_prefix(std::min(blank + 1, text.size()));
-  }
-  return result;
-}
-
 std::string entry(const std::string& left, std::string_view right) {
   const bool long_left = left.size() + 4 > help_indent;
   const std::string gap = long_left ? fmt::format("\n{:{}}", "", help_indent) : "";
-  return fmt::format("  {:<{}}{}{}\n", left, long_left ? 0 : help_indent - 2, gap, wrap(right, help_indent));
+  return fmt::format("  {:<{}}{}{}\n", left, long_left ? 0 : help_indent - 2, gap, wrapped(right, help_indent));
 }
 
 std::string with_default(const Option& option) {

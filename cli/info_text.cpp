@@ -141,8 +141,8 @@ std::string findings_text(const Profile& p) {
   if (p.findings.empty()) return {};
   std::string text = heading("Worth knowing");
   for (const auto& finding : p.findings)
-    text +=
-        fmt::format("  {} {}\n", finding.level == Finding::Level::warning ? yellow("!") : dim("-"), finding.message);
+    text += fmt::format("  {} {}\n", finding.level == Finding::Level::warning ? yellow("!") : dim("-"),
+                        wrapped(finding.message, 4));
   return text;
 }
 

@@ -14,6 +14,8 @@
 namespace sheaf::cli {
 namespace {
 
+constexpr std::size_t text_width = 100;
+
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here changes the environment
   return value != nullptr ? value : "";
@@ -90,6 +92,25 @@ std::string shortened(const std::string& text, std::size_t width) {
   for (std::size_t shown = 0; bytes < text.size(); ++bytes)
     if ((static_cast<unsigned char>(text[bytes]) & 0xC0U) != 0x80U && ++shown == width) break;
   return text.substr(0, bytes) + (has_blocks() ? "…" : "~");
+}
+
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string result;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const auto blank = std::min(text.find(' '), text.size());
+    if (column > indent && column + 1 + blank > text_width) {
+      result += fmt::format("\n{:{}}", "", indent);
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += text.substr(0, blank);
+    column += blank;
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return result;
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment, int indent) {

@@ -26,6 +26,9 @@ std::string bar(double share, int width);
 /// Cut to `width` characters with an ellipsis; UTF-8 is not torn.
 std::string shortened(const std::string& text, std::size_t width);
 
+/// Breaks `text` at blanks into lines of up to 100 characters; lines after the first are indented.
+std::string wrapped(std::string_view text, std::size_t indent);
+
 /// Columns padded to their widest cell. Columns named in `right` (by letter r in a string such as "lrr") are flush
 /// right.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment, int indent);

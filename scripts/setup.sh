@@ -1,46 +1,50 @@
 #!/usr/bin/env bash
 # Installs what is missing to build Sheaf on Debian or Ubuntu; says nothing and touches nothing when all is there.
 #   scripts/setup.sh          compilers and libraries
-#   scripts/setup.sh test     also what `make test` needs: clang, clang-format, clang-tidy, GoogleTest
+#   scripts/setup.sh test     also what format, clang-tidy and fuzzing need; failing to get these is only a remark
 set -euo pipefail
 
+extra=()
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
   zlib1g-dev liblzma-dev libzstd-dev libgtest-dev)
 if [[ ${1:-} == test ]]; then
-  packages+=(clang clang-format clang-tidy libclang-rt-dev)
+  extra=(clang clang-format clang-tidy libclang-rt-dev libomp-dev)
 fi
 
 # Other systems bring their own packages; CMake says what it misses.
 command -v dpkg-query >/dev/null || exit 0
 
-missing=()
-for package in "${packages[@]}"; do
+is_there() {
   # A compiler or tool from elsewhere will do as well as the package.
-  case $package in
-    g++ | cmake | clang | clang-format | clang-tidy) command -v "$package" >/dev/null && continue ;;
-    ninja-build) command -v ninja >/dev/null && continue ;;
+  case $1 in
+    g++ | cmake | clang | clang-format | clang-tidy) command -v "$1" >/dev/null && return 0 ;;
+    ninja-build) command -v ninja >/dev/null && return 0 ;;
   esac
-  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
-  [[ $status == installed ]] || missing+=("$package")
-done
-((${#missing[@]} == 0)) && exit 0
-
-as_root=()
-if ((EUID != 0)); then
-  if ! command -v sudo >/dev/null; then
-    echo "setup: missing packages: ${missing[*]}" >&2
-    echo "setup: run as root: apt-get install ${missing[*]}" >&2
-    exit 1
-  fi
-  as_root=(sudo)
-fi
-
-install_missing() {
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null || true) == installed ]]
 }
-echo "setup: installing ${missing[*]}"
-# The package lists may be absent or too old to find what they name.
-if ! install_missing 2>/dev/null; then
-  "${as_root[@]}" apt-get update -qq
-  install_missing
-fi
+
+as_root() {
+  if ((EUID == 0)); then "$@"; else sudo "$@"; fi
+}
+
+# The package lists may be absent or too old to find what they name: then they are fetched, and it is tried again.
+install() {
+  local options=(-y -qq --no-install-recommends)
+  echo "setup: installing $*"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install "${options[@]}" "$@" >/dev/null 2>&1 && return 0
+  as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install "${options[@]}" "$@" >/dev/null
+}
+
+need() {
+  local missing=() package
+  for package in "$@"; do is_there "$package" || missing+=("$package"); done
+  ((${#missing[@]} == 0)) && return 0
+  if ((EUID != 0)) && ! command -v sudo >/dev/null; then
+    echo "setup: missing; install as root: apt-get install ${missing[*]}" >&2
+    return 1
+  fi
+  install "${missing[@]}"
+}
+
+need "${packages[@]}"
+((${#extra[@]} == 0)) || need "${extra[@]}" || echo "setup: going on without; some checks will be left out or fail" >&2
