@@ -100,6 +100,26 @@ TEST(GenerateMicrobes, LooksLikeASurvey) {
             10000);  // ... and a long tail
 }
 
+TEST(GenerateMicrobes, ShiftsTheAbundanceOfPlantedTaxaWhereTheyAreDetected) {
+  auto options = of_kind("microbes", 4000, 100);
+  options.informative = 8;
+  options.effect = 3;
+  const auto made = make<double>(options);
+  const auto rows = test::rows_of(made.dataset.x);
+  for (std::size_t m = 0; m < 8; ++m) {
+    double sum[2] = {0, 0};
+    double count[2] = {0, 0};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double reads = rows[i][static_cast<std::size_t>(made.informative[m])];
+      if (reads == 0) continue;
+      sum[positive(made.dataset, i) ? 1 : 0] += std::log(reads);
+      ++count[positive(made.dataset, i) ? 1 : 0];
+    }
+    // Logs of reads differ by nearly the weight: the rest of the sample shrinks a little where planted taxa grow.
+    EXPECT_NEAR(sum[1] / count[1] - sum[0] / count[0], made.weights[m], 0.5);
+  }
+}
+
 TEST(GenerateText, HasRowsOfLengthOneAndZipfsLaw) {
   const auto made = make<double>(of_kind("text"));
   const auto& x = std::get<SparseMatrix<double>>(made.dataset.x);
