@@ -227,39 +227,52 @@ TYPED_TEST(Verbs, LossesAreWeightedSumsWithDerivatives) {
     ops.choose_tasks(sheaf.tasks);
     Random random(4);
     Guarded<T> z(ops.examples(), tasks, ops.device());
+    Guarded<T> step(ops.examples(), tasks, ops.device());
     z.fill(random);
+    step.fill(random);
     z.send();
+    step.send();
+    std::vector<std::uint8_t> wanted;
+    for (std::int32_t t = 0; t < tasks; ++t) wanted.push_back(t % 4 != 1 ? 1 : 0);
     for (const Loss loss : {Loss::logistic, Loss::squared_hinge, Loss::squared_tube, Loss::squared}) {
       Guarded<T> slopes(ops.examples(), tasks, ops.device());
       Guarded<T> curvatures(ops.examples(), tasks, ops.device());
       slopes.send();
       curvatures.send();
       std::vector<double> values(static_cast<std::size_t>(tasks), -1.0);
-      ops.losses(loss, z.view(), values, slopes.view(), curvatures.view());
+      ops.losses(loss, z.view(), step.view(), wanted, values, slopes.view(), curvatures.view());
       slopes.fetch();
       curvatures.fetch();
       for (std::int32_t t = 0; t < tasks; ++t) {
         const Task& task = sheaf.tasks[static_cast<std::size_t>(t)];
+        if (t % 4 == 1) {
+          EXPECT_EQ(values[static_cast<std::size_t>(t)], 0);
+          for (std::int64_t i = 0; i < ops.examples(); ++i) ASSERT_TRUE(std::isnan(slopes(i, t)) && std::isnan(curvatures(i, t)));
+          continue;
+        }
         double sum = 0;
         for (std::int64_t i = 0; i < ops.examples(); ++i) {
           const double y = sheaf.targets[static_cast<std::size_t>(i * 3 + task.target)];
           const double cost = static_cast<double>(sheaf.row_weights[static_cast<std::size_t>(i * 2 + task.rows)]) *
                               (y > 0 ? task.cost_positive : task.cost_negative);
-          const Terms terms = reference_loss(loss, z(i, t), y, task.epsilon);
+          const double decision = static_cast<double>(static_cast<T>(z(i, t)) + static_cast<T>(step(i, t)));
+          const Terms terms = reference_loss(loss, decision, y, task.epsilon);
           sum += cost * terms.value;
           expect_close<T>(slopes(i, t), cost * terms.slope, cost * 4, "slope");
-          expect_close<T>(curvatures(i, t), cost * terms.curvature, cost * 4, "curvature");
+          // The second derivative jumps where rounding may fall on either side.
+          if (std::abs(1 - y * decision) > 1e-5 && std::abs(std::abs(decision - y) - task.epsilon) > 1e-5)
+            expect_close<T>(curvatures(i, t), cost * terms.curvature, cost * 4, "curvature");
         }
         expect_close<T>(values[static_cast<std::size_t>(t)], sum, sum, "value");
       }
       std::vector<double> alone(values.size(), -1.0);
-      ops.losses(loss, z.view(), alone, {}, {});
+      ops.losses(loss, z.view(), step.view(), wanted, alone, {}, {});
       EXPECT_EQ(alone, values) << "derivatives not asked for must not change the sums";
     }
   });
 }
 
-TYPED_TEST(Verbs, DotAddsUpEachTask) {
+TYPED_TEST(Verbs, DotsAddUpEachTask) {
   using T = TypeParam;
   for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
     Random random(5);
@@ -269,16 +282,22 @@ TYPED_TEST(Verbs, DotAddsUpEachTask) {
     b.fill(random);
     a.send();
     b.send();
-    std::vector<double> out(static_cast<std::size_t>(tasks), -1.0);
-    ops.dot(a.view(), b.view(), out);
+    std::vector<double> out(3 * static_cast<std::size_t>(tasks), -1.0);
+    const std::vector<Dot<T>> products{{a.view(), b.view()}, {b.view(), b.view()}, {a.view(), a.view(), b.view()}};
+    ops.dots(products, out);
     for (std::int32_t t = 0; t < tasks; ++t) {
-      double sum = 0;
-      double magnitude = 0;
+      double sum[3] = {};
+      double magnitude[3] = {};
       for (std::int64_t i = 0; i < ops.examples(); ++i) {
-        sum += a(i, t) * b(i, t);
-        magnitude += std::abs(a(i, t) * b(i, t));
+        const double terms[3] = {a(i, t) * b(i, t), b(i, t) * b(i, t), a(i, t) * a(i, t) / b(i, t)};
+        for (int k = 0; k < 3; ++k) {
+          sum[k] += terms[k];
+          magnitude[k] += std::abs(terms[k]);
+        }
       }
-      EXPECT_LE(std::abs(out[static_cast<std::size_t>(t)] - sum), 1e-13 * magnitude) << "sums are double in any precision";
+      for (int k = 0; k < 3; ++k)
+        EXPECT_LE(std::abs(out[static_cast<std::size_t>(k * tasks + t)] - sum[k]), 1e-13 * magnitude[k])
+            << "sums are double in any precision";
     }
   });
 }
@@ -298,9 +317,11 @@ TYPED_TEST(Verbs, CombineAndMultiplyElements) {
     c.send();  // not a number throughout
     std::vector<double> alpha;
     std::vector<double> beta;
+    std::vector<std::uint8_t> wanted;
     for (std::int32_t t = 0; t < tasks; ++t) {
       alpha.push_back(random.normal());
       beta.push_back(t % 3 == 0 ? 0 : random.normal());
+      wanted.push_back(t % 2 == 0 ? 1 : 0);
     }
     const std::vector<double> zeros(alpha.size(), 0.0);
     ops.combine(alpha, a.view(), beta, b.view());
@@ -314,11 +335,82 @@ TYPED_TEST(Verbs, CombineAndMultiplyElements) {
         expect_close<T>(b(i, t), alpha[s] * a(i, t) + beta[s] * static_cast<double>(before(i, t)), 4, "combine");
         expect_close<T>(c(i, t), alpha[s] * a(i, t), 4, "combine over what was no number");
       }
-    ops.multiply_elements(a.view(), b.view(), c.view());
+    const Block<T> held = c.snapshot();
+    ops.multiply_elements(a.view(), b.view(), wanted, c.view());
     ops.synchronize();
     c.fetch();
     for (std::int64_t i = 0; i < ops.weights(); ++i)
-      for (std::int32_t t = 0; t < tasks; ++t) expect_close<T>(c(i, t), a(i, t) * b(i, t), 8, "multiply_elements");
+      for (std::int32_t t = 0; t < tasks; ++t)
+        expect_close<T>(c(i, t), t % 2 == 0 ? a(i, t) * b(i, t) : static_cast<double>(held(i, t)), 8, "multiply_elements");
+  });
+}
+
+TYPED_TEST(Verbs, ConjugateGradientSteps) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+    Random random(10);
+    const auto make = [&] {
+      Guarded<T> block(ops.weights(), tasks, ops.device());
+      block.fill(random);
+      block.send();
+      return block;
+    };
+    Guarded<T> d = make();
+    Guarded<T> hd = make();
+    Guarded<T> inverse = make();
+    Guarded<T> s = make();
+    Guarded<T> r = make();
+    const Block<T> hd_before = hd.snapshot();
+    const Block<T> s_before = s.snapshot();
+    const Block<T> r_before = r.snapshot();
+    const Block<T> d_before = d.snapshot();
+    const T bias_ridge = T(0.5);
+    std::vector<double> curvature(static_cast<std::size_t>(tasks));
+    std::vector<double> residual(static_cast<std::size_t>(tasks));
+    std::vector<double> alpha;
+    std::vector<double> beta;
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      alpha.push_back(t % 3 == 2 ? 0 : random.normal());
+      beta.push_back(random.normal());
+    }
+    ops.finish_curvature(bias_ridge, d.view(), hd.view(), curvature);
+    ops.advance(alpha, d.view(), hd.view(), inverse.view(), s.view(), r.view(), residual);
+    ops.redirect(alpha, inverse.view(), r.view(), beta, d.view());
+    ops.synchronize();
+    for (auto* block : {&d, &hd, &s, &r}) block->fetch();
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      const auto at = static_cast<std::size_t>(t);
+      double dhd = 0;
+      double rz = 0;
+      double magnitude = 0;
+      for (std::int64_t j = 0; j < ops.weights(); ++j) {
+        const double ridge = bias > 0 && j == problem.shape.columns ? 0.5 : 1;
+        const double d0 = static_cast<double>(d_before(j, t));
+        const double full = static_cast<double>(hd_before(j, t)) + ridge * d0;
+        const double left = static_cast<double>(r_before(j, t)) - alpha[at] * full;
+        expect_close<T>(hd(j, t), full, 4, "hd");
+        expect_close<T>(s(j, t), static_cast<double>(s_before(j, t)) + alpha[at] * d0, 8, "s");
+        expect_close<T>(r(j, t), left, 16, "r");
+        expect_close<T>(d(j, t), alpha[at] * inverse(j, t) * left + beta[at] * d0, 64, "d");
+        dhd += d0 * full;
+        rz += left * inverse(j, t) * left;
+        magnitude += std::abs(d0 * full) + std::abs(left * inverse(j, t) * left);
+      }
+      expect_close<T>(curvature[at], dhd, magnitude, "d'Hd");
+      expect_close<T>(residual[at], rz, magnitude, "r'z");
+    }
+    Guarded<T> h(ops.weights(), tasks, ops.device());
+    h.fill(random);
+    Block<T> h_before = h.snapshot();
+    h.send();
+    ops.invert_diagonal(T(0.01), bias_ridge, h.view());
+    ops.synchronize();
+    h.fetch();
+    for (std::int64_t j = 0; j < ops.weights(); ++j)
+      for (std::int32_t t = 0; t < tasks; ++t) {
+        const double ridge = bias > 0 && j == problem.shape.columns ? 0.5 : 1;
+        expect_close<T>(h(j, t), 1 / (0.99 + 0.01 * (ridge + static_cast<double>(h_before(j, t)))), 4, "inverse");
+      }
   });
 }
 
@@ -339,6 +431,17 @@ TYPED_TEST(Verbs, KeptTasksStandSideBySide) {
     for (std::int64_t i = 0; i < ops.weights(); ++i)
       for (std::size_t t = 0; t < keep.size(); ++t)
         ASSERT_EQ(to(i, static_cast<std::int32_t>(t)), from(i, keep[t]));
+    const Block<T> untouched = from.snapshot();
+    Guarded<T> fresh(ops.weights(), static_cast<std::int32_t>(keep.size()), ops.device());
+    fresh.fill(random);
+    fresh.send();
+    ops.place_tasks(fresh.view(), keep, from.view());
+    ops.synchronize();
+    from.fetch();
+    for (std::int64_t i = 0; i < ops.weights(); ++i) {
+      for (std::size_t t = 0; t < keep.size(); ++t) ASSERT_EQ(from(i, keep[t]), fresh(i, static_cast<std::int32_t>(t)));
+      for (std::int32_t t = tasks - 2; t >= 0; t -= 2) ASSERT_EQ(from(i, t), static_cast<double>(untouched(i, t)));
+    }
   });
 }
 

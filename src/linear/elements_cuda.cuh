@@ -52,11 +52,14 @@ __device__ void sum_rows(std::int64_t rows, int stride, int across, double* part
   }
 }
 
+/// a o b, divided by `over` where that is given.
 template <class T>
 __global__ void __launch_bounds__(sum_threads)
-    dot_rows(const T* a, const T* b, std::int64_t rows, int stride, int across, double* partial) {
+    dot_rows(const T* a, const T* b, const T* over, std::int64_t rows, int stride, int across, double* partial) {
   sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
-    return static_cast<double>(a[i * stride + t]) * static_cast<double>(b[i * stride + t]);
+    const std::int64_t e = i * stride + t;
+    const double term = static_cast<double>(a[e]) * static_cast<double>(b[e]);
+    return over == nullptr ? term : term / static_cast<double>(over[e]);
   });
 }
 
@@ -66,20 +69,64 @@ __global__ void __launch_bounds__(sum_threads)
   sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) { return static_cast<double>(a[i * stride + t]); });
 }
 
+/// A null pointer for `step`, `slopes`, `curvatures` or `wanted` leaves that part out (wanted: all tasks are).
 template <class Functor, class T>
 __global__ void __launch_bounds__(sum_threads)
-    loss_rows(const T* z, std::int64_t rows, int stride, int across, Tables<T> tables, T* slopes, T* curvatures,
-              double* partial) {
+    loss_rows(const T* z, const T* step, const std::uint8_t* wanted, std::int64_t rows, int stride, int across,
+              Tables<T> tables, T* slopes, T* curvatures, double* partial) {
   sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    if (wanted != nullptr && wanted[t] == 0) return 0.0;
+    const std::int64_t e = i * stride + t;
     const TaskColumn<T> task = tables.tasks[t];
     const T y = tables.targets[i * tables.target_columns + task.target];
     const T weight = tables.row_weights == nullptr ? T(1) : static_cast<T>(tables.row_weights[i * tables.weight_columns + task.rows]);
     const T cost = weight * (y > 0 ? task.positive : task.negative);
-    const auto terms = Functor::terms(z[i * stride + t], y, task.epsilon);
-    if (slopes != nullptr) slopes[i * stride + t] = cost * terms.slope;
-    if (curvatures != nullptr) curvatures[i * stride + t] = cost * terms.curvature;
+    const auto terms = Functor::terms(step == nullptr ? z[e] : z[e] + step[e], y, task.epsilon);
+    if (slopes != nullptr) slopes[e] = cost * terms.slope;
+    if (curvatures != nullptr) curvatures[e] = cost * terms.curvature;
     return static_cast<double>(cost * terms.value);
   });
+}
+
+/// Rows of weights from `bias_row` on carry the ridge of the bias.
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    curvature_rows(T bias_ridge, std::int64_t bias_row, const T* d, T* hd, std::int64_t rows, int stride, int across,
+                   double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    const std::int64_t e = i * stride + t;
+    const T value = hd[e] + (i < bias_row ? d[e] : bias_ridge * d[e]);
+    hd[e] = value;
+    return static_cast<double>(d[e]) * static_cast<double>(value);
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    advance_rows(const T* alpha, const T* d, const T* hd, const T* inverse, T* s, T* r, std::int64_t rows, int stride,
+                 int across, double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    const std::int64_t e = i * stride + t;
+    s[e] += alpha[t] * d[e];
+    const T residual = r[e] - alpha[t] * hd[e];
+    r[e] = residual;
+    return static_cast<double>(residual) * static_cast<double>(inverse[e] * residual);
+  });
+}
+
+/// factors: of the preconditioned residual for each column, then of the direction.
+template <class T>
+__global__ void redirect_elements(const T* factors, const T* inverse, const T* r, T* d, std::int64_t size, int stride) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const int t = static_cast<int>(e % stride);
+  d[e] = factors[t] * inverse[e] * r[e] + factors[stride + t] * d[e];
+}
+
+template <class T>
+__global__ void invert_elements(T share, T bias_ridge, std::int64_t bias_begins, T* h, std::int64_t size) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e < size) h[e] = 1 / (1 - share + share * ((e < bias_begins ? T(1) : bias_ridge) + h[e]));
 }
 
 /// factors: alpha for each column, then beta.
@@ -94,9 +141,10 @@ __global__ void combine_elements(const T* factors, const T* a, T* b, std::int64_
 }
 
 template <class T>
-__global__ void multiply_pairs(const T* a, const T* b, T* c, std::int64_t size) {
+__global__ void multiply_pairs(const T* a, const T* b, const std::uint8_t* wanted, T* c, std::int64_t size, int stride) {
   const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (e < size) c[e] = a[e] * b[e];
+  if (e >= size || (wanted != nullptr && wanted[e % stride] == 0)) return;
+  c[e] = a[e] * b[e];
 }
 
 template <class T>
@@ -106,6 +154,16 @@ __global__ void keep_columns(const T* from, int from_stride, const std::int32_t*
   if (e >= size) return;
   const int t = static_cast<int>(e % to_stride);
   to[e] = t < kept ? from[e / to_stride * from_stride + keep[t]] : T(0);
+}
+
+template <class T>
+__global__ void place_columns(const T* from, int from_stride, const std::int32_t* at, int count, T* to, int to_stride,
+                              std::int64_t size) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const std::int64_t i = e / count;
+  const int t = static_cast<int>(e % count);
+  to[i * to_stride + at[t]] = from[i * from_stride + t];
 }
 
 /// z[i][t] += bias * w[t], the weights of the bias being one row.

@@ -18,6 +18,17 @@
 
 namespace sheaf::linear {
 
+/// One flag per task; empty: all.
+using Wanted = std::span<const std::uint8_t>;
+
+/// sum over rows of a o b, each term divided by `over` where that is given.
+template <class T>
+struct Dot {
+  BlockView<const T> a;
+  BlockView<const T> b;
+  BlockView<const T> over = {};
+};
+
 template <class T>
 class LinearOps {
  public:
@@ -43,20 +54,35 @@ class LinearOps {
   virtual void load_tables(const Sheaf& sheaf) = 0;
   /// From now on, column t of every block belongs to tasks[t].
   virtual void choose_tasks(std::span<const Task> tasks) = 0;
-  /// For each chosen task: the sum over examples of cost * row weight * loss(z, y) into `values`, and the first and second
-  /// derivatives of each example's term into `slopes` and `curvatures` (either may be empty: data == nullptr).
-  virtual void losses(Loss loss, BlockView<const T> z, std::span<double> values, BlockView<T> slopes,
-                      BlockView<T> curvatures) = 0;
+  /// For each wanted task: the sum over examples of cost * row weight * loss(z + step, y) into `values`, and the first and
+  /// second derivatives of each example's term into `slopes` and `curvatures`. `step`, `slopes` and `curvatures` may be empty
+  /// (data == nullptr). Columns of tasks that are not wanted keep what they hold, and their values are 0.
+  virtual void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
+                      BlockView<T> slopes, BlockView<T> curvatures) = 0;
 
-  /// out[t] = a_t' b_t, summed in double.
-  virtual void dot(BlockView<const T> a, BlockView<const T> b, std::span<double> out) = 0;
+  /// out[k * tasks + t]: the k-th inner product of column t, summed in double.
+  virtual void dots(std::span<const Dot<T>> products, std::span<double> out) = 0;
   /// b_t = alpha[t] a_t + beta[t] b_t. beta = 0 overwrites b, whatever it held.
   virtual void combine(std::span<const double> alpha, BlockView<const T> a, std::span<const double> beta,
                        BlockView<T> b) = 0;
-  /// c = a o b, element by element; c may be a or b.
-  virtual void multiply_elements(BlockView<const T> a, BlockView<const T> b, BlockView<T> c) = 0;
+  /// c_t = a_t o b_t, element by element, for the wanted tasks; c may be a or b.
+  virtual void multiply_elements(BlockView<const T> a, BlockView<const T> b, Wanted wanted, BlockView<T> c) = 0;
   /// Column t of `to` becomes column keep[t] of `from`: finished tasks leave the block.
   virtual void keep_tasks(BlockView<const T> from, std::span<const std::int32_t> keep, BlockView<T> to) = 0;
+  /// Column at[t] of `to` becomes column t of `from`; the others keep what they hold.
+  virtual void place_tasks(BlockView<const T> from, std::span<const std::int32_t> at, BlockView<T> to) = 0;
+
+  // Conjugate gradients on (R + X' D X) s = r with R = diag(ridge), all tasks at once, one pass over each block per verb.
+  /// hd += R d, out[t] = d_t' hd_t. The bias row of R is `bias_ridge`, the others 1.
+  virtual void finish_curvature(T bias_ridge, BlockView<const T> d, BlockView<T> hd, std::span<double> out) = 0;
+  /// s += alpha d, r -= alpha hd, out[t] = r_t' (inverse_t o r_t).
+  virtual void advance(std::span<const double> alpha, BlockView<const T> d, BlockView<const T> hd,
+                       BlockView<const T> inverse, BlockView<T> s, BlockView<T> r, std::span<double> out) = 0;
+  /// d = fresh (inverse o r) + beta d.
+  virtual void redirect(std::span<const double> fresh, BlockView<const T> inverse, BlockView<const T> r,
+                        std::span<const double> beta, BlockView<T> d) = 0;
+  /// h = 1 / (1 - share + share (R + h)): the inverse of a tempered diagonal.
+  virtual void invert_diagonal(T share, T bias_ridge, BlockView<T> h) = 0;
 
   /// Waits until every verb asked for is done.
   virtual void synchronize() = 0;

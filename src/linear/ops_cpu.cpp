@@ -75,43 +75,52 @@ class CpuOps final : public LinearOps<T> {
     columns_.epsilon.resize(stride, T(0));
   }
 
-  void losses(Loss loss, BlockView<const T> z, std::span<double> values, BlockView<T> slopes,
-              BlockView<T> curvatures) override {
+  void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
+              BlockView<T> slopes, BlockView<T> curvatures) override {
+    const auto tiles = wanted_tiles(z.stride, wanted);
     with_loss(loss, [&](auto functor) {
       sum_over_rows(z.rows, z.stride, threads_, values, [&](Range range, double* sums) {
         for (std::int64_t i = range.begin; i < range.end; ++i)
-          cpu::for_tiles(z.stride, [&](auto width, std::int32_t column) {
-            loss_tile<decltype(functor), width()>(i, column, z, slopes, curvatures, sums + column);
+          cpu::for_tiles<8>(z.stride, [&](auto width, std::int32_t column) {
+            if (tiles[static_cast<std::size_t>(column)] == 0) return;
+            loss_tile<decltype(functor), width()>(i, column, z, step, slopes, curvatures, sums + column,
+                                                  tiles.data() + column);
           });
       });
     });
+    for (std::size_t t = 0; t < values.size() && !wanted.empty(); ++t)
+      if (wanted[t] == 0) values[t] = 0;
   }
 
-  void dot(BlockView<const T> a, BlockView<const T> b, std::span<double> out) override {
-    sum_over_rows(a.rows, a.stride, threads_, out, [&](Range range, double* sums) {
-      for (std::int64_t i = range.begin; i < range.end; ++i)
-        for (std::int32_t t = 0; t < a.stride; ++t)
-          sums[t] += static_cast<double>(a.data[i * a.stride + t]) * static_cast<double>(b.data[i * b.stride + t]);
-    });
+  void dots(std::span<const Dot<T>> products, std::span<double> out) override {
+    const std::size_t tasks = out.size() / products.size();
+    for (std::size_t k = 0; k < products.size(); ++k) {
+      const Dot<T>& p = products[k];
+      sum_over_rows(p.a.rows, p.a.stride, threads_, out.subspan(k * tasks, tasks), [&](Range range, double* sums) {
+        over_rows(range, p.a.stride, [&](std::int64_t e, std::int32_t t) {
+          const double term = static_cast<double>(p.a.data[e]) * static_cast<double>(p.b.data[e]);
+          sums[t] += p.over.data == nullptr ? term : term / static_cast<double>(p.over.data[e]);
+        });
+      });
+    }
   }
 
   void combine(std::span<const double> alpha, BlockView<const T> a, std::span<const double> beta,
                BlockView<T> b) override {
-    std::vector<T> factors(2 * static_cast<std::size_t>(a.stride), T(0));
-    for (std::size_t t = 0; t < alpha.size(); ++t) {
-      factors[t] = static_cast<T>(alpha[t]);
-      factors[static_cast<std::size_t>(a.stride) + t] = static_cast<T>(beta[t]);
-    }
-    const T* of_a = factors.data();
-    const T* of_b = factors.data() + a.stride;
+    const auto of_a = padded(alpha, a.stride);
+    const auto of_b = padded(beta, a.stride);
     over_elements(a.rows, a.stride, [&](std::int64_t e, std::int32_t t) {
-      const T kept = of_b[t] == 0 ? T(0) : of_b[t] * b.data[e];  // what stands in b may be no number yet
-      b.data[e] = of_a[t] * a.data[e] + kept;
+      const auto s = static_cast<std::size_t>(t);
+      const T kept = of_b[s] == 0 ? T(0) : of_b[s] * b.data[e];  // what stands in b may be no number yet
+      b.data[e] = of_a[s] * a.data[e] + kept;
     });
   }
 
-  void multiply_elements(BlockView<const T> a, BlockView<const T> b, BlockView<T> c) override {
-    over_elements(a.rows, a.stride, [&](std::int64_t e, std::int32_t) { c.data[e] = a.data[e] * b.data[e]; });
+  void multiply_elements(BlockView<const T> a, BlockView<const T> b, Wanted wanted, BlockView<T> c) override {
+    const auto flags = padded_flags(a.stride, wanted);
+    over_elements(a.rows, a.stride, [&](std::int64_t e, std::int32_t t) {
+      c.data[e] = flags[static_cast<std::size_t>(t)] != 0 ? a.data[e] * b.data[e] : c.data[e];
+    });
   }
 
   void keep_tasks(BlockView<const T> from, std::span<const std::int32_t> keep, BlockView<T> to) override {
@@ -120,6 +129,55 @@ class CpuOps final : public LinearOps<T> {
     for (std::int64_t i = 0; i < from.rows; ++i)
       for (std::int32_t t = 0; t < to.stride; ++t)
         to.data[i * to.stride + t] = t < kept ? from.data[i * from.stride + keep[static_cast<std::size_t>(t)]] : T(0);
+  }
+
+  void place_tasks(BlockView<const T> from, std::span<const std::int32_t> at, BlockView<T> to) override {
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::int64_t i = 0; i < from.rows; ++i)
+      for (std::size_t t = 0; t < at.size(); ++t)
+        to.data[i * to.stride + at[t]] = from.data[i * from.stride + static_cast<std::int64_t>(t)];
+  }
+
+  void finish_curvature(T bias_ridge, BlockView<const T> d, BlockView<T> hd, std::span<double> out) override {
+    const std::int64_t bias_begins = this->features() * d.stride;
+    sum_over_rows(d.rows, d.stride, threads_, out, [&](Range range, double* sums) {
+      over_rows(range, d.stride, [&](std::int64_t e, std::int32_t t) {
+        const T value = hd.data[e] + (e < bias_begins ? d.data[e] : bias_ridge * d.data[e]);
+        hd.data[e] = value;
+        sums[t] += static_cast<double>(d.data[e]) * static_cast<double>(value);
+      });
+    });
+  }
+
+  void advance(std::span<const double> alpha, BlockView<const T> d, BlockView<const T> hd, BlockView<const T> inverse,
+               BlockView<T> s, BlockView<T> r, std::span<double> out) override {
+    const auto factor = padded(alpha, d.stride);
+    sum_over_rows(d.rows, d.stride, threads_, out, [&](Range range, double* sums) {
+      over_rows(range, d.stride, [&](std::int64_t e, std::int32_t t) {
+        const T step = factor[static_cast<std::size_t>(t)];
+        s.data[e] += step * d.data[e];
+        const T residual = r.data[e] - step * hd.data[e];
+        r.data[e] = residual;
+        sums[t] += static_cast<double>(residual) * static_cast<double>(inverse.data[e] * residual);
+      });
+    });
+  }
+
+  void redirect(std::span<const double> fresh, BlockView<const T> inverse, BlockView<const T> r,
+                std::span<const double> beta, BlockView<T> d) override {
+    const auto of_residual = padded(fresh, d.stride);
+    const auto of_direction = padded(beta, d.stride);
+    over_elements(d.rows, d.stride, [&](std::int64_t e, std::int32_t t) {
+      d.data[e] = of_residual[static_cast<std::size_t>(t)] * inverse.data[e] * r.data[e] +
+                  of_direction[static_cast<std::size_t>(t)] * d.data[e];
+    });
+  }
+
+  void invert_diagonal(T share, T bias_ridge, BlockView<T> h) override {
+    const std::int64_t bias_begins = this->features() * h.stride;
+    over_elements(h.rows, h.stride, [&](std::int64_t e, std::int32_t) {
+      h.data[e] = 1 / (1 - share + share * ((e < bias_begins ? T(1) : bias_ridge) + h.data[e]));
+    });
   }
 
   void synchronize() override {}
@@ -160,19 +218,22 @@ class CpuOps final : public LinearOps<T> {
     for (std::int32_t t = 0; t < z.stride; ++t) out[t] = static_cast<T>(factor * sums[static_cast<std::size_t>(t)]);
   }
 
+  /// The tasks of a row side by side; `wanted` flags them one by one.
   template <class Functor, int Width>
-  void loss_tile(std::int64_t i, std::int32_t column, BlockView<const T> z, BlockView<T> slopes, BlockView<T> curvatures,
-                 double* sums) const {
+  void loss_tile(std::int64_t i, std::int32_t column, BlockView<const T> z, BlockView<const T> step, BlockView<T> slopes,
+                 BlockView<T> curvatures, double* sums, const std::uint8_t* wanted) const {
     T y[Width];
     T cost[Width];
+    T decision[Width];
+    const std::int64_t at = i * z.stride + column;
     for (int t = 0; t < Width; ++t) {
       const auto task = static_cast<std::size_t>(column + t);
       y[t] = targets_[static_cast<std::size_t>(i * target_columns_ + columns_.target[task])];
       cost[t] = row_weights_[static_cast<std::size_t>(i * weight_columns_ + columns_.rows[task])] *
                 (y[t] > 0 ? columns_.positive[task] : columns_.negative[task]);
+      decision[t] = step.data == nullptr ? z.data[at + t] : z.data[at + t] + step.data[at + t];
     }
     const T* epsilon = columns_.epsilon.data() + column;
-    const T* decision = z.data + i * z.stride + column;
     T value[Width];
     T slope[Width];
     T curvature[Width];
@@ -183,8 +244,46 @@ class CpuOps final : public LinearOps<T> {
       curvature[t] = cost[t] * terms.curvature;
     }
     for (int t = 0; t < Width; ++t) sums[t] += static_cast<double>(value[t]);
-    if (slopes.data != nullptr) std::copy_n(slope, Width, slopes.data + i * slopes.stride + column);
-    if (curvatures.data != nullptr) std::copy_n(curvature, Width, curvatures.data + i * curvatures.stride + column);
+    if (slopes.data != nullptr) store_wanted<Width>(slope, wanted, slopes.data + at);
+    if (curvatures.data != nullptr) store_wanted<Width>(curvature, wanted, curvatures.data + at);
+  }
+
+  template <int Width>
+  static void store_wanted(const T* values, const std::uint8_t* wanted, T* to) {
+    for (int t = 0; t < Width; ++t) to[t] = (wanted[t] & exactly) != 0 ? values[t] : to[t];
+  }
+
+  static constexpr std::uint8_t nearby = 1;   // some task of the tile is wanted
+  static constexpr std::uint8_t exactly = 2;  // this task is wanted
+
+  static std::vector<std::uint8_t> padded_flags(std::int32_t stride, Wanted wanted) {
+    std::vector<std::uint8_t> flags(wanted.begin(), wanted.end());
+    flags.resize(static_cast<std::size_t>(stride), wanted.empty() ? std::uint8_t{1} : std::uint8_t{0});
+    return flags;
+  }
+
+  /// For each column, whether its tile has a wanted task and whether it is one.
+  static std::vector<std::uint8_t> wanted_tiles(std::int32_t stride, Wanted wanted) {
+    auto flags = padded_flags(stride, wanted);
+    for (auto& flag : flags) flag = flag != 0 ? std::uint8_t{exactly} : std::uint8_t{0};
+    cpu::for_tiles<8>(stride, [&](auto width, std::int32_t column) {
+      bool any = false;
+      for (int t = 0; t < width(); ++t) any = any || flags[static_cast<std::size_t>(column + t)] != 0;
+      for (int t = 0; t < width() && any; ++t) flags[static_cast<std::size_t>(column + t)] |= nearby;
+    });
+    return flags;
+  }
+
+  static std::vector<T> padded(std::span<const double> values, std::int32_t stride) {
+    std::vector<T> result(static_cast<std::size_t>(stride), T(0));
+    for (std::size_t t = 0; t < values.size(); ++t) result[t] = static_cast<T>(values[t]);
+    return result;
+  }
+
+  template <class Element>
+  static void over_rows(Range range, std::int32_t stride, Element&& element) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      for (std::int32_t t = 0; t < stride; ++t) element(i * stride + t, t);
   }
 
   template <class Element>

@@ -76,46 +76,54 @@ class CudaOps final : public LinearOps<T> {
     tables_.tasks = tasks_.data();
   }
 
-  void losses(Loss loss, BlockView<const T> z, std::span<double> values, BlockView<T> slopes,
-              BlockView<T> curvatures) override {
+  void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
+              BlockView<T> slopes, BlockView<T> curvatures) override {
     const auto current = here();
-    sum(z.rows, z.stride, [&](unsigned blocks, int across, double* partial) {
+    const std::uint8_t* flags = upload_flags(wanted, z.stride);
+    sum(z.rows, z.stride, 0, [&](unsigned blocks, int across, double* partial) {
       with_loss(loss, [&](auto functor) {
         gpu::loss_rows<decltype(functor), T><<<blocks, gpu::sum_threads, 0, stream_>>>(
-            z.data, z.rows, z.stride, across, tables_, slopes.data, curvatures.data, partial);
+            z.data, step.data, flags, z.rows, z.stride, across, tables_, slopes.data, curvatures.data, partial);
       });
     });
     fetch_sums(values);
   }
 
-  void dot(BlockView<const T> a, BlockView<const T> b, std::span<double> out) override {
+  void dots(std::span<const Dot<T>> products, std::span<double> out) override {
     const auto current = here();
-    sum(a.rows, a.stride, [&](unsigned blocks, int across, double* partial) {
-      gpu::dot_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(a.data, b.data, a.rows, a.stride, across, partial);
-    });
-    fetch_sums(out);
+    if (products.empty()) return;
+    const std::int32_t stride = products[0].a.stride;
+    grow(sums_, static_cast<std::int64_t>(products.size()) * stride);
+    for (std::size_t k = 0; k < products.size(); ++k) {
+      const Dot<T>& p = products[k];
+      sum(p.a.rows, stride, static_cast<std::int64_t>(k) * stride, [&](unsigned blocks, int across, double* partial) {
+        gpu::dot_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(p.a.data, p.b.data, p.over.data, p.a.rows, stride, across,
+                                                                  partial);
+      });
+    }
+    std::vector<double> sums(products.size() * static_cast<std::size_t>(stride));
+    fetch_sums(sums);
+    const std::size_t tasks = out.size() / products.size();
+    for (std::size_t k = 0; k < products.size(); ++k)
+      std::copy_n(sums.data() + k * static_cast<std::size_t>(stride), tasks, out.data() + k * tasks);
   }
 
   void combine(std::span<const double> alpha, BlockView<const T> a, std::span<const double> beta,
                BlockView<T> b) override {
     const auto current = here();
-    std::vector<T> factors(2 * static_cast<std::size_t>(a.stride), T(0));
-    for (std::size_t t = 0; t < alpha.size(); ++t) {
-      factors[t] = static_cast<T>(alpha[t]);
-      factors[static_cast<std::size_t>(a.stride) + t] = static_cast<T>(beta[t]);
-    }
-    const T* on_device = upload(factors, factors_);
+    const T* on_device = upload_factors(alpha, beta, a.stride);
     const std::int64_t size = a.rows * a.stride;
     if (size == 0) return;
     gpu::combine_elements<T><<<element_blocks(size), element_threads, 0, stream_>>>(on_device, a.data, b.data, size, a.stride);
     cuda::check_launch("combine_elements");
   }
 
-  void multiply_elements(BlockView<const T> a, BlockView<const T> b, BlockView<T> c) override {
+  void multiply_elements(BlockView<const T> a, BlockView<const T> b, Wanted wanted, BlockView<T> c) override {
     const auto current = here();
     const std::int64_t size = a.rows * a.stride;
     if (size == 0) return;
-    gpu::multiply_pairs<T><<<element_blocks(size), element_threads, 0, stream_>>>(a.data, b.data, c.data, size);
+    const std::uint8_t* flags = upload_flags(wanted, a.stride);
+    gpu::multiply_pairs<T><<<element_blocks(size), element_threads, 0, stream_>>>(a.data, b.data, flags, c.data, size, a.stride);
     cuda::check_launch("multiply_pairs");
   }
 
@@ -127,6 +135,56 @@ class CudaOps final : public LinearOps<T> {
     gpu::keep_columns<T><<<element_blocks(size), element_threads, 0, stream_>>>(
         from.data, from.stride, on_device, static_cast<int>(keep.size()), to.data, to.stride, size);
     cuda::check_launch("keep_columns");
+  }
+
+  void place_tasks(BlockView<const T> from, std::span<const std::int32_t> at, BlockView<T> to) override {
+    const auto current = here();
+    const std::int64_t size = from.rows * static_cast<std::int64_t>(at.size());
+    if (size == 0) return;
+    const std::int32_t* on_device = upload(std::vector<std::int32_t>(at.begin(), at.end()), keep_);
+    gpu::place_columns<T><<<element_blocks(size), element_threads, 0, stream_>>>(
+        from.data, from.stride, on_device, static_cast<int>(at.size()), to.data, to.stride, size);
+    cuda::check_launch("place_columns");
+  }
+
+  void finish_curvature(T bias_ridge, BlockView<const T> d, BlockView<T> hd, std::span<double> out) override {
+    const auto current = here();
+    sum(d.rows, d.stride, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::curvature_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(bias_ridge, this->features(), d.data, hd.data, d.rows,
+                                                                     d.stride, across, partial);
+    });
+    fetch_sums(out);
+  }
+
+  void advance(std::span<const double> alpha, BlockView<const T> d, BlockView<const T> hd, BlockView<const T> inverse,
+               BlockView<T> s, BlockView<T> r, std::span<double> out) override {
+    const auto current = here();
+    const T* factors = upload_factors(alpha, {}, d.stride);
+    sum(d.rows, d.stride, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::advance_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(factors, d.data, hd.data, inverse.data, s.data, r.data,
+                                                                   d.rows, d.stride, across, partial);
+    });
+    fetch_sums(out);
+  }
+
+  void redirect(std::span<const double> fresh, BlockView<const T> inverse, BlockView<const T> r,
+                std::span<const double> beta, BlockView<T> d) override {
+    const auto current = here();
+    const std::int64_t size = d.rows * d.stride;
+    if (size == 0) return;
+    const T* factors = upload_factors(fresh, beta, d.stride);
+    gpu::redirect_elements<T><<<element_blocks(size), element_threads, 0, stream_>>>(factors, inverse.data, r.data, d.data, size,
+                                                                                   d.stride);
+    cuda::check_launch("redirect_elements");
+  }
+
+  void invert_diagonal(T share, T bias_ridge, BlockView<T> h) override {
+    const auto current = here();
+    const std::int64_t size = h.rows * h.stride;
+    if (size == 0) return;
+    gpu::invert_elements<T><<<element_blocks(size), element_threads, 0, stream_>>>(share, bias_ridge,
+                                                                                 this->features() * h.stride, h.data, size);
+    cuda::check_launch("invert_elements");
   }
 
   void synchronize() override { stream_.synchronize(); }
@@ -145,7 +203,7 @@ class CudaOps final : public LinearOps<T> {
     if (x_.columns_first != nullptr) gpu::SparseProduct<Squares, T>(*x_.columns_first, by_columns_, partial_, stream_)(z, g);
     else dense().template transposed<Squares>(z, g);
     if (!this->has_bias()) return;
-    sum(z.rows, z.stride, [&](unsigned blocks, int across, double* partial) {
+    sum(z.rows, z.stride, 0, [&](unsigned blocks, int across, double* partial) {
       gpu::sum_columns<T><<<blocks, gpu::sum_threads, 0, stream_>>>(z.data, z.rows, z.stride, across, partial);
     });
     const auto factor = static_cast<double>(Squares ? this->bias() * this->bias() : this->bias());
@@ -154,24 +212,39 @@ class CudaOps final : public LinearOps<T> {
     cuda::check_launch("scale_sums");
   }
 
-  /// Runs `launch(blocks, across, partial)` and adds the blocks' sums into sums_.
+  /// Runs `launch(blocks, across, partial)` and adds the blocks' sums into sums_ from `first` on.
   template <class Launch>
-  void sum(std::int64_t rows, std::int32_t stride, Launch&& launch) {
+  void sum(std::int64_t rows, std::int32_t stride, std::int64_t first, Launch&& launch) {
     int across = 1;
     while (across < stride && across < 64) across *= 2;
     const std::int64_t lanes = gpu::sum_threads / across;
     const auto blocks = static_cast<unsigned>(
         std::clamp<std::int64_t>((rows + lanes * 8 - 1) / (lanes * 8), 1, gpu::most_sum_blocks));
     grow(sum_parts_, static_cast<std::int64_t>(blocks) * stride);
-    grow(sums_, stride);
+    grow(sums_, first + stride);
     launch(blocks, across, sum_parts_.data());
     cuda::check_launch("a sum over rows");
-    cuda::add_parts(sum_parts_.data(), static_cast<int>(blocks), stride, sums_.data(), stream_);
+    cuda::add_parts(sum_parts_.data(), static_cast<int>(blocks), stride, sums_.data() + first, stream_);
   }
 
   void fetch_sums(std::span<double> out) {
     cuda::check(cudaMemcpyAsync(out.data(), sums_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_), "fetching sums");
     synchronize();
+  }
+
+  /// The factors of all columns of one vector, then of the other; padding counts 0.
+  const T* upload_factors(std::span<const double> first, std::span<const double> second, std::int32_t stride) {
+    std::vector<T> factors(2 * static_cast<std::size_t>(stride), T(0));
+    for (std::size_t t = 0; t < first.size(); ++t) factors[t] = static_cast<T>(first[t]);
+    for (std::size_t t = 0; t < second.size(); ++t) factors[static_cast<std::size_t>(stride) + t] = static_cast<T>(second[t]);
+    return upload(factors, factors_);
+  }
+
+  const std::uint8_t* upload_flags(Wanted wanted, std::int32_t stride) {
+    if (wanted.empty()) return nullptr;
+    std::vector<std::uint8_t> flags(wanted.begin(), wanted.end());
+    flags.resize(static_cast<std::size_t>(stride), 0);
+    return upload(flags, flags_);
   }
 
   /// Small per-task vectors. The copy has left pageable memory when the call returns, so `values` may go.
@@ -198,6 +271,7 @@ class CudaOps final : public LinearOps<T> {
   Array<double> sum_parts_, sums_;
   Array<T> factors_;
   Array<std::int32_t> keep_;
+  Array<std::uint8_t> flags_;
   Array<float> row_weights_;
   Array<T> targets_;
   Array<gpu::TaskColumn<T>> tasks_;

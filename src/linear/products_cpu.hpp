@@ -30,7 +30,7 @@ void for_tiles(std::int32_t stride, F&& tile) {
     }
   };
   if constexpr (Most >= 32) take(std::integral_constant<int, 32>{});
-  take(std::integral_constant<int, 16>{});
+  if constexpr (Most >= 16) take(std::integral_constant<int, 16>{});
   take(std::integral_constant<int, 8>{});
   take(std::integral_constant<int, 4>{});
   take(std::integral_constant<int, 2>{});
