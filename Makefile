@@ -17,8 +17,7 @@ setup:
 	@scripts/setup.sh
 
 build: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHEAF_WERROR=$(WERROR) > $(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
-	@rm -f $(BUILD).log
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHEAF_WERROR=$(WERROR) > /dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS) --target sheaf
 
 demo: build

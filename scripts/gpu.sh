@@ -14,9 +14,11 @@ for directory in /usr/local/cuda/bin /opt/cuda/bin; do
 done
 
 gpu_line() {
-  local toolkit
+  local toolkit gpu
+  command -v nvcc >/dev/null || { echo "gpu: nvcc is not there; install the CUDA toolkit or put it on the PATH" >&2; return 1; }
   toolkit=$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
-  echo "CUDA $toolkit, driver, GPU: $(nvidia-smi --query-gpu=driver_version,name,memory.total --format=csv,noheader | head -1)"
+  gpu=$(nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader 2>/dev/null | head -1) || true
+  echo "CUDA $toolkit; GPU, memory, driver: ${gpu:-none}"
 }
 
 build_all() {
@@ -33,14 +35,14 @@ run_tests() {
 
 # Every test program whose verbs run on the GPU, under memcheck.
 run_sanitizer() {
-  local program
+  local program found=
   for program in "$build"/*ops_test "$build"/*parity_test; do
     [[ -x $program ]] || continue
     echo "compute-sanitizer $program"
     SHEAF_TEST_DEVICES=cuda compute-sanitizer --error-exitcode 1 --leak-check full "$program"
     found=1
   done
-  [[ ${found:-} ]] || { echo "gpu: no verb parity test program in $build" >&2; return 1; }
+  [[ $found ]] || { echo "gpu: no verb parity test program in $build" >&2; return 1; }
 }
 
 run_bench() {

@@ -1,4 +1,5 @@
 // Names, parameter rows, numbers as text, and files under construction.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 

@@ -1,6 +1,7 @@
 // Runs the real program, in a folder of its own that vanishes with the test.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

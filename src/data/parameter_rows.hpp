@@ -1,11 +1,13 @@
 // Makers of parameter rows: each reads a row's default from a fresh options struct and checks values as it sets them.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 

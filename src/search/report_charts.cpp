@@ -13,20 +13,8 @@
 namespace sheaf::report {
 namespace {
 
-constexpr double half = 540;   // pixels: a card of half the page's width
-constexpr double names = 150;  // room for names at the left of a chart
-constexpr std::size_t longest_name = 20;
-constexpr double line_height = 24;
 constexpr double few_height = 38;  // of a bar where there are but a few
 constexpr std::size_t most_bars = 16;
-
-/// Cut to about `longest_name` characters, never inside one.
-std::string short_name(const std::string& name) {
-  std::size_t bytes = 0;
-  for (std::size_t shown = 0; bytes < name.size(); ++bytes)
-    if ((static_cast<unsigned char>(name[bytes]) & 0xC0U) != 0x80U && ++shown > longest_name) break;
-  return bytes < name.size() ? name.substr(0, bytes) + "…" : name;
-}
 
 struct Bar {
   std::string name;

@@ -15,10 +15,6 @@
 namespace sheaf::report {
 namespace {
 
-constexpr double half = 540;
-constexpr double names = 150;
-constexpr double line_height = 24;
-
 struct Point {
   double x, y;
 };
@@ -126,8 +122,6 @@ void draw_range_axis(Chart& chart, const Bent& x, double bottom) {
   }
   chart.text((names + half) / 2, bottom + 34, "value (logarithmic away from zero)", "axis", Anchor::middle);
 }
-
-std::string short_name(const std::string& name) { return name.size() > 20 ? name.substr(0, 20) + "…" : name; }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -132,7 +133,7 @@ std::string plot_cards(const Profile& p) {
     cards.push_back(classes_card(p));
   if (!ranges_first) cards.push_back(ranges_card(p));
   if (cards.size() % 2 == 1) cards.push_back(filter_card(p));
-  return fmt::format("{}", fmt::join(cards, ""));
+  return std::accumulate(cards.begin(), cards.end(), std::string());
 }
 
 std::string memory_card(const Profile& p) {

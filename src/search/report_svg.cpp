@@ -62,6 +62,16 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+std::string short_name(const std::string& name) {
+  constexpr std::size_t longest = 20;
+  std::size_t bytes = 0;
+  for (std::size_t shown = 0; bytes < name.size(); ++bytes) {
+    const bool begins = (static_cast<unsigned char>(name[bytes]) & 0xC0U) != 0x80U;  // UTF-8
+    if (begins && ++shown > longest) break;
+  }
+  return bytes < name.size() ? name.substr(0, bytes) + "…" : name;
+}
+
 double Axis::operator()(double value) const {
   if (!(high > low)) return (first + last) / 2;
   const double share =

@@ -11,6 +11,14 @@ namespace sheaf::report {
 /// & < > " as entities.
 std::string escaped(std::string_view text);
 
+// Sizes that all charts share, in pixels.
+constexpr double half = 540;        // a card of half the page's width
+constexpr double names = 150;       // room for names at the left of a chart
+constexpr double line_height = 24;  // of a chart with one feature or class to a line
+
+/// Cut to what `names` has room for, never inside a character.
+std::string short_name(const std::string& name);
+
 /// Maps data to pixels.
 struct Axis {
   double low = 0, high = 1;    // data
