@@ -34,6 +34,13 @@ void parallel_for(int threads, std::int64_t count, Work&& work) {
   if (error) std::rethrow_exception(error);
 }
 
+/// Threads worth waking for `work` elementary steps: a team costs microseconds to start.
+inline int team_for(int threads, std::int64_t work) {
+  constexpr std::int64_t worth = 1 << 15;
+  const std::int64_t most = 1 + work / worth;
+  return most < threads ? static_cast<int>(most) : threads;
+}
+
 /// A half-open range of indices.
 struct Range {
   std::int64_t begin = 0;

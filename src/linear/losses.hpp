@@ -4,14 +4,13 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
+
+#include <sheaf/linear.hpp>
 
 #include "core/host_device.hpp"
 #include "core/math.hpp"
 
 namespace sheaf::linear {
-
-enum class Loss : std::uint8_t { logistic, squared_hinge, squared_tube, squared };
 
 /// What a loss says about one example.
 template <class T>

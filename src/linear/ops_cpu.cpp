@@ -15,7 +15,8 @@ template <class Part>
 void sum_over_rows(std::int64_t rows, std::int32_t stride, int threads, std::span<double> out, Part&& part) {
   const std::int64_t parts = (rows + sum_rows - 1) / sum_rows;
   std::vector<double> sums(static_cast<std::size_t>(parts * stride), 0.0);
-#pragma omp parallel for num_threads(threads) schedule(static)
+  const int team = team_for(threads, rows * stride);
+#pragma omp parallel for num_threads(team) schedule(static)
   for (std::int64_t p = 0; p < parts; ++p)
     part(Range{p * sum_rows, std::min(rows, (p + 1) * sum_rows)}, sums.data() + p * stride);
   for (std::size_t t = 0; t < out.size(); ++t) {
@@ -125,14 +126,16 @@ class CpuOps final : public LinearOps<T> {
 
   void keep_tasks(BlockView<const T> from, std::span<const std::int32_t> keep, BlockView<T> to) override {
     const auto kept = static_cast<std::int32_t>(keep.size());
-#pragma omp parallel for num_threads(threads_) schedule(static)
+    const int team = team_for(threads_, from.rows * to.stride);
+#pragma omp parallel for num_threads(team) schedule(static)
     for (std::int64_t i = 0; i < from.rows; ++i)
       for (std::int32_t t = 0; t < to.stride; ++t)
         to.data[i * to.stride + t] = t < kept ? from.data[i * from.stride + keep[static_cast<std::size_t>(t)]] : T(0);
   }
 
   void place_tasks(BlockView<const T> from, std::span<const std::int32_t> at, BlockView<T> to) override {
-#pragma omp parallel for num_threads(threads_) schedule(static)
+    const int team = team_for(threads_, from.rows * to.stride);
+#pragma omp parallel for num_threads(team) schedule(static)
     for (std::int64_t i = 0; i < from.rows; ++i)
       for (std::size_t t = 0; t < at.size(); ++t)
         to.data[i * to.stride + at[t]] = from.data[i * from.stride + static_cast<std::int64_t>(t)];
@@ -288,7 +291,8 @@ class CpuOps final : public LinearOps<T> {
 
   template <class Element>
   void over_elements(std::int64_t rows, std::int32_t stride, Element&& element) {
-#pragma omp parallel for num_threads(threads_) schedule(static)
+    const int team = team_for(threads_, rows * stride);
+#pragma omp parallel for num_threads(team) schedule(static)
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int32_t t = 0; t < stride; ++t) element(i * stride + t, t);
   }

@@ -119,8 +119,9 @@ template <bool Squares, class T>
 void sparse_product(const SparseMatrix<T>& a, BlockView<const T> b, BlockView<T> out, int threads) {
   const Gather<T> g{a, b, out};
   const std::int64_t parts = std::clamp<std::int64_t>((a.nonzeros() + a.rows) / 8192, 1, 4096);
+  const int team = team_for(threads, (a.nonzeros() + a.rows) * std::min(out.stride, 32));
   for_tiles(out.stride, [&](auto width, std::int32_t column) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
     for (std::int64_t part = 0; part < parts; ++part)
       gather_rows<Squares, width()>(g, {first_row(a, parts, part), first_row(a, parts, part + 1)}, column);
   });
@@ -202,7 +203,8 @@ void dense_product(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z
   constexpr std::int64_t panel = 1024;
   const std::int64_t parts = std::max<std::int64_t>(1, x.rows / 128);
   const std::int64_t panels = std::max<std::int64_t>(1, (x.columns + panel - 1) / panel);
-#pragma omp parallel for num_threads(threads) schedule(static)
+  const int team = team_for(threads, x.rows * x.columns * z.stride);
+#pragma omp parallel for num_threads(team) schedule(static)
   for (std::int64_t part = 0; part < parts; ++part) {
     const auto rows = part_of(x.rows, parts, part);
     if (z.stride == 1) {
@@ -282,7 +284,8 @@ void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T
   const std::int64_t row_parts = std::clamp<std::int64_t>(x.rows / segment, 1, x.columns <= narrow ? 64 : 1);
   const std::int64_t column_parts = std::max<std::int64_t>(1, (x.columns + narrow - 1) / narrow);
   auto totals = Array<double>::zeros(row_parts * size);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  const int team = team_for(threads, x.rows * size);
+#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
   for (std::int64_t part = 0; part < row_parts * column_parts; ++part) {
     const auto rows = part_of(x.rows, row_parts, part / column_parts);
     const auto columns = part_of(x.columns, column_parts, part % column_parts);
@@ -290,7 +293,8 @@ void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T
     for (std::int64_t first = rows.begin; first < rows.end; first += short_segment)
       outer_segment<Squares>(x, {first, std::min(first + short_segment, rows.end)}, columns, z, to);
   }
-#pragma omp parallel for num_threads(threads) schedule(static)
+  const int adding = team_for(threads, row_parts * size);
+#pragma omp parallel for num_threads(adding) schedule(static)
   for (std::int64_t e = 0; e < size; ++e) {
     double total = 0;
     for (std::int64_t part = 0; part < row_parts; ++part) total += totals[part * size + e];

@@ -1,0 +1,462 @@
+// Newton's method for a block of linear models, each: min over w of f(w) = w'Rw / 2 + sum_i c_i loss(x_i'w, y_i), R = I but
+// for an unpenalised bias.
+//
+// Lin, Weng, Keerthi 2008 (trust region, alg. 1 and 2), Hsia, Chiang, Lin 2018 (preconditioner), Galli, Lin 2021 (line search
+// and the stopping rule of the conjugate gradients); constants as in LIBLINEAR. Where we differ: many tasks move through one
+// loop, each in its own phase. A task in phase `conjugate` asks for X'D(Xd), one in phase `gradient` for X'(slopes): both are
+// "apply X, change the rows, apply X'", so one pair of block products per turn of the loop serves all tasks, whatever their
+// phase, and no task waits for another. A task in phase `gradient` has d = w, which adds Rw to its gradient and gives a fresh
+// z = Xw. Norms in the preconditioner's metric follow from recurrences, so a turn needs two vectors of scalars on the host.
+#include "linear/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <sheaf/error.hpp>
+
+namespace sheaf::linear {
+namespace {
+
+constexpr double preconditioner_share = 0.01;
+constexpr double armijo = 0.01;
+constexpr int most_halvings = 20;
+constexpr double eta0 = 1e-4, eta1 = 0.25, eta2 = 0.75;
+constexpr double sigma1 = 0.25, sigma2 = 0.5, sigma3 = 4;
+
+/// The share of the rarer class among the rows a task trains on, at least one row's; 1 for regression.
+double rarer_share(const Sheaf& sheaf, const Task& task, Loss loss) {
+  if (loss == Loss::squared_tube || loss == Loss::squared) return 1;
+  double rows = 0;
+  double positive = 0;
+  for (std::int64_t i = 0; i < sheaf.examples; ++i) {
+    const bool used = sheaf.row_weights.empty() ||
+                      sheaf.row_weights[static_cast<std::size_t>(i * sheaf.weight_columns + task.rows)] > 0;
+    if (!used) continue;
+    rows += 1;
+    positive += sheaf.targets[static_cast<std::size_t>(i * sheaf.target_columns + task.target)] > 0 ? 1 : 0;
+  }
+  return std::max(std::min(positive, rows - positive), 1.0) / std::max(rows, 1.0);
+}
+
+std::vector<double> as_factors(std::span<const std::uint8_t> flags) { return {flags.begin(), flags.end()}; }
+
+std::vector<double> inverted(std::span<const double> flags) {
+  std::vector<double> result;
+  for (const double flag : flags) result.push_back(1 - flag);
+  return result;
+}
+
+/// Differences of the objective below this are rounding.
+template <class T>
+double rounding(double objective) {
+  return 10 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::abs(objective);
+}
+
+bool any(std::span<const std::uint8_t> flags) {
+  return std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
+}
+
+}  // namespace
+
+template <class T>
+NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round,
+                            const Block<T>* start, Progress& progress)
+    : ops_(ops),
+      sheaf_(sheaf),
+      params_(params),
+      progress_(progress),
+      bias_ridge_(params.bias > 0 && !params.penalise_bias ? T(0) : T(1)) {
+  for (std::int32_t t = 0; t < round.count; ++t) {
+    Course course;
+    course.task = round.first + t;
+    course.share = rarer_share(sheaf, sheaf.tasks[static_cast<std::size_t>(course.task)], params.loss);
+    courses_.push_back(course);
+  }
+  for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_}) *block = Block<T>(ops.examples(), round.count, ops.device());
+  for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
+    *block = Block<T>(ops.weights(), round.count, ops.device());
+  if (start == nullptr) return;
+  Block<T> mine(ops.weights(), round.count);
+  for (std::int64_t j = 0; j < mine.rows(); ++j)
+    for (std::int32_t t = 0; t < round.count; ++t) mine(j, t) = (*start)(j, round.first + t);
+  w_ = mine.to(ops.device());
+}
+
+template <class T>
+std::vector<std::uint8_t> NewtonBlock<T>::wanted(Phase phase) const {
+  std::vector<std::uint8_t> result;
+  for (const Course& course : courses_) result.push_back(course.phase == phase ? 1 : 0);
+  return result;
+}
+
+/// The rows of a block that the penalty counts.
+template <class T>
+BlockView<const T> NewtonBlock<T>::penalised(const Block<T>& block) const {
+  auto view = block.view();
+  if (bias_ridge_ == T(0)) --view.rows;
+  return view;
+}
+
+template <class T>
+void NewtonBlock<T>::choose_tasks() {
+  std::vector<Task> tasks;
+  for (const Course& course : courses_) tasks.push_back(sheaf_.tasks[static_cast<std::size_t>(course.task)]);
+  ops_.choose_tasks(tasks);
+}
+
+template <class T>
+void NewtonBlock<T>::begin() {
+  choose_tasks();
+  std::vector<double> wRw(courses_.size());
+  const std::vector<Dot<T>> products{{penalised(w_), penalised(w_)}};
+  ops_.dots(products, wRw);
+  const bool warm = std::any_of(wRw.begin(), wRw.end(), [](double value) { return value > 0; });
+  if (warm) {
+    measure_gradient_at_zero();
+    ops_.multiply(w_.view(), z_.view());
+  }
+  for (std::size_t t = 0; t < courses_.size(); ++t) courses_[t].wRw = wRw[t];
+  evaluate(std::vector<std::uint8_t>(courses_.size(), 1));
+  const std::vector<double> ones(courses_.size(), 1.0);
+  const std::vector<double> zeros(courses_.size(), 0.0);
+  ops_.combine(ones, w_.view(), zeros, d_.view());
+}
+
+/// Objective, slopes (into u) and curvatures at z.
+template <class T>
+void NewtonBlock<T>::evaluate(std::span<const std::uint8_t> which) {
+  std::vector<double> values(courses_.size());
+  ops_.losses(params_.loss, z_.view(), {}, which, values, u_.view(), curvatures_.view());
+  for (std::size_t t = 0; t < courses_.size(); ++t)
+    if (which[t] != 0) courses_[t].f = values[t] + courses_[t].wRw / 2;
+}
+
+/// Warm starts are measured against the gradient at w = 0 all the same. z is still zero here.
+template <class T>
+void NewtonBlock<T>::measure_gradient_at_zero() {
+  std::vector<double> values(courses_.size());
+  ops_.losses(params_.loss, z_.view(), {}, {}, values, u_.view(), {});
+  ops_.multiply_transposed(u_.view(), g_.view());
+  const std::vector<Dot<T>> products{{g_.view(), g_.view()}};
+  ops_.dots(products, values);
+  for (std::size_t t = 0; t < courses_.size(); ++t) courses_[t].g0 = std::sqrt(values[t]);
+}
+
+template <class T>
+void NewtonBlock<T>::run(Fits<T>& fits) {
+  begin();
+  while (true) {
+    step();
+    compact(fits);
+    if (courses_.empty()) return;
+  }
+}
+
+template <class T>
+void NewtonBlock<T>::step() {
+  const auto conjugate = wanted(Phase::conjugate);
+  ops_.multiply(d_.view(), q_.view());
+  ops_.multiply_elements(curvatures_.view(), q_.view(), conjugate, u_.view());
+  ops_.multiply_transposed(u_.view(), hd_.view());
+  std::vector<double> dHd(courses_.size());
+  ops_.finish_curvature(bias_ridge_, d_.view(), hd_.view(), dHd);
+  const auto gradients = wanted(Phase::gradient);  // before any task changes its phase
+  if (any(gradients)) take_gradients(gradients);
+  if (any(conjugate)) advance_conjugate(conjugate, dHd);
+}
+
+/// For tasks in phase `gradient`, hd holds the gradient and q a fresh Xw.
+template <class T>
+void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
+  const auto take = as_factors(which);
+  const auto leave = inverted(take);
+  ops_.combine(take, hd_.view(), leave, g_.view());
+  ops_.combine(take, q_.view(), leave, z_.view());
+  std::vector<double> norms(courses_.size());
+  const std::vector<Dot<T>> products{{g_.view(), g_.view()}};
+  ops_.dots(products, norms);
+  std::vector<std::uint8_t> going(courses_.size(), 0);
+  for (std::size_t t = 0; t < courses_.size(); ++t) {
+    Course& course = courses_[t];
+    if (which[t] == 0) continue;
+    const double before = std::exchange(course.fit.gradient_norm, std::sqrt(norms[t]));
+    course.fit.objective = course.f;
+    if (course.g0 < 0) course.g0 = course.fit.gradient_norm;
+    course.fit.tolerance = params_.tolerance * course.share * course.g0;
+    course.fit.converged = course.fit.gradient_norm <= course.fit.tolerance;
+    const bool wanders = course.blind && course.fit.gradient_norm > before / 2;
+    const bool over = course.fit.converged || wanders || course.fit.iterations >= params_.max_iterations;
+    course.phase = over ? Phase::finished : Phase::conjugate;
+    going[t] = over ? 0 : 1;
+  }
+  if (any(going)) start_conjugate(going, true);
+}
+
+/// s = 0, r = -g, d = M^-1 r; at a new point M is made first.
+template <class T>
+void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, bool new_point) {
+  if (new_point) precondition(which);
+  const auto take = as_factors(which);
+  const auto leave = inverted(take);
+  std::vector<double> negative;
+  for (const double factor : take) negative.push_back(-factor);
+  const std::vector<double> zeros(courses_.size(), 0.0);
+  ops_.combine(negative, g_.view(), leave, r_.view());
+  ops_.combine(zeros, g_.view(), leave, s_.view());
+  ops_.combine(zeros, z_.view(), leave, zs_.view());
+  std::vector<double> scalars(2 * courses_.size());
+  ops_.advance(zeros, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), std::span(scalars).first(courses_.size()));
+  const std::vector<Dot<T>> products{{g_.view(), g_.view(), inverse_.view()}};
+  if (new_point) ops_.dots(products, std::span(scalars).last(courses_.size()));
+  for (std::size_t t = 0; t < courses_.size(); ++t) {
+    Course& course = courses_[t];
+    if (which[t] == 0) continue;
+    course.phase = Phase::conjugate;
+    course.rz = course.rz0 = course.dMd = scalars[t];
+    course.sMd = course.sMs = course.model = 0;
+    course.steps = 0;
+    course.boundary = false;
+    if (course.delta < 0) course.delta = std::sqrt(scalars[courses_.size() + t]);
+  }
+  ops_.redirect(take, inverse_.view(), r_.view(), leave, d_.view());
+}
+
+/// Only the tasks at a new point: their curvatures are gathered into a small block of their own.
+template <class T>
+void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
+  std::vector<std::int32_t> columns;
+  for (std::int32_t t = 0; t < count(); ++t)
+    if (which[static_cast<std::size_t>(t)] != 0) columns.push_back(t);
+  const auto size = static_cast<std::int32_t>(columns.size());
+  Block<T> curvatures(ops_.examples(), size, ops_.device());
+  Block<T> diagonal(ops_.weights(), size, ops_.device());
+  ops_.keep_tasks(curvatures_.view(), columns, curvatures.view());
+  ops_.multiply_squared_transposed(curvatures.view(), diagonal.view());
+  ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal.view());
+  ops_.place_tasks(diagonal.view(), columns, inverse_.view());
+}
+
+/// How far to go along d; to the trust region's boundary where that is nearer.
+template <class T>
+double NewtonBlock<T>::step_length(Course& course, double dHd) const {
+  const double alpha = course.rz / dHd;
+  if (params_.rule == StepRule::line_search) return alpha;
+  const double ahead = course.sMs + 2 * alpha * course.sMd + alpha * alpha * course.dMd;
+  if (ahead <= course.delta * course.delta) return alpha;
+  course.boundary = true;
+  const double room = std::max(0.0, course.delta * course.delta - course.sMs);
+  const double root = std::sqrt(course.sMd * course.sMd + course.dMd * room);
+  return course.sMd >= 0 ? room / (course.sMd + root) : (root - course.sMd) / course.dMd;
+}
+
+template <class T>
+bool NewtonBlock<T>::conjugate_done(Course& course) const {
+  const int most = static_cast<int>(std::clamp<std::int64_t>(ops_.weights(), 5, 1000000));
+  if (course.boundary || course.steps >= most || course.rz <= 0) return true;
+  if (params_.rule == StepRule::trust_region) return std::sqrt(course.rz) <= 0.1 * std::sqrt(course.rz0);
+  return false;
+}
+
+template <class T>
+void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, const std::vector<double>& dHd) {
+  const auto tasks = courses_.size();
+  std::vector<double> alpha(tasks, 0.0);
+  std::vector<double> beta(tasks, 1.0);
+  std::vector<double> fresh(tasks, 0.0);
+  std::vector<double> rz(tasks);
+  std::vector<std::uint8_t> done(tasks, 0);
+  for (std::size_t t = 0; t < tasks; ++t) {
+    Course& course = courses_[t];
+    if (which[t] == 0) continue;
+    ++course.fit.products;
+    ++course.steps;
+    if (dHd[t] > 0) alpha[t] = step_length(course, dHd[t]);
+    else done[t] = 1;  // rounding has eaten the curvature
+  }
+  ops_.advance(alpha, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), rz);
+  ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
+  for (std::size_t t = 0; t < tasks; ++t) {
+    Course& course = courses_[t];
+    if (which[t] == 0 || done[t] != 0) continue;
+    const double gain = alpha[t] * course.rz - alpha[t] * alpha[t] * dHd[t] / 2;
+    course.model -= gain;
+    course.sMs += 2 * alpha[t] * course.sMd + alpha[t] * alpha[t] * course.dMd;
+    const double ratio = rz[t] / course.rz;
+    course.sMd = ratio * (course.sMd + alpha[t] * course.dMd);
+    course.dMd = rz[t] + ratio * ratio * course.dMd;
+    course.rz = rz[t];
+    const double loose = std::min(0.5, std::sqrt(std::sqrt(course.rz0)));
+    const bool flat = params_.rule == StepRule::line_search && course.steps * gain <= loose * -course.model;
+    done[t] = flat || conjugate_done(course) ? 1 : 0;
+    beta[t] = ratio;
+    fresh[t] = 1;
+  }
+  ops_.redirect(fresh, inverse_.view(), r_.view(), beta, d_.view());
+  if (any(done)) try_steps(done);
+}
+
+/// The steps of tasks whose conjugate gradients are done: measured, then taken or refused.
+template <class T>
+void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
+  const auto tasks = courses_.size();
+  std::vector<double> scalars(4 * tasks);
+  const std::vector<Dot<T>> products{{g_.view(), s_.view()},
+                                     {s_.view(), r_.view()},
+                                     {penalised(w_), penalised(s_)},
+                                     {penalised(s_), penalised(s_)}};
+  ops_.dots(products, scalars);
+  const std::vector<double> gs(scalars.begin(), scalars.begin() + static_cast<std::ptrdiff_t>(tasks));
+  std::vector<double> trial(tasks);
+  ops_.losses(params_.loss, z_.view(), zs_.view(), done, trial, {}, {});
+  for (std::size_t t = 0; t < tasks; ++t)
+    trial[t] += (courses_[t].wRw + 2 * scalars[2 * tasks + t] + scalars[3 * tasks + t]) / 2;
+  if (params_.rule == StepRule::line_search) search_lines(done, trial, gs);
+  std::vector<std::uint8_t> accepted(tasks, 0);
+  std::vector<std::uint8_t> refused(tasks, 0);
+  for (std::size_t t = 0; t < tasks; ++t) {
+    if (done[t] == 0) continue;
+    judge(courses_[t], trial[t], gs[t], -(gs[t] - scalars[tasks + t]) / 2);
+    accepted[t] = courses_[t].phase == Phase::gradient ? 1 : 0;
+    refused[t] = courses_[t].phase == Phase::conjugate ? 1 : 0;
+  }
+  if (any(accepted)) accept(accepted);
+  if (any(refused)) start_conjugate(refused, false);
+}
+
+/// Halves s and zs of those tasks whose objective did not fall enough, until it does.
+template <class T>
+void NewtonBlock<T>::search_lines(const std::vector<std::uint8_t>& done, std::vector<double>& trial,
+                                  const std::vector<double>& gs) {
+  const auto tasks = courses_.size();
+  std::vector<double> length(tasks, 1.0);
+  for (int halving = 0; halving < most_halvings; ++halving) {
+    std::vector<std::uint8_t> shorter(tasks, 0);
+    std::vector<double> factor(tasks, 1.0);
+    for (std::size_t t = 0; t < tasks; ++t) {
+      const double rise = trial[t] - courses_[t].f;
+      const double noise = rounding<T>(courses_[t].f);
+      const bool blind = std::abs(rise) <= noise && -gs[t] <= 2 * noise;
+      if (done[t] == 0 || blind || rise <= armijo * length[t] * gs[t]) continue;
+      shorter[t] = 1;
+      factor[t] = 0.5;
+      length[t] /= 2;
+    }
+    if (!any(shorter)) return;
+    const std::vector<double> zeros(tasks, 0.0);
+    ops_.combine(zeros, g_.view(), factor, s_.view());
+    ops_.combine(zeros, z_.view(), factor, zs_.view());
+    std::vector<double> values(3 * tasks);
+    const std::vector<Dot<T>> products{{penalised(w_), penalised(s_)}, {penalised(s_), penalised(s_)}};
+    ops_.losses(params_.loss, z_.view(), zs_.view(), shorter, std::span(values).first(tasks), {}, {});
+    ops_.dots(products, std::span(values).last(2 * tasks));
+    for (std::size_t t = 0; t < tasks; ++t)
+      if (shorter[t] != 0) trial[t] = values[t] + (courses_[t].wRw + 2 * values[tasks + t] + values[2 * tasks + t]) / 2;
+  }
+}
+
+/// Sets the phase that follows a trial: gradient (the step is taken), conjugate (refused, try again nearer), finished.
+template <class T>
+void NewtonBlock<T>::judge(Course& course, double trial, double gs, double predicted) {
+  const double actual = course.f - trial;
+  const double noise = rounding<T>(course.f);
+  ++course.fit.iterations;
+  // Near the optimum the objective's last digits say nothing any more; the gradient still does, and take_gradients() stops
+  // once it no longer falls.
+  course.blind = std::abs(actual) <= noise && predicted <= noise;
+  if (course.blind || params_.rule == StepRule::line_search) {
+    course.phase = predicted > 0 && (course.blind || actual > 0) ? Phase::gradient : Phase::finished;
+    return;
+  }
+  const double norm = std::sqrt(std::max(0.0, course.sMs));
+  if (course.fit.iterations == 1) course.delta = std::min(course.delta, norm);
+  const double excess = -actual - gs;
+  const double alpha = excess <= 0 ? sigma3 : std::max(sigma1, -gs / (2 * excess));
+  double& delta = course.delta;
+  if (actual < eta0 * predicted) delta = std::min(alpha * norm, sigma2 * delta);
+  else if (actual < eta1 * predicted) delta = std::max(sigma1 * delta, std::min(alpha * norm, sigma2 * delta));
+  else if (actual < eta2 * predicted) delta = std::max(sigma1 * delta, std::min(alpha * norm, sigma3 * delta));
+  else delta = course.boundary ? sigma3 * delta : std::max(delta, std::min(alpha * norm, sigma3 * delta));
+  const bool over = predicted <= 0 || course.fit.iterations >= params_.max_iterations;
+  if (actual > eta0 * predicted && predicted > 0) course.phase = Phase::gradient;
+  else course.phase = over ? Phase::finished : Phase::conjugate;
+}
+
+/// w += s, z += zs, new slopes and curvatures, d = w.
+template <class T>
+void NewtonBlock<T>::accept(const std::vector<std::uint8_t>& accepted) {
+  const auto take = as_factors(accepted);
+  const auto leave = inverted(take);
+  const std::vector<double> ones(courses_.size(), 1.0);
+  ops_.combine(take, s_.view(), ones, w_.view());
+  ops_.combine(take, zs_.view(), ones, z_.view());
+  ops_.combine(take, w_.view(), leave, d_.view());
+  std::vector<double> wRw(courses_.size());
+  const std::vector<Dot<T>> products{{penalised(w_), penalised(w_)}};
+  ops_.dots(products, wRw);
+  for (std::size_t t = 0; t < courses_.size(); ++t)
+    if (accepted[t] != 0) courses_[t].wRw = wRw[t];
+  evaluate(accepted);
+}
+
+/// Hands out finished tasks, and lets the others close ranks once a quarter of the block is idle.
+template <class T>
+void NewtonBlock<T>::compact(Fits<T>& fits) {
+  std::vector<std::int32_t> finished;
+  std::vector<std::int32_t> going;
+  for (std::int32_t t = 0; t < count(); ++t)
+    (courses_[static_cast<std::size_t>(t)].phase == Phase::finished ? finished : going).push_back(t);
+  if (finished.empty() || (!going.empty() && finished.size() * 4 < courses_.size())) return;
+  Block<T> weights(ops_.weights(), static_cast<std::int32_t>(finished.size()), ops_.device());
+  ops_.keep_tasks(w_.view(), finished, weights.view());
+  ops_.synchronize();
+  const Block<T> on_host = weights.to(Device::cpu());
+  for (std::size_t k = 0; k < finished.size(); ++k) {
+    const Course& course = courses_[static_cast<std::size_t>(finished[k])];
+    fits.tasks[static_cast<std::size_t>(course.task)] = course.fit;
+    for (std::int64_t j = 0; j < ops_.weights(); ++j) fits.weights(j, course.task) = on_host(j, static_cast<std::int32_t>(k));
+  }
+  progress_.advance(static_cast<std::int64_t>(finished.size()));
+  std::vector<Course> courses;
+  for (const std::int32_t t : going) courses.push_back(courses_[static_cast<std::size_t>(t)]);
+  courses_ = std::move(courses);
+  if (courses_.empty()) return;
+  for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_}) keep(*block, going);
+  choose_tasks();
+}
+
+template <class T>
+void NewtonBlock<T>::keep(Block<T>& block, std::span<const std::int32_t> columns) {
+  Block<T> smaller(block.rows(), static_cast<std::int32_t>(columns.size()), ops_.device());
+  ops_.keep_tasks(block.view(), columns, smaller.view());
+  ops_.synchronize();
+  block = std::move(smaller);
+}
+
+template class NewtonBlock<float>;
+template class NewtonBlock<double>;
+
+}  // namespace sheaf::linear
+
+namespace sheaf {
+
+template <class T>
+Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const NewtonParams& params,
+               const Block<T>* start) {
+  using Training = linear::NewtonBlock<T>;
+  const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(params.bias));
+  const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
+  Fits<T> fits{Block<T>(ops->weights(), tasks), std::vector<TaskFit>(sheaf.tasks.size())};
+  ops->load_tables(sheaf);
+  const std::int64_t data = 2 * matrix_bytes(dataset.x);
+  const auto rounds = plan_rounds(tasks, data, Training::bytes_per_task(ops->examples(), ops->weights()), context.memory());
+  Stage stage(context.progress(), "training", tasks);
+  for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, context.progress()).run(fits);
+  return fits;
+}
+
+template Fits<float> newton(const Context&, const Dataset<float>&, const Sheaf&, const NewtonParams&, const Block<float>*);
+template Fits<double> newton(const Context&, const Dataset<double>&, const Sheaf&, const NewtonParams&, const Block<double>*);
+
+}  // namespace sheaf
