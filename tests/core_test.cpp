@@ -175,7 +175,7 @@ TEST(Blocks, BeginAsZerosWithPadding) {
   block(2, 4) = 7;
   const auto copy = block.to(Device::cpu());
   const auto view = copy.view();
-  for (std::int64_t k = 0; k < 3 * 8; ++k) EXPECT_EQ(view.data[k], k == 2 * 8 + 4 ? 7 : 0);
+  for (std::int64_t k = 0; k < 24; ++k) EXPECT_EQ(view.data[k], k == 20 ? 7 : 0);
 }
 
 TEST(ParallelFor, CallsEveryIndexOnce) {

@@ -65,7 +65,7 @@ double learnt_area(const Dataset<double>& dataset, double (*transform)(double)) 
 
 TEST(GenerateMicrobes, IsDetectableButNotTrivial) {
   double mean = 0;
-  for (const std::uint64_t seed : {0, 1, 2, 3})
+  for (const std::uint64_t seed : {0U, 1U, 2U, 3U})
     mean += learnt_area(make<double>(of_kind("microbes", 0, 2000), seed).dataset,
                         [](double count) { return std::log1p(count); }) /
             4;

@@ -100,7 +100,7 @@ TYPED_TEST(MatrixOf, BytesAreThoseOfItsArrays) {
   const auto size = static_cast<std::int64_t>(sizeof(TypeParam));
   EXPECT_EQ(matrix_bytes(Matrix<TypeParam>(test::dense_of<TypeParam>({{1, 2, 3}, {4, 5, 6}}, 3))), 6 * size);
   EXPECT_EQ(matrix_bytes(Matrix<TypeParam>(test::sparse_of<TypeParam>({{1, 0, 3}, {0, 0, 0}}, 3))),
-            2 * (size + 4) + 3 * 8);
+            2 * (size + 4) + 24);
 }
 
 TYPED_TEST(MatrixOf, TellsItsShape) {

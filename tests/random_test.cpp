@@ -105,7 +105,7 @@ TEST(Random, EveryBitIsFair) {
     const auto bits = random.bits();
     for (std::size_t b = 0; b < 64; ++b) ones[b] += static_cast<int>(bits >> b & 1);
   }
-  for (std::size_t b = 0; b < 64; ++b) EXPECT_NEAR(ones[b], draws / 2, 5 * std::sqrt(draws) / 2) << "bit " << b;
+  for (std::size_t b = 0; b < 64; ++b) EXPECT_NEAR(ones[b], 0.5 * draws, 5 * std::sqrt(draws) / 2) << "bit " << b;
 }
 
 TEST(Random, UniformFillsItsInterval) {
@@ -187,7 +187,7 @@ TEST(Random, PoissonOfZeroIsZero) {
 }
 
 TEST(Random, BelowIsUnbiased) {
-  for (const std::uint64_t bound : {1, 2, 3, 7, 100}) {
+  for (const std::uint64_t bound : {1U, 2U, 3U, 7U, 100U}) {
     Random random(bound);
     std::map<std::uint64_t, int> counts;
     for (int k = 0; k < draws; ++k) ++counts[random.below(bound)];
@@ -216,7 +216,7 @@ TEST(Random, ShuffleMakesEveryOrderEquallyLikely) {
 }
 
 TEST(Random, ShuffleKeepsAllValues) {
-  for (const std::size_t size : {0, 1, 100, 1000}) {
+  for (const std::size_t size : {0U, 1U, 100U, 1000U}) {
     std::vector<int> values(size);
     std::iota(values.begin(), values.end(), 0);
     auto shuffled = values;
