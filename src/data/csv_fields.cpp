@@ -20,13 +20,13 @@ bool is_space(char c, char delimiter) { return (c == ' ' || c == '\t') && c != d
 CsvField quoted_field(const Reading& reading, char delimiter, const char*& at, const char* end) {
   CsvField field{{}, at, true, false};
   const char* begin = ++at;
-  for (;; ++at) {
+  for (;;) {
     const void* quote = at < end ? std::memchr(at, '"', static_cast<std::size_t>(end - at)) : nullptr;
     if (quote == nullptr) fail_at(reading, field.at, "the quote that opens here is never closed");
     at = static_cast<const char*>(quote);
     if (at + 1 == end || at[1] != '"') break;
     field.escaped = true;
-    ++at;
+    at += 2;
   }
   field.text = {begin, static_cast<std::size_t>(at - begin)};
   ++at;

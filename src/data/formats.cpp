@@ -66,8 +66,8 @@ std::string_view without_mark(std::string_view text) {
 
 template <class T>
 Dataset<T> read_with(const Reading& reading, const Format& format) {
-  check_is_text(reading);
   if (reading.text.empty()) fail("{}: is empty", reading.name);
+  check_is_text(reading);
   const Stage stage(reading.context.progress(), fmt::format("reading {}", reading.name),
                     static_cast<std::int64_t>(reading.text.size()));
   Dataset<T> dataset = readers<T>[position_of(format)](reading);
@@ -83,6 +83,7 @@ const Format& format_named(std::string_view name) {
   for (const Format& format : table)
     if (format.name == name) return format;
   std::vector<std::string> names;
+  names.reserve(table.size());
   for (const Format& format : table) names.emplace_back(format.name);
   fail_unknown("format", name, names);
 }

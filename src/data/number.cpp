@@ -55,8 +55,9 @@ constexpr WidePower negative_power(int n) {
 constexpr auto wide_powers = [] {
   std::array<WidePower, 2 * largest_power + 1> powers{};
   for (int n = 0; n <= largest_power; ++n) {
-    powers[static_cast<std::size_t>(largest_power + n)] = positive_power(n);
-    if (n > 0) powers[static_cast<std::size_t>(largest_power - n)] = negative_power(n);
+    const auto offset = static_cast<std::size_t>(n);
+    powers[largest_power + offset] = positive_power(n);
+    if (n > 0) powers[largest_power - offset] = negative_power(n);
   }
   return powers;
 }();

@@ -10,7 +10,7 @@ namespace {
 template <class T>
 class CsvWriter : public RowWriter<T> {
  public:
-  CsvWriter(const Dataset<T>& dataset, const WriteOptions& options) : dataset_(dataset), options_(options) {}
+  CsvWriter(const Dataset<T>& dataset, WriteOptions options) : dataset_(dataset), options_(std::move(options)) {}
 
   /// Features, then the group, then the label.
   std::string preamble() const override {
