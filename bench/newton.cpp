@@ -1,7 +1,7 @@
 // Linear models by Newton's method: one fit beside LIBLINEAR's on the same matrix, and a whole search beside one fit.
 //
-//   bench_newton fit FILE...        objective, time and ratio against LIBLINEAR (its library, one thread) at the same eps
-//   bench_newton search [FILE]      10 costs x 5 folds as one sheaf: time, and its ratio to one fit
+//   bench_newton fit FILE...        objective, time and ratio against LIBLINEAR (its library, one thread) at the same
+//   eps bench_newton search [FILE]      10 costs x 5 folds as one sheaf: time, and its ratio to one fit
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -58,10 +58,12 @@ double objective(const SparseMatrix<double>& x, const std::vector<double>& y, co
   for (const double value : w) sum += value * value / 2;
   for (std::int64_t i = 0; i < x.rows; ++i) {
     double z = 0;
-    for (std::int64_t k = x.offsets[i]; k < x.offsets[i + 1]; ++k) z += x.values[k] * w[static_cast<std::size_t>(x.indices[k])];
+    for (std::int64_t k = x.offsets[i]; k < x.offsets[i + 1]; ++k)
+      z += x.values[k] * w[static_cast<std::size_t>(x.indices[k])];
     const double margin = y[static_cast<std::size_t>(i)] * z;
     const double slack = std::max(0.0, 1 - margin);
-    sum += cost * (loss == Loss::logistic ? std::log1p(std::exp(-std::abs(margin))) + std::max(0.0, -margin) : slack * slack);
+    sum += cost *
+           (loss == Loss::logistic ? std::log1p(std::exp(-std::abs(margin))) + std::max(0.0, -margin) : slack * slack);
   }
   return sum;
 }
@@ -87,8 +89,8 @@ struct Ours {
 };
 
 template <class T>
-Ours fit_once(const Options& options, const Dataset<T>& dataset, const SparseMatrix<double>& x, const std::vector<double>& y,
-              Loss loss, StepRule rule, int threads) {
+Ours fit_once(const Options& options, const Dataset<T>& dataset, const SparseMatrix<double>& x,
+              const std::vector<double>& y, Loss loss, StepRule rule, int threads) {
   const Context context = make_context(options, threads);
   NewtonParams params;
   params.loss = loss;
@@ -107,8 +109,8 @@ Ours fit_once(const Options& options, const Dataset<T>& dataset, const SparseMat
 }
 
 template <class T>
-void report(const Options& options, const Dataset<T>& dataset, const SparseMatrix<double>& x, const std::vector<double>& y,
-            Loss loss, const PeerFit* peer, double peer_objective) {
+void report(const Options& options, const Dataset<T>& dataset, const SparseMatrix<double>& x,
+            const std::vector<double>& y, Loss loss, const PeerFit* peer, double peer_objective) {
   for (const StepRule rule : {StepRule::trust_region, StepRule::line_search}) {
     if (options.rule != "both" && (options.rule == "trust-region") != (rule == StepRule::trust_region)) continue;
     for (const int threads : {1, 2}) {
@@ -116,8 +118,8 @@ void report(const Options& options, const Dataset<T>& dataset, const SparseMatri
       std::printf("  %-13s %-12s %d threads: %8.4f s", loss == Loss::logistic ? "logistic" : "squared hinge",
                   rule == StepRule::trust_region ? "trust region" : "line search", threads, ours.seconds);
       if (peer != nullptr)
-        std::printf("  LIBLINEAR %8.4f s  ratio %5.2f  objective %+.1e of it", peer->seconds, peer->seconds / ours.seconds,
-                    (ours.objective - peer_objective) / peer_objective);
+        std::printf("  LIBLINEAR %8.4f s  ratio %5.2f  objective %+.1e of it", peer->seconds,
+                    peer->seconds / ours.seconds, (ours.objective - peer_objective) / peer_objective);
       std::printf("  (%d steps, %d products%s)\n", ours.fit.iterations, ours.fit.products,
                   ours.fit.converged ? "" : ", NOT CONVERGED");
       std::fflush(stdout);
@@ -139,8 +141,8 @@ void compare(const Options& options, const std::string& file) {
     if (have_liblinear()) {
       peer = liblinear_fit(x, y, loss == Loss::logistic ? 0 : 2, options.cost, options.tolerance);
       for (int r = 1; r < options.repeats; ++r)
-        peer.seconds = std::min(peer.seconds,
-                                liblinear_fit(x, y, loss == Loss::logistic ? 0 : 2, options.cost, options.tolerance).seconds);
+        peer.seconds = std::min(
+            peer.seconds, liblinear_fit(x, y, loss == Loss::logistic ? 0 : 2, options.cost, options.tolerance).seconds);
       peer_objective = objective(x, y, peer.weights, loss, options.cost);
     }
     const PeerFit* beside = have_liblinear() ? &peer : nullptr;
@@ -166,7 +168,8 @@ Sheaf search_sheaf(const std::vector<double>& y) {
   for (std::int64_t i = 0; i < sheaf.examples; ++i)
     for (std::int32_t s = 0; s < 5; ++s) sheaf.row_weights.push_back(static_cast<float>(folds.train(i, s)));
   for (int power = -6; power <= 3; ++power)
-    for (std::int32_t s = 0; s < 5; ++s) sheaf.tasks.push_back({s, 0, std::ldexp(1.0, power), std::ldexp(1.0, power), 0.1});
+    for (std::int32_t s = 0; s < 5; ++s)
+      sheaf.tasks.push_back({s, 0, std::ldexp(1.0, power), std::ldexp(1.0, power), 0.1});
   return sheaf;
 }
 
@@ -177,13 +180,13 @@ void search(const Options& options) {
   generator.kind = options.kind;
   generator.rows = options.rows;
   generator.features = options.features;
-  const auto dataset = options.files.empty() ? generate<T>(context, generator).dataset
-                                             : read_dataset<T>(context, options.files[0]);
+  const auto dataset =
+      options.files.empty() ? generate<T>(context, generator).dataset : read_dataset<T>(context, options.files[0]);
   const auto y = two_class_targets(dataset.target);
   dataset.resident(context.device(), context.threads());
   std::printf("%lld x %lld, %lld entries, %s on %s\n", static_cast<long long>(dataset.rows()),
-              static_cast<long long>(dataset.features()), static_cast<long long>(stored(dataset.x)), options.precision.c_str(),
-              options.device.c_str());
+              static_cast<long long>(dataset.features()), static_cast<long long>(stored(dataset.x)),
+              options.precision.c_str(), options.device.c_str());
   for (const StepRule rule : {StepRule::trust_region, StepRule::line_search}) {
     if (options.rule != "both" && (options.rule == "trust-region") != (rule == StepRule::trust_region)) continue;
     NewtonParams params;
@@ -205,8 +208,8 @@ void search(const Options& options) {
     const double one = time(single(y, options.cost), one_products);
     const double all = time(search_sheaf(y), all_products);
     std::printf("  %-12s one fit %9.5f s (%lld products), 50 models %9.5f s (%lld products): %.2f fits\n",
-                rule == StepRule::trust_region ? "trust region" : "line search", one, static_cast<long long>(one_products), all,
-                static_cast<long long>(all_products), all / one);
+                rule == StepRule::trust_region ? "trust region" : "line search", one,
+                static_cast<long long>(one_products), all, static_cast<long long>(all_products), all / one);
     std::fflush(stdout);
   }
 }
@@ -236,8 +239,10 @@ int run(int argc, char** argv) {
   if (!have_liblinear()) std::printf("LIBLINEAR is not there (Debian: liblinear-dev): no ratio against it\n");
   if (fit->parsed())
     for (const auto& file : options.files) compare(options, file);
-  else if (options.precision == "float") search<float>(options);
-  else search<double>(options);
+  else if (options.precision == "float")
+    search<float>(options);
+  else
+    search<double>(options);
   return 0;
 }
 

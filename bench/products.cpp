@@ -1,8 +1,8 @@
 // The block products X W and X' Z for 1 to 512 tasks: time per model, and how far from the machine's own limits.
 //
-// For each shape the floor is written down first: the bytes that must move (X once, both blocks once) over the measured copy
-// bandwidth, and the multiplications and additions over the measured arithmetic rate. Sparse products on the GPU stand beside
-// cuSPARSE's on the same data in the same run.
+// For each shape the floor is written down first: the bytes that must move (X once, both blocks once) over the measured
+// copy bandwidth, and the multiplications and additions over the measured arithmetic rate. Sparse products on the GPU
+// stand beside cuSPARSE's on the same data in the same run.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -59,8 +59,7 @@ double copy_bandwidth(Device device, int threads) {
         continue;
       }
 #pragma omp parallel for num_threads(threads)
-      for (int p = 0; p < threads; ++p)
-        copy_bytes(to.data() + p * part, device, from.data() + p * part, device, part);
+      for (int p = 0; p < threads; ++p) copy_bytes(to.data() + p * part, device, from.data() + p * part, device, part);
     }
   });
   return 2.0 * static_cast<double>(bytes) / seconds;
@@ -96,7 +95,8 @@ void measure(const Context& context, const Shape& shape, const Machine& machine,
   const double x_bytes = entries * (is_sparse(dataset.x) ? 8 : 4);
   std::printf("\n%s: %lld x %lld, %.3g stored entries\n", shape.name.c_str(), static_cast<long long>(dataset.rows()),
               static_cast<long long>(dataset.features()), entries);
-  std::printf("  %-6s %5s %12s %12s %10s %9s %12s\n", "verb", "tasks", "us", "us/model", "gain", "of floor", "cuSPARSE/us");
+  std::printf("  %-6s %5s %12s %12s %10s %9s %12s\n", "verb", "tasks", "us", "us/model", "gain", "of floor",
+              "cuSPARSE/us");
   for (const bool transposed : {false, true}) {
     double alone = 0;
     for (const int tasks : task_counts) {
@@ -120,8 +120,8 @@ void measure(const Context& context, const Shape& shape, const Machine& machine,
         peer = fmt::format("{:.3f}", seconds_of(run) / tasks * 1e6);
       }
 #endif
-      std::printf("  %-6s %5d %12.1f %12.3f %9.1fx %8.0f%% %12s\n", transposed ? "X'Z" : "XW", tasks, seconds * 1e6, per_model,
-                  alone / per_model, 100 * floor / seconds, peer.c_str());
+      std::printf("  %-6s %5d %12.1f %12.3f %9.1fx %8.0f%% %12s\n", transposed ? "X'Z" : "XW", tasks, seconds * 1e6,
+                  per_model, alone / per_model, 100 * floor / seconds, peer.c_str());
       std::fflush(stdout);
     }
   }
@@ -150,16 +150,21 @@ int run(int argc, char** argv) {
   std::printf("%s, %s, %d threads: copies %.0f GB/s, single-precision products %.2f TFLOP/s (both measured here)\n",
               to_string(context.device()).c_str(), info.name.c_str(), context.threads(), machine.bandwidth / 1e9,
               machine.arithmetic / 1e12);
-  const auto wanted = [&](const char* name) { return only.empty() || std::find(only.begin(), only.end(), name) != only.end(); };
+  const auto wanted = [&](const char* name) {
+    return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
+  };
   if (wanted("rcv1"))
-    measure(context, {"sparse text (generated, as rcv1)", generated(context, "text", 20242, 47236, 1500000, 2)}, machine, tasks);
+    measure(context, {"sparse text (generated, as rcv1)", generated(context, "text", 20242, 47236, 1500000, 2)},
+            machine, tasks);
   if (wanted("news20")) {
     if (file.empty())
-      measure(context, {"sparse text (generated, as news20)", generated(context, "text", 15935, 62061, 1272569, 20)}, machine, tasks);
+      measure(context, {"sparse text (generated, as news20)", generated(context, "text", 15935, 62061, 1272569, 20)},
+              machine, tasks);
     else
       measure(context, {"sparse text (" + file + ")", read_dataset<float>(context, file)}, machine, tasks);
   }
-  if (wanted("tall")) measure(context, {"tall dense", generated(context, "classification", 1000000, 28, 0, 2)}, machine, tasks);
+  if (wanted("tall"))
+    measure(context, {"tall dense", generated(context, "classification", 1000000, 28, 0, 2)}, machine, tasks);
   if (wanted("wide")) measure(context, {"wide dense", generated(context, "genes", 2000, 20000, 0, 2)}, machine, tasks);
   return 0;
 }

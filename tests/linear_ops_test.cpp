@@ -1,5 +1,5 @@
-// Every verb of the linear family on every device in SHEAF_TEST_DEVICES, against plain loops in double, at awkward sizes,
-// with sentinels behind each output.
+// Every verb of the linear family on every device in SHEAF_TEST_DEVICES, against plain loops in double, at awkward
+// sizes, with sentinels behind each output.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -23,9 +23,11 @@ constexpr double sentinel = 12345.0;
 template <class T>
 class Guarded {
  public:
-  Guarded(std::int64_t rows, std::int32_t tasks, Device device) : rows_(rows), host_(rows + guard_rows, tasks), device_(device) {
+  Guarded(std::int64_t rows, std::int32_t tasks, Device device)
+      : rows_(rows), host_(rows + guard_rows, tasks), device_(device) {
     for (std::int64_t i = 0; i < host_.rows(); ++i)
-      for (std::int32_t t = 0; t < host_.stride(); ++t) set(i, t, i < rows ? std::numeric_limits<T>::quiet_NaN() : T(sentinel));
+      for (std::int32_t t = 0; t < host_.stride(); ++t)
+        set(i, t, i < rows ? std::numeric_limits<T>::quiet_NaN() : T(sentinel));
   }
   void fill(Random& random) {
     for (std::int64_t i = 0; i < rows_; ++i)
@@ -42,7 +44,8 @@ class Guarded {
     host_ = on_device_.to(Device::cpu());
     for (std::int64_t i = rows_; i < host_.rows(); ++i)
       for (std::int32_t t = 0; t < host_.stride(); ++t)
-        ASSERT_EQ(static_cast<const Block<T>&>(host_).view().data[i * host_.stride() + t], T(sentinel)) << "written behind the end";
+        ASSERT_EQ(static_cast<const Block<T>&>(host_).view().data[i * host_.stride() + t], T(sentinel))
+            << "written behind the end";
   }
   double operator()(std::int64_t i, std::int32_t t) const { return static_cast<double>(host_(i, t)); }
   std::int64_t rows() const { return rows_; }
@@ -79,18 +82,20 @@ struct Problem {
       dense.values[e] = present ? static_cast<T>(random.normal()) : T(0);
       x[static_cast<std::size_t>(e)] = static_cast<double>(dense.values[e]);
     }
-    if (c.sparse) dataset.x = to_sparse(dense, 1);
-    else dataset.x = std::move(dense);
+    if (c.sparse)
+      dataset.x = to_sparse(dense, 1);
+    else
+      dataset.x = std::move(dense);
   }
   double at(std::int64_t i, std::int64_t j) const { return x[static_cast<std::size_t>(i * shape.columns + j)]; }
 };
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> list{
-      {0, 5, false, 1},   {0, 5, true, 0.3},    {1, 1, false, 1},     {1, 1, true, 1},      {5, 0, false, 1},
-      {31, 33, false, 1}, {32, 32, true, 0.2},  {33, 31, true, 0.05}, {33, 8, false, 1},    {257, 28, false, 1},
-      {70, 300, false, 1}, {5000, 3, false, 1}, {3000, 40, true, 0.1}, {2500, 17, false, 1}, {40, 2000, true, 0.3},
-      {9000, 70, false, 1},
+      {0, 5, false, 1},      {0, 5, true, 0.3},    {1, 1, false, 1},      {1, 1, true, 1},
+      {5, 0, false, 1},      {31, 33, false, 1},   {32, 32, true, 0.2},   {33, 31, true, 0.05},
+      {33, 8, false, 1},     {257, 28, false, 1},  {70, 300, false, 1},   {5000, 3, false, 1},
+      {3000, 40, true, 0.1}, {2500, 17, false, 1}, {40, 2000, true, 0.3}, {9000, 70, false, 1},
   };
   return list;
 }
@@ -100,12 +105,15 @@ const std::vector<std::int32_t>& task_counts() {
 }
 
 template <class T>
-double tolerance() { return std::is_same_v<T, float> ? 2e-5 : 1e-12; }
+double tolerance() {
+  return std::is_same_v<T, float> ? 2e-5 : 1e-12;
+}
 
 /// |got - wanted| against the sum of magnitudes that went into it.
 template <class T>
 void expect_close(double got, double wanted, double magnitude, const std::string& where) {
-  EXPECT_LE(std::abs(got - wanted), tolerance<T>() * (1 + magnitude)) << where << " got " << got << " wanted " << wanted;
+  EXPECT_LE(std::abs(got - wanted), tolerance<T>() * (1 + magnitude))
+      << where << " got " << got << " wanted " << wanted;
 }
 
 template <class T>
@@ -124,7 +132,8 @@ void for_all(Check&& check) {
         options.threads = 2;
         const auto ops = make_ops<T>(Context(options), problem.dataset, bias);
         for (const std::int32_t tasks : task_counts()) {
-          SCOPED_TRACE(fmt::format("{} {}x{} sparse={} bias={} tasks={}", to_string(device), c.rows, c.columns, c.sparse, bias, tasks));
+          SCOPED_TRACE(fmt::format("{} {}x{} sparse={} bias={} tasks={}", to_string(device), c.rows, c.columns,
+                                   c.sparse, bias, tasks));
           check(problem, *ops, bias, tasks);
           if (testing::Test::HasFailure()) return;
         }
@@ -166,8 +175,10 @@ void check_transposed(bool squares) {
     z.fill(random);
     z.send();
     g.send();
-    if (squares) ops.multiply_squared_transposed(z.view(), g.view());
-    else ops.multiply_transposed(z.view(), g.view());
+    if (squares)
+      ops.multiply_squared_transposed(z.view(), g.view());
+    else
+      ops.multiply_transposed(z.view(), g.view());
     ops.synchronize();
     g.fetch();
     for (std::int64_t j = 0; j < ops.weights(); ++j)
@@ -211,10 +222,14 @@ Terms reference_loss(Loss loss, double z, double y, double epsilon) {
   const double slack = std::max(0.0, 1 - y * z);
   const double excess = std::max(0.0, std::abs(z - y) - epsilon);
   switch (loss) {
-    case Loss::logistic: return {std::log(1 + e), -y * e / (1 + e), e / ((1 + e) * (1 + e))};
-    case Loss::squared_hinge: return {slack * slack, -2 * y * slack, slack > 0 ? 2.0 : 0.0};
-    case Loss::squared_tube: return {excess * excess, (z > y ? 2 : -2) * excess, excess > 0 ? 2.0 : 0.0};
-    case Loss::squared: break;
+    case Loss::logistic:
+      return {std::log(1 + e), -y * e / (1 + e), e / ((1 + e) * (1 + e))};
+    case Loss::squared_hinge:
+      return {slack * slack, -2 * y * slack, slack > 0 ? 2.0 : 0.0};
+    case Loss::squared_tube:
+      return {excess * excess, (z > y ? 2 : -2) * excess, excess > 0 ? 2.0 : 0.0};
+    case Loss::squared:
+      break;
   }
   return {(z - y) * (z - y) / 2, z - y, 1};
 }
@@ -247,7 +262,8 @@ TYPED_TEST(Verbs, LossesAreWeightedSumsWithDerivatives) {
         const Task& task = sheaf.tasks[static_cast<std::size_t>(t)];
         if (t % 4 == 1) {
           EXPECT_EQ(values[static_cast<std::size_t>(t)], 0);
-          for (std::int64_t i = 0; i < ops.examples(); ++i) ASSERT_TRUE(std::isnan(slopes(i, t)) && std::isnan(curvatures(i, t)));
+          for (std::int64_t i = 0; i < ops.examples(); ++i)
+            ASSERT_TRUE(std::isnan(slopes(i, t)) && std::isnan(curvatures(i, t)));
           continue;
         }
         double sum = 0;
@@ -341,7 +357,8 @@ TYPED_TEST(Verbs, CombineAndMultiplyElements) {
     c.fetch();
     for (std::int64_t i = 0; i < ops.weights(); ++i)
       for (std::int32_t t = 0; t < tasks; ++t)
-        expect_close<T>(c(i, t), t % 2 == 0 ? a(i, t) * b(i, t) : static_cast<double>(held(i, t)), 8, "multiply_elements");
+        expect_close<T>(c(i, t), t % 2 == 0 ? a(i, t) * b(i, t) : static_cast<double>(held(i, t)), 8,
+                        "multiply_elements");
   });
 }
 
@@ -429,8 +446,7 @@ TYPED_TEST(Verbs, KeptTasksStandSideBySide) {
     ops.synchronize();
     to.fetch();
     for (std::int64_t i = 0; i < ops.weights(); ++i)
-      for (std::size_t t = 0; t < keep.size(); ++t)
-        ASSERT_EQ(to(i, static_cast<std::int32_t>(t)), from(i, keep[t]));
+      for (std::size_t t = 0; t < keep.size(); ++t) ASSERT_EQ(to(i, static_cast<std::int32_t>(t)), from(i, keep[t]));
     const Block<T> untouched = from.snapshot();
     Guarded<T> fresh(ops.weights(), static_cast<std::int32_t>(keep.size()), ops.device());
     fresh.fill(random);

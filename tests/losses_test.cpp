@@ -13,7 +13,8 @@ class LossFunctor : public testing::TestWithParam<Loss> {};
 
 TEST_P(LossFunctor, DerivativesAreFiniteDifferences) {
   with_loss(GetParam(), [](auto functor) {
-    constexpr bool regression = std::is_same_v<decltype(functor), SquaredTube> || std::is_same_v<decltype(functor), Squared>;
+    constexpr bool regression =
+        std::is_same_v<decltype(functor), SquaredTube> || std::is_same_v<decltype(functor), Squared>;
     for (const double y : {-1.0, 1.0, regression ? 0.3 : 1.0})
       for (double z = -7.03; z < 7; z += 0.17) {
         const double h = 1e-5;

@@ -1,5 +1,5 @@
-// Newton's method by what its users rely on: the optimum, checked by an independent gradient in double; the same optimum
-// alone, in a sheaf, in rounds, from a warm start, by either step rule, on every device.
+// Newton's method by what its users rely on: the optimum, checked by an independent gradient in double; the same
+// optimum alone, in a sheaf, in rounds, from a warm start, by either step rule, on every device.
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -31,10 +31,13 @@ Table make_table(std::int64_t rows, std::int64_t columns, double density) {
 template <class T>
 Dataset<T> make_dataset(const Table& table, bool sparse) {
   DenseMatrix<T> dense{table.rows, table.columns, Array<T>(table.rows * table.columns)};
-  for (std::int64_t e = 0; e < dense.values.size(); ++e) dense.values[e] = static_cast<T>(table.x[static_cast<std::size_t>(e)]);
+  for (std::int64_t e = 0; e < dense.values.size(); ++e)
+    dense.values[e] = static_cast<T>(table.x[static_cast<std::size_t>(e)]);
   Dataset<T> dataset;
-  if (sparse) dataset.x = to_sparse(dense, 1);
-  else dataset.x = std::move(dense);
+  if (sparse)
+    dataset.x = to_sparse(dense, 1);
+  else
+    dataset.x = std::move(dense);
   return dataset;
 }
 
@@ -64,8 +67,8 @@ struct Optimality {
 
 /// Objective and gradient norm once more, by plain loops.
 template <class T>
-Optimality measure(const Table& table, const Sheaf& sheaf, const Task& task, const NewtonParams& params, const Block<T>& w,
-                   std::int32_t column) {
+Optimality measure(const Table& table, const Sheaf& sheaf, const Task& task, const NewtonParams& params,
+                   const Block<T>& w, std::int32_t column) {
   const bool bias = params.bias > 0;
   const auto weight = [&](std::int64_t j) { return static_cast<double>(w(j, column)); };
   std::vector<double> gradient(static_cast<std::size_t>(table.columns + (bias ? 1 : 0)), 0.0);
@@ -94,7 +97,8 @@ Optimality measure(const Table& table, const Sheaf& sheaf, const Task& task, con
       slope = z - y;
     }
     result.objective += cost * loss;
-    for (std::int64_t j = 0; j < table.columns; ++j) gradient[static_cast<std::size_t>(j)] += cost * slope * table.at(i, j);
+    for (std::int64_t j = 0; j < table.columns; ++j)
+      gradient[static_cast<std::size_t>(j)] += cost * slope * table.at(i, j);
     if (bias) gradient.back() += cost * slope * params.bias;
   }
   for (std::size_t j = 0; j < gradient.size(); ++j) {
@@ -170,7 +174,8 @@ TEST(Newton, SinglePrecisionReachesItsOwnLimit) {
   const Table table = make_table(150, 40, 0.4);
   for_settings([&](Device device, const Setting& setting) {
     const Sheaf sheaf = make_sheaf(table, is_regression(setting.loss), {0.01, 1, 100});
-    const auto exact = newton(context_on(device), make_dataset<double>(table, setting.sparse), sheaf, params_of(setting, 1e-8));
+    const auto exact =
+        newton(context_on(device), make_dataset<double>(table, setting.sparse), sheaf, params_of(setting, 1e-8));
     const auto params = params_of(setting, 1e-3);
     const auto fits = newton(context_on(device), make_dataset<float>(table, setting.sparse), sheaf, params);
     for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
@@ -267,7 +272,8 @@ TEST(Newton, ARowOfWeightTwoIsTwoRowsAndOfWeightZeroNone) {
 TEST(Newton, TooLittleMemoryForOneTaskIsAnError) {
   const Table table = make_table(50, 10, 0.5);
   const Sheaf sheaf = make_sheaf(table, false, {1});
-  EXPECT_THROW(newton(context_on(Device::cpu(), 1000), make_dataset<double>(table, true), sheaf, NewtonParams{}), Error);
+  EXPECT_THROW(newton(context_on(Device::cpu(), 1000), make_dataset<double>(table, true), sheaf, NewtonParams{}),
+               Error);
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ void check(cusparseStatus_t status) {
 }
 
 template <class T>
-T* untyped(const T* pointer) { return const_cast<T*>(pointer); }
+T* untyped(const T* pointer) {
+  return const_cast<T*>(pointer);
+}
 
 struct Product {
   cusparseHandle_t handle{};
@@ -33,18 +35,18 @@ struct Product {
     const float one = 1;
     const float zero = 0;
     std::size_t bytes = 0;
-    check(cusparseSpMM_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, b, &zero,
-                                  out, CUDA_R_32F, algorithm, &bytes));
+    check(cusparseSpMM_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a,
+                                  b, &zero, out, CUDA_R_32F, algorithm, &bytes));
     buffer = Array<char>(static_cast<std::int64_t>(bytes) + 1, Device::cuda());
-    check(cusparseSpMM_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, b, &zero,
-                                  out, CUDA_R_32F, algorithm, buffer.data()));
+    check(cusparseSpMM_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a,
+                                  b, &zero, out, CUDA_R_32F, algorithm, buffer.data()));
   }
   void run(int repeats) {
     const float one = 1;
     const float zero = 0;
     for (int r = 0; r < repeats; ++r)
-      check(cusparseSpMM(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, b, &zero, out,
-                         CUDA_R_32F, algorithm, buffer.data()));
+      check(cusparseSpMM(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, b, &zero,
+                         out, CUDA_R_32F, algorithm, buffer.data()));
     cudaDeviceSynchronize();
   }
   double seconds() {
@@ -63,15 +65,16 @@ struct Product {
 
 }  // namespace
 
-std::function<void(int)> cusparse_product(const SparseMatrix<float>& a, BlockView<const float> b, BlockView<float> out) {
+std::function<void(int)> cusparse_product(const SparseMatrix<float>& a, BlockView<const float> b,
+                                          BlockView<float> out) {
   auto product = std::make_shared<Product>();
   check(cusparseCreate(&product->handle));
   const auto offsets = a.offsets.to(Device::cpu());
   const std::vector<std::int32_t> narrowed(offsets.begin(), offsets.end());
   product->offsets = Array<std::int32_t>::copy_of(narrowed, a.values.device());
-  check(cusparseCreateCsr(&product->a, a.rows, a.columns, a.nonzeros(), product->offsets.data(), untyped(a.indices.data()),
-                          untyped(a.values.data()), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                          CUDA_R_32F));
+  check(cusparseCreateCsr(&product->a, a.rows, a.columns, a.nonzeros(), product->offsets.data(),
+                          untyped(a.indices.data()), untyped(a.values.data()), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                          CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
   check(cusparseCreateDnMat(&product->b, b.rows, b.tasks, b.stride, untyped(b.data), CUDA_R_32F, CUSPARSE_ORDER_ROW));
   check(cusparseCreateDnMat(&product->out, out.rows, out.tasks, out.stride, out.data, CUDA_R_32F, CUSPARSE_ORDER_ROW));
   auto best = CUSPARSE_SPMM_CSR_ALG2;

@@ -9,8 +9,8 @@
 
 namespace sheaf::bench {
 
-/// Makes ready out = A b for row-major blocks on the GPU of `a`, with the fastest of cuSPARSE's algorithms for row-major
-/// operands. Calling the result runs the product `repeats` times and waits.
+/// Makes ready out = A b for row-major blocks on the GPU of `a`, with the fastest of cuSPARSE's algorithms for
+/// row-major operands. Calling the result runs the product `repeats` times and waits.
 std::function<void(int repeats)> cusparse_product(const SparseMatrix<float>& a, BlockView<const float> b,
                                                   BlockView<float> out);
 

@@ -1,5 +1,5 @@
-// LIBLINEAR's own library (Debian: liblinear-dev), the peer of our linear models on the CPU. Trained in this process on the
-// same matrix, so that reading files is not part of any figure.
+// LIBLINEAR's own library (Debian: liblinear-dev), the peer of our linear models on the CPU. Trained in this process on
+// the same matrix, so that reading files is not part of any figure.
 #pragma once
 
 #include <vector>

@@ -102,10 +102,7 @@ class Block {
  public:
   Block() = default;
   Block(std::int64_t rows, std::int32_t tasks, Device device = Device::cpu())
-      : rows_(rows),
-        tasks_(tasks),
-        stride_(block_stride(tasks)),
-        values_(Array<T>::zeros(rows * stride_, device)) {}
+      : rows_(rows), tasks_(tasks), stride_(block_stride(tasks)), values_(Array<T>::zeros(rows * stride_, device)) {}
 
   BlockView<T> view() { return {values_.data(), rows_, tasks_, stride_, values_.device()}; }
   BlockView<const T> view() const { return {values_.data(), rows_, tasks_, stride_, values_.device()}; }

@@ -16,22 +16,21 @@ namespace sheaf {
 /// The labels of all rows, kept in every way they can be understood, since the model and not the file decides whether
 /// 0, 1, 2 are classes or amounts.
 struct Target {
-  std::vector<double> values;            ///< the labels as numbers; empty when one of them is not a number
-  std::vector<std::int32_t> classes;     ///< class of each row; empty when numbers have over max_classes distinct values
+  std::vector<double> values;         ///< the labels as numbers; empty when one of them is not a number
+  std::vector<std::int32_t> classes;  ///< class of each row; empty when numbers have over max_classes distinct values
   std::vector<std::string> class_names;  ///< as spelled at first appearance, in order of first appearance
   std::string name;                      ///< the label's column, where the file names it
 
   static constexpr std::int64_t max_classes = 65536;
 
   bool empty() const { return values.empty() && classes.empty(); }
-  std::int64_t rows() const {
-    return static_cast<std::int64_t>(values.empty() ? classes.size() : values.size());
-  }
+  std::int64_t rows() const { return static_cast<std::int64_t>(values.empty() ? classes.size() : values.size()); }
   /// Whether the labels look like classes: some are not numbers, or they are few distinct integers.
   bool looks_like_classes() const;
 };
 
-/// The matrix on one device, in the orders that products need. Valid as long as the Dataset is neither moved nor destroyed.
+/// The matrix on one device, in the orders that products need. Valid as long as the Dataset is neither moved nor
+/// destroyed.
 template <class T>
 struct Resident {
   const Matrix<T>* rows_first = nullptr;           // dense row-major, or CSR

@@ -1,4 +1,5 @@
-// What a user can cause is an Error with a message that says what, where and what to do; our own bugs are InternalError.
+// What a user can cause is an Error with a message that says what, where and what to do; our own bugs are
+// InternalError.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@
 
 namespace sheaf {
 
-/// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y - z)^2 / 2.
+/// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
+/// z)^2 / 2.
 enum class Loss : std::uint8_t { logistic, squared_hinge, squared_tube, squared };
 
 enum class StepRule : std::uint8_t {
@@ -22,8 +23,8 @@ enum class StepRule : std::uint8_t {
 struct NewtonParams {
   Loss loss = Loss::logistic;
   StepRule rule = StepRule::line_search;
-  /// Stop at |gradient| <= tolerance * share * |gradient at w = 0|, where share is that of the rarer class among the task's
-  /// rows (regression: 1), as in LIBLINEAR.
+  /// Stop at |gradient| <= tolerance * share * |gradient at w = 0|, where share is that of the rarer class among the
+  /// task's rows (regression: 1), as in LIBLINEAR.
   double tolerance = 0.01;
   int max_iterations = 1000;
   double bias = 0;  ///< value of an extra feature after the last; 0: none
@@ -46,9 +47,9 @@ struct Fits {
   std::vector<TaskFit> tasks;
 };
 
-/// For every task of the sheaf: min over w of w'w / 2 + sum over examples of cost * row weight * loss. `start`, where given,
-/// holds weights to begin with (CPU memory, one column per task). Tasks that do not fit the context's memory together are
-/// trained in several rounds.
+/// For every task of the sheaf: min over w of w'w / 2 + sum over examples of cost * row weight * loss. `start`, where
+/// given, holds weights to begin with (CPU memory, one column per task). Tasks that do not fit the context's memory
+/// together are trained in several rounds.
 template <class T>
 Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const NewtonParams& params,
                const Block<T>* start = nullptr);

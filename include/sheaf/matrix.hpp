@@ -18,8 +18,8 @@ struct DenseMatrix {
   DenseMatrix to(Device device) const { return {rows, columns, values.to(device)}; }
 };
 
-/// Compressed rows (CSR): row i owns entries offsets[i] .. offsets[i+1], columns ascending. Compressed columns (CSC) are
-/// the compressed rows of the transpose.
+/// Compressed rows (CSR): row i owns entries offsets[i] .. offsets[i+1], columns ascending. Compressed columns (CSC)
+/// are the compressed rows of the transpose.
 template <class T>
 struct SparseMatrix {
   std::int64_t rows = 0;

@@ -29,7 +29,7 @@ class Random {
   }
 
  private:
-  std::uint64_t state_[4];
+  std::uint64_t state_[4] = {};
   double spare_normal_ = 0;
   bool has_spare_ = false;
 };

@@ -78,8 +78,8 @@ DeviceInfo describe(Device device) {
     if (info.device == device) return info;
   DeviceInfo none;
   none.device = device;
-  none.why_not = gpus.front().usable ? fmt::format("there are GPUs cuda:0 to cuda:{}", gpus.size() - 1)
-                                     : gpus.front().why_not;
+  none.why_not =
+      gpus.front().usable ? fmt::format("there are GPUs cuda:0 to cuda:{}", gpus.size() - 1) : gpus.front().why_not;
   return none;
 }
 

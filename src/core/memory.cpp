@@ -35,8 +35,10 @@ void* allocate(Device device, std::int64_t bytes) {
 
 void release(Device device, void* memory) noexcept {
   if (memory == nullptr) return;
-  if (device.is_cpu()) std::free(memory);
-  else cuda::release(device.index, memory);
+  if (device.is_cpu())
+    std::free(memory);
+  else
+    cuda::release(device.index, memory);
 }
 
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, std::int64_t bytes) {
@@ -45,9 +47,12 @@ void copy_bytes(void* to, Device to_device, const void* from, Device from_device
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
     return;
   }
-  if (to_device.is_cpu()) cuda::copy_to_host(to, from_device.index, from, bytes);
-  else if (from_device.is_cpu()) cuda::copy_from_host(to_device.index, to, from, bytes);
-  else cuda::copy_between(to_device.index, to, from_device.index, from, bytes);
+  if (to_device.is_cpu())
+    cuda::copy_to_host(to, from_device.index, from, bytes);
+  else if (from_device.is_cpu())
+    cuda::copy_from_host(to_device.index, to, from, bytes);
+  else
+    cuda::copy_between(to_device.index, to, from_device.index, from, bytes);
 }
 
 void fill_bytes(void* memory, Device device, int value, std::int64_t bytes) {

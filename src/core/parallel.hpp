@@ -7,8 +7,8 @@
 
 namespace sheaf {
 
-/// Calls work(i) for i in 0 .. count-1, in any order, on up to `threads` threads. After an error, indices above the failed
-/// one may be left out; the error of the lowest failing index is thrown.
+/// Calls work(i) for i in 0 .. count-1, in any order, on up to `threads` threads. After an error, indices above the
+/// failed one may be left out; the error of the lowest failing index is thrown.
 template <class Work>
 void parallel_for(int threads, std::int64_t count, Work&& work) {
   std::exception_ptr error;

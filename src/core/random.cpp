@@ -16,7 +16,7 @@ std::uint64_t splitmix(std::uint64_t& state) {
 
 }  // namespace
 
-Random::Random(std::uint64_t seed, std::uint64_t stream) : state_{} {
+Random::Random(std::uint64_t seed, std::uint64_t stream) {
   std::uint64_t mix = seed;
   mix = splitmix(mix) ^ (stream * 0xd1342543de82ef95U);
   for (auto& word : state_) word = splitmix(mix);
@@ -91,7 +91,11 @@ std::int64_t Random::poisson(double mean) {
     mean -= arrival;
   }
   const double limit = std::exp(-mean);
-  for (double product = 1 - uniform(); product > limit; product *= 1 - uniform()) ++count;
+  double product = 1 - uniform();
+  while (product > limit) {
+    ++count;
+    product *= 1 - uniform();
+  }
   return count;
 }
 

@@ -12,7 +12,7 @@ inline constexpr int add_lanes = 16;
 
 /// add_lanes threads share the parts of one element, and their sums are added in order.
 template <class From, class To>
-__global__ void __launch_bounds__(add_elements * add_lanes)
+__global__ void __launch_bounds__(add_elements* add_lanes)
     add_parts_kernel(const From* partial, int parts, std::int64_t size, To* out) {
   __shared__ double sums[add_lanes][add_elements];
   const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * add_elements + threadIdx.x;

@@ -69,14 +69,16 @@ void release(int index, void* memory) noexcept {
 void copy_to_host(void* to, int index, const void* from, std::int64_t bytes) {
   const Current current(index);
   const Stream stream;
-  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream), "copying from the GPU");
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream),
+        "copying from the GPU");
   stream.synchronize();
 }
 
 void copy_from_host(int index, void* to, const void* from, std::int64_t bytes) {
   const Current current(index);
   const Stream stream;
-  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream), "copying to the GPU");
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream),
+        "copying to the GPU");
   stream.synchronize();
 }
 

@@ -1,6 +1,6 @@
-// Dense block products on the GPU. Most go to cuBLAS: X w as it is, X' z as a batch of chunks of rows. X w of narrow data (at
-// most `narrow` features) has a kernel of its own: a thread holds the weights of its tasks in registers while the rows of X
-// pass by in shared memory, fetched one chunk ahead. So has (X o X)' z, which no library offers.
+// Dense block products on the GPU. Most go to cuBLAS: X w as it is, X' z as a batch of chunks of rows. X w of narrow
+// data (at most `narrow` features) has a kernel of its own: a thread holds the weights of its tasks in registers while
+// the rows of X pass by in shared memory, fetched one chunk ahead. So has (X o X)' z, which no library offers.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,8 @@ struct alignas(Tasks * sizeof(T)) Pair {
 template <int Columns, class T>
 class StagedRows {
  public:
-  /// `columns` columns of X, whose rows are `pitch` apart, stand `Columns` apart in `buffer` with zeros behind the last.
+  /// `columns` columns of X, whose rows are `pitch` apart, stand `Columns` apart in `buffer` with zeros behind the
+  /// last.
   __device__ StagedRows(const T* x, std::int64_t pitch, std::int64_t rows, int columns, T* buffer)
       : x_(x), pitch_(pitch), rows_(rows), columns_(columns), buffer_(buffer) {
     for (int e = threadIdx.x; e < 2 * staged_rows * Columns; e += dense_threads)
@@ -121,7 +122,7 @@ __global__ void __launch_bounds__(dense_threads)
 template <int Columns, int Tasks, class T>
 __global__ void __launch_bounds__(dense_threads)
     squared_sums(const T* x, std::int64_t pitch, std::int64_t rows, int columns, const T* z, int stride, int across,
-                      T* partial) {
+                 T* partial) {
   __shared__ __align__(16) T buffer[2 * staged_rows * Columns];
   const DensePlace<Tasks> place(across);
   const bool active = place.column < stride;
@@ -175,25 +176,31 @@ inline void gemm_batch(cublasHandle_t handle, cublasOperation_t second, int m, i
                        int count) {
   const float one = 1;
   const float zero = 0;
-  cuda::check(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, second, m, n, k, &one, a, lda, step_a, b, ldb, step_b, &zero, c,
-                                        ldc, step_c, count), "a dense product");
+  cuda::check(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, second, m, n, k, &one, a, lda, step_a, b, ldb, step_b,
+                                        &zero, c, ldc, step_c, count),
+              "a dense product");
 }
 inline void gemm_batch(cublasHandle_t handle, cublasOperation_t second, int m, int n, int k, const double* a, int lda,
-                       long long step_a, const double* b, int ldb, long long step_b, double* c, int ldc, long long step_c,
-                       int count) {
+                       long long step_a, const double* b, int ldb, long long step_b, double* c, int ldc,
+                       long long step_c, int count) {
   const double one = 1;
   const double zero = 0;
-  cuda::check(cublasDgemmStridedBatched(handle, CUBLAS_OP_N, second, m, n, k, &one, a, lda, step_a, b, ldb, step_b, &zero, c,
-                                        ldc, step_c, count), "a dense product");
+  cuda::check(cublasDgemmStridedBatched(handle, CUBLAS_OP_N, second, m, n, k, &one, a, lda, step_a, b, ldb, step_b,
+                                        &zero, c, ldc, step_c, count),
+              "a dense product");
 }
 
 /// Calls f(columns) with the smallest compile-time width that holds `columns`.
 template <class F>
 void with_columns(std::int64_t columns, F&& f) {
-  if (columns <= 8) f(std::integral_constant<int, 8>{});
-  else if (columns <= 16) f(std::integral_constant<int, 16>{});
-  else if (columns <= 28) f(std::integral_constant<int, 28>{});
-  else f(std::integral_constant<int, narrow>{});
+  if (columns <= 8)
+    f(std::integral_constant<int, 8>{});
+  else if (columns <= 16)
+    f(std::integral_constant<int, 16>{});
+  else if (columns <= 28)
+    f(std::integral_constant<int, 28>{});
+  else
+    f(std::integral_constant<int, narrow>{});
 }
 
 template <class T>
@@ -207,14 +214,15 @@ class DenseProduct {
     if (x_.rows == 0) return;
     if (x_.columns == 0) return clear(z.data, x_.rows * z.stride);
     if (x_.columns <= narrow && z.stride >= 8) {
-      with_columns(x_.columns, [&](auto columns) { by_tasks(z.stride, [&](auto tasks) { product<columns(), tasks()>(w, z); }); });
+      with_columns(x_.columns,
+                   [&](auto columns) { by_tasks(z.stride, [&](auto tasks) { product<columns(), tasks()>(w, z); }); });
       return;
     }
     const auto columns = static_cast<int>(x_.columns);
     for (std::int64_t first = 0; first < x_.rows; first += most_rows) {
       const auto rows = static_cast<int>(std::min(most_rows, x_.rows - first));
-      gemm_batch(blas_, CUBLAS_OP_N, z.stride, rows, columns, w.data, w.stride, 0, x_.values.data() + first * x_.columns,
-                 columns, 0, z.data + first * z.stride, z.stride, 0, 1);
+      gemm_batch(blas_, CUBLAS_OP_N, z.stride, rows, columns, w.data, w.stride, 0,
+                 x_.values.data() + first * x_.columns, columns, 0, z.data + first * z.stride, z.stride, 0, 1);
     }
   }
 
@@ -222,8 +230,10 @@ class DenseProduct {
   void transposed(BlockView<const T> z, BlockView<T> g) {
     if (x_.columns == 0) return;
     if (x_.rows == 0) return clear(g.data, x_.columns * g.stride);
-    if constexpr (Squares) squared_panels(z, g);
-    else chunked_gemm(z, g);
+    if constexpr (Squares)
+      squared_panels(z, g);
+    else
+      chunked_gemm(z, g);
   }
 
  private:
@@ -235,8 +245,10 @@ class DenseProduct {
 
   template <class F>
   static void by_tasks(int stride, F&& f) {
-    if (stride >= 8) f(std::integral_constant<int, 2>{});
-    else f(std::integral_constant<int, 1>{});
+    if (stride >= 8)
+      f(std::integral_constant<int, 2>{});
+    else
+      f(std::integral_constant<int, 1>{});
   }
   /// Threads side by side over the tasks of a tile.
   static int threads_across(int stride, int tasks) {
@@ -247,7 +259,8 @@ class DenseProduct {
   dim3 grid_for(int across, int stride, int tasks, int waves) const {
     const auto tiles = static_cast<unsigned>((stride + across * tasks - 1) / (across * tasks));
     const std::int64_t chunks = (x_.rows + staged_rows - 1) / staged_rows;
-    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(chunks, static_cast<std::int64_t>(processors_) * waves));
+    const auto blocks =
+        static_cast<unsigned>(std::min<std::int64_t>(chunks, static_cast<std::int64_t>(processors_) * waves));
     return {blocks, tiles};
   }
   T* partial(std::int64_t size) {
@@ -278,8 +291,8 @@ class DenseProduct {
     const dim3 grid = grid_for(across, g.stride, Tasks, 8);
     const std::int64_t size = static_cast<std::int64_t>(count) * g.stride;
     T* parts = partial(grid.x * size);
-    squared_sums<Columns, Tasks, T><<<grid, dense_threads, 0, stream_>>>(x_.values.data() + first, x_.columns, x_.rows, count,
-                                                                        z.data, g.stride, across, parts);
+    squared_sums<Columns, Tasks, T><<<grid, dense_threads, 0, stream_>>>(x_.values.data() + first, x_.columns, x_.rows,
+                                                                         count, z.data, g.stride, across, parts);
     cuda::check_launch("squared_sums");
     cuda::add_parts(parts, static_cast<int>(grid.x), size, g.data + first * g.stride, stream_);
   }
@@ -287,7 +300,8 @@ class DenseProduct {
   /// Chunks of rows as one batch of products, their results added in double: short sums, and work for every processor.
   void chunked_gemm(BlockView<const T> z, BlockView<T> g) {
     const std::int64_t size = x_.columns * g.stride;
-    const std::int64_t affordable = std::max<std::int64_t>(1, (std::int64_t{256} << 20) / (size * static_cast<std::int64_t>(sizeof(T))));
+    const std::int64_t affordable =
+        std::max<std::int64_t>(1, (std::int64_t{256} << 20) / (size * static_cast<std::int64_t>(sizeof(T))));
     const std::int64_t chunk = std::max<std::int64_t>(4096, (x_.rows + affordable - 1) / affordable);
     const std::int64_t whole = x_.rows / chunk;
     const std::int64_t rest = x_.rows % chunk;
@@ -296,11 +310,11 @@ class DenseProduct {
     const auto columns = static_cast<int>(x_.columns);
     const T* x = x_.values.data();
     if (whole > 0)
-      gemm_batch(blas_, CUBLAS_OP_T, g.stride, columns, static_cast<int>(chunk), z.data, z.stride, chunk * z.stride, x, columns,
-                 chunk * columns, to, g.stride, size, static_cast<int>(whole));
+      gemm_batch(blas_, CUBLAS_OP_T, g.stride, columns, static_cast<int>(chunk), z.data, z.stride, chunk * z.stride, x,
+                 columns, chunk * columns, to, g.stride, size, static_cast<int>(whole));
     if (rest > 0)
-      gemm_batch(blas_, CUBLAS_OP_T, g.stride, columns, static_cast<int>(rest), z.data + whole * chunk * z.stride, z.stride, 0,
-                 x + whole * chunk * columns, columns, 0, to + whole * size, g.stride, 0, 1);
+      gemm_batch(blas_, CUBLAS_OP_T, g.stride, columns, static_cast<int>(rest), z.data + whole * chunk * z.stride,
+                 z.stride, 0, x + whole * chunk * columns, columns, 0, to + whole * size, g.stride, 0, 1);
     if (parts > 1) cuda::add_parts(to, static_cast<int>(parts), size, g.data, stream_);
   }
 

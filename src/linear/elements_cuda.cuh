@@ -28,8 +28,8 @@ struct Tables {
   std::int32_t weight_columns, target_columns;
 };
 
-/// partial[block][t] = the sum of term(row, t) over the block's rows. A block is `across` columns wide and sum_threads /
-/// across rows high; columns beyond it are taken in further passes.
+/// partial[block][t] = the sum of term(row, t) over the block's rows. A block is `across` columns wide and sum_threads
+/// / across rows high; columns beyond it are taken in further passes.
 template <class Term>
 __device__ void sum_rows(std::int64_t rows, int stride, int across, double* partial, Term term) {
   __shared__ double shared[sum_threads];
@@ -66,7 +66,8 @@ __global__ void __launch_bounds__(sum_threads)
 template <class T>
 __global__ void __launch_bounds__(sum_threads)
     sum_columns(const T* a, std::int64_t rows, int stride, int across, double* partial) {
-  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) { return static_cast<double>(a[i * stride + t]); });
+  sum_rows(rows, stride, across, partial,
+           [=](std::int64_t i, int t) { return static_cast<double>(a[i * stride + t]); });
 }
 
 /// A null pointer for `step`, `slopes`, `curvatures` or `wanted` leaves that part out (wanted: all tasks are).
@@ -79,7 +80,9 @@ __global__ void __launch_bounds__(sum_threads)
     const std::int64_t e = i * stride + t;
     const TaskColumn<T> task = tables.tasks[t];
     const T y = tables.targets[i * tables.target_columns + task.target];
-    const T weight = tables.row_weights == nullptr ? T(1) : static_cast<T>(tables.row_weights[i * tables.weight_columns + task.rows]);
+    const T weight = tables.row_weights == nullptr
+                         ? T(1)
+                         : static_cast<T>(tables.row_weights[i * tables.weight_columns + task.rows]);
     const T cost = weight * (y > 0 ? task.positive : task.negative);
     const auto terms = Functor::terms(step == nullptr ? z[e] : z[e] + step[e], y, task.epsilon);
     if (slopes != nullptr) slopes[e] = cost * terms.slope;
@@ -141,7 +144,8 @@ __global__ void combine_elements(const T* factors, const T* a, T* b, std::int64_
 }
 
 template <class T>
-__global__ void multiply_pairs(const T* a, const T* b, const std::uint8_t* wanted, T* c, std::int64_t size, int stride) {
+__global__ void multiply_pairs(const T* a, const T* b, const std::uint8_t* wanted, T* c, std::int64_t size,
+                               int stride) {
   const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (e >= size || (wanted != nullptr && wanted[e % stride] == 0)) return;
   c[e] = a[e] * b[e];

@@ -1,6 +1,6 @@
-// Losses of linear models as functions of the decision value z = x'w and the target y: value, first and second derivative
-// in z. Written once for both backends. Squared hinge and the squared tube have no factor 1/2 (as in LIBLINEAR); where the
-// second derivative jumps, the generalised one of the active side is taken.
+// Losses of linear models as functions of the decision value z = x'w and the target y: value, first and second
+// derivative in z. Written once for both backends. Squared hinge and the squared tube have no factor 1/2 (as in
+// LIBLINEAR); where the second derivative jumps, the generalised one of the active side is taken.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct Logistic {
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
     const T margin = y * z;
     const T e = exp_nonpositive(-std::abs(margin));  // never overflows
-    const T p = (margin > 0 ? e : T(1)) / (1 + e);  // 1 / (1 + exp(margin))
+    const T p = (margin > 0 ? e : T(1)) / (1 + e);   // 1 / (1 + exp(margin))
     const T value = log1p_unit(e) + (margin > 0 ? T(0) : -margin);
     return {value, -y * p, e / ((1 + e) * (1 + e))};
   }
@@ -66,10 +66,14 @@ struct Squared {
 template <class F>
 auto with_loss(Loss loss, F&& f) {
   switch (loss) {
-    case Loss::logistic: return f(Logistic{});
-    case Loss::squared_hinge: return f(SquaredHinge{});
-    case Loss::squared_tube: return f(SquaredTube{});
-    case Loss::squared: break;
+    case Loss::logistic:
+      return f(Logistic{});
+    case Loss::squared_hinge:
+      return f(SquaredHinge{});
+    case Loss::squared_tube:
+      return f(SquaredTube{});
+    case Loss::squared:
+      break;
   }
   return f(Squared{});
 }

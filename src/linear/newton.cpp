@@ -1,12 +1,13 @@
-// Newton's method for a block of linear models, each: min over w of f(w) = w'Rw / 2 + sum_i c_i loss(x_i'w, y_i), R = I but
-// for an unpenalised bias.
+// Newton's method for a block of linear models, each: min over w of f(w) = w'Rw / 2 + sum_i c_i loss(x_i'w, y_i), R = I
+// but for an unpenalised bias.
 //
-// Lin, Weng, Keerthi 2008 (trust region, alg. 1 and 2), Hsia, Chiang, Lin 2018 (preconditioner), Galli, Lin 2021 (line search
-// and the stopping rule of the conjugate gradients); constants as in LIBLINEAR. Where we differ: many tasks move through one
-// loop, each in its own phase. A task in phase `conjugate` asks for X'D(Xd), one in phase `gradient` for X'(slopes): both are
-// "apply X, change the rows, apply X'", so one pair of block products per turn of the loop serves all tasks, whatever their
-// phase, and no task waits for another. A task in phase `gradient` has d = w, which adds Rw to its gradient and gives a fresh
-// z = Xw. Norms in the preconditioner's metric follow from recurrences, so a turn needs two vectors of scalars on the host.
+// Lin, Weng, Keerthi 2008 (trust region, alg. 1 and 2), Hsia, Chiang, Lin 2018 (preconditioner), Galli, Lin 2021 (line
+// search and the stopping rule of the conjugate gradients); constants as in LIBLINEAR. Where we differ: many tasks move
+// through one loop, each in its own phase. A task in phase `conjugate` asks for X'D(Xd), one in phase `gradient` for
+// X'(slopes): both are "apply X, change the rows, apply X'", so one pair of block products per turn of the loop serves
+// all tasks, whatever their phase, and no task waits for another. A task in phase `gradient` has d = w, which adds Rw
+// to its gradient and gives a fresh z = Xw. Norms in the preconditioner's metric follow from recurrences, so a turn
+// needs two vectors of scalars on the host.
 #include "linear/newton.hpp"
 
 #include <algorithm>
@@ -20,10 +21,6 @@ namespace sheaf::linear {
 namespace {
 
 constexpr double preconditioner_share = 0.01;
-constexpr double armijo = 0.01;
-constexpr int most_halvings = 20;
-constexpr double eta0 = 1e-4, eta1 = 0.25, eta2 = 0.75;
-constexpr double sigma1 = 0.25, sigma2 = 0.5, sigma3 = 4;
 
 /// The share of the rarer class among the rows a task trains on, at least one row's; 1 for regression.
 double rarer_share(const Sheaf& sheaf, const Task& task, Loss loss) {
@@ -38,24 +35,6 @@ double rarer_share(const Sheaf& sheaf, const Task& task, Loss loss) {
     positive += sheaf.targets[static_cast<std::size_t>(i * sheaf.target_columns + task.target)] > 0 ? 1 : 0;
   }
   return std::max(std::min(positive, rows - positive), 1.0) / std::max(rows, 1.0);
-}
-
-std::vector<double> as_factors(std::span<const std::uint8_t> flags) { return {flags.begin(), flags.end()}; }
-
-std::vector<double> inverted(std::span<const double> flags) {
-  std::vector<double> result;
-  for (const double flag : flags) result.push_back(1 - flag);
-  return result;
-}
-
-/// Differences of the objective below this are rounding.
-template <class T>
-double rounding(double objective) {
-  return 10 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::abs(objective);
-}
-
-bool any(std::span<const std::uint8_t> flags) {
-  return std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
 }
 
 }  // namespace
@@ -74,7 +53,8 @@ NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonP
     course.share = rarer_share(sheaf, sheaf.tasks[static_cast<std::size_t>(course.task)], params.loss);
     courses_.push_back(course);
   }
-  for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_}) *block = Block<T>(ops.examples(), round.count, ops.device());
+  for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_})
+    *block = Block<T>(ops.examples(), round.count, ops.device());
   for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
     *block = Block<T>(ops.weights(), round.count, ops.device());
   if (start == nullptr) return;
@@ -200,14 +180,15 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
   if (new_point) precondition(which);
   const auto take = as_factors(which);
   const auto leave = inverted(take);
-  std::vector<double> negative;
-  for (const double factor : take) negative.push_back(-factor);
+  std::vector<double> negative(take);
+  for (double& factor : negative) factor = -factor;
   const std::vector<double> zeros(courses_.size(), 0.0);
   ops_.combine(negative, g_.view(), leave, r_.view());
   ops_.combine(zeros, g_.view(), leave, s_.view());
   ops_.combine(zeros, z_.view(), leave, zs_.view());
   std::vector<double> scalars(2 * courses_.size());
-  ops_.advance(zeros, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), std::span(scalars).first(courses_.size()));
+  ops_.advance(zeros, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(),
+               std::span(scalars).first(courses_.size()));
   const std::vector<Dot<T>> products{{g_.view(), g_.view(), inverse_.view()}};
   if (new_point) ops_.dots(products, std::span(scalars).last(courses_.size()));
   for (std::size_t t = 0; t < courses_.size(); ++t) {
@@ -272,8 +253,10 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
     if (which[t] == 0) continue;
     ++course.fit.products;
     ++course.steps;
-    if (dHd[t] > 0) alpha[t] = step_length(course, dHd[t]);
-    else done[t] = 1;  // rounding has eaten the curvature
+    if (dHd[t] > 0)
+      alpha[t] = step_length(course, dHd[t]);
+    else
+      done[t] = 1;  // rounding has eaten the curvature
   }
   ops_.advance(alpha, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), rz);
   ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
@@ -297,109 +280,6 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
   if (any(done)) try_steps(done);
 }
 
-/// The steps of tasks whose conjugate gradients are done: measured, then taken or refused.
-template <class T>
-void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
-  const auto tasks = courses_.size();
-  std::vector<double> scalars(4 * tasks);
-  const std::vector<Dot<T>> products{{g_.view(), s_.view()},
-                                     {s_.view(), r_.view()},
-                                     {penalised(w_), penalised(s_)},
-                                     {penalised(s_), penalised(s_)}};
-  ops_.dots(products, scalars);
-  const std::vector<double> gs(scalars.begin(), scalars.begin() + static_cast<std::ptrdiff_t>(tasks));
-  std::vector<double> trial(tasks);
-  ops_.losses(params_.loss, z_.view(), zs_.view(), done, trial, {}, {});
-  for (std::size_t t = 0; t < tasks; ++t)
-    trial[t] += (courses_[t].wRw + 2 * scalars[2 * tasks + t] + scalars[3 * tasks + t]) / 2;
-  if (params_.rule == StepRule::line_search) search_lines(done, trial, gs);
-  std::vector<std::uint8_t> accepted(tasks, 0);
-  std::vector<std::uint8_t> refused(tasks, 0);
-  for (std::size_t t = 0; t < tasks; ++t) {
-    if (done[t] == 0) continue;
-    judge(courses_[t], trial[t], gs[t], -(gs[t] - scalars[tasks + t]) / 2);
-    accepted[t] = courses_[t].phase == Phase::gradient ? 1 : 0;
-    refused[t] = courses_[t].phase == Phase::conjugate ? 1 : 0;
-  }
-  if (any(accepted)) accept(accepted);
-  if (any(refused)) start_conjugate(refused, false);
-}
-
-/// Halves s and zs of those tasks whose objective did not fall enough, until it does.
-template <class T>
-void NewtonBlock<T>::search_lines(const std::vector<std::uint8_t>& done, std::vector<double>& trial,
-                                  const std::vector<double>& gs) {
-  const auto tasks = courses_.size();
-  std::vector<double> length(tasks, 1.0);
-  for (int halving = 0; halving < most_halvings; ++halving) {
-    std::vector<std::uint8_t> shorter(tasks, 0);
-    std::vector<double> factor(tasks, 1.0);
-    for (std::size_t t = 0; t < tasks; ++t) {
-      const double rise = trial[t] - courses_[t].f;
-      const double noise = rounding<T>(courses_[t].f);
-      const bool blind = std::abs(rise) <= noise && -gs[t] <= 2 * noise;
-      if (done[t] == 0 || blind || rise <= armijo * length[t] * gs[t]) continue;
-      shorter[t] = 1;
-      factor[t] = 0.5;
-      length[t] /= 2;
-    }
-    if (!any(shorter)) return;
-    const std::vector<double> zeros(tasks, 0.0);
-    ops_.combine(zeros, g_.view(), factor, s_.view());
-    ops_.combine(zeros, z_.view(), factor, zs_.view());
-    std::vector<double> values(3 * tasks);
-    const std::vector<Dot<T>> products{{penalised(w_), penalised(s_)}, {penalised(s_), penalised(s_)}};
-    ops_.losses(params_.loss, z_.view(), zs_.view(), shorter, std::span(values).first(tasks), {}, {});
-    ops_.dots(products, std::span(values).last(2 * tasks));
-    for (std::size_t t = 0; t < tasks; ++t)
-      if (shorter[t] != 0) trial[t] = values[t] + (courses_[t].wRw + 2 * values[tasks + t] + values[2 * tasks + t]) / 2;
-  }
-}
-
-/// Sets the phase that follows a trial: gradient (the step is taken), conjugate (refused, try again nearer), finished.
-template <class T>
-void NewtonBlock<T>::judge(Course& course, double trial, double gs, double predicted) {
-  const double actual = course.f - trial;
-  const double noise = rounding<T>(course.f);
-  ++course.fit.iterations;
-  // Near the optimum the objective's last digits say nothing any more; the gradient still does, and take_gradients() stops
-  // once it no longer falls.
-  course.blind = std::abs(actual) <= noise && predicted <= noise;
-  if (course.blind || params_.rule == StepRule::line_search) {
-    course.phase = predicted > 0 && (course.blind || actual > 0) ? Phase::gradient : Phase::finished;
-    return;
-  }
-  const double norm = std::sqrt(std::max(0.0, course.sMs));
-  if (course.fit.iterations == 1) course.delta = std::min(course.delta, norm);
-  const double excess = -actual - gs;
-  const double alpha = excess <= 0 ? sigma3 : std::max(sigma1, -gs / (2 * excess));
-  double& delta = course.delta;
-  if (actual < eta0 * predicted) delta = std::min(alpha * norm, sigma2 * delta);
-  else if (actual < eta1 * predicted) delta = std::max(sigma1 * delta, std::min(alpha * norm, sigma2 * delta));
-  else if (actual < eta2 * predicted) delta = std::max(sigma1 * delta, std::min(alpha * norm, sigma3 * delta));
-  else delta = course.boundary ? sigma3 * delta : std::max(delta, std::min(alpha * norm, sigma3 * delta));
-  const bool over = predicted <= 0 || course.fit.iterations >= params_.max_iterations;
-  if (actual > eta0 * predicted && predicted > 0) course.phase = Phase::gradient;
-  else course.phase = over ? Phase::finished : Phase::conjugate;
-}
-
-/// w += s, z += zs, new slopes and curvatures, d = w.
-template <class T>
-void NewtonBlock<T>::accept(const std::vector<std::uint8_t>& accepted) {
-  const auto take = as_factors(accepted);
-  const auto leave = inverted(take);
-  const std::vector<double> ones(courses_.size(), 1.0);
-  ops_.combine(take, s_.view(), ones, w_.view());
-  ops_.combine(take, zs_.view(), ones, z_.view());
-  ops_.combine(take, w_.view(), leave, d_.view());
-  std::vector<double> wRw(courses_.size());
-  const std::vector<Dot<T>> products{{penalised(w_), penalised(w_)}};
-  ops_.dots(products, wRw);
-  for (std::size_t t = 0; t < courses_.size(); ++t)
-    if (accepted[t] != 0) courses_[t].wRw = wRw[t];
-  evaluate(accepted);
-}
-
 /// Hands out finished tasks, and lets the others close ranks once a quarter of the block is idle.
 template <class T>
 void NewtonBlock<T>::compact(Fits<T>& fits) {
@@ -415,14 +295,14 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
   for (std::size_t k = 0; k < finished.size(); ++k) {
     const Course& course = courses_[static_cast<std::size_t>(finished[k])];
     fits.tasks[static_cast<std::size_t>(course.task)] = course.fit;
-    for (std::int64_t j = 0; j < ops_.weights(); ++j) fits.weights(j, course.task) = on_host(j, static_cast<std::int32_t>(k));
+    for (std::int64_t j = 0; j < ops_.weights(); ++j)
+      fits.weights(j, course.task) = on_host(j, static_cast<std::int32_t>(k));
   }
   progress_.advance(static_cast<std::int64_t>(finished.size()));
-  std::vector<Course> courses;
-  for (const std::int32_t t : going) courses.push_back(courses_[static_cast<std::size_t>(t)]);
-  courses_ = std::move(courses);
+  std::erase_if(courses_, [](const Course& course) { return course.phase == Phase::finished; });
   if (courses_.empty()) return;
-  for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_}) keep(*block, going);
+  for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
+    keep(*block, going);
   choose_tasks();
 }
 
@@ -450,13 +330,16 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   Fits<T> fits{Block<T>(ops->weights(), tasks), std::vector<TaskFit>(sheaf.tasks.size())};
   ops->load_tables(sheaf);
   const std::int64_t data = 2 * matrix_bytes(dataset.x);
-  const auto rounds = plan_rounds(tasks, data, Training::bytes_per_task(ops->examples(), ops->weights()), context.memory());
+  const auto rounds =
+      plan_rounds(tasks, data, Training::bytes_per_task(ops->examples(), ops->weights()), context.memory());
   Stage stage(context.progress(), "training", tasks);
   for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, context.progress()).run(fits);
   return fits;
 }
 
-template Fits<float> newton(const Context&, const Dataset<float>&, const Sheaf&, const NewtonParams&, const Block<float>*);
-template Fits<double> newton(const Context&, const Dataset<double>&, const Sheaf&, const NewtonParams&, const Block<double>*);
+template Fits<float> newton(const Context&, const Dataset<float>&, const Sheaf&, const NewtonParams&,
+                            const Block<float>*);
+template Fits<double> newton(const Context&, const Dataset<double>&, const Sheaf&, const NewtonParams&,
+                             const Block<double>*);
 
 }  // namespace sheaf

@@ -1,6 +1,7 @@
 // One block of tasks on its way to the optimum; see newton.cpp for the method.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,6 +11,19 @@
 #include "linear/ops.hpp"
 
 namespace sheaf::linear {
+
+// Flags and factors of the tasks of a block.
+inline std::vector<double> as_factors(std::span<const std::uint8_t> flags) { return {flags.begin(), flags.end()}; }
+
+inline std::vector<double> inverted(std::span<const double> flags) {
+  std::vector<double> result;
+  for (const double flag : flags) result.push_back(1 - flag);
+  return result;
+}
+
+inline bool any(std::span<const std::uint8_t> flags) {
+  return std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
+}
 
 /// What the outer loop knows of one task: a few numbers on the host, while its vectors stay on the device.
 struct Course {
@@ -23,7 +37,8 @@ struct Course {
   double g0 = -1;     // |gradient at w = 0|; < 0: not known yet
   double share = 1;   // of the rarer class
   double delta = -1;  // trust region; < 0: not set yet
-  // Conjugate gradients, with M the preconditioner: r'M^-1 r now and at the start, and the recurrences of d'Md, s'Md, s'Ms.
+  // Conjugate gradients, with M the preconditioner: r'M^-1 r now and at the start, and the recurrences of d'Md, s'Md,
+  // s'Ms.
   double rz = 0, rz0 = 0, dMd = 0, sMd = 0, sMs = 0;
   double model = 0;  // the quadratic model at s
   int steps = 0;

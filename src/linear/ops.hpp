@@ -1,8 +1,9 @@
-// The verbs of the linear family: the only things a solver of linear models asks of a device. One object serves one dataset
-// on one device. All blocks are task-minor, live on that device, and have the strides of block_stride().
+// The verbs of the linear family: the only things a solver of linear models asks of a device. One object serves one
+// dataset on one device. All blocks are task-minor, live on that device, and have the strides of block_stride().
 //
-// With bias > 0 every example has one more feature of that value, after the real ones, stored nowhere: blocks of weights
-// then have features() + 1 rows. Verbs run in order; those that fill a host span have finished when they return.
+// With bias > 0 every example has one more feature of that value, after the real ones, stored nowhere: blocks of
+// weights then have features() + 1 rows. Verbs run in order; those that fill a host span have finished when they
+// return.
 #pragma once
 
 #include <cstdint>
@@ -54,9 +55,9 @@ class LinearOps {
   virtual void load_tables(const Sheaf& sheaf) = 0;
   /// From now on, column t of every block belongs to tasks[t].
   virtual void choose_tasks(std::span<const Task> tasks) = 0;
-  /// For each wanted task: the sum over examples of cost * row weight * loss(z + step, y) into `values`, and the first and
-  /// second derivatives of each example's term into `slopes` and `curvatures`. `step`, `slopes` and `curvatures` may be empty
-  /// (data == nullptr). Columns of tasks that are not wanted keep what they hold, and their values are 0.
+  /// For each wanted task: the sum over examples of cost * row weight * loss(z + step, y) into `values`, and the first
+  /// and second derivatives of each example's term into `slopes` and `curvatures`. `step`, `slopes` and `curvatures`
+  /// may be empty (data == nullptr). Columns of tasks that are not wanted keep what they hold, and their values are 0.
   virtual void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
                       BlockView<T> slopes, BlockView<T> curvatures) = 0;
 
@@ -72,7 +73,8 @@ class LinearOps {
   /// Column at[t] of `to` becomes column t of `from`; the others keep what they hold.
   virtual void place_tasks(BlockView<const T> from, std::span<const std::int32_t> at, BlockView<T> to) = 0;
 
-  // Conjugate gradients on (R + X' D X) s = r with R = diag(ridge), all tasks at once, one pass over each block per verb.
+  // Conjugate gradients on (R + X' D X) s = r with R = diag(ridge), all tasks at once, one pass over each block per
+  // verb.
   /// hd += R d, out[t] = d_t' hd_t. The bias row of R is `bias_ridge`, the others 1.
   virtual void finish_curvature(T bias_ridge, BlockView<const T> d, BlockView<T> hd, std::span<double> out) = 0;
   /// s += alpha d, r -= alpha hd, out[t] = r_t' (inverse_t o r_t).

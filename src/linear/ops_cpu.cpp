@@ -41,8 +41,10 @@ class CpuOps final : public LinearOps<T> {
         threads_(context.threads()) {}
 
   void multiply(BlockView<const T> w, BlockView<T> z) override {
-    if (const auto* sparse = std::get_if<SparseMatrix<T>>(x_.rows_first)) cpu::sparse_product<false>(*sparse, w, z, threads_);
-    else dense_multiply(std::get<DenseMatrix<T>>(*x_.rows_first), w, z);
+    if (const auto* sparse = std::get_if<SparseMatrix<T>>(x_.rows_first))
+      cpu::sparse_product<false>(*sparse, w, z, threads_);
+    else
+      dense_multiply(std::get<DenseMatrix<T>>(*x_.rows_first), w, z);
     if (this->has_bias()) add_bias(w.data + this->features() * w.stride, z);
   }
 
@@ -189,13 +191,16 @@ class CpuOps final : public LinearOps<T> {
   void dense_multiply(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z) {
     if (cpu::own_dense_kernel(x.columns, z.stride)) return cpu::dense_product(x, w, z, threads_);
     openblas_set_num_threads(threads_);
-    cpu::gemm(CblasNoTrans, x.rows, z.stride, x.columns, x.values.data(), x.columns, w.data, w.stride, z.data, z.stride);
+    cpu::gemm(CblasNoTrans, x.rows, z.stride, x.columns, x.values.data(), x.columns, w.data, w.stride, z.data,
+              z.stride);
   }
 
   template <bool Squares>
   void transposed(BlockView<const T> z, BlockView<T> g) {
-    if (x_.columns_first != nullptr) cpu::sparse_product<Squares>(*x_.columns_first, z, g, threads_);
-    else dense_transposed<Squares>(std::get<DenseMatrix<T>>(*x_.rows_first), z, g);
+    if (x_.columns_first != nullptr)
+      cpu::sparse_product<Squares>(*x_.columns_first, z, g, threads_);
+    else
+      dense_transposed<Squares>(std::get<DenseMatrix<T>>(*x_.rows_first), z, g);
     if (this->has_bias()) sum_bias<Squares>(z, g.data + this->features() * g.stride);
   }
 
@@ -223,14 +228,14 @@ class CpuOps final : public LinearOps<T> {
 
   /// The tasks of a row side by side; `wanted` flags them one by one.
   template <class Functor, int Width>
-  void loss_tile(std::int64_t i, std::int32_t column, BlockView<const T> z, BlockView<const T> step, BlockView<T> slopes,
-                 BlockView<T> curvatures, double* sums, const std::uint8_t* wanted) const {
+  void loss_tile(std::int64_t i, std::int32_t column, BlockView<const T> z, BlockView<const T> step,
+                 BlockView<T> slopes, BlockView<T> curvatures, double* sums, const std::uint8_t* wanted) const {
     T y[Width];
     T cost[Width];
     T decision[Width];
     const std::int64_t at = i * z.stride + column;
     for (int t = 0; t < Width; ++t) {
-      const auto task = static_cast<std::size_t>(column + t);
+      const auto task = static_cast<std::size_t>(column) + static_cast<std::size_t>(t);
       y[t] = targets_[static_cast<std::size_t>(i * target_columns_ + columns_.target[task])];
       cost[t] = row_weights_[static_cast<std::size_t>(i * weight_columns_ + columns_.rows[task])] *
                 (y[t] > 0 ? columns_.positive[task] : columns_.negative[task]);
@@ -271,8 +276,10 @@ class CpuOps final : public LinearOps<T> {
     for (auto& flag : flags) flag = flag != 0 ? std::uint8_t{exactly} : std::uint8_t{0};
     cpu::for_tiles<8>(stride, [&](auto width, std::int32_t column) {
       bool any = false;
-      for (int t = 0; t < width(); ++t) any = any || flags[static_cast<std::size_t>(column + t)] != 0;
-      for (int t = 0; t < width() && any; ++t) flags[static_cast<std::size_t>(column + t)] |= nearby;
+      for (int t = 0; t < width(); ++t)
+        any = any || flags[static_cast<std::size_t>(column) + static_cast<std::size_t>(t)] != 0;
+      for (int t = 0; t < width() && any; ++t)
+        flags[static_cast<std::size_t>(column) + static_cast<std::size_t>(t)] |= nearby;
     });
     return flags;
   }

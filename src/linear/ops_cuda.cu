@@ -97,8 +97,8 @@ class CudaOps final : public LinearOps<T> {
     for (std::size_t k = 0; k < products.size(); ++k) {
       const Dot<T>& p = products[k];
       sum(p.a.rows, stride, static_cast<std::int64_t>(k) * stride, [&](unsigned blocks, int across, double* partial) {
-        gpu::dot_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(p.a.data, p.b.data, p.over.data, p.a.rows, stride, across,
-                                                                  partial);
+        gpu::dot_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(p.a.data, p.b.data, p.over.data, p.a.rows, stride,
+                                                                   across, partial);
       });
     }
     std::vector<double> sums(products.size() * static_cast<std::size_t>(stride));
@@ -114,7 +114,8 @@ class CudaOps final : public LinearOps<T> {
     const T* on_device = upload_factors(alpha, beta, a.stride);
     const std::int64_t size = a.rows * a.stride;
     if (size == 0) return;
-    gpu::combine_elements<T><<<element_blocks(size), element_threads, 0, stream_>>>(on_device, a.data, b.data, size, a.stride);
+    gpu::combine_elements<T>
+        <<<element_blocks(size), element_threads, 0, stream_>>>(on_device, a.data, b.data, size, a.stride);
     cuda::check_launch("combine_elements");
   }
 
@@ -123,7 +124,8 @@ class CudaOps final : public LinearOps<T> {
     const std::int64_t size = a.rows * a.stride;
     if (size == 0) return;
     const std::uint8_t* flags = upload_flags(wanted, a.stride);
-    gpu::multiply_pairs<T><<<element_blocks(size), element_threads, 0, stream_>>>(a.data, b.data, flags, c.data, size, a.stride);
+    gpu::multiply_pairs<T>
+        <<<element_blocks(size), element_threads, 0, stream_>>>(a.data, b.data, flags, c.data, size, a.stride);
     cuda::check_launch("multiply_pairs");
   }
 
@@ -150,8 +152,8 @@ class CudaOps final : public LinearOps<T> {
   void finish_curvature(T bias_ridge, BlockView<const T> d, BlockView<T> hd, std::span<double> out) override {
     const auto current = here();
     sum(d.rows, d.stride, 0, [&](unsigned blocks, int across, double* partial) {
-      gpu::curvature_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(bias_ridge, this->features(), d.data, hd.data, d.rows,
-                                                                     d.stride, across, partial);
+      gpu::curvature_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(bias_ridge, this->features(), d.data, hd.data,
+                                                                       d.rows, d.stride, across, partial);
     });
     fetch_sums(out);
   }
@@ -161,8 +163,8 @@ class CudaOps final : public LinearOps<T> {
     const auto current = here();
     const T* factors = upload_factors(alpha, {}, d.stride);
     sum(d.rows, d.stride, 0, [&](unsigned blocks, int across, double* partial) {
-      gpu::advance_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(factors, d.data, hd.data, inverse.data, s.data, r.data,
-                                                                   d.rows, d.stride, across, partial);
+      gpu::advance_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(factors, d.data, hd.data, inverse.data, s.data,
+                                                                     r.data, d.rows, d.stride, across, partial);
     });
     fetch_sums(out);
   }
@@ -173,8 +175,8 @@ class CudaOps final : public LinearOps<T> {
     const std::int64_t size = d.rows * d.stride;
     if (size == 0) return;
     const T* factors = upload_factors(fresh, beta, d.stride);
-    gpu::redirect_elements<T><<<element_blocks(size), element_threads, 0, stream_>>>(factors, inverse.data, r.data, d.data, size,
-                                                                                   d.stride);
+    gpu::redirect_elements<T>
+        <<<element_blocks(size), element_threads, 0, stream_>>>(factors, inverse.data, r.data, d.data, size, d.stride);
     cuda::check_launch("redirect_elements");
   }
 
@@ -182,8 +184,8 @@ class CudaOps final : public LinearOps<T> {
     const auto current = here();
     const std::int64_t size = h.rows * h.stride;
     if (size == 0) return;
-    gpu::invert_elements<T><<<element_blocks(size), element_threads, 0, stream_>>>(share, bias_ridge,
-                                                                                 this->features() * h.stride, h.data, size);
+    gpu::invert_elements<T><<<element_blocks(size), element_threads, 0, stream_>>>(
+        share, bias_ridge, this->features() * h.stride, h.data, size);
     cuda::check_launch("invert_elements");
   }
 
@@ -200,8 +202,10 @@ class CudaOps final : public LinearOps<T> {
   template <bool Squares>
   void transposed(BlockView<const T> z, BlockView<T> g) {
     const auto current = here();
-    if (x_.columns_first != nullptr) gpu::SparseProduct<Squares, T>(*x_.columns_first, by_columns_, partial_, stream_)(z, g);
-    else dense().template transposed<Squares>(z, g);
+    if (x_.columns_first != nullptr)
+      gpu::SparseProduct<Squares, T>(*x_.columns_first, by_columns_, partial_, stream_)(z, g);
+    else
+      dense().template transposed<Squares>(z, g);
     if (!this->has_bias()) return;
     sum(z.rows, z.stride, 0, [&](unsigned blocks, int across, double* partial) {
       gpu::sum_columns<T><<<blocks, gpu::sum_threads, 0, stream_>>>(z.data, z.rows, z.stride, across, partial);
@@ -218,8 +222,8 @@ class CudaOps final : public LinearOps<T> {
     int across = 1;
     while (across < stride && across < 64) across *= 2;
     const std::int64_t lanes = gpu::sum_threads / across;
-    const auto blocks = static_cast<unsigned>(
-        std::clamp<std::int64_t>((rows + lanes * 8 - 1) / (lanes * 8), 1, gpu::most_sum_blocks));
+    const auto blocks =
+        static_cast<unsigned>(std::clamp<std::int64_t>((rows + lanes * 8 - 1) / (lanes * 8), 1, gpu::most_sum_blocks));
     grow(sum_parts_, static_cast<std::int64_t>(blocks) * stride);
     grow(sums_, first + stride);
     launch(blocks, across, sum_parts_.data());
@@ -228,7 +232,8 @@ class CudaOps final : public LinearOps<T> {
   }
 
   void fetch_sums(std::span<double> out) {
-    cuda::check(cudaMemcpyAsync(out.data(), sums_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_), "fetching sums");
+    cuda::check(cudaMemcpyAsync(out.data(), sums_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_),
+                "fetching sums");
     synchronize();
   }
 
@@ -236,7 +241,8 @@ class CudaOps final : public LinearOps<T> {
   const T* upload_factors(std::span<const double> first, std::span<const double> second, std::int32_t stride) {
     std::vector<T> factors(2 * static_cast<std::size_t>(stride), T(0));
     for (std::size_t t = 0; t < first.size(); ++t) factors[t] = static_cast<T>(first[t]);
-    for (std::size_t t = 0; t < second.size(); ++t) factors[static_cast<std::size_t>(stride) + t] = static_cast<T>(second[t]);
+    for (std::size_t t = 0; t < second.size(); ++t)
+      factors[static_cast<std::size_t>(stride) + t] = static_cast<T>(second[t]);
     return upload(factors, factors_);
   }
 
@@ -251,8 +257,9 @@ class CudaOps final : public LinearOps<T> {
   template <class V>
   const V* upload(const std::vector<V>& values, Array<V>& on_device) {
     grow(on_device, static_cast<std::int64_t>(values.size()));
-    cuda::check(cudaMemcpyAsync(on_device.data(), values.data(), values.size() * sizeof(V), cudaMemcpyHostToDevice, stream_),
-                "sending factors");
+    cuda::check(
+        cudaMemcpyAsync(on_device.data(), values.data(), values.size() * sizeof(V), cudaMemcpyHostToDevice, stream_),
+        "sending factors");
     return on_device.data();
   }
 

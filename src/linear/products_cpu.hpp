@@ -45,8 +45,8 @@ struct Gather {
   BlockView<T> out;
 };
 
-/// Entries ahead whose rows of b are fetched in time. The next row's entries follow in memory, so only the end of the matrix
-/// limits it.
+/// Entries ahead whose rows of b are fetched in time. The next row's entries follow in memory, so only the end of the
+/// matrix limits it.
 inline constexpr std::int64_t ahead = 16;
 
 template <int Width, class T>
@@ -63,7 +63,8 @@ Lanes<T, Width> gather(const Gather<T>& g, std::int64_t begin, std::int64_t end,
   const T* values = g.a.values.data();
   const T* b = g.b.data + column;
   const std::int64_t stride = g.b.stride;
-  constexpr bool wide = Width * sizeof(T) >= 64;  // narrower rows of b mostly sit in the cache: fetching ahead costs more
+  constexpr bool wide =
+      Width * sizeof(T) >= 64;  // narrower rows of b mostly sit in the cache: fetching ahead costs more
   const std::int64_t fetchable = std::min(end, g.a.nonzeros() - ahead);
   auto sum = Lanes<T, Width>::zero();
   std::int64_t k = begin;
@@ -93,8 +94,10 @@ void gather_rows(const Gather<T>& g, Range rows, std::int32_t column) {
     const std::int64_t begin = g.a.offsets[i];
     const std::int64_t end = g.a.offsets[i + 1];
     T* to = g.out.data + i * g.out.stride + column;
-    if (end - begin <= segment) gather<Squares, Width>(g, begin, end, column).store(to);
-    else gather_long<Squares, Width>(g, begin, end, column, to);
+    if (end - begin <= segment)
+      gather<Squares, Width>(g, begin, end, column).store(to);
+    else
+      gather_long<Squares, Width>(g, begin, end, column, to);
   }
 }
 
@@ -107,14 +110,16 @@ std::int64_t first_row(const SparseMatrix<T>& a, std::int64_t parts, std::int64_
   std::int64_t high = a.rows;
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
-    if (a.offsets[middle] + middle < wanted) low = middle + 1;
-    else high = middle;
+    if (a.offsets[middle] + middle < wanted)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
 
-/// out = A b (or (A o A) b) for compressed rows A. All rows pass by for one tile of tasks before the next tile begins, so that
-/// the frequent rows of b of that tile stay in the cache.
+/// out = A b (or (A o A) b) for compressed rows A. All rows pass by for one tile of tasks before the next tile begins,
+/// so that the frequent rows of b of that tile stay in the cache.
 template <bool Squares, class T>
 void sparse_product(const SparseMatrix<T>& a, BlockView<const T> b, BlockView<T> out, int threads) {
   const Gather<T> g{a, b, out};
@@ -128,23 +133,23 @@ void sparse_product(const SparseMatrix<T>& a, BlockView<const T> b, BlockView<T>
 }
 
 // c (m x n) = op(a) b for row-major operands. One column is a matrix-vector product, which OpenBLAS's gemm does badly.
-inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
-                 const float* b, std::int64_t ldb, float* c, std::int64_t ldc) {
+inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
+                 std::int64_t lda, const float* b, std::int64_t ldb, float* c, std::int64_t ldc) {
   if (n == 1)
     cblas_sgemv(CblasRowMajor, transpose, static_cast<int>(transpose == CblasTrans ? k : m),
                 static_cast<int>(transpose == CblasTrans ? m : k), 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
   else
-    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1, a,
-              static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
+    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
+                1, a, static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
 }
-inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
-                 const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
+inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
+                 std::int64_t lda, const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
   if (n == 1)
     cblas_dgemv(CblasRowMajor, transpose, static_cast<int>(transpose == CblasTrans ? k : m),
                 static_cast<int>(transpose == CblasTrans ? m : k), 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
   else
-    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1, a,
-              static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
+    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
+                1, a, static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
 }
 
 /// Our own kernels serve matrices of few columns and blocks of few tasks; OpenBLAS, which packs both operands before it
@@ -192,7 +197,8 @@ void dense_range(const DenseMatrix<T>& x, Range rows, Range columns, const T* w,
   const T* from = x.values.data() + columns.begin;
   std::int64_t i = rows.begin;
   for (; i + held<Width> <= rows.end; i += held<Width>)
-    dense_rows<held<Width>, Width>(from + i * x.columns, x.columns, count, w, stride, z + i * stride, columns.begin > 0);
+    dense_rows<held<Width>, Width>(from + i * x.columns, x.columns, count, w, stride, z + i * stride,
+                                   columns.begin > 0);
   for (; i < rows.end; ++i)
     dense_rows<1, Width>(from + i * x.columns, x.columns, count, w, stride, z + i * stride, columns.begin > 0);
 }
@@ -244,8 +250,10 @@ template <bool Squares, int Width, class T>
 void outer_single(const T* x, std::int64_t pitch, std::int64_t rows, const T* z, double* totals) {
   auto sum = Lanes<T, Width>::zero();
   for (std::int64_t i = 0; i < rows; ++i) {
-    if constexpr (Squares) sum.add_scaled_square(z[i], x + i * pitch);
-    else sum.add_scaled(z[i], x + i * pitch);
+    if constexpr (Squares)
+      sum.add_scaled_square(z[i], x + i * pitch);
+    else
+      sum.add_scaled(z[i], x + i * pitch);
   }
   T part[Width];
   sum.store(part);
@@ -269,9 +277,11 @@ void outer_segment(const DenseMatrix<T>& x, Range rows, Range columns, BlockView
     constexpr int block = held<width()>;
     std::int64_t j = columns.begin;
     for (; j + block <= columns.end; j += block)
-      outer_rows<Squares, block, width()>(from + j, x.columns, count, factors + column, z.stride, totals + j * z.stride + column);
+      outer_rows<Squares, block, width()>(from + j, x.columns, count, factors + column, z.stride,
+                                          totals + j * z.stride + column);
     for (; j < columns.end; ++j)
-      outer_rows<Squares, 1, width()>(from + j, x.columns, count, factors + column, z.stride, totals + j * z.stride + column);
+      outer_rows<Squares, 1, width()>(from + j, x.columns, count, factors + column, z.stride,
+                                      totals + j * z.stride + column);
   });
 }
 

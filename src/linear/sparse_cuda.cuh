@@ -1,9 +1,11 @@
-// Sparse block products on the GPU: out = A b for compressed rows A (X itself, or its transpose) and a task-minor block b.
+// Sparse block products on the GPU: out = A b for compressed rows A (X itself, or its transpose) and a task-minor block
+// b.
 //
-// Rows are cut into segments of at most `segment_length` entries, longest first, so that neighbouring lanes have equal work
-// and no long column holds up the rest. A group of lanes takes one segment and a tile of tasks; each entry costs one
-// coalesced vector load of b. All segments pass by for one tile before the next begins, so that the frequent rows of b of
-// that tile stay in the caches. Segments of cut rows leave partial sums that a second kernel adds in order: no atomics, same bits every time.
+// Rows are cut into segments of at most `segment_length` entries, longest first, so that neighbouring lanes have equal
+// work and no long column holds up the rest. A group of lanes takes one segment and a tile of tasks; each entry costs
+// one coalesced vector load of b. All segments pass by for one tile before the next begins, so that the frequent rows
+// of b of that tile stay in the caches. Segments of cut rows leave partial sums that a second kernel adds in order: no
+// atomics, same bits every time.
 #pragma once
 
 #include <algorithm>
@@ -70,10 +72,12 @@ struct alignas(Width * sizeof(T)) Pack {
 
 /// sum += the entries first, first + step, ... of one segment, for the Width tasks of a lane.
 template <bool Squares, int Width, class T>
-__device__ void gather_entries(const std::int32_t* indices, const T* values, int length, int first, int step, const T* b,
-                               int b_stride, T (&sum)[Width]) {
+__device__ void gather_entries(const std::int32_t* indices, const T* values, int length, int first, int step,
+                               const T* b, int b_stride, T (&sum)[Width]) {
   using Vector = Pack<T, Width>;
-  const auto row = [&](int k) { return *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(indices[k]) * b_stride); };
+  const auto row = [&](int k) {
+    return *reinterpret_cast<const Vector*>(b + static_cast<std::int64_t>(indices[k]) * b_stride);
+  };
   constexpr int ahead = 8;
   int k = first;
   for (; k + (ahead - 1) * step < length; k += ahead * step) {
@@ -97,8 +101,8 @@ __device__ void gather_entries(const std::int32_t* indices, const T* values, int
   }
 }
 
-/// One group of lanes per segment and tile: Tile / Width lanes side by side hold Width neighbouring tasks each, and Shares such
-/// rows of lanes share the entries of the segment, so that narrow blocks keep enough loads in flight.
+/// One group of lanes per segment and tile: Tile / Width lanes side by side hold Width neighbouring tasks each, and
+/// Shares such rows of lanes share the entries of the segment, so that narrow blocks keep enough loads in flight.
 template <bool Squares, class T, int Width, int Tile, int Shares>
 __global__ void __launch_bounds__(threads_per_block)
     gather_tiles(const Segment* segments, std::int64_t count, const std::int32_t* indices, const T* values, const T* b,
@@ -112,8 +116,8 @@ __global__ void __launch_bounds__(threads_per_block)
   const bool active = item < count && column < out_stride;
   const Segment segment = active ? segments[item] : Segment{0, 0, 0};
   T sum[Width] = {};
-  gather_entries<Squares, Width>(indices + segment.begin, values + segment.begin, segment.length, share, Shares, b + column,
-                                 b_stride, sum);
+  gather_entries<Squares, Width>(indices + segment.begin, values + segment.begin, segment.length, share, Shares,
+                                 b + column, b_stride, sum);
   if constexpr (Shares > 1)
 #pragma unroll
     for (int step = lanes / 2; step >= across; step /= 2)
@@ -134,7 +138,8 @@ __global__ void add_partials(const CutRow* rows, const T* partial, int stride, T
   const CutRow row = rows[blockIdx.x];
   for (int t = threadIdx.x; t < stride; t += blockDim.x) {
     double sum = 0;
-    for (int s = 0; s < row.slots; ++s) sum += static_cast<double>(partial[static_cast<std::int64_t>(row.first_slot + s) * stride + t]);
+    for (int s = 0; s < row.slots; ++s)
+      sum += static_cast<double>(partial[static_cast<std::int64_t>(row.first_slot + s) * stride + t]);
     out[static_cast<std::int64_t>(row.row) * stride + t] = static_cast<T>(sum);
   }
 }
@@ -158,17 +163,24 @@ class SparseProduct {
     if (plan_.segments.size() == 0) return;
     if (partial_.size() < plan_.slots * out.stride) partial_ = Array<T>(plan_.slots * out.stride, out.device);
     constexpr int width = lane_width<T>;
-    if (out.stride == 1) launch<1, 1, 16>(b, out);
-    else if (out.stride == 2) launch<2, 2, 16>(b, out);
-    else if (out.stride == 4) launch<width, 4, 16>(b, out);
-    else if (out.stride == 8) launch<width, 8, 8>(b, out);
-    else if (out.stride == 16) launch<width, 16, 4>(b, out);
-    else if (out.stride <= 32) launch<width, 32, 2>(b, out);
-    else launch<width, 64, 1>(b, out);
+    if (out.stride == 1)
+      launch<1, 1, 16>(b, out);
+    else if (out.stride == 2)
+      launch<2, 2, 16>(b, out);
+    else if (out.stride == 4)
+      launch<width, 4, 16>(b, out);
+    else if (out.stride == 8)
+      launch<width, 8, 8>(b, out);
+    else if (out.stride == 16)
+      launch<width, 16, 4>(b, out);
+    else if (out.stride <= 32)
+      launch<width, 32, 2>(b, out);
+    else
+      launch<width, 64, 1>(b, out);
     if (plan_.cut_rows.size() == 0) return;
     const int lanes = std::clamp((out.stride + 31) / 32 * 32, 32, 256);
-    add_partials<T><<<static_cast<unsigned>(plan_.cut_rows.size()), lanes, 0, stream_>>>(plan_.cut_rows.data(), partial_.data(),
-                                                                                       out.stride, out.data);
+    add_partials<T><<<static_cast<unsigned>(plan_.cut_rows.size()), lanes, 0, stream_>>>(
+        plan_.cut_rows.data(), partial_.data(), out.stride, out.data);
     cuda::check_launch("add_partials");
   }
 
