@@ -1,0 +1,99 @@
+#include "liblinear.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <sheaf/error.hpp>
+
+namespace sheaf::cli {
+namespace {
+
+constexpr const char* trained = "Sheaf trains -s 0, 2 and 11 (sheaf liblinear-predict takes the models of all)";
+
+bool is_integer(const std::string& text) {
+  int value = 0;
+  const auto* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data() + (text.starts_with('+') ? 1 : 0), end, value);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+}  // namespace
+
+void LiblinearFlags::take_file(const std::vector<std::string*>& files, const std::string& text) {
+  const auto empty = std::find_if(files.begin(), files.end(), [](const auto* file) { return file->empty(); });
+  if (empty == files.end()) fail_usage("'{}' is one argument too many", text);
+  **empty = text;
+}
+
+void LiblinearFlags::toggle(std::string flag, std::string help, bool& value) {
+  arguments_.add({std::move(flag), "", std::move(help), "", [&value](const std::string&) { value = true; }});
+}
+
+void LiblinearFlags::value(std::string flag, std::string value, std::string help, std::string fallback, Set set) {
+  auto take = [files = files_, set = std::move(set), taken = false](const std::string& text) mutable {
+    if (std::exchange(taken, true))
+      take_file(files, text);
+    else
+      set(text);
+  };
+  arguments_.add({std::move(flag), std::move(value), std::move(help), std::move(fallback), std::move(take)});
+}
+
+void LiblinearFlags::weight(std::string help, const std::function<void(const std::string&, const std::string&)>& set) {
+  auto take = [files = files_, set, label = std::string()](const std::string& text) mutable {
+    if (!label.empty())
+      set(std::exchange(label, ""), text);
+    else if (is_integer(text))
+      label = text;
+    else
+      take_file(files, text);
+  };
+  arguments_.add({"-w", "LABEL WEIGHT", std::move(help), "1", std::move(take)});
+}
+
+Dataset<double> read_libsvm_table(const Context& context, const std::string& path) {
+  ReadOptions options;
+  options.format = "libsvm";
+  return read_dataset<double>(context, path, options);
+}
+
+double flag_number(const std::string& flag, const std::string& text) {
+  double value = 0;
+  const auto* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto* end = text.data() + text.size();
+  const auto result = std::from_chars(begin, end, value);
+  if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value))
+    fail_usage("{} takes a number, not '{}'", flag, text);
+  return value;
+}
+
+double flag_positive(const std::string& flag, const std::string& text) {
+  const double value = flag_number(flag, text);
+  if (value <= 0) fail_usage("{} takes a number above 0, not {}", flag, text);
+  return value;
+}
+
+std::int32_t flag_folds(const std::string& text) {
+  const double value = flag_number("-v", text);
+  if (value < 2 || value != std::floor(value) || value > 1e9)
+    fail_usage("-v takes a whole number of folds, 2 or more, not '{}'", text);
+  return static_cast<std::int32_t>(value);
+}
+
+int solver_id(const std::string& text) {
+  for (const auto& solver : linear_solvers()) {
+    if (std::to_string(solver.id) != text) continue;
+    if (!solver.loss) fail_usage("-s {} ({}) is not supported; {}", text, solver.about, trained);
+    return solver.id;
+  }
+  fail_usage("-s {} is no solver; {}", text, trained);
+}
+
+Loss loss_of(int solver) {
+  for (const auto& known : linear_solvers())
+    if (known.id == solver && known.loss) return *known.loss;
+  throw InternalError("a solver without a loss was let through");
+}
+
+}  // namespace sheaf::cli

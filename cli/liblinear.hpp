@@ -1,0 +1,50 @@
+// What the two commands that stand for LIBLINEAR's programs share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sheaf/io.hpp>
+#include <sheaf/linear_model.hpp>
+
+#include "arguments.hpp"
+
+namespace sheaf::cli {
+
+/// LIBLINEAR's flags stand before the files, and the parser hands a flag every word up to the next one: what comes
+/// behind a flag's value are files.
+class LiblinearFlags {
+ public:
+  using Set = std::function<void(const std::string&)>;
+  /// `files` are filled in their order; not owned.
+  LiblinearFlags(Arguments& arguments, std::vector<std::string*> files)
+      : arguments_(arguments), files_(std::move(files)) {}
+
+  void toggle(std::string flag, std::string help, bool& value);
+  void value(std::string flag, std::string value, std::string help, std::string fallback, Set set);
+  /// -wLABEL WEIGHT: set(LABEL, WEIGHT).
+  void weight(std::string help, const std::function<void(const std::string&, const std::string&)>& set);
+
+ private:
+  static void take_file(const std::vector<std::string*>& files, const std::string& text);
+
+  Arguments& arguments_;
+  std::vector<std::string*> files_;
+};
+
+/// LIBSVM's format, in double, as LIBLINEAR reads.
+Dataset<double> read_libsvm_table(const Context& context, const std::string& path);
+
+double flag_number(const std::string& flag, const std::string& text);
+/// A number above 0.
+double flag_positive(const std::string& flag, const std::string& text);
+std::int32_t flag_folds(const std::string& text);
+
+/// One of LIBLINEAR's solvers that Sheaf trains; others are answered with those.
+int solver_id(const std::string& text);
+Loss loss_of(int solver);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,76 @@
+#include <memory>
+
+#include <sheaf/error.hpp>
+#include <sheaf/linear_model.hpp>
+
+#include "command.hpp"
+#include "linear_text.hpp"
+#include "tables.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+struct Predict {
+  std::string input, model_path, output;
+  bool probabilities = false;
+  ReadOptions reading;
+  Common common;
+
+  void run() {
+    if (model_path.empty())
+      fail_usage("--model FILE is missing: the model to apply, as sheaf fit or LIBLINEAR wrote it");
+    check_output(common, output);
+    const auto model = load_model(model_path);
+    const auto context = common.context();
+    common.with_precision([&]<class T>(std::type_identity<T>) {
+      const auto dataset = read_dataset<T>(context, input, reading);
+      const auto predictions = predict_linear(context, model, dataset, probabilities);
+      if (!output.empty()) hand_out(predictions_csv(model, predictions));
+      tell(model, predictions, score_of(model, predictions, dataset.target));
+    });
+  }
+
+  void hand_out(const std::string& text) const {
+    if (output == "-")
+      print(text);
+    else
+      write_text_file(output, text);
+  }
+
+  void tell(const LinearModel& model, const Predictions& predictions, const std::optional<Score>& score) const {
+    if (common.json()) return print(predictions_json(model, predictions, score, output));
+    if (common.quiet()) return;
+    const auto text =
+        score ? score_text(model, *score) : fmt::format("{} rows, no labels to compare with\n", predictions.rows);
+    if (output == "-")
+      say(text.substr(0, text.size() - 1));
+    else
+      print(text);
+  }
+};
+
+std::function<void()> declare(Arguments& arguments) {
+  auto predict = std::make_shared<Predict>();
+  arguments.positional("FILE", predict->input, "the table to predict for; - is standard input");
+  arguments.text("model", "FILE", predict->model_path, "a model of sheaf fit or of LIBLINEAR");
+  arguments.text("output", "FILE", predict->output, "write one line for each row as CSV; - is standard output");
+  arguments.flag("probabilities", predict->probabilities, "write each class's probability too (logistic regression)");
+  declare_reading(arguments, predict->reading);
+  predict->common.declare(arguments, {"device", "threads", "memory"});
+  return [predict] { predict->run(); };
+}
+
+}  // namespace
+
+Command predict_command() {
+  return {"predict",
+          "Apply a linear model to a table, and compare with its labels where it has some",
+          {{"how good is it?", "sheaf predict test.csv --model iris.model"},
+           {"a table without labels, with probabilities",
+            "sheaf predict new.csv --model iris.model --label none --output new.predicted.csv --probabilities"},
+           {"a model of LIBLINEAR", "sheaf predict a9a.t --model a9a.model --output a9a.predicted.csv"}},
+          declare};
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,128 @@
+// Linear models as users meet them: trained on a table, kept in a file, applied to other tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+#include <sheaf/linear.hpp>
+#include <sheaf/parameters.hpp>
+
+namespace sheaf {
+
+/// One of LIBLINEAR's solvers. Sheaf trains those with a loss here and applies the models of all.
+struct LinearSolver {
+  int id;                 ///< LIBLINEAR's -s
+  std::string_view name;  ///< in model files
+  std::string_view about;
+  bool regression = false;
+  bool probabilities = false;
+  std::optional<Loss> loss = {};
+};
+std::span<const LinearSolver> linear_solvers();
+/// The solver Sheaf trains a loss with. The squared loss has none.
+const LinearSolver& linear_solver(Loss loss);
+
+struct LinearOptions {
+  Loss loss = Loss::logistic;  ///< logistic, squared_hinge or squared_tube
+  double cost = 1;
+  double epsilon = 0.1;  ///< regression: errors up to it cost nothing
+  double tolerance = 0;  ///< 0: LIBLINEAR's default, 0.01 for classes and 0.0001 for regression
+  int max_iterations = NewtonParams{}.max_iterations;
+  double bias = 1;  ///< value of a constant feature; 0: none
+  bool penalise_bias = true;
+  StepRule rule = NewtonParams{}.rule;
+  std::vector<std::pair<std::string, double>> class_weights;  ///< factors of the cost; classes not named: 1
+  bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
+};
+
+/// Decision values of an example x: z_c = sum over j of x_j w_jc + bias * w_bias,c.
+struct LinearModel {
+  std::string solver = "L2R_LR";         ///< the name of one of linear_solvers()
+  std::vector<std::string> class_names;  ///< regression: none
+  std::int64_t features = 0;             ///< without the bias
+  std::int32_t columns = 1;              ///< decision values: one for two classes and for regression, else one a class
+  double bias = 0;                       ///< value of a constant feature behind the others; 0: none
+  std::vector<double> weights;           ///< feature-major: rows() x columns
+  std::vector<std::string> feature_names;  ///< empty: named by position
+
+  // How it was trained; a model from another program knows nothing of it.
+  double cost = 0;  ///< 0: not known
+  double epsilon = 0.1;
+  bool penalise_bias = true;
+  std::vector<double> class_weights;  ///< one a class; empty: all 1
+  std::vector<TaskFit> fits;          ///< one a column
+
+  std::int64_t rows() const { return features + (bias > 0 ? 1 : 0); }
+  double weight(std::int64_t row, std::int32_t column) const {
+    return weights[static_cast<std::size_t>(row * columns + column)];
+  }
+  bool is_regression() const;
+  bool has_probabilities() const;
+  std::string feature_name(std::int64_t j) const {
+    return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
+  }
+};
+
+/// Trains all classes as one sheaf: one class against the rest for three or more, one task for two. Classes stand in
+/// the order of their first rows, but for -1 before +1, which are swapped, as in LIBLINEAR. `row_weights` (one a row, 0
+/// or more) multiply the cost of each row; none: 1. Labels that do not suit the loss are an Error. That training did
+/// not converge is no error: see warnings_of().
+template <class T>
+LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                         std::span<const float> row_weights = {});
+
+/// One sentence for each task that did not converge, with its class and cost.
+std::vector<std::string> warnings_of(const LinearModel& model);
+
+struct Predictions {
+  std::int64_t rows = 0;
+  std::int32_t columns = 1;
+  std::vector<double> decisions;      ///< rows x columns; of a regression the predictions themselves
+  std::vector<std::int32_t> classes;  ///< one a row; regression: none
+  std::vector<double> probabilities;  ///< rows x classes, where they were asked for
+};
+
+/// Features that the table lacks are 0 and those behind the model's last are ignored, as LIBLINEAR does. Where both are
+/// named, every feature of the model must stand in the table under its name, or that is an Error. Probabilities of a
+/// model that has none are a UsageError.
+template <class T>
+Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
+                           bool probabilities = false);
+
+/// How predictions compare with labels.
+struct Score {
+  std::int64_t rows = 0;
+  std::int64_t correct = 0;        ///< classification
+  double squared_error = 0;        ///< regression: its mean
+  double squared_correlation = 0;  ///< regression
+  double accuracy() const { return rows > 0 ? static_cast<double>(correct) / static_cast<double>(rows) : 0; }
+};
+/// Nothing where the table has no labels, or for a regression labels that are no numbers.
+std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);
+Score score_values(std::span<const double> predicted, std::span<const double> truth);
+
+/// Labels that are numbers are the same where their values are ("+1" and "1.0"), others where their letters are.
+/// Returns a spelling that is the same for labels that are the same.
+std::string canonical_label(std::string_view label);
+
+enum class ModelFormat : std::uint8_t { sheaf, liblinear };
+
+/// Writes through a temporary. LIBLINEAR's format keeps no names: a class that is no integer is an Error.
+void save_model(const LinearModel& model, const std::string& path, ModelFormat format = ModelFormat::sheaf);
+/// Reads either format. A defect is a ParseError that names file:line:column.
+LinearModel load_model(const std::string& path);
+/// The same from text in memory; `name` stands for the file in messages.
+LinearModel parse_model(std::string_view text, const std::string& name);
+std::string format_model(const LinearModel& model, ModelFormat format);
+
+template <>
+const std::vector<Parameter<LinearOptions>>& parameters();
+
+}  // namespace sheaf

@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <cmath>
+
+#include <sheaf/error.hpp>
+#include <sheaf/linear_model.hpp>
+
+#include "linear/problem.hpp"
+
+namespace sheaf {
+namespace {
+
+void weigh_rows(std::span<const float> row_weights, Sheaf& sheaf) {
+  if (row_weights.empty()) return;
+  if (static_cast<std::int64_t>(row_weights.size()) != sheaf.examples)
+    fail("there are {} row weights for {} rows", row_weights.size(), sheaf.examples);
+  for (std::size_t i = 0; i < row_weights.size(); ++i)
+    if (!std::isfinite(row_weights[i]) || row_weights[i] < 0)
+      fail("the weight of row {} is {}; weights are 0 or more", i + 1, row_weights[i]);
+  sheaf.row_weights.assign(row_weights.begin(), row_weights.end());
+}
+
+template <class T>
+std::vector<double> flat_weights(const Block<T>& block) {
+  std::vector<double> weights;
+  weights.reserve(static_cast<std::size_t>(block.rows() * block.tasks()));
+  for (std::int64_t j = 0; j < block.rows(); ++j)
+    for (std::int32_t c = 0; c < block.tasks(); ++c) weights.push_back(static_cast<double>(block(j, c)));
+  return weights;
+}
+
+bool all_one(const std::vector<double>& weights) {
+  return std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; });
+}
+
+}  // namespace
+
+template <class T>
+LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                         std::span<const float> row_weights) {
+  auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), options);
+  weigh_rows(row_weights, problem.sheaf);
+  auto fits = newton(context, dataset, problem.sheaf, linear::newton_params(options));
+  LinearModel model;
+  model.solver = linear_solver(options.loss).name;
+  model.class_names = std::move(problem.class_names);
+  model.features = dataset.features();
+  model.columns = fits.weights.tasks();
+  model.bias = options.bias;
+  model.weights = flat_weights(fits.weights);
+  model.feature_names = dataset.feature_names;
+  model.cost = options.cost;
+  model.epsilon = options.epsilon;
+  model.penalise_bias = options.penalise_bias;
+  if (!all_one(problem.class_weights)) model.class_weights = std::move(problem.class_weights);
+  model.fits = std::move(fits.tasks);
+  return model;
+}
+
+template LinearModel train_linear(const Context&, const Dataset<float>&, const LinearOptions&, std::span<const float>);
+template LinearModel train_linear(const Context&, const Dataset<double>&, const LinearOptions&, std::span<const float>);
+
+}  // namespace sheaf

@@ -1,0 +1,122 @@
+#include <array>
+#include <cmath>
+
+#include <sheaf/error.hpp>
+#include <sheaf/linear_model.hpp>
+
+#include "data/number.hpp"
+#include "data/parameter_rows.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr std::array solvers{
+    LinearSolver{0, "L2R_LR", "logistic regression", false, true, Loss::logistic},
+    LinearSolver{1, "L2R_L2LOSS_SVC_DUAL", "L2-loss support vector classification (dual)"},
+    LinearSolver{2, "L2R_L2LOSS_SVC", "L2-loss support vector classification", false, false, Loss::squared_hinge},
+    LinearSolver{3, "L2R_L1LOSS_SVC_DUAL", "L1-loss support vector classification (dual)"},
+    LinearSolver{4, "MCSVM_CS", "support vector classification by Crammer and Singer"},
+    LinearSolver{5, "L1R_L2LOSS_SVC", "L1-regularized L2-loss support vector classification"},
+    LinearSolver{6, "L1R_LR", "L1-regularized logistic regression", false, true},
+    LinearSolver{7, "L2R_LR_DUAL", "logistic regression (dual)", false, true},
+    LinearSolver{11, "L2R_L2LOSS_SVR", "L2-loss support vector regression", true, false, Loss::squared_tube},
+    LinearSolver{12, "L2R_L2LOSS_SVR_DUAL", "L2-loss support vector regression (dual)", true},
+    LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true},
+};
+
+const LinearSolver& solver_named(std::string_view name) {
+  for (const auto& solver : solvers)
+    if (solver.name == name) return solver;
+  throw InternalError("a model of an unknown solver");
+}
+
+double positive_number(std::string_view name, std::string_view text) {
+  const auto value = parse_number<double>(name, text, {0, std::numeric_limits<double>::max()});
+  if (value == 0) fail_usage("{} must be more than 0", name);
+  return value;
+}
+
+using Row = Parameter<LinearOptions>;
+
+Row positive_row(const std::string& name, double LinearOptions::*member, std::string help,
+                 const std::string& automatic) {
+  auto set = [name, member](LinearOptions& options, std::string_view text) {
+    options.*member = positive_number(name, text);
+  };
+  return {name, "N", std::move(help), automatic, {}, std::move(set)};
+}
+
+Row class_weight_row() {
+  auto set = [](LinearOptions& options, std::string_view text) {
+    if (text == "balanced") {
+      options.balanced = true;
+      return;
+    }
+    const auto equals = text.rfind('=');
+    if (equals == std::string_view::npos || equals == 0)
+      fail_usage("class-weight takes NAME=WEIGHT or balanced, not '{}'", text);
+    const auto weight = positive_number("class-weight", text.substr(equals + 1));
+    options.class_weights.emplace_back(text.substr(0, equals), weight);
+  };
+  return {"class-weight", "NAME=W", "factor of one class's cost (may be given several times), or balanced", "1", {},
+          std::move(set)};
+}
+
+}  // namespace
+
+std::span<const LinearSolver> linear_solvers() { return solvers; }
+
+const LinearSolver& linear_solver(Loss loss) {
+  for (const auto& solver : solvers)
+    if (solver.loss == loss) return solver;
+  throw InternalError("no linear model is trained with this loss");
+}
+
+bool LinearModel::is_regression() const { return solver_named(solver).regression; }
+bool LinearModel::has_probabilities() const { return solver_named(solver).probabilities; }
+
+std::string canonical_label(std::string_view label) {
+  double value = 0;
+  if (parse_whole_number(label, value) != NumberStatus::ok) return std::string(label);
+  return fmt::format("{}", value + 0.0);  // both zeros are 0
+}
+
+std::vector<std::string> warnings_of(const LinearModel& model) {
+  std::vector<std::string> warnings;
+  for (std::size_t c = 0; c < model.fits.size(); ++c) {
+    const auto& fit = model.fits[c];
+    if (fit.converged) continue;
+    const auto what = model.is_regression() ? std::string("the regression") : "class " + model.class_names[c];
+    warnings.push_back(
+        fmt::format("{} at C = {} did not converge: |gradient| is {:.3g} after {} steps, {:.3g} was wanted; scale the "
+                    "features, use double precision, or take a smaller C or a larger tolerance",
+                    what, model.cost, fit.gradient_norm, fit.iterations, fit.tolerance));
+  }
+  return warnings;
+}
+
+template <>
+const std::vector<Parameter<LinearOptions>>& parameters() {
+  using O = LinearOptions;
+  constexpr double most = std::numeric_limits<double>::max();
+  static const std::vector<Row> rows{
+      choice_row<O, Loss>("loss", &O::loss,
+                          {{"logistic", Loss::logistic}, {"svm", Loss::squared_hinge}, {"svr", Loss::squared_tube}},
+                          "what errors cost: logistic regression, L2-loss support vectors for classes, or for amounts"),
+      positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights", "1"),
+      number_row("epsilon", &O::epsilon, {0, most}, "svr: errors up to it cost nothing"),
+      positive_row(
+          "tolerance", &O::tolerance,
+          "stop where the gradient is this small a share of the one at the start, times that of the rarer class",
+          "0.01, svr: 0.0001"),
+      number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most Newton steps"),
+      number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
+      class_weight_row(),
+      choice_row<O, StepRule>("rule", &O::rule,
+                              {{"line-search", StepRule::line_search}, {"trust-region", StepRule::trust_region}},
+                              "how long steps are: as LIBLINEAR from 2.40 on, or as before"),
+  };
+  return rows;
+}
+
+}  // namespace sheaf

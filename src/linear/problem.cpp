@@ -1,0 +1,150 @@
+#include "linear/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <sheaf/error.hpp>
+#include <sheaf/names.hpp>
+
+#include "linear/ops.hpp"
+
+namespace sheaf::linear {
+namespace {
+
+bool is_regression(Loss loss) { return loss == Loss::squared_tube || loss == Loss::squared; }
+
+void check_labels(const Target& target, const std::string& source, Loss loss) {
+  if (target.empty()) fail("{}: has no labels to learn from", source);
+  if (is_regression(loss) && target.values.empty())
+    fail("{}: some labels are not numbers, which a regression needs; train classes instead (logistic or svm)", source);
+  if (!is_regression(loss) && target.classes.empty())
+    fail("{}: the labels have over {} distinct values and are no classes; train a regression instead (svr)", source,
+         Target::max_classes);
+}
+
+/// -1 first and +1 second change places, so that positive decisions speak for +1.
+void order_classes(const Target& target, Problem& problem) {
+  problem.class_names = target.class_names;
+  problem.classes = target.classes;
+  const auto& names = problem.class_names;
+  if (names.size() != 2 || canonical_label(names[0]) != "-1" || canonical_label(names[1]) != "1") return;
+  std::swap(problem.class_names[0], problem.class_names[1]);
+  for (auto& c : problem.classes) c = 1 - c;
+}
+
+std::vector<double> weigh_classes(const Problem& problem, const LinearOptions& options) {
+  const auto classes = problem.class_names.size();
+  std::vector<double> weights(classes, 1.0);
+  if (options.balanced) {
+    std::vector<double> counts(classes, 0.0);
+    for (const auto c : problem.classes) counts[static_cast<std::size_t>(c)] += 1;
+    const auto rows = static_cast<double>(problem.classes.size());
+    for (std::size_t c = 0; c < classes; ++c) weights[c] = rows / (static_cast<double>(classes) * counts[c]);
+  }
+  for (const auto& [name, weight] : options.class_weights) {
+    const auto same = [&](const std::string& known) { return canonical_label(known) == canonical_label(name); };
+    const auto found = std::find_if(problem.class_names.begin(), problem.class_names.end(), same);
+    if (found == problem.class_names.end()) fail_unknown("class", name, problem.class_names);
+    weights[static_cast<std::size_t>(found - problem.class_names.begin())] = weight;
+  }
+  return weights;
+}
+
+void add_class_tasks(const LinearOptions& options, Problem& problem) {
+  auto& sheaf = problem.sheaf;
+  const auto& weight = problem.class_weights;
+  const bool two = weight.size() == 2;
+  const auto columns = static_cast<std::int32_t>(two ? 1 : weight.size());
+  sheaf.target_columns = columns;
+  sheaf.targets.assign(problem.classes.size() * static_cast<std::size_t>(columns), -1.0);
+  for (std::size_t i = 0; i < problem.classes.size(); ++i)
+    if (problem.classes[i] < columns)
+      sheaf.targets[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(problem.classes[i])] = 1;
+  for (std::int32_t c = 0; c < columns; ++c) {
+    const double positive = options.cost * weight[static_cast<std::size_t>(c)];
+    sheaf.tasks.push_back({0, c, positive, two ? options.cost * weight[1] : options.cost, options.epsilon});
+  }
+}
+
+void check_target_table(const Context& context, const Problem& problem, std::int64_t rows) {
+  const auto classes = static_cast<std::int64_t>(problem.class_names.size());
+  const std::int64_t bytes = rows * classes * static_cast<std::int64_t>(sizeof(double));
+  if (classes > 2 && bytes > context.memory())
+    fail("the targets of {} classes take {}, more than the {} that may be used; amounts are for a regression (svr)",
+         classes, format_bytes(bytes), format_bytes(context.memory()));
+}
+
+}  // namespace
+
+Problem make_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
+                     const LinearOptions& options) {
+  check_labels(target, source, options.loss);
+  Problem problem;
+  problem.sheaf.examples = rows;
+  if (is_regression(options.loss)) {
+    if (!options.class_weights.empty() || options.balanced) fail_usage("class weights are for classes, not for svr");
+    problem.sheaf.targets = target.values;
+    problem.sheaf.tasks.push_back({0, 0, options.cost, options.cost, options.epsilon});
+    return problem;
+  }
+  order_classes(target, problem);
+  check_target_table(context, problem, rows);
+  problem.class_weights = weigh_classes(problem, options);
+  add_class_tasks(options, problem);
+  return problem;
+}
+
+double tolerance_of(const LinearOptions& options) {
+  if (options.tolerance > 0) return options.tolerance;
+  return is_regression(options.loss) ? 1e-4 : 0.01;
+}
+
+NewtonParams newton_params(const LinearOptions& options) {
+  NewtonParams params;
+  params.loss = options.loss;
+  params.rule = options.rule;
+  params.tolerance = tolerance_of(options);
+  params.max_iterations = options.max_iterations;
+  params.bias = options.bias;
+  params.penalise_bias = options.penalise_bias;
+  return params;
+}
+
+std::int32_t choose_class(std::span<const double> decisions, std::size_t classes,
+                          std::span<const std::uint8_t> present) {
+  const auto there = [&](std::size_t c) { return present.empty() || present[c] != 0; };
+  if (decisions.size() == 1 && classes == 2) {
+    const std::int32_t chosen = decisions[0] > 0 ? 0 : 1;
+    return there(static_cast<std::size_t>(chosen)) ? chosen : 1 - chosen;
+  }
+  std::size_t best = decisions.size();
+  for (std::size_t c = 0; c < decisions.size(); ++c)
+    if (there(c) && (best == decisions.size() || decisions[c] > decisions[best])) best = c;
+  return static_cast<std::int32_t>(best < decisions.size() ? best : 0);
+}
+
+template <class T>
+void for_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
+                   const std::function<void(const Round&, const Block<T>&)>& use) {
+  const auto ops = make_ops<T>(context, dataset, bias);
+  require(weights.rows() == ops->weights(), "weights were made for another dataset");
+  const std::int64_t per_task = (weights.rows() + ops->examples()) * static_cast<std::int64_t>(sizeof(T));
+  for (const Round& round : plan_rounds(weights.tasks(), 2 * matrix_bytes(dataset.x), per_task, context.memory())) {
+    Block<T> part(weights.rows(), round.count);
+    for (std::int64_t j = 0; j < weights.rows(); ++j)
+      for (std::int32_t t = 0; t < round.count; ++t) part(j, t) = weights(j, round.first + t);
+    const Block<T> w = part.to(ops->device());
+    Block<T> z(ops->examples(), round.count, ops->device());
+    ops->multiply(w.view(), z.view());
+    ops->synchronize();
+    use(round, z.to(Device::cpu()));
+  }
+}
+
+template void for_decisions(const Context&, const Dataset<float>&, const Block<float>&, float,
+                            const std::function<void(const Round&, const Block<float>&)>&);
+template void for_decisions(const Context&, const Dataset<double>&, const Block<double>&, double,
+                            const std::function<void(const Round&, const Block<double>&)>&);
+
+}  // namespace sheaf::linear

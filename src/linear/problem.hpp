@@ -1,0 +1,38 @@
+// What a table and its options make of a sheaf, and decision values of blocks of weights: shared by training,
+// prediction and the planners above.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <sheaf/linear_model.hpp>
+
+namespace sheaf::linear {
+
+struct Problem {
+  std::vector<std::string> class_names;  // in LIBLINEAR's order; regression: none
+  std::vector<std::int32_t> classes;     // of each row, in that order
+  std::vector<double> class_weights;     // one a class
+  Sheaf sheaf;                           // one task for each decision value, all over row weights 0
+};
+
+/// Labels that do not suit the loss, and class weights of classes that are not there, are Errors.
+Problem make_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
+                     const LinearOptions& options);
+
+double tolerance_of(const LinearOptions& options);
+NewtonParams newton_params(const LinearOptions& options);
+
+/// The class that decision values choose, among those with `present` set (empty: all). One value chooses between two.
+std::int32_t choose_class(std::span<const double> decisions, std::size_t classes,
+                          std::span<const std::uint8_t> present = {});
+
+/// Calls use(round, z) with the decision values of the tasks of each round, in CPU memory. `weights` has one row for
+/// each feature of the dataset and one for the bias where bias > 0.
+template <class T>
+void for_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
+                   const std::function<void(const Round&, const Block<T>&)>& use);
+
+}  // namespace sheaf::linear
