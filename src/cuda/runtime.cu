@@ -1,9 +1,86 @@
 #include "cuda/runtime.hpp"
 
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
 #include "cuda/check.cuh"
 
 namespace sheaf::cuda {
 namespace {
+
+/// Memory of one GPU that was given back and waits for its next use. Solvers make and drop blocks by the dozen, and
+/// asking the driver for memory costs as much as a product. Never destroyed: the driver may be gone before us.
+class Pool {
+ public:
+  static Pool& of(int index) {
+    static auto* pools = new std::map<int, Pool>();
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    return (*pools)[index];
+  }
+
+  void* take(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t size = rounded(bytes);
+    // A waiting piece may be a quarter too large, no more.
+    if (const auto found = waiting_.lower_bound(size); found != waiting_.end() && found->first <= size + size / 4) {
+      void* memory = found->second;
+      sizes_[memory] = found->first;
+      waiting_bytes_ -= found->first;
+      waiting_.erase(found);
+      return memory;
+    }
+    void* memory = nullptr;
+    if (cudaMalloc(&memory, static_cast<std::size_t>(size)) != cudaSuccess) {
+      cudaGetLastError();
+      give_all_back();
+      check(cudaMalloc(&memory, static_cast<std::size_t>(size)), "taking GPU memory");
+    }
+    sizes_[memory] = size;
+    return memory;
+  }
+
+  /// Work in flight may still use the memory: whoever takes it next must find that work done.
+  void put(void* memory) noexcept {
+    cudaDeviceSynchronize();
+    const std::lock_guard lock(mutex_);
+    const auto found = sizes_.find(memory);
+    if (found == sizes_.end()) return;
+    waiting_.emplace(found->second, memory);
+    waiting_bytes_ += found->second;
+    sizes_.erase(found);
+  }
+
+  std::int64_t waiting_bytes() {
+    const std::lock_guard lock(mutex_);
+    return waiting_bytes_;
+  }
+
+  /// For copies and fills, which wait for their own end.
+  const Stream& stream() {
+    const std::lock_guard lock(mutex_);
+    if (stream_ == nullptr) stream_ = new Stream();
+    return *stream_;
+  }
+
+ private:
+  static std::int64_t rounded(std::int64_t bytes) {
+    const std::int64_t unit = bytes < (1 << 20) ? 512 : 1 << 20;
+    return (bytes + unit - 1) / unit * unit;
+  }
+  void give_all_back() {
+    for (const auto& [size, memory] : waiting_) cudaFree(memory);
+    waiting_.clear();
+    waiting_bytes_ = 0;
+  }
+
+  std::mutex mutex_;
+  std::multimap<std::int64_t, void*> waiting_;
+  std::unordered_map<void*, std::int64_t> sizes_;
+  std::int64_t waiting_bytes_ = 0;
+  Stream* stream_ = nullptr;
+};
 
 DeviceInfo describe_gpu(int index) {
   DeviceInfo info;
@@ -19,7 +96,7 @@ DeviceInfo describe_gpu(int index) {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &total_bytes), "starting the GPU");
-    info.free_bytes = static_cast<std::int64_t>(free_bytes);
+    info.free_bytes = static_cast<std::int64_t>(free_bytes) + Pool::of(index).waiting_bytes();
     info.usable = properties.major >= 8;
     if (!info.usable) info.why_not = "compute capability 8.0 or newer is needed";
   } catch (const Error& error) {
@@ -53,22 +130,20 @@ std::vector<DeviceInfo> list_devices() {
 
 void* allocate(int index, std::int64_t bytes) {
   const Current current(index);
-  void* memory = nullptr;
-  check(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), "taking GPU memory");
-  return memory;
+  return Pool::of(index).take(bytes);
 }
 
 void release(int index, void* memory) noexcept {
   int before = 0;
   cudaGetDevice(&before);
   cudaSetDevice(index);
-  cudaFree(memory);
+  Pool::of(index).put(memory);
   cudaSetDevice(before);
 }
 
 void copy_to_host(void* to, int index, const void* from, std::int64_t bytes) {
   const Current current(index);
-  const Stream stream;
+  const Stream& stream = Pool::of(index).stream();
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream),
         "copying from the GPU");
   stream.synchronize();
@@ -76,7 +151,7 @@ void copy_to_host(void* to, int index, const void* from, std::int64_t bytes) {
 
 void copy_from_host(int index, void* to, const void* from, std::int64_t bytes) {
   const Current current(index);
-  const Stream stream;
+  const Stream& stream = Pool::of(index).stream();
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream),
         "copying to the GPU");
   stream.synchronize();
@@ -84,7 +159,7 @@ void copy_from_host(int index, void* to, const void* from, std::int64_t bytes) {
 
 void copy_between(int to_index, void* to, int from_index, const void* from, std::int64_t bytes) {
   const Current current(to_index);
-  const Stream stream;
+  const Stream& stream = Pool::of(to_index).stream();
   check(cudaMemcpyPeerAsync(to, to_index, from, from_index, static_cast<std::size_t>(bytes), stream),
         "copying between GPUs");
   stream.synchronize();
@@ -92,7 +167,7 @@ void copy_between(int to_index, void* to, int from_index, const void* from, std:
 
 void fill(int index, void* memory, int value, std::int64_t bytes) {
   const Current current(index);
-  const Stream stream;
+  const Stream& stream = Pool::of(index).stream();
   check(cudaMemsetAsync(memory, value, static_cast<std::size_t>(bytes), stream), "filling GPU memory");
   stream.synchronize();
 }

@@ -11,37 +11,60 @@
 #include "linear/newton.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include <sheaf/error.hpp>
+
+#include "core/parallel.hpp"
 
 namespace sheaf::linear {
 namespace {
 
 constexpr double preconditioner_share = 0.01;
 
-/// The share of the rarer class among the rows a task trains on, at least one row's; 1 for regression.
-double rarer_share(const Sheaf& sheaf, const Task& task, Loss loss) {
-  if (loss == Loss::squared_tube || loss == Loss::squared) return 1;
-  double rows = 0;
-  double positive = 0;
-  for (std::int64_t i = 0; i < sheaf.examples; ++i) {
-    const bool used = sheaf.row_weights.empty() ||
-                      sheaf.row_weights[static_cast<std::size_t>(i * sheaf.weight_columns + task.rows)] > 0;
-    if (!used) continue;
-    rows += 1;
-    positive += sheaf.targets[static_cast<std::size_t>(i * sheaf.target_columns + task.target)] > 0 ? 1 : 0;
+/// The share of the rarer class among the rows a task trains on, at least one row's.
+double rarer_share(const Sheaf& sheaf, const Task& task, int threads) {
+  std::atomic<std::int64_t> rows = 0;
+  std::atomic<std::int64_t> positive = 0;
+  parallel_ranges(threads, sheaf.examples, 1 << 16, [&](Range range) {
+    std::int64_t some = 0;
+    std::int64_t above = 0;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const bool used = sheaf.row_weights.empty() ||
+                        sheaf.row_weights[static_cast<std::size_t>(i * sheaf.weight_columns + task.rows)] > 0;
+      some += used ? 1 : 0;
+      above += used && sheaf.targets[static_cast<std::size_t>(i * sheaf.target_columns + task.target)] > 0 ? 1 : 0;
+    }
+    rows += some;
+    positive += above;
+  });
+  const std::int64_t rarer = std::max<std::int64_t>(std::min<std::int64_t>(positive, rows - positive), 1);
+  return static_cast<double>(rarer) / static_cast<double>(std::max<std::int64_t>(rows, 1));
+}
+
+/// That share for every task of the sheaf, counted once for each pair of rows and target; 1 for regression.
+std::vector<double> rarer_shares(const Sheaf& sheaf, Loss loss, int threads) {
+  std::map<std::pair<std::int32_t, std::int32_t>, double> known;
+  std::vector<double> shares(sheaf.tasks.size(), 1.0);
+  if (loss == Loss::squared_tube || loss == Loss::squared) return shares;
+  for (std::size_t t = 0; t < shares.size(); ++t) {
+    const Task& task = sheaf.tasks[t];
+    const auto [place, fresh] = known.try_emplace({task.rows, task.target}, 0.0);
+    if (fresh) place->second = rarer_share(sheaf, task, threads);
+    shares[t] = place->second;
   }
-  return std::max(std::min(positive, rows - positive), 1.0) / std::max(rows, 1.0);
+  return shares;
 }
 
 }  // namespace
 
 template <class T>
 NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round,
-                            const Block<T>* start, Progress& progress)
+                            const Block<T>* start, std::span<const double> shares, Progress& progress)
     : ops_(ops),
       sheaf_(sheaf),
       params_(params),
@@ -50,7 +73,7 @@ NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonP
   for (std::int32_t t = 0; t < round.count; ++t) {
     Course course;
     course.task = round.first + t;
-    course.share = rarer_share(sheaf, sheaf.tasks[static_cast<std::size_t>(course.task)], params.loss);
+    course.share = shares[static_cast<std::size_t>(course.task)];
     courses_.push_back(course);
   }
   for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_})
@@ -333,7 +356,8 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   const auto rounds =
       plan_rounds(tasks, data, Training::bytes_per_task(ops->examples(), ops->weights()), context.memory());
   Stage stage(context.progress(), "training", tasks);
-  for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, context.progress()).run(fits);
+  const auto shares = linear::rarer_shares(sheaf, params.loss, context.threads());
+  for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, shares, context.progress()).run(fits);
   return fits;
 }
 

@@ -50,7 +50,7 @@ template <class T>
 class NewtonBlock {
  public:
   NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round, const Block<T>* start,
-              Progress& progress);
+              std::span<const double> shares, Progress& progress);
 
   /// Trains every task of the round and writes its column of `fits`.
   void run(Fits<T>& fits);

@@ -60,9 +60,14 @@ inline SegmentPlan plan_segments(const Array<std::int64_t>& offsets, Device devi
     }
     slots += pieces;
   }
-  std::stable_sort(segments.begin(), segments.end(),
-                   [](const Segment& a, const Segment& b) { return a.length > b.length; });
-  return {Array<Segment>::copy_of(segments, device), Array<CutRow>::copy_of(cut_rows, device), slots};
+  // Longest first, by counting: lengths are few.
+  std::vector<std::size_t> begins(segment_length + 2, 0);
+  for (const Segment& segment : segments) ++begins[static_cast<std::size_t>(segment_length - segment.length + 1)];
+  for (std::size_t l = 1; l < begins.size(); ++l) begins[l] += begins[l - 1];
+  std::vector<Segment> sorted(segments.size());
+  for (const Segment& segment : segments)
+    sorted[begins[static_cast<std::size_t>(segment_length - segment.length)]++] = segment;
+  return {Array<Segment>::copy_of(sorted, device), Array<CutRow>::copy_of(cut_rows, device), slots};
 }
 
 template <class T, int Width>
