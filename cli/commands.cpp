@@ -18,14 +18,8 @@ Command liblinear_predict_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
-      info_command(),
-      convert_command(),
-      scale_command(),
-      generate_command(),
-      fit_command(),
-      predict_command(),
-      liblinear_train_command(),
-      liblinear_predict_command(),
+      info_command(),    convert_command(), scale_command(),           generate_command(),
+      fit_command(),     predict_command(), liblinear_train_command(), liblinear_predict_command(),
       devices_command(),
   };
   return rows;

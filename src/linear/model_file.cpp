@@ -117,7 +117,7 @@ void read_version(ModelReader& reader) {
 std::string read_solver(ModelReader& reader) {
   reader.keyword("solver");
   reader.skip_blanks();
-  const std::string name(reader.peek());
+  std::string name(reader.peek());
   const auto all = linear_solvers();
   if (std::none_of(all.begin(), all.end(), [&](const auto& solver) { return solver.name == name; }))
     reader.fail_expected("the name of a solver");

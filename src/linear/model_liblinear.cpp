@@ -105,7 +105,7 @@ void read_weights(ModelReader& reader, std::int64_t count, std::vector<double>& 
 
 /// The integer a class name stands for.
 std::string integer_label(const std::string& name) {
-  const auto canonical = canonical_label(name);
+  auto canonical = canonical_label(name);
   int value = 0;
   const auto* end = canonical.data() + canonical.size();
   const auto result = std::from_chars(canonical.data(), end, value);

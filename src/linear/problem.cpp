@@ -43,7 +43,8 @@ std::vector<double> weigh_classes(const Problem& problem, const LinearOptions& o
     for (std::size_t c = 0; c < classes; ++c) weights[c] = rows / (static_cast<double>(classes) * counts[c]);
   }
   for (const auto& [name, weight] : options.class_weights) {
-    const auto same = [&](const std::string& known) { return canonical_label(known) == canonical_label(name); };
+    const auto wanted = canonical_label(name);
+    const auto same = [&](const std::string& known) { return canonical_label(known) == wanted; };
     const auto found = std::find_if(problem.class_names.begin(), problem.class_names.end(), same);
     if (found == problem.class_names.end()) fail_unknown("class", name, problem.class_names);
     weights[static_cast<std::size_t>(found - problem.class_names.begin())] = weight;

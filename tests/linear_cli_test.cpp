@@ -1,0 +1,207 @@
+// sheaf fit, sheaf predict and the commands that stand for LIBLINEAR's, as people and scripts meet them.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "devices.hpp"
+#include "linear_objective.hpp"
+#include "program.hpp"
+
+namespace sheaf::test {
+namespace {
+
+using Json = nlohmann::json;
+using Names = std::vector<std::string>;
+using testing::AssertionResult;
+
+class LinearCli : public ProgramTest {};
+
+AssertionResult complains(const Outcome& outcome, int code, const Names& parts) {
+  bool good = outcome.code == code && outcome.err.starts_with("sheaf: error: ") && outcome.out.empty() &&
+              std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1;
+  for (const auto& part : parts) good = good && outcome.err.find(part) != std::string::npos;
+  if (good) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "code " << outcome.code << "\nout: " << outcome.out << "\nerr: " << outcome.err;
+}
+
+AssertionResult holds(const std::string& text, const Names& parts) {
+  for (const auto& part : parts)
+    if (text.find(part) == std::string::npos) return testing::AssertionFailure() << "no '" << part << "' in\n" << text;
+  return testing::AssertionSuccess();
+}
+
+// Classes that a plane parts: cats have a large `a`, dogs a large `b`, and `size, in cm` tells nothing.
+const std::string animals =
+    "a,b,\"size, in cm\",kind\n5,0,1,cat\n6,1,2,cat\n5,1,1,cat\n0,5,2,dog\n1,6,1,dog\n1,5,2,dog\n";
+const std::string svm = "+1 1:5 3:1\n-1 2:5 3:2\n+1 1:6 2:1 3:2\n-1 1:1 2:6 3:1\n";
+
+TEST_F(LinearCli, FitTellsHowTrainingEndedAndPredictHowGoodItIs) {
+  write("t.csv", animals);
+  for (const Device device : devices()) {
+    const auto fit = shell("sheaf fit t.csv --model m --device " + to_string(device));
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_TRUE(holds(fit.out, {"6 examples x 3 features, 2 classes", "logistic regression, C = 1", "converged",
+                                "Largest weights", "a ", "b ", "(bias)"}));
+    EXPECT_TRUE(file("m").starts_with("sheaf-linear-model 1\n"));
+    const auto predict = shell("sheaf predict t.csv --model m --output p.csv --device " + to_string(device));
+    EXPECT_EQ(predict.out, "accuracy 100 % (6 of 6)\n") << predict.err;
+    EXPECT_EQ(file("p.csv"), "prediction\ncat\ncat\ncat\ndog\ndog\ndog\n");
+  }
+}
+
+TEST_F(LinearCli, FitAnswersInJson) {
+  write("t.csv", animals);
+  const auto answer =
+      Json::parse(shell("sheaf fit t.csv --model m --json --loss svm --cost 0.5 --no-bias-penalty").out);
+  EXPECT_EQ(answer["solver"], "L2R_L2LOSS_SVC");
+  EXPECT_EQ(answer["classes"], (Json{"cat", "dog"}));
+  EXPECT_EQ(answer["cost"], 0.5);
+  EXPECT_EQ(answer["penalise_bias"], false);
+  EXPECT_EQ(answer["training"].size(), 1U);
+  EXPECT_EQ(answer["training"][0]["converged"], true);
+  EXPECT_LE(answer["training"][0]["gradient_norm"], answer["training"][0]["tolerance"]);
+  const auto scored = Json::parse(shell("sheaf predict t.csv --model m --json").out);
+  EXPECT_EQ(scored["rows"], 6);
+  EXPECT_EQ(scored["correct"], 6);
+  EXPECT_EQ(scored["accuracy"], 1.0);
+}
+
+TEST_F(LinearCli, ProbabilitiesOfEachRowSumToOne) {
+  write("t.csv", animals + "3,3,9,\"bird, small\"\n2,2,8,\"bird, small\"\n");
+  ASSERT_EQ(shell("sheaf fit t.csv --model m --quiet").code, 0);
+  const auto outcome = shell("sheaf predict t.csv --model m --output - --probabilities");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, {"accuracy"})) << "the score must not stand among the predictions";
+  std::istringstream lines(outcome.out);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "prediction,probability of cat,probability of dog,\"probability of bird, small\"");
+  int rows = 0;
+  for (; std::getline(lines, line); ++rows) {
+    std::istringstream fields(line.substr(line.starts_with('"') ? line.find("\",") + 2 : line.find(',') + 1));
+    double sum = 0;
+    double value = 0;
+    for (char comma = 0; fields >> value; fields >> comma) sum += value;
+    EXPECT_NEAR(sum, 1, 1e-12) << line;
+  }
+  EXPECT_EQ(rows, 8);
+}
+
+TEST_F(LinearCli, RegressionIsScoredByItsError) {
+  write("t.csv", "x,y\n1,2.5\n2,4.5\n3,6.5\n4,8.5\n");
+  ASSERT_EQ(shell("sheaf fit t.csv --model m --loss svr --cost 1e6 --epsilon 0 --tolerance 1e-9 --quiet").code, 0);
+  const auto answer = Json::parse(shell("sheaf predict t.csv --model m --json").out);
+  EXPECT_LT(answer["mean_squared_error"], 1e-6) << "the amounts lie on a line";
+  EXPECT_NEAR(answer["squared_correlation"].get<double>(), 1, 1e-6);
+}
+
+TEST_F(LinearCli, NonConvergenceIsAWarningNotAnError) {
+  write("t.csv", animals);
+  const auto outcome = shell("sheaf fit t.csv --model m --max-iterations 1 --tolerance 1e-9 --cost 3");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(outcome.err.starts_with("sheaf: warning: class cat at C = 3 did not converge")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, {"not converged"}));
+  EXPECT_TRUE(holds(file("m"), {"unfinished 1 steps"}));
+}
+
+TEST_F(LinearCli, ModelsOfBothFormatsPredictTheSame) {
+  write("t.svm", svm);
+  ASSERT_EQ(
+      shell("sheaf fit t.svm --model own --quiet && sheaf fit t.svm --model l --model-format liblinear --quiet").code,
+      0);
+  EXPECT_TRUE(file("l").starts_with("solver_type L2R_LR\nnr_class 2\nlabel 1 -1\n"));
+  ASSERT_EQ(shell("sheaf predict t.svm --model own --output a --probabilities --quiet").code, 0);
+  ASSERT_EQ(shell("sheaf predict t.svm --model l --output b --probabilities --quiet").code, 0);
+  EXPECT_TRUE(file("a").starts_with("prediction,probability of +1,probability of -1\n+1,")) << "labels as spelled";
+  auto respelled = file("a");
+  for (auto at = respelled.find("+1"); at != std::string::npos; at = respelled.find("+1")) respelled.erase(at, 1);
+  EXPECT_EQ(respelled, file("b"));
+}
+
+TEST_F(LinearCli, MistakesAreAnsweredClearly) {
+  write("t.csv", animals);
+  write("names.csv", "a,c,\"size, in cm\",kind\n5,0,1,cat\n");
+  write("bad.model", "solver_type L2R_LR\nnr_class 2\nlabel 1 x\n");
+  ASSERT_EQ(shell("sheaf fit t.csv --model m --quiet && sheaf fit t.csv --model s --loss svm --quiet").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv"), 2, {"--model"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --loss hinge"), 2, {"'hinge'", "logistic, svm and svr"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --cost 0"), 2, {"cost", "more than 0"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --class-weight cow=2"), 2, {"'cow'", "cat and dog"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --class-weight cat"), 2, {"NAME=WEIGHT"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --model-format xml"), 2, {"'xml'", "sheaf and liblinear"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --loss svr"), 1, {"t.csv", "not numbers"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --label none --ignore kind"), 1, {"t.csv", "no labels"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf fit t.csv --model x --model-format liblinear"), 1, {"'cat'", "Sheaf's own format"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model no/x"), 1, {"no/x"}));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv"), 2, {"--model"}));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model missing"), 1, {"missing"}));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model t.csv"), 1, {"t.csv:1:1", "no model"}));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model bad.model"), 1, {"bad.model:3:9", "'x'"}));
+  EXPECT_TRUE(complains(shell("sheaf predict names.csv --model m"), 1, {"names.csv", "feature 2 is c", "it is b"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf predict t.csv --model s --probabilities"), 2, {"L2R_L2LOSS_SVC", "probabilities"}));
+  EXPECT_FALSE(exists("x"));
+}
+
+TEST_F(LinearCli, LiblinearsFlagsAreHeldToTheirMeaning) {
+  write("t", svm);
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train t m"), 2, {"-s 1", "-s 0, 2 or 11"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 3 t m"), 2, {"-s 3", "not supported", "0, 2 and 11"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 99 t m"), 2, {"-s 99"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -z t m"), 2, {"'-z'"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -c -1 t m"), 2, {"-c", "above 0"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -R t m"), 2, {"-R", "-B 1"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -v 1 t"), 2, {"-v", "2 or more"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 11 -C t"), 2, {"-C"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0"), 2, {"training_set_file is missing"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 a b c"), 2, {"'c'"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -w1 t m"), 2, {"-w1", "'t'"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-predict -b 2 t m o"), 2, {"-b", "'2'"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-predict t m"), 2, {"output_file is missing"}));
+  EXPECT_EQ(listing(), Names{"t"});
+}
+
+TEST_F(LinearCli, LiblinearTrainNamesItsModelLikeLiblinear) {
+  write("t", svm);
+  ASSERT_EQ(shell("mkdir d && cp t d/u && sheaf liblinear-train -q -s 0 -B 1 d/u").code, 0);
+  EXPECT_TRUE(exists("u.model"));
+  const auto outcome = shell("sheaf liblinear-predict -b 1 t u.model o");
+  EXPECT_EQ(outcome.out, "Accuracy = 100% (4/4)\n");
+  EXPECT_TRUE(file("o").starts_with("labels 1 -1\n1 ")) << file("o");
+  ASSERT_EQ(shell("sheaf liblinear-train -s 0 -w7 2 t m").code, 0) << "an unknown class in -w is no error to LIBLINEAR";
+  EXPECT_TRUE(shell("sheaf liblinear-train -q -s 0 t m").out.empty());
+}
+
+TEST_F(LinearCli, AnUnpenalisedBiasIsTheOptimumWithoutItsPenalty) {
+  ASSERT_EQ(shell("sheaf generate classification t --rows 200 --features 6 --to libsvm --quiet").code, 0);
+  for (const std::string solver : {"0", "2"}) {
+    ASSERT_EQ(shell("sheaf liblinear-train -q -s " + solver + " -e 1e-8 -B 1 -R t m").code, 0);
+    Costs costs;
+    costs.penalise_bias = false;
+    const auto table = plain_table(file("t"));
+    const auto model = plain_model(file("m"));
+    auto start = model;
+    std::fill(start.w.begin(), start.w.end(), 0.0);
+    EXPECT_LE(measure(table, model, costs, 0).gradient, 1e-8 * measure(table, start, costs, 0).gradient);
+  }
+}
+
+TEST_F(LinearCli, CrossValidationAndCostSearchPrintLiblinearsWords) {
+  ASSERT_EQ(shell("sheaf generate classification t --rows 120 --features 6 --classes 3 --to libsvm --quiet").code, 0);
+  const auto rate = shell("sheaf liblinear-train -s 2 -v 4 t").out;
+  EXPECT_TRUE(rate.starts_with("Cross Validation Accuracy = ") && rate.ends_with("%\n")) << rate;
+  EXPECT_EQ(shell("sheaf liblinear-train -s 2 -v 4 t --seed 0 --threads 1").out, rate)
+      << "the seed decides, not the threads";
+  const auto search = shell("sheaf liblinear-train -C -c 0.25 t");
+  EXPECT_EQ(search.err, "Solver not specified. Using -s 2\n");
+  EXPECT_TRUE(search.out.starts_with("log2c=  -2.00\trate=")) << search.out;
+  EXPECT_TRUE(holds(search.out, {"log2c=  -1.00\trate=", "\nBest C = ", "  CV accuracy = "}));
+  ASSERT_EQ(shell("sheaf generate regression r --rows 60 --features 4 --to libsvm --quiet").code, 0);
+  EXPECT_TRUE(holds(shell("sheaf liblinear-train -s 11 -v 3 r").out,
+                    {"Cross Validation Mean squared error = ", "Cross Validation Squared correlation coefficient = "}));
+  EXPECT_FALSE(exists("t.model"));
+}
+
+}  // namespace
+}  // namespace sheaf::test
