@@ -138,6 +138,7 @@ std::function<void()> declare(Arguments& arguments) {
                        false);
   declare_flags(arguments, train);
   arguments.section("Beyond LIBLINEAR");
+  arguments.parameters(train->options, {"rule"});
   arguments.parameters(train->surroundings, {"device", "threads", "memory", "seed"});
   return [train] { train->run(); };
 }
