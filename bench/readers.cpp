@@ -223,8 +223,8 @@ bool compare_libsvm(const Context& context, const Workplace& place, const Option
   const bool same = same_matrix(ours, theirs);
   theirs = {};
   const auto program = time_liblinear_program(path, options.repeats);
-  if (program > 0)
-    report("liblinear-train", program, bytes);
+  if (program)
+    report("liblinear-train", *program, bytes);
   else
     fmt::print("  {:<42} is not installed\n", "liblinear-train");
   bool reached = verdict("LIBLINEAR's way, restated", restated, our_time, 8);

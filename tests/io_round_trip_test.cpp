@@ -236,13 +236,18 @@ TEST(Writing, TakesDelimiterHeaderAndDigits) {
 TEST(Writing, RefusesWhatTheFormatCannotSay) {
   const Folder folder;
   auto dataset = random_table<double>(false, true, 10);
-  dataset.target.class_names[1] = "two words";
-  EXPECT_THROW(write_dataset(with_threads(1), dataset, folder.file("t.libsvm")), Error);
+  for (const char* name : {"two words", "", "a:b", "1,2", "C#", "inf", "1e999"}) {
+    dataset.target.class_names[1] = name;
+    EXPECT_THROW(write_dataset(with_threads(1), dataset, folder.file("t.libsvm")), Error) << name;
+  }
   dataset.target.class_names[1] = "w";
   std::get<DenseMatrix<double>>(dataset.x).values[77] = std::numeric_limits<double>::quiet_NaN();
   for (const char* name : {"t.libsvm", "t.csv", "t.arff", "t.csv.gz"})
     EXPECT_THROW(write_dataset(with_threads(2), dataset, folder.file(name)), Error) << name;
   EXPECT_THROW(write_dataset(with_threads(1), dataset, folder.file("t.xlsx")), UsageError);
+  WriteOptions options;
+  options.delimiter = '.';
+  EXPECT_THROW(write_dataset(with_threads(1), dataset, folder.file("t.csv"), options), UsageError);
   EXPECT_EQ(folder.files(), Names{});
 }
 

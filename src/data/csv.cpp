@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -64,16 +63,8 @@ std::vector<std::string> header_names(const Reading& reading, const std::vector<
   return names;
 }
 
-void check_delimiter(char delimiter) {
-  const auto c = static_cast<unsigned char>(delimiter);
-  if (std::isalnum(c) == 0 && c < 0x80 && std::string_view("\"\r\n.+-").find(delimiter) == std::string_view::npos)
-    return;
-  fail_usage("{} cannot stand between fields; choose a comma, a semicolon, a tab, a blank or another sign",
-             shown({&delimiter, 1}));
-}
-
 CsvLayout find_layout(const Reading& reading) {
-  check_delimiter(reading.options.delimiter);
+  if (reading.options.delimiter != 0) check_delimiter(reading.options.delimiter);
   const char* end = reading.limit();
   const char* at = skip_empty_lines(reading.text.data(), end);
   if (at == end) fail("{}: holds no rows", reading.name);

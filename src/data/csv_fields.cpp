@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstring>
 
 #include "core/parallel.hpp"
@@ -136,6 +137,14 @@ std::vector<CsvField> next_record(const Reading& reading, char delimiter, const 
 const char* skip_empty_lines(const char* at, const char* end) {
   while (at < end && at_line_end(at, end)) at = std::min(line_end(at, end) + 1, end);
   return at;
+}
+
+void check_delimiter(char delimiter) {
+  const auto c = static_cast<unsigned char>(delimiter);
+  if (std::isalnum(c) == 0 && c < 0x80 && std::string_view("\"\r\n.+-").find(delimiter) == std::string_view::npos)
+    return;
+  fail_usage("{} cannot stand between fields; choose a comma, a semicolon, a tab, a blank or another sign",
+             shown({&delimiter, 1}));
 }
 
 char find_delimiter(const char* at, const char* end) {

@@ -28,6 +28,9 @@ std::vector<CsvField> next_record(const Reading& reading, char delimiter, const 
 /// Behind the empty lines at `at`.
 const char* skip_empty_lines(const char* at, const char* end);
 
+/// A delimiter that numbers or quotes need is a UsageError.
+void check_delimiter(char delimiter);
+
 /// The most frequent of , ; tab | outside of quotes in the record at `at`; the comma when there is none.
 char find_delimiter(const char* at, const char* end);
 

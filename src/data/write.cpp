@@ -15,6 +15,10 @@ constexpr std::int64_t chunk_entries = 1 << 16;
 
 template <class T>
 void append_any_number(std::string& out, T value, int digits) {
+  if (value == 0 && !std::signbit(value)) {  // most of a sparse table written in full
+    out += '0';
+    return;
+  }
   if (!std::isfinite(value)) fail("a value is {} and cannot be written; every value must be finite", value);
   std::array<char, 64> text{};
   char* end = text.data() + text.size();

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "data/csv_fields.hpp"
 #include "data/impute.hpp"
 #include "data/number.hpp"
 #include "data/writing.hpp"
@@ -10,7 +11,9 @@ namespace {
 template <class T>
 class CsvWriter : public RowWriter<T> {
  public:
-  CsvWriter(const Dataset<T>& dataset, WriteOptions options) : dataset_(dataset), options_(std::move(options)) {}
+  CsvWriter(const Dataset<T>& dataset, WriteOptions options) : dataset_(dataset), options_(std::move(options)) {
+    check_delimiter(options_.delimiter);
+  }
 
   /// Features, then the group, then the label.
   std::string preamble() const override {

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "data/number.hpp"
 #include "data/writing.hpp"
 
 namespace sheaf {
@@ -9,6 +10,13 @@ namespace {
 
 bool is_whole_number(const std::string& text) {
   return !text.empty() && text.size() < 16 && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+bool can_be_label(const std::string& name) {
+  double ignored = 0;
+  const NumberStatus status = parse_whole_number(std::string_view(name), ignored);
+  if (status == NumberStatus::not_finite || status == NumberStatus::overflow) return false;
+  return !name.empty() && name.find_first_of(" \t\r\n:,#") == std::string::npos;
 }
 
 template <class T>
@@ -20,8 +28,11 @@ class LibsvmWriter : public RowWriter<T> {
         named_groups_(std::all_of(dataset.group_names.begin(), dataset.group_names.end(), is_whole_number)) {
     if (dataset.target.classes.empty()) return;
     for (const std::string& name : dataset.target.class_names)
-      if (name.empty() || name.find_first_of(" \t\r\n:,#") != std::string::npos)
-        fail("the class '{}' cannot be written as a LIBSVM label, which has no blank, colon, comma or #", name);
+      if (!can_be_label(name))
+        fail(
+            "the class '{}' cannot be written as a LIBSVM label: a word without blank, colon, comma and #, or a finite "
+            "number",
+            name);
   }
 
   std::string preamble() const override { return {}; }
