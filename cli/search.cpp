@@ -1,0 +1,114 @@
+#include <sheaf/search.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include <sheaf/error.hpp>
+#include <sheaf/search_directory.hpp>
+#include <sheaf/text.hpp>
+
+#include "command.hpp"
+#include "search_text.hpp"
+#include "tables.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+constexpr std::size_t most_warnings = 10;
+
+/// The words of this process, those with blanks in quotes; nothing where the system does not tell.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string line;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::string word = text.substr(begin, text.find('\0', begin) - begin);
+    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?#`") == std::string::npos;
+    line += (line.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+    begin += word.size() + 1;
+  }
+  return line;
+}
+
+struct Search {
+  std::string input, output;
+  bool resume = false;
+  bool force = false;
+  SearchOptions options;
+  ReadOptions reading;
+  Common common;
+
+  Existing existing() const {
+    if (resume && force) fail_usage("--resume goes on and --force begins again: give one of them");
+    return resume ? Existing::resume : force ? Existing::replace : Existing::refuse;
+  }
+
+  void run() {
+    if (output.empty()) fail_usage("--output DIR is missing: the folder for the results");
+    if (input == "-") fail_usage("a search reads a file, not standard input: to go on, it must read it again");
+    options = decided(options);
+    SearchDirectory directory(output, existing());
+    const auto context = common.context();
+    common.with_precision([&]<class T>(std::type_identity<T>) {
+      const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
+      directory.begin({command_line(), input, reading, options, context.device(), precision, context.seed()});
+      if (directory.finished() > 0 && !common.quiet())
+        say(fmt::format("{}: {} finished batches are taken over", output, directory.finished()));
+      const auto dataset = read_dataset<T>(context, input, reading);
+      directory.check_room(dataset.features() * static_cast<std::int64_t>(dataset.target.class_names.size() + 1));
+      const auto result = search_linear(context, dataset, options, &directory.log());
+      directory.finish(result);
+      tell(result);
+    });
+  }
+
+  void tell(const SearchResult& result) const {
+    if (!common.quiet()) warn(result.warnings);
+    if (common.json())
+      print(search_json(result));
+    else if (!common.quiet())
+      print(search_text(result) + fmt::format("\nEverything is in {0}: {0}/report.html, {0}/model.txt\n", output));
+  }
+
+  static void warn(const std::vector<std::string>& warnings) {
+    for (std::size_t k = 0; k < std::min(warnings.size(), most_warnings); ++k) say("sheaf: warning: " + warnings[k]);
+    if (warnings.size() > most_warnings)
+      say(fmt::format("sheaf: warning: and {} more, see results.json", warnings.size() - most_warnings));
+  }
+};
+
+std::function<void()> declare(Arguments& arguments) {
+  auto search = std::make_shared<Search>();
+  arguments.positional("FILE", search->input, "the table to learn from");
+  arguments.text("output", "DIR", search->output, "folder for the results; made where it is missing");
+  arguments.flag("resume", search->resume, "go on with the search in that folder, which was ended before its end");
+  arguments.flag("force", search->force, "begin again where that folder holds a search");
+  arguments.section("Search");
+  arguments.parameters(search->options);
+  arguments.section("Training");
+  arguments.parameters(search->options.linear,
+                       {"loss", "epsilon", "tolerance", "max-iterations", "bias", "class-weight", "rule"});
+  arguments.add({"--no-bias-penalty", "", "leave the bias's weight out of the penalty", "",
+                 [search](const std::string&) { search->options.linear.penalise_bias = false; }});
+  declare_reading(arguments, search->reading);
+  search->common.declare(arguments, {"device", "threads", "memory", "seed"});
+  return [search] { search->run(); };
+}
+
+}  // namespace
+
+Command search_command() {
+  return {
+      "search",
+      "Find the best cost of a linear model: every cost on every split, trained together",
+      {{"seven costs, five stratified folds", "sheaf search microbes.arff.gz --output microbes-search"},
+       {"ten costs by AUC, the simplest model within one standard error",
+        "sheaf search text.svm --output found --cost 1e-3:1e3:10 --score auc --choose one-standard-error"},
+       {"an unbiased estimate by nested validation", "sheaf search trial.csv --output nested --outer 5"},
+       {"after an interruption, the same command and", "sheaf search trial.csv --output nested --outer 5 --resume"}},
+      declare};
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,58 @@
+#include <cmath>
+#include <limits>
+
+#include <sheaf/error.hpp>
+#include <sheaf/search.hpp>
+
+namespace sheaf {
+
+Summarised summarise(std::span<const double> scores) {
+  Summarised result;
+  double sum = 0;
+  for (const double score : scores) {
+    if (std::isnan(score)) continue;
+    sum += score;
+    ++result.splits;
+  }
+  const double count = result.splits;
+  result.mean = count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+  double squares = 0;
+  for (const double score : scores)
+    if (!std::isnan(score)) squares += (score - result.mean) * (score - result.mean);
+  if (count < 2) return result;
+  result.deviation = std::sqrt(squares / (count - 1));
+  result.standard_error = result.deviation / std::sqrt(count);
+  return result;
+}
+
+Chosen choose(std::span<const Summarised> table, bool larger_is_better, Choice choice) {
+  require(!table.empty(), "there is nothing to choose from");
+  const double sign = larger_is_better ? 1 : -1;
+  Chosen result;
+  for (std::size_t c = 1; c < table.size(); ++c)
+    if (sign * table[c].mean > sign * table[result.best].mean) result.best = c;
+  result.chosen = result.best;
+  if (choice == Choice::best) return result;
+  const double bar = sign * table[result.best].mean - table[result.best].standard_error;
+  result.chosen = 0;
+  while (!(sign * table[result.chosen].mean >= bar)) ++result.chosen;
+  return result;
+}
+
+std::vector<double> SearchResult::scores(std::size_t cost, Metric metric) const {
+  std::vector<double> result;
+  const auto count = static_cast<std::size_t>(splits);
+  for (std::size_t s = 0; s < count; ++s) result.push_back(models[cost * count + s].score(metric));
+  return result;
+}
+
+std::vector<Metric> SearchResult::known() const {
+  std::vector<Metric> result;
+  const auto& solver = linear_solver(options.linear.loss);
+  for (const auto& row : metrics())
+    if (row.regression == solver.regression && (!row.probabilities || solver.probabilities))
+      result.push_back(row.metric);
+  return result;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,336 @@
+#include <sheaf/search.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <sheaf/error.hpp>
+
+#include "core/parallel.hpp"
+#include "linear/newton.hpp"
+#include "search/judge.hpp"
+#include "search/plan.hpp"
+
+namespace sheaf {
+namespace search {
+namespace {
+
+// Beyond so many tasks a wider block gains little (measured on the products), and a batch is what a kill can lose.
+constexpr std::int32_t worthwhile_on_cpu = 64;
+constexpr std::int32_t worthwhile_on_gpu = 256;
+constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
+
+/// Batches advance one common bar instead of beginning one each.
+class Inner : public Progress {
+ public:
+  explicit Inner(Progress& outer) : outer_(outer) {}
+  void advance(std::int64_t by) override { outer_.advance(by); }
+
+ private:
+  Progress& outer_;
+};
+
+Context context_of(const Context& context, std::int64_t memory, Progress& progress) {
+  return Context({context.device(), context.threads(), memory, context.seed(), &progress});
+}
+
+template <class T>
+class Search {
+ public:
+  Search(const Context& context, const Dataset<T>& dataset, const SearchOptions& options, SearchLog* log)
+      : context_(context),
+        dataset_(dataset),
+        options_(decided(options)),
+        log_(log),
+        problem_(linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), unweighted())),
+        plan_((check_classes(), problem_), dataset.groups, options_, context.seed()),
+        judge_(problem_, dataset.target, options_.linear),
+        columns_(problem_.sheaf.target_columns),
+        unit_(problem_.sheaf.tasks) {
+    counts_ = check_splits(plan_, problem_, dataset.target.values, *options_.score, context.threads());
+  }
+
+  SearchResult run();
+
+ private:
+  LinearOptions unweighted() const;
+  void check_classes() const;
+  BatchPlan propose() const;
+  std::int32_t most_splits(std::int64_t memory) const;
+  std::vector<Task> tasks_of(std::int32_t split, double cost) const;
+  void balance(std::int32_t split, std::vector<Task>& tasks) const;
+  std::vector<ModelScores> train(const Context& context, std::int32_t first_split, std::int32_t splits,
+                                 const std::vector<std::pair<std::int32_t, double>>& models);
+  std::vector<ModelScores> score(const Context& context, const Fits<T>& fits,
+                                 const std::vector<std::pair<std::int32_t, double>>& models) const;
+  void run_batch(const Context& context, std::int32_t number, const Batch& batch);
+  void judge_outer(const Context& context, std::int32_t number, SearchResult& result);
+  Chosen choose_level(std::int32_t level) const;
+  Summarised summary(std::int32_t level, std::size_t cost) const;
+  void warn(std::int32_t split, double cost, const ModelScores& model);
+  const std::vector<ModelScores>* recall(std::int32_t number) const {
+    return log_ != nullptr ? log_->recall(number) : nullptr;
+  }
+  std::size_t place(std::size_t cost, std::int32_t split) const {
+    return cost * static_cast<std::size_t>(plan_.inner_splits()) + static_cast<std::size_t>(split);
+  }
+
+  const Context& context_;
+  const Dataset<T>& dataset_;
+  SearchOptions options_;
+  SearchLog* log_;
+  linear::Problem problem_;
+  Plan plan_;
+  Judge judge_;
+  std::int32_t columns_;
+  std::vector<Task> unit_;  // of each decision value at C = 1
+  ClassCounts counts_;
+  std::vector<ModelScores> models_;  // costs x inner splits of all levels
+  std::int32_t table_first_ = -1;    // the splits whose row weights stand in the sheaf
+  std::int32_t table_count_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+/// Balanced class weights are those of the rows that a split trains on, and found there.
+template <class T>
+LinearOptions Search<T>::unweighted() const {
+  auto linear = options_.linear;
+  if (!linear_solver(linear.loss).regression) linear.balanced = false;
+  return linear;
+}
+
+template <class T>
+void Search<T>::check_classes() const {
+  if (problem_.class_names.size() == 1)
+    fail("{}: all rows are of class {}; there is nothing to tell apart", dataset_.source, problem_.class_names[0]);
+}
+
+template <class T>
+BatchPlan Search<T>::propose() const {
+  const auto per_task =
+      linear::NewtonBlock<T>::bytes_per_task(dataset_.rows(), dataset_.features() + (options_.linear.bias > 0 ? 1 : 0));
+  const auto memory = context_.memory();
+  const auto room = memory - memory / weights_share - 2 * matrix_bytes(dataset_.x);
+  const auto most = context_.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
+  const auto fitting = std::clamp<std::int64_t>(room / std::max<std::int64_t>(per_task, 1) / 8 * 8, 1, most);
+  return {memory, options_.batch > 0 ? options_.batch : static_cast<std::int32_t>(fitting)};
+}
+
+template <class T>
+std::int32_t Search<T>::most_splits(std::int64_t memory) const {
+  const auto bytes = std::max<std::int64_t>(dataset_.rows(), 1) * static_cast<std::int64_t>(sizeof(float));
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(memory / weights_share / bytes, 1, plan_.all_splits()));
+}
+
+template <class T>
+void Search<T>::balance(std::int32_t split, std::vector<Task>& tasks) const {
+  const auto classes = problem_.class_names.size();
+  const auto counts = std::span(counts_.train).subspan(static_cast<std::size_t>(split) * classes, classes);
+  double rows = 0;
+  for (const double count : counts) rows += count;
+  const auto weight = [&](std::size_t c) {
+    for (const auto& [name, unused] : options_.linear.class_weights)
+      if (canonical_label(name) == canonical_label(problem_.class_names[c])) return 1.0;  // weighed by name
+    return rows / (static_cast<double>(classes) * counts[c]);
+  };
+  for (std::size_t c = 0; c < tasks.size(); ++c) tasks[c].cost_positive *= weight(c);
+  if (classes == 2) tasks[0].cost_negative *= weight(1);
+}
+
+template <class T>
+std::vector<Task> Search<T>::tasks_of(std::int32_t split, double cost) const {
+  auto tasks = unit_;
+  if (options_.linear.balanced && !problem_.class_names.empty()) balance(split, tasks);
+  for (auto& task : tasks) {
+    task.rows = split - table_first_;
+    task.cost_positive *= cost;
+    task.cost_negative *= cost;
+  }
+  return tasks;
+}
+
+/// Each of `models` is a split and a cost; its `columns_` tasks stand side by side in the sheaf.
+template <class T>
+std::vector<ModelScores> Search<T>::train(const Context& context, std::int32_t first_split, std::int32_t splits,
+                                          const std::vector<std::pair<std::int32_t, double>>& models) {
+  auto& sheaf = problem_.sheaf;
+  if (table_first_ != first_split || table_count_ != splits)
+    sheaf.row_weights = plan_.weights(first_split, splits, context.threads());
+  sheaf.weight_columns = table_count_ = splits;
+  table_first_ = first_split;
+  sheaf.tasks.clear();
+  for (const auto& [split, cost] : models) {
+    const auto tasks = tasks_of(split, cost);
+    sheaf.tasks.insert(sheaf.tasks.end(), tasks.begin(), tasks.end());
+  }
+  const auto fits = newton(context, dataset_, sheaf, linear::newton_params(options_.linear));
+  return score(context, fits, models);
+}
+
+template <class T>
+std::vector<ModelScores> Search<T>::score(const Context& context, const Fits<T>& fits,
+                                          const std::vector<std::pair<std::int32_t, double>>& models) const {
+  const auto width = static_cast<std::size_t>(columns_);
+  std::vector<std::vector<std::int32_t>> rows(models.size());
+  std::vector<std::vector<double>> decisions(models.size());
+  parallel_for(context.threads(), static_cast<std::int64_t>(models.size()), [&](std::int64_t k) {
+    const auto m = static_cast<std::size_t>(k);
+    rows[m] = plan_.test_rows(models[m].first);
+    decisions[m].resize(rows[m].size() * width);
+  });
+  const auto gather = [&](const Round& round, const Block<T>& z) {
+    parallel_for(context.threads(), round.count, [&](std::int64_t t) {
+      const auto task = static_cast<std::size_t>(round.first) + static_cast<std::size_t>(t);
+      const auto& mine = rows[task / width];
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        decisions[task / width][i * width + task % width] =
+            static_cast<double>(z(mine[i], static_cast<std::int32_t>(t)));
+    });
+  };
+  linear::for_decisions<T>(context, dataset_, fits.weights, static_cast<T>(options_.linear.bias), gather);
+  std::vector<ModelScores> result(models.size());
+  parallel_for(context.threads(), static_cast<std::int64_t>(models.size()), [&](std::int64_t k) {
+    const auto m = static_cast<std::size_t>(k);
+    result[m] = judge_.judge(rows[m], decisions[m]);
+    result[m].fits.assign(fits.tasks.begin() + static_cast<std::ptrdiff_t>(m * width),
+                          fits.tasks.begin() + static_cast<std::ptrdiff_t>((m + 1) * width));
+  });
+  return result;
+}
+
+template <class T>
+void Search<T>::run_batch(const Context& context, std::int32_t number, const Batch& batch) {
+  std::vector<std::pair<std::int32_t, double>> models;
+  std::vector<std::size_t> places;
+  for (std::int32_t c = batch.first_cost; c < batch.first_cost + batch.costs; ++c)
+    for (std::int32_t s = batch.first_split; s < batch.first_split + batch.splits; ++s) {
+      models.emplace_back(s, options_.costs[static_cast<std::size_t>(c)]);
+      places.push_back(place(static_cast<std::size_t>(c), s));
+    }
+  const auto* known = recall(number);
+  std::vector<ModelScores> trained;
+  if (known == nullptr) {
+    trained = train(context, batch.first_split, batch.splits, models);
+    if (log_ != nullptr) log_->keep(number, trained);
+  } else {
+    context.progress().advance(static_cast<std::int64_t>(models.size()) * columns_);
+  }
+  const auto& found = known != nullptr ? *known : trained;
+  if (found.size() != models.size()) fail("the journal was written by another version of the program");
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    warn(models[m].first, models[m].second, found[m]);
+    models_[places[m]] = found[m];
+  }
+}
+
+template <class T>
+void Search<T>::warn(std::int32_t split, double cost, const ModelScores& model) {
+  for (std::size_t c = 0; c < model.fits.size(); ++c) {
+    const auto& fit = model.fits[c];
+    if (fit.converged) continue;
+    const auto what = problem_.class_names.empty() ? "" : fmt::format(", class {}", problem_.class_names[c]);
+    warnings_.push_back(
+        fmt::format("C = {}, {}{} did not converge: |gradient| is {:.3g} after {} steps, {:.3g} was wanted", cost,
+                    plan_.name(split), what, fit.gradient_norm, fit.iterations, fit.tolerance));
+  }
+}
+
+template <class T>
+Summarised Search<T>::summary(std::int32_t level, std::size_t cost) const {
+  std::vector<double> scores;
+  for (std::int32_t s = 0; s < plan_.splits(); ++s)
+    scores.push_back(models_[place(cost, level * plan_.splits() + s)].score(*options_.score));
+  return summarise(scores);
+}
+
+template <class T>
+Chosen Search<T>::choose_level(std::int32_t level) const {
+  std::vector<Summarised> table;
+  for (std::size_t c = 0; c < options_.costs.size(); ++c) table.push_back(summary(level, c));
+  return choose(table, info(*options_.score).larger_is_better, options_.choice);
+}
+
+template <class T>
+void Search<T>::judge_outer(const Context& context, std::int32_t number, SearchResult& result) {
+  std::vector<std::pair<std::int32_t, double>> models;
+  for (std::int32_t k = 0; k < plan_.outer_folds(); ++k) {
+    const auto chosen = choose_level(k + 1).chosen;
+    models.emplace_back(plan_.inner_splits() + k, options_.costs[chosen]);
+    result.outer.push_back({chosen, summary(k + 1, chosen), {}});
+  }
+  if (models.empty()) return;
+  const auto* known = recall(number);
+  std::vector<ModelScores> trained;
+  if (known == nullptr) {
+    trained = train(context, plan_.inner_splits(), plan_.outer_folds(), models);
+    if (log_ != nullptr) log_->keep(number, trained);
+  }
+  const auto& found = known != nullptr ? *known : trained;
+  for (std::size_t k = 0; k < models.size(); ++k) {
+    warn(models[k].first, models[k].second, found[k]);
+    result.outer[k].scores = found[k];
+  }
+}
+
+template <class T>
+SearchResult Search<T>::run() {
+  const auto plan = log_ != nullptr ? log_->agree(propose()) : propose();
+  const auto costs = static_cast<std::int32_t>(options_.costs.size());
+  const auto batches = plan_batches(plan_.inner_splits(), costs, columns_, plan.tasks, most_splits(plan.memory));
+  models_.resize(static_cast<std::size_t>(plan_.inner_splits()) * options_.costs.size());
+  SearchResult result;
+  {
+    const Stage stage(context_.progress(), "searching",
+                      std::int64_t{1} * columns_ * (plan_.inner_splits() * costs + plan_.outer_folds()));
+    Inner inner(context_.progress());
+    const auto context = context_of(context_, plan.memory, inner);
+    for (std::size_t b = 0; b < batches.size(); ++b) run_batch(context, static_cast<std::int32_t>(b), batches[b]);
+    judge_outer(context, static_cast<std::int32_t>(batches.size()), result);
+  }
+  result.chosen = choose_level(0);
+  for (std::size_t c = 0; c < options_.costs.size(); ++c)
+    for (std::int32_t s = 0; s < plan_.splits(); ++s) result.models.push_back(std::move(models_[place(c, s)]));
+  options_.linear.cost = options_.costs[result.chosen.chosen];
+  result.model = train_linear(context_of(context_, plan.memory, context_.progress()), dataset_, options_.linear);
+  for (const auto& warning : warnings_of(result.model)) warnings_.push_back("the final model: " + warning);
+  result.options = options_;
+  result.seed = context_.seed();
+  result.source = dataset_.source;
+  result.rows = dataset_.rows();
+  result.features = dataset_.features();
+  result.class_names = problem_.class_names;
+  result.positive = judge_.positive();
+  result.splits = plan_.splits();
+  result.warnings = std::move(warnings_);
+  return result;
+}
+
+}  // namespace
+}  // namespace search
+
+SearchOptions decided(SearchOptions options) {
+  const auto& solver = linear_solver(options.linear.loss);
+  if (options.costs.empty()) options.costs = default_costs();
+  std::sort(options.costs.begin(), options.costs.end());
+  options.costs.erase(std::unique(options.costs.begin(), options.costs.end()), options.costs.end());
+  if (!options.split) options.split = solver.regression ? SplitKind::k_fold : SplitKind::stratified_k_fold;
+  if (!options.score) options.score = solver.regression ? Metric::r2 : Metric::accuracy;
+  const auto& score = info(*options.score);
+  if (score.regression != solver.regression)
+    fail_usage("{} is a score of {}, which {} does not predict", score.name, score.regression ? "amounts" : "classes",
+               solver.about);
+  if (score.probabilities && !solver.probabilities)
+    fail_usage("{} needs probabilities, which only logistic regression has", score.name);
+  options.linear.cost = 1;
+  return options;
+}
+
+template <class T>
+SearchResult search_linear(const Context& context, const Dataset<T>& dataset, const SearchOptions& options,
+                           SearchLog* log) {
+  return search::Search<T>(context, dataset, options, log).run();
+}
+
+template SearchResult search_linear(const Context&, const Dataset<float>&, const SearchOptions&, SearchLog*);
+template SearchResult search_linear(const Context&, const Dataset<double>&, const SearchOptions&, SearchLog*);
+
+}  // namespace sheaf

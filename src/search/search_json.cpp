@@ -1,0 +1,131 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include <sheaf/search.hpp>
+
+#include "search/largest.hpp"
+
+namespace sheaf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_weights = 50;
+
+/// JSON has no NaN.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json summary_json(const Summarised& summary) {
+  return {{"mean", number(summary.mean)},
+          {"deviation", number(summary.deviation)},
+          {"standard_error", number(summary.standard_error)},
+          {"splits", summary.splits}};
+}
+
+Json scores_json(const SearchResult& result, const ModelScores& model) {
+  Json scores = Json::object();
+  for (const auto metric : result.known()) scores[std::string(info(metric).name)] = number(model.score(metric));
+  return scores;
+}
+
+Json costs_json(const SearchResult& result) {
+  Json list = Json::array();
+  for (std::size_t c = 0; c < result.options.costs.size(); ++c) {
+    Json row{{"cost", result.options.costs[c]}};
+    for (const auto metric : result.known()) {
+      auto summary = summary_json(result.summary(c, metric));
+      summary["by_split"] = Json::array();
+      for (const double score : result.scores(c, metric)) summary["by_split"].push_back(number(score));
+      row[std::string(info(metric).name)] = std::move(summary);
+    }
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+Json chosen_json(const SearchResult& result) {
+  const auto chosen = result.chosen.chosen;
+  Json row{{"cost", result.cost()}, {"best_cost", result.options.costs[result.chosen.best]}};
+  for (const auto metric : result.known())
+    row[std::string(info(metric).name)] = summary_json(result.summary(chosen, metric));
+  return row;
+}
+
+Json outer_json(const SearchResult& result) {
+  if (result.outer.empty()) return nullptr;
+  Json folds = Json::array();
+  for (const auto& fold : result.outer)
+    folds.push_back({{"cost", result.options.costs[fold.chosen]},
+                     {"inner", summary_json(fold.inner)},
+                     {"scores", scores_json(result, fold.scores)}});
+  Json answer{{"folds", std::move(folds)}};
+  for (const auto metric : result.known()) {
+    std::vector<double> scores;
+    for (const auto& fold : result.outer) scores.push_back(fold.scores.score(metric));
+    answer[std::string(info(metric).name)] = summary_json(summarise(scores));
+  }
+  return answer;
+}
+
+Json weights_json(const SearchResult& result) {
+  Json list = Json::array();
+  const auto& model = result.model;
+  for (std::int32_t c = 0; c < model.columns; ++c) {
+    Json weights = Json::array();
+    for (const auto j : search::largest_weights(model, c, most_weights))
+      weights.push_back({{"position", j + 1}, {"name", model.feature_name(j)}, {"weight", model.weight(j, c)}});
+    list.push_back({{"class", model.is_regression() ? Json() : Json(model.class_names[static_cast<std::size_t>(c)])},
+                    {"weights", std::move(weights)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string search_json(const SearchResult& result) {
+  const auto& options = result.options;
+  const bool two = result.class_names.size() == 2;
+  const Json answer{
+      {"rows", result.rows},
+      {"features", result.features},
+      {"classes", result.class_names},
+      {"positive_class", two ? Json(result.class_names[static_cast<std::size_t>(result.positive)]) : Json()},
+      {"solver", linear_solver(options.linear.loss).name},
+      {"split", to_string(*options.split)},
+      {"splits", result.splits},
+      {"seed", result.seed},
+      {"score", info(*options.score).name},
+      {"choose", options.choice == Choice::best ? "best" : "one-standard-error"},
+      {"chosen", chosen_json(result)},
+      {"costs", costs_json(result)},
+      {"outer", outer_json(result)},
+      {"largest_weights", weights_json(result)},
+      {"warnings", result.warnings}};
+  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string search_csv(const SearchResult& result) {
+  std::string text = "cost,split";
+  for (const auto metric : result.known()) text += fmt::format(",{}", info(metric).name);
+  text += ",iterations,converged\n";
+  for (std::size_t m = 0; m < result.models.size(); ++m) {
+    const auto& model = result.models[m];
+    const auto splits = static_cast<std::size_t>(result.splits);
+    text += fmt::format("{},{}", result.options.costs[m / splits], m % splits + 1);
+    for (const auto metric : result.known()) {
+      const double score = model.score(metric);
+      text += std::isfinite(score) ? fmt::format(",{}", score) : ",";
+    }
+    int iterations = 0;
+    bool converged = true;
+    for (const auto& fit : model.fits) {
+      iterations += fit.iterations;
+      converged = converged && fit.converged;
+    }
+    text += fmt::format(",{},{}\n", iterations, converged ? "yes" : "no");
+  }
+  return text;
+}
+
+}  // namespace sheaf
