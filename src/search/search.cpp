@@ -237,6 +237,7 @@ void Search<T>::warn(std::int32_t split, double cost, const ModelScores& model) 
 template <class T>
 Summarised Search<T>::summary(std::int32_t level, std::size_t cost) const {
   std::vector<double> scores;
+  scores.reserve(static_cast<std::size_t>(plan_.splits()));
   for (std::int32_t s = 0; s < plan_.splits(); ++s)
     scores.push_back(models_[place(cost, level * plan_.splits() + s)].score(*options_.score));
   return summarise(scores);

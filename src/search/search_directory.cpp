@@ -81,8 +81,8 @@ std::string difference(const Json& then, const Json& now, const std::string& whe
   }
   for (const auto& [key, value] : now.items()) {
     if (key == "command" || key == "path") continue;
-    const auto name = where.empty() ? key : where + "/" + key;
-    const auto found = difference(then.contains(key) ? then[key] : Json(), value, name);
+    const auto name = where.empty() ? key : fmt::format("{}/{}", where, key);
+    auto found = difference(then.contains(key) ? then[key] : Json(), value, name);
     if (!found.empty()) return found;
   }
   return {};

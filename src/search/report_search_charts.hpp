@@ -1,0 +1,22 @@
+// The plots of a search, each an SVG element.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sheaf/search.hpp>
+
+namespace sheaf::report {
+
+/// Mean score of each cost with one standard deviation to each side, every split as a dot, the chosen cost ringed.
+std::string score_curve(const SearchResult& result);
+/// Two classes: the mean curve of the chosen cost over the splits, with one standard deviation to each side. Empty
+/// where no split tests both classes.
+std::string mean_roc(const SearchResult& result);
+/// True classes by predicted ones, summed over the splits of the chosen cost. Empty where there are too many classes.
+std::string confusion_matrix(const SearchResult& result);
+/// The largest weights of one decision value by name.
+std::string largest_weights_chart(const LinearModel& model, std::int32_t column, std::size_t most);
+
+}  // namespace sheaf::report
