@@ -84,7 +84,9 @@ std::string outer_text(const SearchResult& r) {
 }  // namespace
 
 std::string search_text(const SearchResult& result) {
-  return heading_text(result) + table_text(result) + chosen_text(result) + outer_text(result);
+  auto text = heading_text(result) + table_text(result) + chosen_text(result) + outer_text(result);
+  for (const auto& note : result.notes) text += fmt::format("\n  {} {}\n", dim("-"), wrapped(note, 4));
+  return text;
 }
 
 }  // namespace sheaf::cli

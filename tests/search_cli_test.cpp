@@ -115,6 +115,19 @@ TEST_F(SearchCli, ATornOrDamagedJournalIsCutWhereItEndsWell) {
   EXPECT_TRUE(resumes_as_whole(damaged));
 }
 
+/// A limit on the size of files stands for the full disk.
+TEST_F(SearchCli, AFullDiskLosesNothing) {
+  const std::string command = "sheaf search t.svm --cost 1e-3:1e3:10 --batch 5 --output ";
+  ASSERT_EQ(shell(command + "whole --quiet").code, 0);
+  const auto full = shell("trap '' XFSZ; ulimit -f 16; " + command + "full");
+  EXPECT_TRUE(complains(full, 1, {"full/journal.txt: cannot be written", "--resume goes on from there"}));
+  EXPECT_FALSE(exists("full/results.json"));
+  const auto resumed = shell(command + "full --resume");
+  ASSERT_EQ(resumed.code, 0);
+  EXPECT_NE(resumed.err.find("finished batches are taken over"), std::string::npos) << resumed.err;
+  EXPECT_TRUE(file("full/results.json") == file("whole/results.json"));
+}
+
 TEST_F(SearchCli, OnlyTheSameSearchGoesOn) {
   const std::string command = "sheaf search t.svm --output d --cost 1,10 ";
   ASSERT_EQ(shell(command + "--quiet").code, 0);

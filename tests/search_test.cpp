@@ -1,4 +1,5 @@
 // The search against models trained one by one on tables whose left-out rows are really gone.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <sheaf/search.hpp>
 
 #include "devices.hpp"
+#include "search/plan.hpp"
 #include "tables.hpp"
 
 namespace sheaf::test {
@@ -209,6 +211,21 @@ TEST(Search, BatchesChangeNothing) {
     means.push_back(result.summary(0, Metric::log_loss).mean);
     EXPECT_NEAR(means.back(), means.front(), 1e-9);
   }
+}
+
+TEST(Search, BatchesHoldEveryModelOnce) {
+  for (const std::int32_t tasks : {1, 2, 7, 64, 1000})
+    for (const std::int32_t most_splits : {1, 3, 100}) {
+      std::vector<int> seen(6 * 11, 0);
+      for (const auto& batch : search::plan_batches(11, 6, 3, tasks, most_splits)) {
+        EXPECT_LE(batch.splits, most_splits);
+        EXPECT_LE(batch.splits * batch.costs * 3, std::max(tasks, 3));
+        for (std::int32_t c = batch.first_cost; c < batch.first_cost + batch.costs; ++c)
+          for (std::int32_t s = batch.first_split; s < batch.first_split + batch.splits; ++s)
+            ++seen[static_cast<std::size_t>(c * 11 + s)];
+      }
+      EXPECT_EQ(seen, std::vector<int>(6 * 11, 1)) << tasks << " tasks, " << most_splits << " splits";
+    }
 }
 
 TEST(Search, TheFinalModelIsTrainedOnAllRowsAtTheChosenCost) {

@@ -87,6 +87,7 @@ struct SearchResult {
   std::vector<OuterFold> outer;
   LinearModel model;                  ///< trained on all rows
   std::vector<std::string> warnings;  ///< of tasks that did not converge
+  std::vector<std::string> notes;     ///< what to try next
 
   std::vector<double> scores(std::size_t cost, Metric metric) const;
   Summarised summary(std::size_t cost, Metric metric) const { return summarise(scores(cost, metric)); }

@@ -123,11 +123,12 @@ std::string outer_card(const SearchResult& r) {
 }
 
 std::string warnings_card(const SearchResult& r) {
-  if (r.warnings.empty()) return {};
+  if (r.warnings.empty() && r.notes.empty()) return {};
   std::string list = "<ul class=\"findings\">\n";
+  for (const auto& note : r.notes) list += fmt::format("<li class=\"note\">{}</li>\n", escaped(note));
   for (std::size_t k = 0; k < std::min(r.warnings.size(), most_warnings); ++k)
     list += fmt::format("<li class=\"warning\">{}</li>\n", escaped(r.warnings[k]));
-  return card("Not converged", fmt::format("{} tasks.", r.warnings.size()), list + "</ul>\n", true);
+  return card("Worth knowing", fmt::format("{} models did not converge.", r.warnings.size()), list + "</ul>\n", true);
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ std::string confusion_matrix(const SearchResult& r) {
   const auto classes = r.class_names.size();
   const auto counts = summed_confusion(r);
   if (counts.empty()) return {};
-  const double step = std::min((half - names - 8) / static_cast<double>(classes), 80.0);
+  const double step = std::min((half - names - 8) / static_cast<double>(classes), classes < 4 ? 120.0 : 80.0);
   const double head = 44;
   Chart chart(half, head + step * static_cast<double>(classes) + 8, "Confusion matrix of the chosen cost");
   chart.text(names, 14, "predicted", "axis");

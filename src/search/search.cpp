@@ -33,6 +33,15 @@ Context context_of(const Context& context, std::int64_t memory, Progress& progre
   return Context({context.device(), context.threads(), memory, context.seed(), &progress});
 }
 
+/// What a grid that ends too early leaves open.
+std::vector<std::string> notes_of(const std::vector<double>& costs, const Chosen& chosen) {
+  const bool first = chosen.best == 0;
+  if (costs.size() < 2 || (!first && chosen.best + 1 < costs.size())) return {};
+  const auto* which = first ? "smallest" : "largest";
+  return {fmt::format("the best cost, {:.6g}, is the {} that was tried; {} ones may be better still",
+                      costs[chosen.best], which, first ? "smaller" : "larger")};
+}
+
 template <class T>
 class Search {
  public:
@@ -288,6 +297,7 @@ SearchResult Search<T>::run() {
     judge_outer(context, static_cast<std::int32_t>(batches.size()), result);
   }
   result.chosen = choose_level(0);
+  result.notes = notes_of(options_.costs, result.chosen);
   for (std::size_t c = 0; c < options_.costs.size(); ++c)
     for (std::int32_t s = 0; s < plan_.splits(); ++s) result.models.push_back(std::move(models_[place(c, s)]));
   options_.linear.cost = options_.costs[result.chosen.chosen];

@@ -101,7 +101,8 @@ std::string search_json(const SearchResult& result) {
       {"costs", costs_json(result)},
       {"outer", outer_json(result)},
       {"largest_weights", weights_json(result)},
-      {"warnings", result.warnings}};
+      {"warnings", result.warnings},
+      {"notes", result.notes}};
   return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
