@@ -33,8 +33,9 @@ std::string table_text(const SearchResult& r) {
   for (std::size_t c = 0; c < r.options.costs.size(); ++c) summaries.push_back(r.summary(c, metric));
   const auto [low, high] = std::minmax_element(summaries.begin(), summaries.end(),
                                                [](const auto& a, const auto& b) { return a.mean < b.mean; });
-  const double base = low->mean - (high->mean - low->mean) / 10;
-  const double reach = high->mean > base ? high->mean - base : 1;
+  const double range = high->mean - low->mean;
+  const double base = low->mean - (range > 0 ? range / 10 : 1);
+  const double reach = high->mean - base;
   std::vector<std::vector<std::string>> rows{
       {"", dim("C"), dim(info(metric).title), dim("deviation"), dim("std. error"), ""}};
   for (std::size_t c = 0; c < summaries.size(); ++c) {
