@@ -73,7 +73,8 @@ void Arguments::parse(std::span<const std::string> words) {
       else
         app.add_option_function<std::vector<std::string>>(
                option.flag, [set](const auto& texts) { std::for_each(texts.begin(), texts.end(), set); })
-            ->expected(1)
+            ->expected(option.words)
+            ->allow_extra_args(false)  // what follows are files
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   for (auto& positional : positionals_) app.add_option(positional.name, *positional.value);

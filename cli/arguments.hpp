@@ -21,6 +21,7 @@ struct Option {
   std::string help;
   std::string default_text;
   std::function<void(const std::string&)> set;
+  int words = 1;  // that belong to it; set is called for each
   bool given = false;
 };
 

@@ -20,36 +20,24 @@ bool is_integer(const std::string& text) {
 
 }  // namespace
 
-void LiblinearFlags::take_file(const std::vector<std::string*>& files, const std::string& text) {
-  const auto empty = std::find_if(files.begin(), files.end(), [](const auto* file) { return file->empty(); });
-  if (empty == files.end()) fail_usage("'{}' is one argument too many", text);
-  **empty = text;
-}
-
 void LiblinearFlags::toggle(std::string flag, std::string help, bool& value) {
   arguments_.add({std::move(flag), "", std::move(help), "", [&value](const std::string&) { value = true; }});
 }
 
 void LiblinearFlags::value(std::string flag, std::string value, std::string help, std::string fallback, Set set) {
-  auto take = [files = files_, set = std::move(set), taken = false](const std::string& text) mutable {
-    if (std::exchange(taken, true))
-      take_file(files, text);
-    else
-      set(text);
-  };
-  arguments_.add({std::move(flag), std::move(value), std::move(help), std::move(fallback), std::move(take)});
+  arguments_.add({std::move(flag), std::move(value), std::move(help), std::move(fallback), std::move(set)});
 }
 
 void LiblinearFlags::weight(std::string help, const std::function<void(const std::string&, const std::string&)>& set) {
-  auto take = [files = files_, set, label = std::string()](const std::string& text) mutable {
+  auto take = [set, label = std::string()](const std::string& text) mutable {
     if (!label.empty())
       set(std::exchange(label, ""), text);
     else if (is_integer(text))
       label = text;
     else
-      take_file(files, text);
+      fail_usage("-w takes a class and a weight, such as -w1 5; '{}' is no class", text);
   };
-  arguments_.add({"-w", "LABEL WEIGHT", std::move(help), "1", std::move(take)});
+  arguments_.add({"-w", "LABEL WEIGHT", std::move(help), "1", std::move(take), 2});
 }
 
 Dataset<double> read_libsvm_table(const Context& context, const std::string& path) {

@@ -14,14 +14,11 @@
 
 namespace sheaf::cli {
 
-/// LIBLINEAR's flags stand before the files, and the parser hands a flag every word up to the next one: what comes
-/// behind a flag's value are files.
+/// Declares LIBLINEAR's flags, which have one letter.
 class LiblinearFlags {
  public:
   using Set = std::function<void(const std::string&)>;
-  /// `files` are filled in their order; not owned.
-  LiblinearFlags(Arguments& arguments, std::vector<std::string*> files)
-      : arguments_(arguments), files_(std::move(files)) {}
+  explicit LiblinearFlags(Arguments& arguments) : arguments_(arguments) {}
 
   void toggle(std::string flag, std::string help, bool& value);
   void value(std::string flag, std::string value, std::string help, std::string fallback, Set set);
@@ -29,10 +26,7 @@ class LiblinearFlags {
   void weight(std::string help, const std::function<void(const std::string&, const std::string&)>& set);
 
  private:
-  static void take_file(const std::vector<std::string*>& files, const std::string& text);
-
   Arguments& arguments_;
-  std::vector<std::string*> files_;
 };
 
 /// LIBSVM's format, in double, as LIBLINEAR reads.

@@ -59,7 +59,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.positional("test_file", predict->input, "the table to predict for, in LIBSVM's format");
   arguments.positional("model_file", predict->model_path, "a model of LIBLINEAR or of sheaf");
   arguments.positional("output_file", predict->output, "where to write one prediction a line");
-  LiblinearFlags flags(arguments, {&predict->input, &predict->model_path, &predict->output});
+  LiblinearFlags flags(arguments);
   flags.value("-b", "0|1", "1: probabilities too, for logistic regression", "0", [predict](const std::string& text) {
     if (text != "0" && text != "1") fail_usage("-b takes 0 or 1, not '{}'", text);
     predict->probabilities = text == "1";

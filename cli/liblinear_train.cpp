@@ -107,7 +107,7 @@ double flag_tube(const std::string& text) {
 }
 
 void declare_flags(Arguments& arguments, const std::shared_ptr<Train>& train) {
-  LiblinearFlags flags(arguments, {&train->input, &train->output});
+  LiblinearFlags flags(arguments);
   flags.value("-s", "TYPE",
               "0 logistic regression, 2 L2-loss support vector classification, 11 L2-loss support vector regression",
               "", [train](const std::string& text) { train->solver = solver_id(text); });

@@ -172,8 +172,20 @@ bool is_one_printable_line(const std::string& message) {
 
 class InvalidFile : public testing::TestWithParam<Defect> {};
 
+/// Whether this build can open the file at all: each kind of compression needs its library.
+bool can_be_opened(const std::string& file) {
+  const auto built = compressions();
+  const auto ends = [&](std::string_view ending) { return file.ends_with(ending); };
+  const bool compressed = ends(".gz") || ends(".xz") || ends(".zst");
+  return !compressed || std::any_of(built.begin(), built.end(), ends);
+}
+
 TEST_P(InvalidFile, IsToldInOneClearMessage) {
   const Defect& defect = GetParam();
+  if (!can_be_opened(defect.file)) {
+    EXPECT_NE(message_of<double>(defect, 1).find("it was built without"), std::string::npos);
+    return;
+  }
   const std::string message = message_of<double>(defect, 1);
   EXPECT_EQ(message.substr(0, message.find(": ")), place_of(defect)) << message;
   EXPECT_NE(message.find(defect.says), std::string::npos) << message;

@@ -371,7 +371,8 @@ TEST_F(Files, MayEndExactlyAtAPage) {
 TEST_F(Files, CompressedMembersFollowEachOther) {
   const std::string first = write("first.libsvm", "1 1:1 2:2\n");
   const std::string second = write("second.libsvm", "2 1:3 2:4\n");
-  for (const std::string ending : {".gz", ".xz", ".zst"}) {
+  for (const std::string_view kind : compressions()) {
+    const std::string ending(kind);
     const std::string both =
         bytes_of(compress(first, "a.libsvm" + ending)) + bytes_of(compress(second, "b.libsvm" + ending));
     // The name says nothing of compression: the first bytes do.

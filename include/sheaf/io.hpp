@@ -47,6 +47,9 @@ struct Format {
 };
 std::span<const Format> formats();
 
+/// Endings of the compressed files this build reads and writes: .gz, .xz and .zst, each where its library was there.
+std::vector<std::string_view> compressions();
+
 /// Reads a table; "-" is standard input. Compressed files are known by their first bytes. Every defect of the text is a
 /// ParseError that names file:line:column, or an Error for what concerns the file as a whole (not there, a directory,
 /// empty, damaged compression); the first defect in the file is the one told. Neither the table nor the message depends

@@ -22,7 +22,7 @@ enum class StepRule : std::uint8_t {
 
 struct NewtonParams {
   Loss loss = Loss::logistic;
-  StepRule rule = StepRule::line_search;
+  StepRule rule = StepRule::trust_region;
   /// Stop at |gradient| <= tolerance * share * |gradient at w = 0|, where share is that of the rarer class among the
   /// task's rows (regression: 1), as in LIBLINEAR.
   double tolerance = 0.01;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include <sheaf/error.hpp>
+#include <sheaf/io.hpp>
 
 #include "data/codecs.hpp"
 
@@ -12,12 +13,12 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::array<Compression, 3> table{{
-    {".gz", "\x1f\x8b"sv, gzip_decompress, gzip_compress},
+    {".gz", "\x1f\x8b"sv, SHEAF_GZIP != 0, gzip_decompress, gzip_compress},
     {".xz",
      "\xfd"
      "7zXZ\0"sv,
-     xz_decompress, xz_compress},
-    {".zst", "\x28\xb5\x2f\xfd"sv, zstd_decompress, zstd_compress},
+     SHEAF_XZ != 0, xz_decompress, xz_compress},
+    {".zst", "\x28\xb5\x2f\xfd"sv, SHEAF_ZSTD != 0, zstd_decompress, zstd_compress},
 }};
 
 template <class Wanted>
@@ -35,6 +36,13 @@ const Compression* find_compression(std::string_view bytes) {
 
 const Compression* find_compression_by_ending(std::string_view path) {
   return find([&](const Compression& row) { return path.ends_with(row.ending); });
+}
+
+std::vector<std::string_view> compressions() {
+  std::vector<std::string_view> endings;
+  for (const auto& row : table)
+    if (row.built) endings.push_back(row.ending);
+  return endings;
 }
 
 void fail_compressed(const std::string& file, std::string_view kind, std::string_view problem) {

@@ -15,6 +15,7 @@ namespace sheaf {
 struct Compression {
   std::string_view ending;  ///< with the dot
   std::string_view magic;   ///< the first bytes of every such file
+  bool built;               ///< whether this build has the library
   /// Appends all that `bytes` hold, however many members stand one behind the other. `file` is for messages.
   void (*decompress)(std::string_view bytes, const std::string& file, Stage& stage, ByteBuffer& to);
   /// Everything written to the result goes compressed to `to`, which must live as long.

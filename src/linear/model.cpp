@@ -113,8 +113,8 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
       class_weight_row(),
       choice_row<O, StepRule>("rule", &O::rule,
-                              {{"line-search", StepRule::line_search}, {"trust-region", StepRule::trust_region}},
-                              "how long steps are: as LIBLINEAR from 2.40 on, or as before"),
+                              {{"trust-region", StepRule::trust_region}, {"line-search", StepRule::line_search}},
+                              "how long steps are: as LIBLINEAR up to 2.30, or from 2.40 on"),
   };
   return rows;
 }
