@@ -68,13 +68,23 @@ void compress(State& state, const unsigned char* block) {
   const auto w = schedule(block);
   const auto& constants = round_constants();
   auto [a, b, c, d, e, f, g, h] = state;
-  for (std::size_t i = 0; i < 64; ++i) {
-    const auto s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const auto t1 = h + s1 + ((e & f) ^ (~e & g)) + constants[i] + w[i];
-    const auto s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-    const auto t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = std::exchange(g, std::exchange(f, std::exchange(e, d + t1)));
-    d = std::exchange(c, std::exchange(b, std::exchange(a, t1 + t2)));
+  using Word = std::uint32_t;
+  const auto round = [&](Word p, Word q, Word r, Word& s, Word t, Word u, Word v, Word& x, std::size_t i) {
+    const Word s1 = std::rotr(t, 6) ^ std::rotr(t, 11) ^ std::rotr(t, 25);
+    const Word t1 = x + s1 + ((t & u) ^ (~t & v)) + constants[i] + w[i];
+    const Word s0 = std::rotr(p, 2) ^ std::rotr(p, 13) ^ std::rotr(p, 22);
+    s += t1;
+    x = t1 + s0 + ((p & q) ^ (p & r) ^ (q & r));
+  };
+  for (std::size_t i = 0; i < 64; i += 8) {  // the letters change places instead of the words
+    round(a, b, c, d, e, f, g, h, i);
+    round(h, a, b, c, d, e, f, g, i + 1);
+    round(g, h, a, b, c, d, e, f, i + 2);
+    round(f, g, h, a, b, c, d, e, i + 3);
+    round(e, f, g, h, a, b, c, d, i + 4);
+    round(d, e, f, g, h, a, b, c, i + 5);
+    round(c, d, e, f, g, h, a, b, i + 6);
+    round(b, c, d, e, f, g, h, a, i + 7);
   }
   const State more{a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += more[i];
