@@ -46,9 +46,13 @@ run_sanitizer() {
 }
 
 run_bench() {
-  local program=$build/bench_products
-  [[ -x $program ]] || { echo "gpu: $program is missing; build first" >&2; return 1; }
-  "$program" --device cuda
+  local program
+  for program in bench_products bench_newton; do
+    [[ -x $build/$program ]] || { echo "gpu: $build/$program is missing; build first" >&2; return 1; }
+  done
+  "$build/bench_products" --device cuda
+  "$build/bench_newton" search --device cuda --precision float
+  "$build/bench_newton" search --device cuda --precision float --kind classification --rows 10000000 --features 28
 }
 
 gpu_line
