@@ -15,6 +15,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/scaling.hpp>
 
+#include "core/escape.hpp"
 #include "data/text_source.hpp"
 
 namespace sheaf {
@@ -22,21 +23,6 @@ namespace {
 
 constexpr std::string_view magic = "sheaf-scaling";
 constexpr int version = 1;
-
-std::string escape(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    if (c == '\\')
-      text += "\\\\";
-    else if (c == '\n')
-      text += "\\n";
-    else if (c == '\r')
-      text += "\\r";
-    else
-      text += c;
-  }
-  return text;
-}
 
 /// Walks through the file line by line and word by word, and knows where it stands.
 class Reader {
@@ -185,7 +171,7 @@ void save_scaling(const Scaling& scaling, const std::string& path) {
                                  scaling.features(), named ? "yes" : "no");
   for (std::size_t j = 0; j < scaling.shift.size(); ++j) {
     text += fmt::format("{} {}", scaling.shift[j], scaling.factor[j]);
-    if (named) text += ' ' + escape(scaling.feature_names[j]);
+    if (named) text += ' ' + escape_line(scaling.feature_names[j]);
     text += '\n';
   }
   write_text_file(path, text);

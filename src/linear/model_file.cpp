@@ -29,6 +29,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/linear_model.hpp>
 
+#include "core/escape.hpp"
 #include "data/text_source.hpp"
 #include "linear/model_reader.hpp"
 
@@ -37,21 +38,6 @@ namespace linear {
 namespace {
 
 constexpr int version = 1;
-
-std::string escape(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    if (c == '\\')
-      text += "\\\\";
-    else if (c == '\n')
-      text += "\\n";
-    else if (c == '\r')
-      text += "\\r";
-    else
-      text += c;
-  }
-  return text;
-}
 
 std::string joined(std::span<const double> numbers) {
   std::string text;
@@ -71,7 +57,7 @@ bool all_zero(std::span<const double> numbers) {
 std::string heading_text(const LinearModel& model) {
   std::string text =
       fmt::format("{} {}\nsolver {}\nclasses {}\n", model_magic, version, model.solver, model.class_names.size());
-  for (const auto& name : model.class_names) text += "class " + escape(name) + '\n';
+  for (const auto& name : model.class_names) text += "class " + escape_line(name) + '\n';
   text += fmt::format("features {}\nnames {}\n", model.features, model.feature_names.empty() ? "no" : "yes");
   text += fmt::format("bias {} {}\n", model.bias, model.penalise_bias ? "penalised" : "free");
   text += fmt::format("cost {}\nepsilon {}\n", model.cost, model.epsilon);
@@ -97,7 +83,7 @@ std::string weights_text(const LinearModel& model) {
     const bool zero = all_zero(weights);
     if (zero && !named) continue;
     text += std::to_string(j + 1) + (zero ? " -" : joined(weights));
-    if (named) text += ' ' + escape(model.feature_names[static_cast<std::size_t>(j)]);
+    if (named) text += ' ' + escape_line(model.feature_names[static_cast<std::size_t>(j)]);
     text += '\n';
     ++lines;
   }
