@@ -21,8 +21,8 @@ struct Lanes {
   static constexpr int unit_bytes = bytes < native_vector_bytes ? bytes : native_vector_bytes;
   static constexpr int units = bytes / unit_bytes;
   static constexpr int unit_width = Width / units;
-  typedef T Unit
-      __attribute__((vector_size(unit_bytes)));  // NOLINT(modernize-use-using): GCC drops the attribute there
+  // NOLINTNEXTLINE(modernize-use-using): the attribute of an alias is not honoured by every compiler
+  typedef T Unit __attribute__((vector_size(unit_bytes)));
 
   Unit unit[units];
 
