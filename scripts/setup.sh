@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Installs what is missing to build Sheaf on Debian or Ubuntu; says nothing and touches nothing when all is there.
 #   scripts/setup.sh          compilers and libraries
-#   scripts/setup.sh test     also what format, clang-tidy and fuzzing need; failing to get these is only a remark
+#   scripts/setup.sh test     also what format, clang-tidy, fuzzing and the comparison with LIBLINEAR need; failing to get these is
+#                             only a remark
 set -euo pipefail
 
 extra=()
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
   zlib1g-dev liblzma-dev libzstd-dev libgtest-dev)
 if [[ ${1:-} == test ]]; then
-  extra=(clang clang-format clang-tidy libclang-rt-dev libomp-dev)
+  extra=(clang clang-format clang-tidy libclang-rt-dev libomp-dev liblinear-tools)
 fi
 
 # Other systems bring their own packages; CMake says what it misses.
