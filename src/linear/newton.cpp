@@ -352,7 +352,7 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
   Fits<T> fits{Block<T>(ops->weights(), tasks), std::vector<TaskFit>(sheaf.tasks.size())};
   ops->load_tables(sheaf);
-  const std::int64_t data = 2 * matrix_bytes(dataset.x);
+  const std::int64_t data = matrix_bytes(dataset.x) * (is_sparse(dataset.x) ? 2 : 1);  // sparse: by rows and by columns
   const auto rounds =
       plan_rounds(tasks, data, Training::bytes_per_task(ops->examples(), ops->weights()), context.memory());
   Stage stage(context.progress(), "training", tasks);
