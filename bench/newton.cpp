@@ -96,7 +96,7 @@ Ours fit_once(const Options& options, const Dataset<T>& dataset, const SparseMat
   params.loss = loss;
   params.rule = rule;
   params.tolerance = options.tolerance;
-  dataset.resident(context.device(), context.threads());  // the data are there, as they are for LIBLINEAR
+  dataset.by_rows(context.device());  // the data are there, as they are for LIBLINEAR
   Ours best;
   for (int r = 0; r < options.repeats; ++r) {
     const double start = now();
@@ -183,7 +183,8 @@ void search(const Options& options) {
   const auto dataset =
       options.files.empty() ? generate<T>(context, generator).dataset : read_dataset<T>(context, options.files[0]);
   const auto y = two_class_targets(dataset.target);
-  dataset.resident(context.device(), context.threads());
+  dataset.by_rows(context.device());
+  if (is_sparse(dataset.x)) dataset.by_columns(context.device(), context.threads());
   std::printf("%lld x %lld, %lld entries, %s on %s\n", static_cast<long long>(dataset.rows()),
               static_cast<long long>(dataset.features()), static_cast<long long>(stored(dataset.x)),
               options.precision.c_str(), options.device.c_str());

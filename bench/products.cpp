@@ -114,8 +114,8 @@ void measure(const Context& context, const Shape& shape, const Machine& machine,
       std::string peer = "-";
 #if SHEAF_CUDA
       if (context.device().is_cuda() && is_sparse(dataset.x)) {
-        const auto resident = dataset.resident(context.device(), context.threads());
-        const auto& a = transposed ? *resident.columns_first : std::get<SparseMatrix<float>>(*resident.rows_first);
+        const auto& a = transposed ? dataset.by_columns(context.device(), context.threads())
+                                   : std::get<SparseMatrix<float>>(dataset.by_rows(context.device()));
         const auto run = transposed ? cusparse_product(a, z.view(), w.view()) : cusparse_product(a, w.view(), z.view());
         peer = fmt::format("{:.3f}", seconds_of(run) / tasks * 1e6);
       }

@@ -33,6 +33,11 @@ class Guarded {
     for (std::int64_t i = 0; i < rows_; ++i)
       for (std::int32_t t = 0; t < host_.stride(); ++t) set(i, t, static_cast<T>(random.normal()));
   }
+  /// Every `nth` row becomes zero.
+  void clear_rows(std::int64_t nth) {
+    for (std::int64_t i = 0; i < rows_; i += nth)
+      for (std::int32_t t = 0; t < host_.stride(); ++t) set(i, t, T(0));
+  }
   void send() { on_device_ = host_.to(device_); }
   BlockView<T> view() {
     auto view = on_device_.view();
@@ -197,6 +202,54 @@ void check_transposed(bool squares) {
 
 TYPED_TEST(Verbs, MultiplyTransposedIsXTransposedTimesZ) { check_transposed<TypeParam>(false); }
 TYPED_TEST(Verbs, MultiplySquaredTransposedIsTheDiagonal) { check_transposed<TypeParam>(true); }
+
+TYPED_TEST(Verbs, SandwichIsBothProductsWithCurvaturesBetween) {
+  using T = TypeParam;
+  int fused = 0;
+  for_all<T>([&fused](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+    if (!ops.fuses(tasks)) return;
+    ++fused;
+    Random random(9);
+    Guarded<T> d(ops.weights(), tasks, ops.device());
+    Guarded<T> curvatures(ops.examples(), tasks, ops.device());
+    Guarded<T> u(ops.examples(), tasks, ops.device());
+    Guarded<T> hd(ops.weights(), tasks, ops.device());
+    for (auto* block : {&d, &curvatures, &u}) block->fill(random);
+    curvatures.clear_rows(3);
+    for (auto* block : {&d, &curvatures, &u, &hd}) block->send();
+    std::vector<std::uint8_t> wanted;
+    for (std::int32_t t = 0; t < tasks; ++t) wanted.push_back(t % 3 != 1 ? 1 : 0);
+    ops.sandwich(d.view(), curvatures.view(), u.view(), wanted, hd.view());
+    ops.synchronize();
+    hd.fetch();
+    const auto x = [&](std::int64_t i, std::int64_t j) {
+      return j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
+    };
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      std::vector<double> sums(static_cast<std::size_t>(ops.weights()), 0.0);
+      std::vector<double> magnitudes(sums.size(), 0.0);
+      for (std::int64_t i = 0; i < problem.shape.rows; ++i) {
+        double q = 0;
+        double size = 0;
+        for (std::int64_t j = 0; j < ops.weights(); ++j) {
+          q += x(i, j) * d(j, t);
+          size += std::abs(x(i, j) * d(j, t));
+        }
+        const bool through = wanted[static_cast<std::size_t>(t)] != 0;
+        const double v = through ? curvatures(i, t) * q : u(i, t);
+        const double weight = through ? std::abs(curvatures(i, t)) * size : std::abs(u(i, t));
+        for (std::int64_t j = 0; j < ops.weights(); ++j) {
+          sums[static_cast<std::size_t>(j)] += x(i, j) * v;
+          magnitudes[static_cast<std::size_t>(j)] += std::abs(x(i, j)) * weight;
+        }
+      }
+      for (std::int64_t j = 0; j < ops.weights(); ++j)
+        expect_close<T>(hd(j, t), sums[static_cast<std::size_t>(j)], magnitudes[static_cast<std::size_t>(j)],
+                        fmt::format("hd({}, {})", j, t));
+    }
+  });
+  EXPECT_GT(fused, 0);
+}
 
 /// Two weight vectors, three targets, tasks that mix them.
 Sheaf make_sheaf(std::int64_t examples, std::int32_t tasks) {

@@ -172,15 +172,17 @@ TYPED_TEST(MatrixOf, IsResidentOnceOnEachDevice) {
         dataset.x = test::sparse_of<TypeParam>(rows, 20);
       else
         dataset.x = test::dense_of<TypeParam>(rows, 20);
-      const auto resident = dataset.resident(device, 2);
-      const auto again = dataset.resident(device, 1);
-      EXPECT_EQ(resident.rows_first, again.rows_first);
-      EXPECT_EQ(resident.columns_first, again.columns_first);
+      const auto& by_rows = dataset.by_rows(device);
+      EXPECT_EQ(&by_rows, &dataset.by_rows(device));
       const auto to_cpu = [](const auto& x) { return Matrix<TypeParam>(x.to(Device::cpu())); };
-      EXPECT_EQ(test::rows_of(std::visit(to_cpu, *resident.rows_first)), rows);
-      ASSERT_EQ(resident.columns_first != nullptr, sparse);
-      if (!sparse) continue;
-      EXPECT_EQ(test::rows_of(resident.columns_first->to(Device::cpu())), transposed(rows, 20));
+      EXPECT_EQ(test::rows_of(std::visit(to_cpu, by_rows)), rows);
+      if (!sparse) {
+        EXPECT_THROW(dataset.by_columns(device, 2), InternalError);
+        continue;
+      }
+      const auto& by_columns = dataset.by_columns(device, 2);
+      EXPECT_EQ(&by_columns, &dataset.by_columns(device, 1));
+      EXPECT_EQ(test::rows_of(by_columns.to(Device::cpu())), transposed(rows, 20));
     }
 }
 

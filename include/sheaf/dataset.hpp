@@ -29,18 +29,10 @@ struct Target {
   bool looks_like_classes() const;
 };
 
-/// The matrix on one device, in the orders that products need. Valid as long as the Dataset is neither moved nor
-/// destroyed.
-template <class T>
-struct Resident {
-  const Matrix<T>* rows_first = nullptr;           // dense row-major, or CSR
-  const SparseMatrix<T>* columns_first = nullptr;  // sparse data only: CSC, as the CSR of the transpose
-};
-
 template <class T>
 class Dataset {
  public:
-  Matrix<T> x;  // in CPU memory; must not change once resident() was called
+  Matrix<T> x;  // in CPU memory; must not change once a product was asked for
   Target target;
   std::vector<std::string> feature_names;  ///< empty: features are named by position, from 1
   /// States of nominal features (ARFF): the value k in x stands for levels[k]; empty for numeric features. The vector
@@ -56,19 +48,25 @@ class Dataset {
     return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
   }
 
-  /// The matrix on `device`, brought there at the first call and kept. Safe to call from several threads.
-  Resident<T> resident(Device device, int threads) const;
+  // The matrix on a device, brought there at the first call and kept as long as the dataset is neither moved nor
+  // destroyed. Safe to call from several threads.
+  /// Dense row-major, or compressed rows.
+  const Matrix<T>& by_rows(Device device) const;
+  /// Compressed columns, as the compressed rows of the transpose. Sparse data only.
+  const SparseMatrix<T>& by_columns(Device device, int threads) const;
 
  private:
   struct Copy {
     Device device;
-    Matrix<T> rows_first;  // unused on the CPU, where x itself serves
-    std::optional<SparseMatrix<T>> columns_first;
+    std::optional<Matrix<T>> by_rows;  // never on the CPU, where x itself serves
+    std::optional<SparseMatrix<T>> by_columns;
   };
   struct Copies {
     std::mutex mutex;
     std::vector<std::unique_ptr<Copy>> list;
   };
+  Copy& copy_on(Device device) const;  // under the mutex
+
   std::shared_ptr<Copies> copies_ = std::make_shared<Copies>();
 };
 

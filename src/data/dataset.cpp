@@ -17,24 +17,34 @@ bool Target::looks_like_classes() const {
 }
 
 template <class T>
-Resident<T> Dataset<T>::resident(Device device, int threads) const {
-  const std::lock_guard lock(copies_->mutex);
-  const auto view = [&](const Copy& copy) {
-    return Resident<T>{device.is_cpu() ? &x : &copy.rows_first, copy.columns_first ? &*copy.columns_first : nullptr};
-  };
+typename Dataset<T>::Copy& Dataset<T>::copy_on(Device device) const {
   for (const auto& copy : copies_->list)
-    if (copy->device == device) return view(*copy);
+    if (copy->device == device) return *copy;
+  copies_->list.push_back(std::make_unique<Copy>());
+  copies_->list.back()->device = device;
+  return *copies_->list.back();
+}
 
-  auto copy = std::make_unique<Copy>();
-  copy->device = device;
-  if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x)) {
-    auto columns_first = transpose(*sparse, threads);
-    copy->columns_first = device.is_cpu() ? std::move(columns_first) : columns_first.to(device);
+template <class T>
+const Matrix<T>& Dataset<T>::by_rows(Device device) const {
+  if (device.is_cpu()) return x;
+  const std::lock_guard lock(copies_->mutex);
+  auto& copy = copy_on(device);
+  if (!copy.by_rows) copy.by_rows = std::visit([&](const auto& matrix) { return Matrix<T>(matrix.to(device)); }, x);
+  return *copy.by_rows;
+}
+
+template <class T>
+const SparseMatrix<T>& Dataset<T>::by_columns(Device device, int threads) const {
+  const auto* sparse = std::get_if<SparseMatrix<T>>(&x);
+  require(sparse != nullptr, "only sparse data have compressed columns");
+  const std::lock_guard lock(copies_->mutex);
+  auto& copy = copy_on(device);
+  if (!copy.by_columns) {
+    auto transposed = transpose(*sparse, threads);
+    copy.by_columns = device.is_cpu() ? std::move(transposed) : transposed.to(device);
   }
-  if (!device.is_cpu())
-    copy->rows_first = std::visit([&](const auto& matrix) { return Matrix<T>(matrix.to(device)); }, x);
-  copies_->list.push_back(std::move(copy));
-  return view(*copies_->list.back());
+  return *copy.by_columns;
 }
 
 template <class To, class From>

@@ -27,25 +27,25 @@ struct alignas(Tasks * sizeof(T)) Pair {
 };
 
 /// The chunks of rows one block works through, each fetched to shared memory while the one before is used.
-template <int Columns, class T>
+template <int Columns, class T, int Rows = staged_rows>
 class StagedRows {
  public:
   /// `columns` columns of X, whose rows are `pitch` apart, stand `Columns` apart in `buffer` with zeros behind the
   /// last.
   __device__ StagedRows(const T* x, std::int64_t pitch, std::int64_t rows, int columns, T* buffer)
       : x_(x), pitch_(pitch), rows_(rows), columns_(columns), buffer_(buffer) {
-    for (int e = threadIdx.x; e < 2 * staged_rows * Columns; e += dense_threads)
+    for (int e = threadIdx.x; e < 2 * Rows * Columns; e += dense_threads)
       if (e % Columns >= columns) buffer_[e] = T(0);
     fetch(first());
   }
-  __device__ std::int64_t first() const { return static_cast<std::int64_t>(blockIdx.x) * staged_rows; }
-  __device__ std::int64_t step() const { return static_cast<std::int64_t>(gridDim.x) * staged_rows; }
+  __device__ std::int64_t first() const { return static_cast<std::int64_t>(blockIdx.x) * Rows; }
+  __device__ std::int64_t step() const { return static_cast<std::int64_t>(gridDim.x) * Rows; }
   __device__ int count(std::int64_t at) const {
-    return static_cast<int>(min(static_cast<std::int64_t>(staged_rows), rows_ - at));
+    return static_cast<int>(min(static_cast<std::int64_t>(Rows), rows_ - at));
   }
   /// The chunk at `at`, once every thread has arrived; the next one is on its way. leave() before the next call.
   __device__ const T* enter(std::int64_t at) {
-    const T* here = buffer_ + turn_ * staged_rows * Columns;
+    const T* here = buffer_ + turn_ * Rows * Columns;
     turn_ ^= 1;
     fetch(at + step());
     __pipeline_wait_prior(1);
@@ -56,7 +56,7 @@ class StagedRows {
 
  private:
   __device__ void fetch(std::int64_t at) {
-    T* to = buffer_ + turn_ * staged_rows * Columns;
+    T* to = buffer_ + turn_ * Rows * Columns;
     const int size = at < rows_ ? count(at) * Columns : 0;
     if (columns_ == Columns && pitch_ == Columns) {
       constexpr int width = 16 / static_cast<int>(sizeof(T));

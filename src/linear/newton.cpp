@@ -6,7 +6,8 @@
 // through one loop, each in its own phase. A task in phase `conjugate` asks for X'D(Xd), one in phase `gradient` for
 // X'(slopes): both are "apply X, change the rows, apply X'", so one pair of block products per turn of the loop serves
 // all tasks, whatever their phase, and no task waits for another. A task in phase `gradient` has d = w, which adds Rw
-// to its gradient and gives a fresh z = Xw. Norms in the preconditioner's metric follow from recurrences, so a turn
+// to its gradient and gives a fresh z = Xw. Where the device takes X'D(Xd) in one pass over X (`fused`), Xd is not kept
+// and Xs is made once, when the step s is found. Norms in the preconditioner's metric follow from recurrences, so a turn
 // needs two vectors of scalars on the host.
 #include "linear/newton.hpp"
 
@@ -76,8 +77,9 @@ NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonP
     course.share = shares[static_cast<std::size_t>(course.task)];
     courses_.push_back(course);
   }
-  for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_})
+  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_})
     *block = Block<T>(ops.examples(), round.count, ops.device());
+  if (!fused()) q_ = Block<T>(ops.examples(), round.count, ops.device());
   for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
     *block = Block<T>(ops.weights(), round.count, ops.device());
   if (start == nullptr) return;
@@ -160,9 +162,13 @@ void NewtonBlock<T>::run(Fits<T>& fits) {
 template <class T>
 void NewtonBlock<T>::step() {
   const auto conjugate = wanted(Phase::conjugate);
-  ops_.multiply(d_.view(), q_.view());
-  ops_.multiply_elements(curvatures_.view(), q_.view(), conjugate, u_.view());
-  ops_.multiply_transposed(u_.view(), hd_.view());
+  if (fused()) {
+    ops_.sandwich(d_.view(), curvatures_.view(), u_.view(), conjugate, hd_.view());
+  } else {
+    ops_.multiply(d_.view(), q_.view());
+    ops_.multiply_elements(curvatures_.view(), q_.view(), conjugate, u_.view());
+    ops_.multiply_transposed(u_.view(), hd_.view());
+  }
   std::vector<double> dHd(courses_.size());
   ops_.finish_curvature(bias_ridge_, d_.view(), hd_.view(), dHd);
   const auto gradients = wanted(Phase::gradient);  // before any task changes its phase
@@ -170,13 +176,13 @@ void NewtonBlock<T>::step() {
   if (any(conjugate)) advance_conjugate(conjugate, dHd);
 }
 
-/// For tasks in phase `gradient`, hd holds the gradient and q a fresh Xw.
+/// For tasks in phase `gradient`, hd holds the gradient and q, where there is one, a fresh Xw.
 template <class T>
 void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
   const auto take = as_factors(which);
   const auto leave = inverted(take);
   ops_.combine(take, hd_.view(), leave, g_.view());
-  ops_.combine(take, q_.view(), leave, z_.view());
+  if (!fused()) ops_.combine(take, q_.view(), leave, z_.view());
   std::vector<double> norms(courses_.size());
   const std::vector<Dot<T>> products{{g_.view(), g_.view()}};
   ops_.dots(products, norms);
@@ -208,7 +214,7 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
   const std::vector<double> zeros(courses_.size(), 0.0);
   ops_.combine(negative, g_.view(), leave, r_.view());
   ops_.combine(zeros, g_.view(), leave, s_.view());
-  ops_.combine(zeros, z_.view(), leave, zs_.view());
+  if (!fused()) ops_.combine(zeros, z_.view(), leave, zs_.view());
   std::vector<double> scalars(2 * courses_.size());
   ops_.advance(zeros, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(),
                std::span(scalars).first(courses_.size()));
@@ -230,9 +236,7 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
 /// Only the tasks at a new point: their curvatures are gathered into a small block of their own.
 template <class T>
 void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
-  std::vector<std::int32_t> columns;
-  for (std::int32_t t = 0; t < count(); ++t)
-    if (which[static_cast<std::size_t>(t)] != 0) columns.push_back(t);
+  const auto columns = positions(which);
   const auto size = static_cast<std::int32_t>(columns.size());
   Block<T> curvatures(ops_.examples(), size, ops_.device());
   Block<T> diagonal(ops_.weights(), size, ops_.device());
@@ -282,7 +286,7 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
       done[t] = 1;  // rounding has eaten the curvature
   }
   ops_.advance(alpha, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), rz);
-  ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
+  if (!fused()) ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
   for (std::size_t t = 0; t < tasks; ++t) {
     Course& course = courses_[t];
     if (which[t] == 0 || done[t] != 0) continue;
@@ -324,7 +328,11 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
   progress_.advance(static_cast<std::int64_t>(finished.size()));
   std::erase_if(courses_, [](const Course& course) { return course.phase == Phase::finished; });
   if (courses_.empty()) return;
-  for (Block<T>* block : {&z_, &zs_, &q_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
+  if (fused())
+    q_ = {};
+  else
+    keep(q_, going);
+  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
     keep(*block, going);
   choose_tasks();
 }

@@ -25,6 +25,14 @@ inline bool any(std::span<const std::uint8_t> flags) {
   return std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
 }
 
+/// Where the flags are set.
+inline std::vector<std::int32_t> positions(std::span<const std::uint8_t> flags) {
+  std::vector<std::int32_t> result;
+  for (std::size_t t = 0; t < flags.size(); ++t)
+    if (flags[t] != 0) result.push_back(static_cast<std::int32_t>(t));
+  return result;
+}
+
 /// What the outer loop knows of one task: a few numbers on the host, while its vectors stay on the device.
 struct Course {
   enum class Phase : std::uint8_t { gradient, conjugate, finished };
@@ -63,6 +71,8 @@ class NewtonBlock {
  private:
   using Phase = Course::Phase;
   std::int32_t count() const { return static_cast<std::int32_t>(courses_.size()); }
+  /// A block only becomes narrower, so that a task once fused stays so.
+  bool fused() const { return ops_.fuses(count()); }
   std::vector<std::uint8_t> wanted(Phase phase) const;
   BlockView<const T> penalised(const Block<T>& block) const;
   void choose_tasks();
@@ -77,6 +87,7 @@ class NewtonBlock {
   double step_length(Course& course, double dHd) const;
   bool conjugate_done(Course& course) const;
   void try_steps(const std::vector<std::uint8_t>& done);
+  void apply_steps(const std::vector<std::uint8_t>& done);
   void search_lines(const std::vector<std::uint8_t>& done, std::vector<double>& trial, const std::vector<double>& gs);
   void judge(Course& course, double trial, double gs, double predicted);
   void accept(const std::vector<std::uint8_t>& accepted);

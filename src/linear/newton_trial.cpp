@@ -32,6 +32,7 @@ void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
   ops_.dots(products, scalars);
   const std::vector<double> gs(scalars.begin(), scalars.begin() + static_cast<std::ptrdiff_t>(tasks));
   std::vector<double> trial(tasks);
+  if (fused()) apply_steps(done);
   ops_.losses(params_.loss, z_.view(), zs_.view(), done, trial, {}, {});
   for (std::size_t t = 0; t < tasks; ++t)
     trial[t] += (courses_[t].wRw + 2 * scalars[2 * tasks + t] + scalars[3 * tasks + t]) / 2;
@@ -46,6 +47,19 @@ void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
   }
   if (any(accepted)) accept(accepted);
   if (any(refused)) start_conjugate(refused, false);
+}
+
+/// zs = X s for the tasks that are done, side by side in a block of their own unless all are.
+template <class T>
+void NewtonBlock<T>::apply_steps(const std::vector<std::uint8_t>& done) {
+  const auto columns = positions(done);
+  if (columns.size() == courses_.size()) return ops_.multiply(s_.view(), zs_.view());
+  const auto size = static_cast<std::int32_t>(columns.size());
+  Block<T> s(ops_.weights(), size, ops_.device());
+  Block<T> zs(ops_.examples(), size, ops_.device());
+  ops_.keep_tasks(s_.view(), columns, s.view());
+  ops_.multiply(s.view(), zs.view());
+  ops_.place_tasks(zs.view(), columns, zs_.view());
 }
 
 /// Halves s and zs of those tasks whose objective did not fall enough, until it does.

@@ -51,6 +51,12 @@ class LinearOps {
   /// h = (X o X)' d, the diagonal of X' diag(d) X.
   virtual void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) = 0;
 
+  /// Whether `sandwich` of so many tasks takes one pass over X: then it is the way to X' D X d.
+  virtual bool fuses(std::int32_t tasks) const = 0;
+  /// hd = X' v with v_t = curvatures_t o X d_t for the wanted tasks and u_t for the others. Only where it fuses.
+  virtual void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                        BlockView<T> hd) = 0;
+
   /// Brings the sheaf's row weights and targets to the device, once per search.
   virtual void load_tables(const Sheaf& sheaf) = 0;
   /// From now on, column t of every block belongs to tasks[t].

@@ -3,6 +3,7 @@
 
 #include "linear/ops.hpp"
 #include "linear/products_cpu.hpp"
+#include "linear/sandwich_cpu.hpp"
 
 namespace sheaf::linear {
 namespace {
@@ -37,19 +38,31 @@ class CpuOps final : public LinearOps<T> {
  public:
   CpuOps(const Context& context, const Dataset<T>& dataset, T bias)
       : LinearOps<T>(Device::cpu(), dataset.rows(), dataset.features(), bias),
-        x_(dataset.resident(Device::cpu(), context.threads())),
+        dataset_(dataset),
+        x_(dataset.x),
         threads_(context.threads()) {}
 
   void multiply(BlockView<const T> w, BlockView<T> z) override {
-    if (const auto* sparse = std::get_if<SparseMatrix<T>>(x_.rows_first))
+    if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))
       cpu::sparse_product<false>(*sparse, w, z, threads_);
     else
-      dense_multiply(std::get<DenseMatrix<T>>(*x_.rows_first), w, z);
+      dense_multiply(std::get<DenseMatrix<T>>(x_), w, z);
     if (this->has_bias()) add_bias(w.data + this->features() * w.stride, z);
   }
 
   void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
   void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
+
+  bool fuses(std::int32_t tasks) const override {
+    return std::visit([&](const auto& x) { return cpu::fuses(x, block_stride(tasks)); }, x_);
+  }
+
+  void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                BlockView<T> hd) override {
+    const auto flags = padded_flags(d.stride, wanted);
+    const cpu::Sandwich<T> operands{d, curvatures, u, flags.data(), bias_or_0()};
+    std::visit([&](const auto& x) { cpu::sandwich<false>(x, operands, hd, sandwich_totals_, threads_); }, x_);
+  }
 
   void load_tables(const Sheaf& sheaf) override {
     require(sheaf.examples == this->examples(), "a sheaf was made for another dataset");
@@ -197,12 +210,20 @@ class CpuOps final : public LinearOps<T> {
 
   template <bool Squares>
   void transposed(BlockView<const T> z, BlockView<T> g) {
-    if (x_.columns_first != nullptr)
-      cpu::sparse_product<Squares>(*x_.columns_first, z, g, threads_);
+    const auto* sparse = std::get_if<SparseMatrix<T>>(&x_);
+    if (sparse != nullptr && cpu::fuses(*sparse, g.stride)) {
+      const std::vector<std::uint8_t> none(static_cast<std::size_t>(g.stride), 0);
+      cpu::sandwich<Squares>(*sparse, {{}, {}, z, none.data(), bias_or_0()}, g, sandwich_totals_, threads_);
+      return;
+    }
+    if (sparse != nullptr)
+      cpu::sparse_product<Squares>(dataset_.by_columns(Device::cpu(), threads_), z, g, threads_);
     else
-      dense_transposed<Squares>(std::get<DenseMatrix<T>>(*x_.rows_first), z, g);
+      dense_transposed<Squares>(std::get<DenseMatrix<T>>(x_), z, g);
     if (this->has_bias()) sum_bias<Squares>(z, g.data + this->features() * g.stride);
   }
+
+  T bias_or_0() const { return this->has_bias() ? this->bias() : T(0); }
 
   template <bool Squares>
   void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T> g) {
@@ -304,8 +325,10 @@ class CpuOps final : public LinearOps<T> {
       for (std::int32_t t = 0; t < stride; ++t) element(i * stride + t, t);
   }
 
-  Resident<T> x_;
+  const Dataset<T>& dataset_;
+  const Matrix<T>& x_;
   int threads_;
+  Array<double> sandwich_totals_;
   std::int32_t weight_columns_ = 1;
   std::int32_t target_columns_ = 1;
   std::vector<T> row_weights_;

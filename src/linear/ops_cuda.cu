@@ -6,6 +6,7 @@
 #include "linear/dense_cuda.cuh"
 #include "linear/elements_cuda.cuh"
 #include "linear/ops.hpp"
+#include "linear/sandwich_cuda.cuh"
 #include "linear/sparse_cuda.cuh"
 
 namespace sheaf::linear {
@@ -30,15 +31,16 @@ class CudaOps final : public LinearOps<T> {
       : LinearOps<T>(context.device(), dataset.rows(), dataset.features(), bias),
         blas_(stream_),
         processors_(processors_of(context.device().index)),
-        x_(dataset.resident(context.device(), context.threads())) {
-    if (x_.columns_first == nullptr) return;
-    by_rows_ = gpu::plan_segments(std::get<SparseMatrix<T>>(*x_.rows_first).offsets, this->device());
-    by_columns_ = gpu::plan_segments(x_.columns_first->offsets, this->device());
+        x_(dataset.by_rows(context.device())) {
+    if (!is_sparse(x_)) return;
+    columns_ = &dataset.by_columns(context.device(), context.threads());
+    by_rows_ = gpu::plan_segments(std::get<SparseMatrix<T>>(x_).offsets, this->device());
+    by_columns_ = gpu::plan_segments(columns_->offsets, this->device());
   }
 
   void multiply(BlockView<const T> w, BlockView<T> z) override {
     const auto current = here();
-    if (const auto* sparse = std::get_if<SparseMatrix<T>>(x_.rows_first))
+    if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))
       gpu::SparseProduct<false, T>(*sparse, by_rows_, partial_, stream_)(w, z);
     else
       dense().multiply(w, z);
@@ -51,6 +53,19 @@ class CudaOps final : public LinearOps<T> {
 
   void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
   void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
+
+  bool fuses(std::int32_t) const override {
+    const auto* dense = std::get_if<DenseMatrix<T>>(&x_);
+    return dense != nullptr && gpu::fuses(*dense);
+  }
+
+  void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                BlockView<T> hd) override {
+    const auto current = here();
+    const T bias = this->has_bias() ? this->bias() : T(0);
+    const gpu::SandwichOperands<T> operands{d.data, curvatures.data, u.data, upload_flags(wanted, d.stride), bias};
+    gpu::sandwich(std::get<DenseMatrix<T>>(x_), operands, hd, partial_, processors_, stream_);
+  }
 
   void load_tables(const Sheaf& sheaf) override {
     const auto current = here();
@@ -196,14 +211,14 @@ class CudaOps final : public LinearOps<T> {
   cuda::Current here() const { return cuda::Current(this->device().index); }
 
   gpu::DenseProduct<T> dense() {
-    return {std::get<DenseMatrix<T>>(*x_.rows_first), partial_, stream_, blas_, processors_};
+    return {std::get<DenseMatrix<T>>(x_), partial_, stream_, blas_, processors_};
   }
 
   template <bool Squares>
   void transposed(BlockView<const T> z, BlockView<T> g) {
     const auto current = here();
-    if (x_.columns_first != nullptr)
-      gpu::SparseProduct<Squares, T>(*x_.columns_first, by_columns_, partial_, stream_)(z, g);
+    if (columns_ != nullptr)
+      gpu::SparseProduct<Squares, T>(*columns_, by_columns_, partial_, stream_)(z, g);
     else
       dense().template transposed<Squares>(z, g);
     if (!this->has_bias()) return;
@@ -272,7 +287,8 @@ class CudaOps final : public LinearOps<T> {
   cuda::Stream stream_;
   cuda::Blas blas_;
   int processors_;
-  Resident<T> x_;
+  const Matrix<T>& x_;
+  const SparseMatrix<T>* columns_ = nullptr;  // sparse data
   gpu::SegmentPlan by_rows_, by_columns_;
   Array<T> partial_;
   Array<double> sum_parts_, sums_;

@@ -18,6 +18,8 @@
 namespace sheaf::linear::cpu {
 
 inline constexpr std::int64_t segment = 1024;
+/// Rows of a block of tasks that stay in the first-level cache while columns pass by.
+inline constexpr std::int64_t short_segment = 256;
 
 /// Calls tile(width, column) with compile-time widths up to Most that cover a stride of 1, 2, 4 or a multiple of 8.
 template <int Most = 32, class F>
@@ -66,14 +68,32 @@ Lanes<T, Width> gather(const Gather<T>& g, std::int64_t begin, std::int64_t end,
   constexpr bool wide =
       Width * sizeof(T) >= 64;  // narrower rows of b mostly sit in the cache: fetching ahead costs more
   const std::int64_t fetchable = std::min(end, g.a.nonzeros() - ahead);
+  const auto add = [&](Lanes<T, Width>& sum, std::int64_t k) {
+    sum.add_scaled(Squares ? values[k] * values[k] : values[k], b + indices[k] * stride);
+  };
   auto sum = Lanes<T, Width>::zero();
   std::int64_t k = begin;
-  if constexpr (wide)
+  if constexpr (wide) {
     for (; k < fetchable; ++k) {
       prefetch<Width>(b + indices[k + ahead] * stride);
-      sum.add_scaled(Squares ? values[k] * values[k] : values[k], b + indices[k] * stride);
+      add(sum, k);
     }
-  for (; k < end; ++k) sum.add_scaled(Squares ? values[k] * values[k] : values[k], b + indices[k] * stride);
+  } else if constexpr (Width <= 4) {
+    // One chain of dependent additions would wait for each of them.
+    auto second = Lanes<T, Width>::zero();
+    auto third = Lanes<T, Width>::zero();
+    auto fourth = Lanes<T, Width>::zero();
+    for (; k + 4 <= end; k += 4) {
+      add(sum, k);
+      add(second, k + 1);
+      add(third, k + 2);
+      add(fourth, k + 3);
+    }
+    second.add(fourth);
+    sum.add(third);
+    sum.add(second);
+  }
+  for (; k < end; ++k) add(sum, k);
   return sum;
 }
 
@@ -191,15 +211,17 @@ void dense_rows(const T* x, std::int64_t pitch, std::int64_t columns, const T* w
 template <int Width>
 inline constexpr int held = Width <= 8 ? 8 : 4;
 
+/// `z` holds the range's rows.
 template <int Width, class T>
 void dense_range(const DenseMatrix<T>& x, Range rows, Range columns, const T* w, std::int64_t stride, T* z) {
   const std::int64_t count = columns.end - columns.begin;
-  const T* from = x.values.data() + columns.begin;
-  std::int64_t i = rows.begin;
-  for (; i + held<Width> <= rows.end; i += held<Width>)
+  const T* from = x.values.data() + rows.begin * x.columns + columns.begin;
+  const std::int64_t height = rows.end - rows.begin;
+  std::int64_t i = 0;
+  for (; i + held<Width> <= height; i += held<Width>)
     dense_rows<held<Width>, Width>(from + i * x.columns, x.columns, count, w, stride, z + i * stride,
                                    columns.begin > 0);
-  for (; i < rows.end; ++i)
+  for (; i < height; ++i)
     dense_rows<1, Width>(from + i * x.columns, x.columns, count, w, stride, z + i * stride, columns.begin > 0);
 }
 
@@ -221,7 +243,8 @@ void dense_product(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z
     for (std::int64_t p = 0; p < panels; ++p) {
       const auto columns = part_of(x.columns, panels, p);
       for_tiles<16>(z.stride, [&](auto width, std::int32_t column) {
-        dense_range<width()>(x, rows, columns, w.data + columns.begin * w.stride + column, z.stride, z.data + column);
+        dense_range<width()>(x, rows, columns, w.data + columns.begin * w.stride + column, z.stride,
+                             z.data + rows.begin * z.stride + column);
       });
     }
   }
@@ -260,36 +283,47 @@ void outer_single(const T* x, std::int64_t pitch, std::int64_t rows, const T* z,
   for (int j = 0; j < Width; ++j) totals[j] += static_cast<double>(part[j]);
 }
 
-/// totals += X' Z over one segment of rows and a range of columns.
+/// totals += X' Z over one segment of rows and a range of columns; `factors` holds the segment's rows of Z.
 template <bool Squares, class T>
-void outer_segment(const DenseMatrix<T>& x, Range rows, Range columns, BlockView<const T> z, double* totals) {
+void outer_segment(const DenseMatrix<T>& x, Range rows, Range columns, const T* factors, std::int32_t stride,
+                   double* totals) {
   const std::int64_t count = rows.end - rows.begin;
   const T* from = x.values.data() + rows.begin * x.columns;
-  const T* factors = z.data + rows.begin * z.stride;
-  if (z.stride == 1) {
+  if (stride == 1) {
     std::int64_t j = columns.begin;
     for (; j + 32 <= columns.end; j += 32) outer_single<Squares, 32>(from + j, x.columns, count, factors, totals + j);
     for (; j + 4 <= columns.end; j += 4) outer_single<Squares, 4>(from + j, x.columns, count, factors, totals + j);
     for (; j < columns.end; ++j) outer_single<Squares, 1>(from + j, x.columns, count, factors, totals + j);
     return;
   }
-  for_tiles<16>(z.stride, [&](auto width, std::int32_t column) {
+  for_tiles<16>(stride, [&](auto width, std::int32_t column) {
     constexpr int block = held<width()>;
     std::int64_t j = columns.begin;
     for (; j + block <= columns.end; j += block)
-      outer_rows<Squares, block, width()>(from + j, x.columns, count, factors + column, z.stride,
-                                          totals + j * z.stride + column);
+      outer_rows<Squares, block, width()>(from + j, x.columns, count, factors + column, stride,
+                                          totals + j * stride + column);
     for (; j < columns.end; ++j)
-      outer_rows<Squares, 1, width()>(from + j, x.columns, count, factors + column, z.stride,
-                                      totals + j * z.stride + column);
+      outer_rows<Squares, 1, width()>(from + j, x.columns, count, factors + column, stride,
+                                      totals + j * stride + column);
   });
+}
+
+/// out = the sum of `parts` arrays of `size` numbers, in their order.
+template <class T>
+void add_parts(const double* totals, std::int64_t parts, std::int64_t size, T* out, int threads) {
+  const int team = team_for(threads, parts * size);
+#pragma omp parallel for num_threads(team) schedule(static)
+  for (std::int64_t e = 0; e < size; ++e) {
+    double total = 0;
+    for (std::int64_t part = 0; part < parts; ++part) total += totals[part * size + e];
+    out[e] = static_cast<T>(total);
+  }
 }
 
 /// g = X' z (or (X o X)' z) for dense X: parts of rows and columns fixed by the shape alone, each summed in double over
 /// segments of rows, then added in order.
 template <bool Squares, class T>
 void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T> g, int threads) {
-  constexpr std::int64_t short_segment = 256;  // its rows of z stay in the first-level cache while columns pass by
   const std::int64_t size = x.columns * g.stride;
   const std::int64_t row_parts = std::clamp<std::int64_t>(x.rows / segment, 1, x.columns <= narrow ? 64 : 1);
   const std::int64_t column_parts = std::max<std::int64_t>(1, (x.columns + narrow - 1) / narrow);
@@ -301,15 +335,10 @@ void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T
     const auto columns = part_of(x.columns, column_parts, part % column_parts);
     double* to = totals.data() + part / column_parts * size;
     for (std::int64_t first = rows.begin; first < rows.end; first += short_segment)
-      outer_segment<Squares>(x, {first, std::min(first + short_segment, rows.end)}, columns, z, to);
+      outer_segment<Squares>(x, {first, std::min(first + short_segment, rows.end)}, columns, z.data + first * z.stride,
+                             z.stride, to);
   }
-  const int adding = team_for(threads, row_parts * size);
-#pragma omp parallel for num_threads(adding) schedule(static)
-  for (std::int64_t e = 0; e < size; ++e) {
-    double total = 0;
-    for (std::int64_t part = 0; part < row_parts; ++part) total += totals[part * size + e];
-    g.data[e] = static_cast<T>(total);
-  }
+  add_parts(totals.data(), row_parts, size, g.data, threads);
 }
 
 }  // namespace sheaf::linear::cpu
