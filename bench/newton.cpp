@@ -25,6 +25,7 @@ struct Options {
   int threads = 0;
   std::string precision = "double";
   std::string rule = "both";
+  std::string loss;
   double tolerance = 0.01;
   double cost = 1;
   std::vector<std::string> files;
@@ -113,7 +114,8 @@ void report(const Options& options, const Dataset<T>& dataset, const SparseMatri
             const std::vector<double>& y, Loss loss, const PeerFit* peer, double peer_objective) {
   for (const StepRule rule : {StepRule::trust_region, StepRule::line_search}) {
     if (options.rule != "both" && (options.rule == "trust-region") != (rule == StepRule::trust_region)) continue;
-    for (const int threads : {1, 2}) {
+    const std::vector<int> counts = options.threads > 0 ? std::vector<int>{options.threads} : std::vector<int>{1, 2};
+    for (const int threads : counts) {
       const Ours ours = fit_once(options, dataset, x, y, loss, rule, threads);
       std::printf("  %-13s %-12s %d threads: %8.4f s", loss == Loss::logistic ? "logistic" : "squared hinge",
                   rule == StepRule::trust_region ? "trust region" : "line search", threads, ours.seconds);
@@ -136,6 +138,7 @@ void compare(const Options& options, const std::string& file) {
   const auto y = two_class_targets(dataset.target);
   std::printf("%s: %lld x %lld\n", file.c_str(), static_cast<long long>(x.rows), static_cast<long long>(x.columns));
   for (const Loss loss : {Loss::logistic, Loss::squared_hinge}) {
+    if (!options.loss.empty() && (options.loss == "logistic") != (loss == Loss::logistic)) continue;
     PeerFit peer;
     double peer_objective = 0;
     if (have_liblinear()) {
@@ -224,6 +227,7 @@ int run(int argc, char** argv) {
     command->add_option("--threads", options.threads, "CPU threads (0: all)");
     command->add_option("--precision", options.precision, "float or double");
     command->add_option("--rule", options.rule, "trust-region, line-search or both");
+    command->add_option("--loss", options.loss, "logistic or squared-hinge (both where none is named)");
     command->add_option("--tolerance", options.tolerance, "eps");
     command->add_option("--cost", options.cost, "C of single fits");
     command->add_option("--repeats", options.repeats, "best of how many");

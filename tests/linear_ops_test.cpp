@@ -200,6 +200,33 @@ void check_transposed(bool squares) {
   });
 }
 
+TYPED_TEST(Verbs, TransposeBothIsTheTwoProducts) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
+    Random random(8);
+    Guarded<T> z(ops.examples(), tasks, ops.device());
+    Guarded<T> d(ops.examples(), tasks, ops.device());
+    Guarded<T> g(ops.weights(), tasks, ops.device());
+    Guarded<T> h(ops.weights(), tasks, ops.device());
+    Guarded<T> g_alone(ops.weights(), tasks, ops.device());
+    Guarded<T> h_alone(ops.weights(), tasks, ops.device());
+    z.fill(random);
+    d.fill(random);
+    for (auto* block : {&z, &d, &g, &h, &g_alone, &h_alone}) block->send();
+    ops.transpose_both(z.view(), g.view(), d.view(), h.view());
+    ops.multiply_transposed(z.view(), g_alone.view());
+    ops.multiply_squared_transposed(d.view(), h_alone.view());
+    ops.synchronize();
+    for (auto* block : {&g, &h, &g_alone, &h_alone}) block->fetch();
+    const auto magnitude = static_cast<double>(ops.examples());
+    for (std::int64_t j = 0; j < ops.weights(); ++j)
+      for (std::int32_t t = 0; t < tasks; ++t) {
+        expect_close<T>(g(j, t), g_alone(j, t), magnitude, fmt::format("g({}, {})", j, t));
+        expect_close<T>(h(j, t), h_alone(j, t), magnitude, fmt::format("h({}, {})", j, t));
+      }
+  });
+}
+
 TYPED_TEST(Verbs, MultiplyTransposedIsXTransposedTimesZ) { check_transposed<TypeParam>(false); }
 TYPED_TEST(Verbs, MultiplySquaredTransposedIsTheDiagonal) { check_transposed<TypeParam>(true); }
 
@@ -216,12 +243,15 @@ TYPED_TEST(Verbs, SandwichIsBothProductsWithCurvaturesBetween) {
     Guarded<T> hd(ops.weights(), tasks, ops.device());
     for (auto* block : {&d, &curvatures, &u}) block->fill(random);
     curvatures.clear_rows(3);
-    for (auto* block : {&d, &curvatures, &u, &hd}) block->send();
+    Guarded<T> kept(ops.examples(), tasks, ops.device());
+    for (auto* block : {&d, &curvatures, &u, &hd, &kept}) block->send();
     std::vector<std::uint8_t> wanted;
     for (std::int32_t t = 0; t < tasks; ++t) wanted.push_back(t % 3 != 1 ? 1 : 0);
-    ops.sandwich(d.view(), curvatures.view(), u.view(), wanted, hd.view());
+    const bool keep = tasks % 2 == 1;
+    ops.sandwich(d.view(), curvatures.view(), u.view(), wanted, keep ? kept.view() : BlockView<T>{}, hd.view());
     ops.synchronize();
     hd.fetch();
+    kept.fetch();
     const auto x = [&](std::int64_t i, std::int64_t j) {
       return j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
     };
@@ -236,6 +266,7 @@ TYPED_TEST(Verbs, SandwichIsBothProductsWithCurvaturesBetween) {
           size += std::abs(x(i, j) * d(j, t));
         }
         const bool through = wanted[static_cast<std::size_t>(t)] != 0;
+        if (keep && through) expect_close<T>(kept(i, t), q, size, fmt::format("q({}, {})", i, t));
         const double v = through ? curvatures(i, t) * q : u(i, t);
         const double weight = through ? std::abs(curvatures(i, t)) * size : std::abs(u(i, t));
         for (std::int64_t j = 0; j < ops.weights(); ++j) {

@@ -46,9 +46,6 @@ struct Lanes {
   void add_scaled(T factor, const Lanes& other) {
     for (int u = 0; u < units; ++u) unit[u] += factor * other.unit[u];
   }
-  void add(const Lanes& other) {
-    for (int u = 0; u < units; ++u) unit[u] += other.unit[u];
-  }
   /// *this += factor * from o from
   void add_scaled_square(T factor, const T* from) {
     const Lanes other = load(from);
@@ -72,7 +69,6 @@ struct Lanes<T, 1> {
   void store(T* to) const { *to = value; }
   void add_scaled(T factor, const T* from) { value += factor * *from; }
   void add_scaled(T factor, const Lanes& other) { value += factor * other.value; }
-  void add(const Lanes& other) { value += other.value; }
   void add_scaled_square(T factor, const T* from) { value += factor * *from * *from; }
 };
 

@@ -6,8 +6,8 @@
 // through one loop, each in its own phase. A task in phase `conjugate` asks for X'D(Xd), one in phase `gradient` for
 // X'(slopes): both are "apply X, change the rows, apply X'", so one pair of block products per turn of the loop serves
 // all tasks, whatever their phase, and no task waits for another. A task in phase `gradient` has d = w, which adds Rw
-// to its gradient and gives a fresh z = Xw. Where the device takes X'D(Xd) in one pass over X (`fused`), Xd is not kept
-// and Xs is made once, when the step s is found. Norms in the preconditioner's metric follow from recurrences, so a turn
+// to its gradient and gives a fresh z = Xw. Where the device takes X'D(Xd) in one pass over X (`fused`), Xd need
+// not be kept, and Xs may be made once, when the step s is found. Norms in the preconditioner's metric follow from recurrences, so a turn
 // needs two vectors of scalars on the host.
 #include "linear/newton.hpp"
 
@@ -26,6 +26,7 @@ namespace sheaf::linear {
 namespace {
 
 constexpr double preconditioner_share = 0.01;
+constexpr std::int32_t most_followed = 4;
 
 /// The share of the rarer class among the rows a task trains on, at least one row's.
 double rarer_share(const Sheaf& sheaf, const Task& task, int threads) {
@@ -79,7 +80,8 @@ NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonP
   }
   for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_})
     *block = Block<T>(ops.examples(), round.count, ops.device());
-  if (!fused()) q_ = Block<T>(ops.examples(), round.count, ops.device());
+  decide_following();
+  if (follows()) q_ = Block<T>(ops.examples(), round.count, ops.device());
   for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
     *block = Block<T>(ops.weights(), round.count, ops.device());
   if (start == nullptr) return;
@@ -87,6 +89,14 @@ NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonP
   for (std::int64_t j = 0; j < mine.rows(); ++j)
     for (std::int32_t t = 0; t < round.count; ++t) mine(j, t) = (*start)(j, round.first + t);
   w_ = mine.to(ops.device());
+}
+
+/// Xs follows s through the conjugate gradients where Xd is there anyway, or costs little: few tasks, and a loss whose
+/// curvature makes every row count.
+template <class T>
+void NewtonBlock<T>::decide_following() {
+  const bool every_row = params_.loss == Loss::logistic || params_.loss == Loss::squared;
+  follows_ = follows_ && (!fused() || (every_row && count() <= most_followed));
 }
 
 template <class T>
@@ -162,8 +172,12 @@ void NewtonBlock<T>::run(Fits<T>& fits) {
 template <class T>
 void NewtonBlock<T>::step() {
   const auto conjugate = wanted(Phase::conjugate);
-  if (fused()) {
-    ops_.sandwich(d_.view(), curvatures_.view(), u_.view(), conjugate, hd_.view());
+  if (fused() && !any(conjugate)) {
+    diagonal_ = Block<T>(ops_.weights(), count(), ops_.device());
+    ops_.transpose_both(u_.view(), hd_.view(), curvatures_.view(), diagonal_.view());
+  } else if (fused()) {
+    ops_.sandwich(d_.view(), curvatures_.view(), u_.view(), conjugate, follows() ? q_.view() : BlockView<T>{},
+                  hd_.view());
   } else {
     ops_.multiply(d_.view(), q_.view());
     ops_.multiply_elements(curvatures_.view(), q_.view(), conjugate, u_.view());
@@ -173,6 +187,7 @@ void NewtonBlock<T>::step() {
   ops_.finish_curvature(bias_ridge_, d_.view(), hd_.view(), dHd);
   const auto gradients = wanted(Phase::gradient);  // before any task changes its phase
   if (any(gradients)) take_gradients(gradients);
+  diagonal_ = {};
   if (any(conjugate)) advance_conjugate(conjugate, dHd);
 }
 
@@ -214,7 +229,7 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
   const std::vector<double> zeros(courses_.size(), 0.0);
   ops_.combine(negative, g_.view(), leave, r_.view());
   ops_.combine(zeros, g_.view(), leave, s_.view());
-  if (!fused()) ops_.combine(zeros, z_.view(), leave, zs_.view());
+  if (follows()) ops_.combine(zeros, z_.view(), leave, zs_.view());
   std::vector<double> scalars(2 * courses_.size());
   ops_.advance(zeros, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(),
                std::span(scalars).first(courses_.size()));
@@ -233,11 +248,17 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
   ops_.redirect(take, inverse_.view(), r_.view(), leave, d_.view());
 }
 
-/// Only the tasks at a new point: their curvatures are gathered into a small block of their own.
+/// Only the tasks at a new point: their curvatures are gathered into a small block of their own, unless the diagonal
+/// came with the gradient.
 template <class T>
 void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
   const auto columns = positions(which);
   const auto size = static_cast<std::int32_t>(columns.size());
+  if (diagonal_.rows() > 0) {
+    ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal_.view());
+    ops_.combine(as_factors(which), diagonal_.view(), inverted(as_factors(which)), inverse_.view());
+    return;
+  }
   Block<T> curvatures(ops_.examples(), size, ops_.device());
   Block<T> diagonal(ops_.weights(), size, ops_.device());
   ops_.keep_tasks(curvatures_.view(), columns, curvatures.view());
@@ -286,7 +307,7 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
       done[t] = 1;  // rounding has eaten the curvature
   }
   ops_.advance(alpha, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), rz);
-  if (!fused()) ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
+  if (follows()) ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
   for (std::size_t t = 0; t < tasks; ++t) {
     Course& course = courses_[t];
     if (which[t] == 0 || done[t] != 0) continue;
@@ -328,10 +349,11 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
   progress_.advance(static_cast<std::int64_t>(finished.size()));
   std::erase_if(courses_, [](const Course& course) { return course.phase == Phase::finished; });
   if (courses_.empty()) return;
-  if (fused())
-    q_ = {};
-  else
+  decide_following();
+  if (follows())
     keep(q_, going);
+  else
+    q_ = {};
   for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
     keep(*block, going);
   choose_tasks();

@@ -73,6 +73,9 @@ class NewtonBlock {
   std::int32_t count() const { return static_cast<std::int32_t>(courses_.size()); }
   /// A block only becomes narrower, so that a task once fused stays so.
   bool fused() const { return ops_.fuses(count()); }
+  /// Whether zs is kept up to date with s; once it is not, it stays so.
+  bool follows() const { return follows_; }
+  void decide_following();
   std::vector<std::uint8_t> wanted(Phase phase) const;
   BlockView<const T> penalised(const Block<T>& block) const;
   void choose_tasks();
@@ -90,7 +93,7 @@ class NewtonBlock {
   void apply_steps(const std::vector<std::uint8_t>& done);
   void search_lines(const std::vector<std::uint8_t>& done, std::vector<double>& trial, const std::vector<double>& gs);
   void judge(Course& course, double trial, double gs, double predicted);
-  void accept(const std::vector<std::uint8_t>& accepted);
+  void accept(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial);
   void compact(Fits<T>& fits);
   void keep(Block<T>& block, std::span<const std::int32_t> columns);
 
@@ -99,11 +102,14 @@ class NewtonBlock {
   const NewtonParams& params_;
   Progress& progress_;
   T bias_ridge_;
+  bool follows_ = true;
   std::vector<Course> courses_;  // column t of every block belongs to courses_[t]
   // Over examples: decisions z = Xw, zs = Xs, q = Xd, u (what X' is applied to), curvatures D.
   Block<T> z_, zs_, q_, u_, curvatures_;
   // Over weights: w, gradient, step s, residual r, direction d, H d, inverse of the preconditioner.
   Block<T> w_, g_, s_, r_, d_, hd_, inverse_;
+  // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
+  Block<T> diagonal_;
 };
 
 }  // namespace sheaf::linear

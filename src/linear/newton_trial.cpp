@@ -22,7 +22,8 @@ double rounding(double objective) {
 
 }  // namespace
 
-/// The steps of tasks whose conjugate gradients are done: measured, then taken or refused.
+/// The steps of tasks whose conjugate gradients are done: measured, then taken or refused. The measure brings slopes
+/// and curvatures along, since most steps are taken.
 template <class T>
 void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
   const auto tasks = courses_.size();
@@ -32,8 +33,8 @@ void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
   ops_.dots(products, scalars);
   const std::vector<double> gs(scalars.begin(), scalars.begin() + static_cast<std::ptrdiff_t>(tasks));
   std::vector<double> trial(tasks);
-  if (fused()) apply_steps(done);
-  ops_.losses(params_.loss, z_.view(), zs_.view(), done, trial, {}, {});
+  if (!follows()) apply_steps(done);
+  ops_.losses(params_.loss, z_.view(), zs_.view(), done, trial, u_.view(), curvatures_.view());
   for (std::size_t t = 0; t < tasks; ++t)
     trial[t] += (courses_[t].wRw + 2 * scalars[2 * tasks + t] + scalars[3 * tasks + t]) / 2;
   if (params_.rule == StepRule::line_search) search_lines(done, trial, gs);
@@ -45,8 +46,11 @@ void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
     accepted[t] = courses_[t].phase == Phase::gradient ? 1 : 0;
     refused[t] = courses_[t].phase == Phase::conjugate ? 1 : 0;
   }
-  if (any(accepted)) accept(accepted);
-  if (any(refused)) start_conjugate(refused, false);
+  if (any(accepted)) accept(accepted, trial);
+  if (any(refused)) {
+    evaluate(refused);
+    start_conjugate(refused, false);
+  }
 }
 
 /// zs = X s for the tasks that are done, side by side in a block of their own unless all are.
@@ -86,7 +90,8 @@ void NewtonBlock<T>::search_lines(const std::vector<std::uint8_t>& done, std::ve
     ops_.combine(zeros, z_.view(), factor, zs_.view());
     std::vector<double> values(3 * tasks);
     const std::vector<Dot<T>> products{{penalised(w_), penalised(s_)}, {penalised(s_), penalised(s_)}};
-    ops_.losses(params_.loss, z_.view(), zs_.view(), shorter, std::span(values).first(tasks), {}, {});
+    ops_.losses(params_.loss, z_.view(), zs_.view(), shorter, std::span(values).first(tasks), u_.view(),
+                curvatures_.view());
     ops_.dots(products, std::span(values).last(2 * tasks));
     for (std::size_t t = 0; t < tasks; ++t)
       if (shorter[t] != 0) trial[t] = values[t] + (courses_[t].wRw + 2 * values[tasks + t] + values[2 * tasks + t]) / 2;
@@ -126,9 +131,9 @@ void NewtonBlock<T>::judge(Course& course, double trial, double gs, double predi
     course.phase = over ? Phase::finished : Phase::conjugate;
 }
 
-/// w += s, z += zs, new slopes and curvatures, d = w.
+/// w += s, z += zs, d = w. Slopes and curvatures are those of the trial already.
 template <class T>
-void NewtonBlock<T>::accept(const std::vector<std::uint8_t>& accepted) {
+void NewtonBlock<T>::accept(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial) {
   const auto take = as_factors(accepted);
   const auto leave = inverted(take);
   const std::vector<double> ones(courses_.size(), 1.0);
@@ -138,9 +143,11 @@ void NewtonBlock<T>::accept(const std::vector<std::uint8_t>& accepted) {
   std::vector<double> wRw(courses_.size());
   const std::vector<Dot<T>> products{{penalised(w_), penalised(w_)}};
   ops_.dots(products, wRw);
-  for (std::size_t t = 0; t < courses_.size(); ++t)
-    if (accepted[t] != 0) courses_[t].wRw = wRw[t];
-  evaluate(accepted);
+  for (std::size_t t = 0; t < courses_.size(); ++t) {
+    if (accepted[t] == 0) continue;
+    courses_[t].wRw = wRw[t];
+    courses_[t].f = trial[t];
+  }
 }
 
 // The rest of the class is instantiated in newton.cpp.

@@ -53,9 +53,15 @@ class LinearOps {
 
   /// Whether `sandwich` of so many tasks takes one pass over X: then it is the way to X' D X d.
   virtual bool fuses(std::int32_t tasks) const = 0;
-  /// hd = X' v with v_t = curvatures_t o X d_t for the wanted tasks and u_t for the others. Only where it fuses.
+  /// hd = X' v with v_t = curvatures_t o X d_t for the wanted tasks and u_t for the others; where q is given,
+  /// q_t = X d_t for the wanted tasks, and anything for the others. Only where it fuses.
   virtual void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
-                        BlockView<T> hd) = 0;
+                        BlockView<T> q, BlockView<T> hd) = 0;
+  /// g = X' z and h = (X o X)' d, in one pass over X where that is cheaper.
+  virtual void transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) {
+    multiply_transposed(z, g);
+    multiply_squared_transposed(d, h);
+  }
 
   /// Brings the sheaf's row weights and targets to the device, once per search.
   virtual void load_tables(const Sheaf& sheaf) = 0;

@@ -58,10 +58,16 @@ class CpuOps final : public LinearOps<T> {
   }
 
   void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
-                BlockView<T> hd) override {
+                BlockView<T> q, BlockView<T> hd) override {
     const auto flags = padded_flags(d.stride, wanted);
-    const cpu::Sandwich<T> operands{d, curvatures, u, flags.data(), bias_or_0()};
+    const cpu::Sandwich<T> operands{d, curvatures, u, flags.data(), bias_or_0(), q};
     std::visit([&](const auto& x) { cpu::sandwich<false>(x, operands, hd, sandwich_totals_, threads_); }, x_);
+  }
+
+  void transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) override {
+    const auto* sparse = std::get_if<SparseMatrix<T>>(&x_);
+    if (sparse == nullptr || !cpu::fuses(*sparse, 2 * g.stride)) return LinearOps<T>::transpose_both(z, g, d, h);
+    cpu::scatter_both(*sparse, bias_or_0(), {z, d}, g, h, sandwich_totals_, threads_);
   }
 
   void load_tables(const Sheaf& sheaf) override {
@@ -96,11 +102,13 @@ class CpuOps final : public LinearOps<T> {
     const auto tiles = wanted_tiles(z.stride, wanted);
     with_loss(loss, [&](auto functor) {
       sum_over_rows(z.rows, z.stride, threads_, values, [&](Range range, double* sums) {
-        for (std::int64_t i = range.begin; i < range.end; ++i)
-          cpu::for_tiles<8>(z.stride, [&](auto width, std::int32_t column) {
+        const LossBlocks blocks{z, step, slopes, curvatures, tiles.data(), sums};
+        std::int64_t i = range.begin;
+        if (z.stride < loss_lanes) i = loss_groups<decltype(functor)>(range, blocks);
+        for (; i < range.end; ++i)
+          cpu::for_tiles<loss_lanes>(z.stride, [&](auto width, std::int32_t column) {
             if (tiles[static_cast<std::size_t>(column)] == 0) return;
-            loss_tile<decltype(functor), width()>(i, column, z, step, slopes, curvatures, sums + column,
-                                                  tiles.data() + column);
+            loss_tile<decltype(functor), 1, width()>(i, column, blocks);
           });
       });
     });
@@ -213,7 +221,7 @@ class CpuOps final : public LinearOps<T> {
     const auto* sparse = std::get_if<SparseMatrix<T>>(&x_);
     if (sparse != nullptr && cpu::fuses(*sparse, g.stride)) {
       const std::vector<std::uint8_t> none(static_cast<std::size_t>(g.stride), 0);
-      cpu::sandwich<Squares>(*sparse, {{}, {}, z, none.data(), bias_or_0()}, g, sandwich_totals_, threads_);
+      cpu::sandwich<Squares>(*sparse, {{}, {}, z, none.data(), bias_or_0(), {}}, g, sandwich_totals_, threads_);
       return;
     }
     if (sparse != nullptr)
@@ -247,39 +255,64 @@ class CpuOps final : public LinearOps<T> {
     for (std::int32_t t = 0; t < z.stride; ++t) out[t] = static_cast<T>(factor * sums[static_cast<std::size_t>(t)]);
   }
 
-  /// The tasks of a row side by side; `wanted` flags them one by one.
-  template <class Functor, int Width>
-  void loss_tile(std::int64_t i, std::int32_t column, BlockView<const T> z, BlockView<const T> step,
-                 BlockView<T> slopes, BlockView<T> curvatures, double* sums, const std::uint8_t* wanted) const {
-    T y[Width];
-    T cost[Width];
-    T decision[Width];
-    const std::int64_t at = i * z.stride + column;
-    for (int t = 0; t < Width; ++t) {
-      const auto task = static_cast<std::size_t>(column) + static_cast<std::size_t>(t);
-      y[t] = targets_[static_cast<std::size_t>(i * target_columns_ + columns_.target[task])];
-      cost[t] = row_weights_[static_cast<std::size_t>(i * weight_columns_ + columns_.rows[task])] *
-                (y[t] > 0 ? columns_.positive[task] : columns_.negative[task]);
-      decision[t] = step.data == nullptr ? z.data[at + t] : z.data[at + t] + step.data[at + t];
-    }
-    const T* epsilon = columns_.epsilon.data() + column;
-    T value[Width];
-    T slope[Width];
-    T curvature[Width];
-    for (int t = 0; t < Width; ++t) {
-      const auto terms = Functor::terms(decision[t], y[t], epsilon[t]);
-      value[t] = cost[t] * terms.value;
-      slope[t] = cost[t] * terms.slope;
-      curvature[t] = cost[t] * terms.curvature;
-    }
-    for (int t = 0; t < Width; ++t) sums[t] += static_cast<double>(value[t]);
-    if (slopes.data != nullptr) store_wanted<Width>(slope, wanted, slopes.data + at);
-    if (curvatures.data != nullptr) store_wanted<Width>(curvature, wanted, curvatures.data + at);
+  /// What losses() reads and writes; a flag of `wanted` and a sum for each column.
+  struct LossBlocks {
+    BlockView<const T> z, step;
+    BlockView<T> slopes, curvatures;
+    const std::uint8_t* wanted;
+    double* sums;
+  };
+
+  static constexpr int loss_lanes = 8;
+
+  /// Blocks of few tasks, several rows at a time; returns the first row that is left.
+  template <class Functor>
+  std::int64_t loss_groups(Range range, const LossBlocks& blocks) const {
+    std::int64_t i = range.begin;
+    cpu::for_tiles<4>(blocks.z.stride, [&](auto width, std::int32_t) {
+      constexpr int rows = loss_lanes / width();
+      for (; i + rows <= range.end; i += rows) loss_tile<Functor, rows, width()>(i, 0, blocks);
+    });
+    return i;
   }
 
-  template <int Width>
+  /// Rows x Tasks neighbouring elements: several rows only where Tasks is the whole stride.
+  template <class Functor, int Rows, int Tasks>
+  void loss_tile(std::int64_t i, std::int32_t column, const LossBlocks& blocks) const {
+    constexpr int width = Rows * Tasks;
+    T y[width];
+    T cost[width];
+    T epsilon[width];
+    T decision[width];
+    const std::int64_t at = i * blocks.z.stride + column;
+    for (int e = 0; e < width; ++e) {
+      const auto task = static_cast<std::size_t>(column) + static_cast<std::size_t>(e % Tasks);
+      const std::int64_t row = i + e / Tasks;
+      y[e] = targets_[static_cast<std::size_t>(row * target_columns_ + columns_.target[task])];
+      cost[e] = row_weights_[static_cast<std::size_t>(row * weight_columns_ + columns_.rows[task])] *
+                (y[e] > 0 ? columns_.positive[task] : columns_.negative[task]);
+      epsilon[e] = columns_.epsilon[task];
+      decision[e] = blocks.z.data[at + e];
+    }
+    for (int e = 0; e < width && blocks.step.data != nullptr; ++e) decision[e] += blocks.step.data[at + e];
+    T value[width];
+    T slope[width];
+    T curvature[width];
+    for (int e = 0; e < width; ++e) {
+      const auto terms = Functor::terms(decision[e], y[e], epsilon[e]);
+      value[e] = cost[e] * terms.value;
+      slope[e] = cost[e] * terms.slope;
+      curvature[e] = cost[e] * terms.curvature;
+    }
+    for (int e = 0; e < width; ++e) blocks.sums[column + e % Tasks] += static_cast<double>(value[e]);
+    const std::uint8_t* wanted = blocks.wanted + column;
+    if (blocks.slopes.data != nullptr) store_wanted<width, Tasks>(slope, wanted, blocks.slopes.data + at);
+    if (blocks.curvatures.data != nullptr) store_wanted<width, Tasks>(curvature, wanted, blocks.curvatures.data + at);
+  }
+
+  template <int Width, int Tasks>
   static void store_wanted(const T* values, const std::uint8_t* wanted, T* to) {
-    for (int t = 0; t < Width; ++t) to[t] = (wanted[t] & exactly) != 0 ? values[t] : to[t];
+    for (int e = 0; e < Width; ++e) to[e] = (wanted[e % Tasks] & exactly) != 0 ? values[e] : to[e];
   }
 
   static constexpr std::uint8_t nearby = 1;   // some task of the tile is wanted
@@ -295,7 +328,7 @@ class CpuOps final : public LinearOps<T> {
   static std::vector<std::uint8_t> wanted_tiles(std::int32_t stride, Wanted wanted) {
     auto flags = padded_flags(stride, wanted);
     for (auto& flag : flags) flag = flag != 0 ? std::uint8_t{exactly} : std::uint8_t{0};
-    cpu::for_tiles<8>(stride, [&](auto width, std::int32_t column) {
+    cpu::for_tiles<loss_lanes>(stride, [&](auto width, std::int32_t column) {
       bool any = false;
       for (int t = 0; t < width(); ++t)
         any = any || flags[static_cast<std::size_t>(column) + static_cast<std::size_t>(t)] != 0;

@@ -60,10 +60,11 @@ class CudaOps final : public LinearOps<T> {
   }
 
   void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
-                BlockView<T> hd) override {
+                BlockView<T> q, BlockView<T> hd) override {
     const auto current = here();
     const T bias = this->has_bias() ? this->bias() : T(0);
-    const gpu::SandwichOperands<T> operands{d.data, curvatures.data, u.data, upload_flags(wanted, d.stride), bias};
+    const gpu::SandwichOperands<T> operands{d.data, curvatures.data, u.data, upload_flags(wanted, d.stride),
+                                            bias,   q.data};
     gpu::sandwich(std::get<DenseMatrix<T>>(x_), operands, hd, partial_, processors_, stream_);
   }
 

@@ -33,8 +33,8 @@ void for_tiles(std::int32_t stride, F&& tile) {
   };
   if constexpr (Most >= 32) take(std::integral_constant<int, 32>{});
   if constexpr (Most >= 16) take(std::integral_constant<int, 16>{});
-  take(std::integral_constant<int, 8>{});
-  take(std::integral_constant<int, 4>{});
+  if constexpr (Most >= 8) take(std::integral_constant<int, 8>{});
+  if constexpr (Most >= 4) take(std::integral_constant<int, 4>{});
   take(std::integral_constant<int, 2>{});
   take(std::integral_constant<int, 1>{});
 }
@@ -78,20 +78,6 @@ Lanes<T, Width> gather(const Gather<T>& g, std::int64_t begin, std::int64_t end,
       prefetch<Width>(b + indices[k + ahead] * stride);
       add(sum, k);
     }
-  } else if constexpr (Width <= 4) {
-    // One chain of dependent additions would wait for each of them.
-    auto second = Lanes<T, Width>::zero();
-    auto third = Lanes<T, Width>::zero();
-    auto fourth = Lanes<T, Width>::zero();
-    for (; k + 4 <= end; k += 4) {
-      add(sum, k);
-      add(second, k + 1);
-      add(third, k + 2);
-      add(fourth, k + 3);
-    }
-    second.add(fourth);
-    sum.add(third);
-    sum.add(second);
   }
   for (; k < end; ++k) add(sum, k);
   return sum;

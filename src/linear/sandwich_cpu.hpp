@@ -15,6 +15,7 @@ struct Sandwich {
   BlockView<const T> d, curvatures, u;
   const std::uint8_t* wanted;  // one flag for each column of the stride
   T bias;                      // 0: none
+  BlockView<T> q;              // empty: X d is not kept
 };
 
 inline constexpr std::int32_t most_scattered = 4;
@@ -23,7 +24,7 @@ inline constexpr std::int64_t most_parts = 16;
 /// Parts of the rows of a sparse matrix, each with sums of its own that take a small share of the matrix's memory.
 template <class T>
 std::int64_t scatter_parts(const SparseMatrix<T>& x, std::int32_t stride) {
-  const std::int64_t affordable = x.nonzeros() / (4 * (x.columns + 1) * stride);
+  const std::int64_t affordable = x.nonzeros() / (8 * (x.columns + 1) * stride);
   if (affordable < 1) return 0;
   return std::min<std::int64_t>(most_parts, std::bit_floor(static_cast<std::uint64_t>(affordable)));
 }
@@ -37,47 +38,72 @@ bool fuses(const DenseMatrix<T>& x, std::int32_t) {
   return x.columns <= narrow;
 }
 
-/// What X' is applied to in one row, for one tile of tasks; false: nothing.
-template <int Width, class T, class Decide>
-bool row_factors(const Sandwich<T>& s, std::int64_t i, std::int32_t column, T* factors, Decide&& decide) {
-  const std::int64_t at = i * s.u.stride + column;
-  bool some = false;
-  bool curved = false;
-  for (int t = 0; t < Width; ++t) {
-    factors[t] = s.wanted[column + t] != 0 ? s.curvatures.data[at + t] : s.u.data[at + t];
-    some = some || factors[t] != 0;
-    curved = curved || (s.wanted[column + t] != 0 && factors[t] != 0);
+/// The compressed rows of a matrix as plain pointers, so that no store through another makes them be read again.
+template <class T>
+struct RowPointers {
+  const std::int64_t* offsets;
+  const std::int32_t* indices;
+  const T* values;
+  explicit RowPointers(const SparseMatrix<T>& x)
+      : offsets(x.offsets.data()), indices(x.indices.data()), values(x.values.data()) {}
+};
+
+/// Rows in which some task has something to add, listed without a branch that depends on the data.
+template <int Width, class T>
+std::int64_t list_rows(const Sandwich<T>& s, Range rows, std::int32_t* list) {
+  std::int64_t count = 0;
+  const bool all = s.q.data != nullptr;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    bool some = all;
+    for (int t = 0; t < Width; ++t)
+      some |= (s.wanted[t] != 0 ? s.curvatures : s.u).data[i * Width + t] != 0;
+    list[count] = static_cast<std::int32_t>(i);
+    count += some ? 1 : 0;
   }
-  if (!curved) return some;
-  T decisions[Width];
-  decide(decisions);
-  for (int t = 0; t < Width; ++t)
-    if (s.wanted[column + t] != 0) factors[t] *= decisions[t];
-  return true;
+  return count;
 }
 
-/// totals += X' D X d (or with the squares of the outer X) over some rows of a sparse matrix.
+/// What X' is applied to in row i.
+template <int Width, class T>
+void row_factors(const RowPointers<T>& x, const Sandwich<T>& s, std::int64_t i, const T* bias_weights, T* factors) {
+  const T* d = s.d.data;
+  T sums[Width] = {};
+  const std::int64_t end = x.offsets[i + 1];
+  for (std::int64_t k = x.offsets[i]; k < end; ++k)
+    for (int t = 0; t < Width; ++t) sums[t] += x.values[k] * d[static_cast<std::int64_t>(x.indices[k]) * Width + t];
+  for (int t = 0; t < Width && s.bias > 0; ++t) sums[t] += s.bias * bias_weights[t];
+  for (int t = 0; t < Width && s.q.data != nullptr; ++t) s.q.data[i * Width + t] = sums[t];
+  for (int t = 0; t < Width; ++t)
+    factors[t] = s.wanted[t] != 0 ? s.curvatures.data[i * Width + t] * sums[t] : s.u.data[i * Width + t];
+}
+
+/// totals += X' D X d (or with the squares of the outer X) over some rows of a sparse matrix; through: some task has
+/// curvatures.
 template <bool Squares, int Width, class T>
-void scatter_rows(const SparseMatrix<T>& x, const Sandwich<T>& s, Range rows, double* totals) {
-  const Gather<T> gathered{x, s.d, {}};
+void scatter_rows(const SparseMatrix<T>& matrix, const Sandwich<T>& s, bool through, Range rows, double* totals) {
+  const RowPointers<T> x(matrix);
+  const T* bias_weights = s.d.data + matrix.columns * Width;
   const T outer_bias = Squares ? s.bias * s.bias : s.bias;
-  const T* bias_weights = s.d.data + x.columns * Width;
-  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    const std::int64_t begin = x.offsets[i];
-    const std::int64_t end = x.offsets[i + 1];
-    T factors[Width];
-    const bool some = row_factors<Width>(s, i, 0, factors, [&](T* decisions) {
-      gather<false, Width>(gathered, begin, end, 0).store(decisions);
-      for (int t = 0; t < Width && s.bias > 0; ++t) decisions[t] += s.bias * bias_weights[t];
-    });
-    if (!some) continue;
-    for (std::int64_t k = begin; k < end; ++k) {
-      double* to = totals + static_cast<std::int64_t>(x.indices[k]) * Width;
-      const T value = Squares ? x.values[k] * x.values[k] : x.values[k];
-      for (int t = 0; t < Width; ++t) to[t] += static_cast<double>(value * factors[t]);
+  double* bias_totals = totals + matrix.columns * Width;
+  std::vector<std::int32_t> list(short_segment);
+  for (std::int64_t first = rows.begin; first < rows.end; first += short_segment) {
+    const Range part{first, std::min(first + short_segment, rows.end)};
+    const std::int64_t count = list_rows<Width>(s, part, list.data());
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int64_t i = list[static_cast<std::size_t>(r)];
+      T factors[Width];
+      if (through)
+        row_factors<Width>(x, s, i, bias_weights, factors);
+      else
+        std::copy_n(s.u.data + i * Width, Width, factors);
+      const std::int64_t end = x.offsets[i + 1];
+      for (std::int64_t k = x.offsets[i]; k < end; ++k) {
+        double* to = totals + static_cast<std::int64_t>(x.indices[k]) * Width;
+        const T value = Squares ? x.values[k] * x.values[k] : x.values[k];
+        for (int t = 0; t < Width; ++t) to[t] += static_cast<double>(value * factors[t]);
+      }
+      for (int t = 0; t < Width && s.bias > 0; ++t) bias_totals[t] += static_cast<double>(outer_bias * factors[t]);
     }
-    for (int t = 0; t < Width && s.bias > 0; ++t)
-      totals[x.columns * Width + t] += static_cast<double>(outer_bias * factors[t]);
   }
 }
 
@@ -86,15 +112,71 @@ void sandwich(const SparseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, A
   const std::int64_t size = hd.rows * hd.stride;
   const std::int64_t parts = scatter_parts(x, hd.stride);
   if (totals.size() < parts * size) totals = Array<double>(parts * size);
+  const bool through = std::any_of(s.wanted, s.wanted + hd.stride, [](std::uint8_t flag) { return flag != 0; });
   const int team = team_for(threads, x.nonzeros() * hd.stride);
 #pragma omp parallel for num_threads(team) schedule(dynamic, 1)
   for (std::int64_t part = 0; part < parts; ++part) {
     double* mine = totals.data() + part * size;
     std::fill_n(mine, size, 0.0);
     const Range rows{first_row(x, parts, part), first_row(x, parts, part + 1)};
-    for_tiles<4>(hd.stride, [&](auto width, std::int32_t) { scatter_rows<Squares, width()>(x, s, rows, mine); });
+    for_tiles<4>(hd.stride, [&](auto width, std::int32_t) { scatter_rows<Squares, width()>(x, s, through, rows, mine); });
   }
   add_parts(totals.data(), parts, size, hd.data, threads);
+}
+
+/// Two blocks that X' and (X o X)' are applied to.
+template <class T>
+struct Pair {
+  BlockView<const T> z, d;
+};
+
+/// totals(j, 2 t) += X' z and totals(j, 2 t + 1) += (X o X)' d over some rows of a sparse matrix.
+template <int Width, class T>
+void scatter_pairs(const SparseMatrix<T>& matrix, T bias, const Pair<T>& pair, Range rows, double* totals) {
+  const RowPointers<T> x(matrix);
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    T z[Width];
+    T d[Width];
+    std::copy_n(pair.z.data + i * Width, Width, z);
+    std::copy_n(pair.d.data + i * Width, Width, d);
+    bool some = false;
+    for (int t = 0; t < Width; ++t) some = some || z[t] != 0 || d[t] != 0;
+    if (!some) continue;
+    const auto add = [&](T value, std::int64_t column) {
+      double* to = totals + column * 2 * Width;
+      for (int t = 0; t < Width; ++t) {
+        to[2 * t] += static_cast<double>(value * z[t]);
+        to[2 * t + 1] += static_cast<double>(value * value * d[t]);
+      }
+    };
+    const std::int64_t end = x.offsets[i + 1];
+    for (std::int64_t k = x.offsets[i]; k < end; ++k) add(x.values[k], x.indices[k]);
+    if (bias > 0) add(bias, matrix.columns);
+  }
+}
+
+/// g = X' z and h = (X o X)' d in one pass.
+template <class T>
+void scatter_both(const SparseMatrix<T>& x, T bias, const Pair<T>& pair, BlockView<T> g, BlockView<T> h,
+                  Array<double>& totals, int threads) {
+  const std::int64_t size = g.rows * g.stride;
+  const std::int64_t parts = scatter_parts(x, 2 * g.stride);
+  if (totals.size() < 2 * parts * size) totals = Array<double>(2 * parts * size);
+  const int team = team_for(threads, x.nonzeros() * g.stride);
+#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
+  for (std::int64_t part = 0; part < parts; ++part) {
+    double* mine = totals.data() + part * 2 * size;
+    std::fill_n(mine, 2 * size, 0.0);
+    const Range rows{first_row(x, parts, part), first_row(x, parts, part + 1)};
+    for_tiles<2>(g.stride, [&](auto width, std::int32_t) { scatter_pairs<width()>(x, bias, pair, rows, mine); });
+  }
+  for (std::int64_t e = 0; e < size; ++e) {
+    double sums[2] = {};
+    for (std::int64_t part = 0; part < parts; ++part)
+      for (int k = 0; k < 2; ++k) sums[k] += totals[(part * size + e) * 2 + k];
+    g.data[e] = static_cast<T>(sums[0]);
+    h.data[e] = static_cast<T>(sums[1]);
+  }
 }
 
 /// factors = what X' is applied to in a segment of rows of a dense matrix.
@@ -116,6 +198,7 @@ void segment_factors(const DenseMatrix<T>& x, const Sandwich<T>& s, Range rows, 
     for (std::int32_t t = 0; t < stride; ++t) {
       const std::int64_t e = i * stride + t;
       const T decision = s.bias > 0 ? factors[e] + s.bias * bias_weights[t] : factors[e];
+      if (s.q.data != nullptr) s.q.data[at + e] = decision;
       factors[e] = s.wanted[t] != 0 ? s.curvatures.data[at + e] * decision : s.u.data[at + e];
     }
 }

@@ -15,6 +15,7 @@ struct SandwichOperands {
   const T* u;
   const std::uint8_t* wanted;
   T bias;  // 0: none
+  T* q;    // nullptr: X d is not kept
 };
 
 /// partial[block][j][t] = the block's share of hd(j, t).
@@ -63,7 +64,10 @@ __global__ void __launch_bounds__(dense_threads)
           even += row[j] * weight[j];
           odd += row[j + 1] * weight[j + 1];
         }
-        const T value = through ? factor[a] * (even + odd) : factor[a];
+        const T decision = even + odd;
+        if (operands.q != nullptr && base + a * place.lanes < count)
+          operands.q[(first + r) * stride + place.column] = decision;
+        const T value = through ? factor[a] * decision : factor[a];
         factor_sum += value;
 #pragma unroll
         for (int j = 0; j < Columns; ++j) sum[j] += row[j] * value;
