@@ -515,6 +515,79 @@ TYPED_TEST(Verbs, ConjugateGradientSteps) {
   });
 }
 
+TYPED_TEST(Verbs, StepsTouchOnlyTheWantedTasks) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+    Random random(6);
+    const auto make = [&] {
+      Guarded<T> block(ops.weights(), tasks, ops.device());
+      block.fill(random);
+      block.send();
+      return block;
+    };
+    Guarded<T> hd = make();
+    Guarded<T> g = make();
+    Guarded<T> inverse = make();
+    Guarded<T> r = make();
+    Guarded<T> s = make();
+    Guarded<T> d = make();
+    Guarded<T> w = make();
+    Guarded<T> step = make();
+    Guarded<T> d_after = make();
+    const auto before = [](const Guarded<T>& block) { return block.snapshot(); };
+    const Block<T> g0 = before(g);
+    const Block<T> r0 = before(r);
+    const Block<T> s0 = before(s);
+    const Block<T> d0 = before(d);
+    const Block<T> w0 = before(w);
+    const Block<T> d1 = before(d_after);
+    std::vector<std::uint8_t> wanted;
+    for (std::int32_t t = 0; t < tasks; ++t) wanted.push_back(t % 5 != 2 ? 1 : 0);
+    std::vector<double> norms(static_cast<std::size_t>(tasks), -1.0);
+    std::vector<double> rz(norms);
+    std::vector<double> wRw(norms);
+    ops.keep_gradients(wanted, hd.view(), g.view(), norms);
+    ops.start_directions(wanted, g.view(), inverse.view(), r.view(), s.view(), d.view(), rz);
+    ops.take_steps(wanted, T(0.5), step.view(), w.view(), d_after.view(), wRw);
+    ops.synchronize();
+    for (auto* block : {&g, &r, &s, &d, &w, &d_after}) block->fetch();
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      const auto at = static_cast<std::size_t>(t);
+      double sums[3] = {};
+      double magnitudes[3] = {};
+      for (std::int64_t j = 0; j < ops.weights(); ++j) {
+        if (wanted[at] == 0) {
+          EXPECT_EQ(g(j, t), static_cast<double>(g0(j, t)));
+          EXPECT_EQ(r(j, t), static_cast<double>(r0(j, t)));
+          EXPECT_EQ(s(j, t), static_cast<double>(s0(j, t)));
+          EXPECT_EQ(d(j, t), static_cast<double>(d0(j, t)));
+          EXPECT_EQ(w(j, t), static_cast<double>(w0(j, t)));
+          EXPECT_EQ(d_after(j, t), static_cast<double>(d1(j, t)));
+          continue;
+        }
+        const double gradient = hd(j, t);
+        const double weight = static_cast<double>(w0(j, t)) + step(j, t);
+        const double ridge = bias > 0 && j == problem.shape.columns ? 0.5 : 1;
+        EXPECT_EQ(g(j, t), gradient);
+        EXPECT_EQ(r(j, t), -gradient);
+        EXPECT_EQ(s(j, t), 0);
+        expect_close<T>(d(j, t), -inverse(j, t) * gradient, 8, "d");
+        expect_close<T>(w(j, t), weight, 8, "w");
+        EXPECT_EQ(d_after(j, t), w(j, t));
+        const double terms[3] = {gradient * gradient, inverse(j, t) * gradient * gradient, ridge * weight * weight};
+        for (int k = 0; k < 3; ++k) {
+          sums[k] += terms[k];
+          magnitudes[k] += std::abs(terms[k]);
+        }
+      }
+      if (wanted[at] == 0) continue;
+      expect_close<T>(norms[at], sums[0], magnitudes[0], "|g|^2");
+      expect_close<T>(rz[at], sums[1], magnitudes[1], "r'd");
+      expect_close<T>(wRw[at], sums[2], magnitudes[2], "w'Rw");
+    }
+  });
+}
+
 TYPED_TEST(Verbs, KeptTasksStandSideBySide) {
   using T = TypeParam;
   for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {

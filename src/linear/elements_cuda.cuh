@@ -117,6 +117,48 @@ __global__ void __launch_bounds__(sum_threads)
   });
 }
 
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    gradient_rows(const std::uint8_t* wanted, const T* hd, T* g, std::int64_t rows, int stride, int across,
+                  double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    if (wanted != nullptr && wanted[t] == 0) return 0.0;
+    const std::int64_t e = i * stride + t;
+    g[e] = hd[e];
+    return static_cast<double>(hd[e]) * static_cast<double>(hd[e]);
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    direction_rows(const std::uint8_t* wanted, const T* g, const T* inverse, T* r, T* s, T* d, std::int64_t rows,
+                   int stride, int across, double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    if (wanted != nullptr && wanted[t] == 0) return 0.0;
+    const std::int64_t e = i * stride + t;
+    const T direction = -inverse[e] * g[e];
+    r[e] = -g[e];
+    s[e] = T(0);
+    d[e] = direction;
+    return -static_cast<double>(g[e]) * static_cast<double>(direction);
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    step_rows(const std::uint8_t* wanted, T bias_ridge, std::int64_t bias_row, const T* s, T* w, T* d,
+              std::int64_t rows, int stride, int across, double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    if (wanted != nullptr && wanted[t] == 0) return 0.0;
+    const std::int64_t e = i * stride + t;
+    const T weight = w[e] + s[e];
+    w[e] = weight;
+    d[e] = weight;
+    const T ridge = i < bias_row ? T(1) : bias_ridge;
+    return static_cast<double>(ridge * weight) * static_cast<double>(weight);
+  });
+}
+
 /// factors: of the preconditioned residual for each column, then of the direction.
 template <class T>
 __global__ void redirect_elements(const T* factors, const T* inverse, const T* r, T* d, std::int64_t size, int stride) {

@@ -194,13 +194,9 @@ void NewtonBlock<T>::step() {
 /// For tasks in phase `gradient`, hd holds the gradient and q, where there is one, a fresh Xw.
 template <class T>
 void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
-  const auto take = as_factors(which);
-  const auto leave = inverted(take);
-  ops_.combine(take, hd_.view(), leave, g_.view());
-  if (!fused()) ops_.combine(take, q_.view(), leave, z_.view());
   std::vector<double> norms(courses_.size());
-  const std::vector<Dot<T>> products{{g_.view(), g_.view()}};
-  ops_.dots(products, norms);
+  ops_.keep_gradients(which, hd_.view(), g_.view(), norms);
+  if (!fused()) ops_.combine(as_factors(which), q_.view(), inverted(as_factors(which)), z_.view());
   std::vector<std::uint8_t> going(courses_.size(), 0);
   for (std::size_t t = 0; t < courses_.size(); ++t) {
     Course& course = courses_[t];
@@ -221,31 +217,33 @@ void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
 /// s = 0, r = -g, d = M^-1 r; at a new point M is made first.
 template <class T>
 void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, bool new_point) {
+  const auto tasks = courses_.size();
   if (new_point) precondition(which);
-  const auto take = as_factors(which);
-  const auto leave = inverted(take);
-  std::vector<double> negative(take);
-  for (double& factor : negative) factor = -factor;
-  const std::vector<double> zeros(courses_.size(), 0.0);
-  ops_.combine(negative, g_.view(), leave, r_.view());
-  ops_.combine(zeros, g_.view(), leave, s_.view());
-  if (follows()) ops_.combine(zeros, z_.view(), leave, zs_.view());
-  std::vector<double> scalars(2 * courses_.size());
-  ops_.advance(zeros, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(),
-               std::span(scalars).first(courses_.size()));
-  const std::vector<Dot<T>> products{{g_.view(), g_.view(), inverse_.view()}};
-  if (new_point) ops_.dots(products, std::span(scalars).last(courses_.size()));
-  for (std::size_t t = 0; t < courses_.size(); ++t) {
+  const std::vector<double> zeros(tasks, 0.0);
+  if (follows()) ops_.combine(zeros, z_.view(), inverted(as_factors(which)), zs_.view());
+  std::vector<double> rz(tasks);
+  ops_.start_directions(which, g_.view(), inverse_.view(), r_.view(), s_.view(), d_.view(), rz);
+  for (std::size_t t = 0; t < tasks; ++t) {
     Course& course = courses_[t];
     if (which[t] == 0) continue;
     course.phase = Phase::conjugate;
-    course.rz = course.rz0 = course.dMd = scalars[t];
+    course.rz = course.rz0 = course.dMd = rz[t];
     course.sMd = course.sMs = course.model = 0;
     course.steps = 0;
     course.boundary = false;
-    if (course.delta < 0) course.delta = std::sqrt(scalars[courses_.size() + t]);
   }
-  ops_.redirect(take, inverse_.view(), r_.view(), leave, d_.view());
+  const bool unbounded = std::any_of(courses_.begin(), courses_.end(), [](const auto& c) { return c.delta < 0; });
+  if (unbounded) set_regions(which);
+}
+
+/// The first trust region: |g| in the preconditioner's metric.
+template <class T>
+void NewtonBlock<T>::set_regions(const std::vector<std::uint8_t>& which) {
+  std::vector<double> gMg(courses_.size());
+  const std::vector<Dot<T>> products{{g_.view(), g_.view(), inverse_.view()}};
+  ops_.dots(products, gMg);
+  for (std::size_t t = 0; t < courses_.size(); ++t)
+    if (which[t] != 0 && courses_[t].delta < 0) courses_[t].delta = std::sqrt(gMg[t]);
 }
 
 /// Only the tasks at a new point: their curvatures are gathered into a small block of their own, unless the diagonal

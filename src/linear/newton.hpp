@@ -85,6 +85,7 @@ class NewtonBlock {
   void step();
   void take_gradients(const std::vector<std::uint8_t>& which);
   void start_conjugate(const std::vector<std::uint8_t>& which, bool new_point);
+  void set_regions(const std::vector<std::uint8_t>& which);
   void precondition(const std::vector<std::uint8_t>& which);
   void advance_conjugate(const std::vector<std::uint8_t>& which, const std::vector<double>& dHd);
   double step_length(Course& course, double dHd) const;

@@ -134,15 +134,10 @@ void NewtonBlock<T>::judge(Course& course, double trial, double gs, double predi
 /// w += s, z += zs, d = w. Slopes and curvatures are those of the trial already.
 template <class T>
 void NewtonBlock<T>::accept(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial) {
-  const auto take = as_factors(accepted);
-  const auto leave = inverted(take);
   const std::vector<double> ones(courses_.size(), 1.0);
-  ops_.combine(take, s_.view(), ones, w_.view());
-  ops_.combine(take, zs_.view(), ones, z_.view());
-  ops_.combine(take, w_.view(), leave, d_.view());
   std::vector<double> wRw(courses_.size());
-  const std::vector<Dot<T>> products{{penalised(w_), penalised(w_)}};
-  ops_.dots(products, wRw);
+  ops_.take_steps(accepted, bias_ridge_, s_.view(), w_.view(), d_.view(), wRw);
+  ops_.combine(as_factors(accepted), zs_.view(), ones, z_.view());
   for (std::size_t t = 0; t < courses_.size(); ++t) {
     if (accepted[t] == 0) continue;
     courses_[t].wRw = wRw[t];

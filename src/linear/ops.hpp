@@ -87,6 +87,11 @@ class LinearOps {
 
   // Conjugate gradients on (R + X' D X) s = r with R = diag(ridge), all tasks at once, one pass over each block per
   // verb.
+  /// For the wanted tasks: g = hd, out[t] = |g_t|^2.
+  virtual void keep_gradients(Wanted wanted, BlockView<const T> hd, BlockView<T> g, std::span<double> out) = 0;
+  /// For the wanted tasks: r = -g, s = 0, d = inverse o r, out[t] = r_t' d_t.
+  virtual void start_directions(Wanted wanted, BlockView<const T> g, BlockView<const T> inverse, BlockView<T> r,
+                                BlockView<T> s, BlockView<T> d, std::span<double> out) = 0;
   /// hd += R d, out[t] = d_t' hd_t. The bias row of R is `bias_ridge`, the others 1.
   virtual void finish_curvature(T bias_ridge, BlockView<const T> d, BlockView<T> hd, std::span<double> out) = 0;
   /// s += alpha d, r -= alpha hd, out[t] = r_t' (inverse_t o r_t).
@@ -95,6 +100,9 @@ class LinearOps {
   /// d = fresh (inverse o r) + beta d.
   virtual void redirect(std::span<const double> fresh, BlockView<const T> inverse, BlockView<const T> r,
                         std::span<const double> beta, BlockView<T> d) = 0;
+  /// For the wanted tasks: w += s, d = w, out[t] = w_t' R w_t.
+  virtual void take_steps(Wanted wanted, T bias_ridge, BlockView<const T> s, BlockView<T> w, BlockView<T> d,
+                          std::span<double> out) = 0;
   /// h = 1 / (1 - share + share (R + h)): the inverse of a tempered diagonal.
   virtual void invert_diagonal(T share, T bias_ridge, BlockView<T> h) = 0;
 

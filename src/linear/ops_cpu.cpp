@@ -117,16 +117,20 @@ class CpuOps final : public LinearOps<T> {
   }
 
   void dots(std::span<const Dot<T>> products, std::span<double> out) override {
+    if (products.empty()) return;
     const std::size_t tasks = out.size() / products.size();
-    for (std::size_t k = 0; k < products.size(); ++k) {
-      const Dot<T>& p = products[k];
-      sum_over_rows(p.a.rows, p.a.stride, threads_, out.subspan(k * tasks, tasks), [&](Range range, double* sums) {
-        over_rows(range, p.a.stride, [&](std::int64_t e, std::int32_t t) {
-          const double term = static_cast<double>(p.a.data[e]) * static_cast<double>(p.b.data[e]);
-          sums[t] += p.over.data == nullptr ? term : term / static_cast<double>(p.over.data[e]);
-        });
-      });
-    }
+    const std::int32_t stride = products[0].a.stride;
+    std::int64_t rows = 0;
+    for (const auto& p : products) rows = std::max(rows, p.a.rows);
+    std::vector<double> all(products.size() * static_cast<std::size_t>(stride));
+    // All products of some rows before the next ones, since they share their operands.
+    const auto width = static_cast<std::int32_t>(all.size());
+    sum_over_rows(rows, width, threads_, all, [&](Range range, double* sums) {
+      for (std::size_t k = 0; k < products.size(); ++k)
+        add_products(products[k], range, sums + static_cast<std::int64_t>(k) * stride);
+    });
+    for (std::size_t k = 0; k < products.size(); ++k)
+      std::copy_n(all.data() + k * static_cast<std::size_t>(stride), tasks, out.data() + k * tasks);
   }
 
   void combine(std::span<const double> alpha, BlockView<const T> a, std::span<const double> beta,
@@ -164,6 +168,30 @@ class CpuOps final : public LinearOps<T> {
         to.data[i * to.stride + at[t]] = from.data[i * from.stride + static_cast<std::int64_t>(t)];
   }
 
+  void keep_gradients(Wanted wanted, BlockView<const T> hd, BlockView<T> g, std::span<double> out) override {
+    const auto runs = wanted_runs(g.stride, wanted);
+    sum_over_rows(g.rows, g.stride, threads_, out, [&](Range range, double* sums) {
+      over_runs(range, g.stride, runs, [&](std::int64_t e, std::int32_t t) {
+        g.data[e] = hd.data[e];
+        sums[t] += static_cast<double>(hd.data[e]) * static_cast<double>(hd.data[e]);
+      });
+    });
+  }
+
+  void start_directions(Wanted wanted, BlockView<const T> g, BlockView<const T> inverse, BlockView<T> r, BlockView<T> s,
+                        BlockView<T> d, std::span<double> out) override {
+    const auto runs = wanted_runs(g.stride, wanted);
+    sum_over_rows(g.rows, g.stride, threads_, out, [&](Range range, double* sums) {
+      over_runs(range, g.stride, runs, [&](std::int64_t e, std::int32_t t) {
+        const T direction = -inverse.data[e] * g.data[e];
+        r.data[e] = -g.data[e];
+        s.data[e] = T(0);
+        d.data[e] = direction;
+        sums[t] -= static_cast<double>(g.data[e]) * static_cast<double>(direction);
+      });
+    });
+  }
+
   void finish_curvature(T bias_ridge, BlockView<const T> d, BlockView<T> hd, std::span<double> out) override {
     const std::int64_t bias_begins = this->features() * d.stride;
     sum_over_rows(d.rows, d.stride, threads_, out, [&](Range range, double* sums) {
@@ -196,6 +224,21 @@ class CpuOps final : public LinearOps<T> {
     over_elements(d.rows, d.stride, [&](std::int64_t e, std::int32_t t) {
       d.data[e] = of_residual[static_cast<std::size_t>(t)] * inverse.data[e] * r.data[e] +
                   of_direction[static_cast<std::size_t>(t)] * d.data[e];
+    });
+  }
+
+  void take_steps(Wanted wanted, T bias_ridge, BlockView<const T> s, BlockView<T> w, BlockView<T> d,
+                  std::span<double> out) override {
+    const auto runs = wanted_runs(w.stride, wanted);
+    const std::int64_t bias_begins = this->features() * w.stride;
+    sum_over_rows(w.rows, w.stride, threads_, out, [&](Range range, double* sums) {
+      over_runs(range, w.stride, runs, [&](std::int64_t e, std::int32_t t) {
+        const T weight = w.data[e] + s.data[e];
+        w.data[e] = weight;
+        d.data[e] = weight;
+        const T ridge = e < bias_begins ? T(1) : bias_ridge;
+        sums[t] += static_cast<double>(ridge * weight) * static_cast<double>(weight);
+      });
     });
   }
 
@@ -298,6 +341,7 @@ class CpuOps final : public LinearOps<T> {
     T value[width];
     T slope[width];
     T curvature[width];
+#pragma omp simd
     for (int e = 0; e < width; ++e) {
       const auto terms = Functor::terms(decision[e], y[e], epsilon[e]);
       value[e] = cost[e] * terms.value;
@@ -342,6 +386,33 @@ class CpuOps final : public LinearOps<T> {
     std::vector<T> result(static_cast<std::size_t>(stride), T(0));
     for (std::size_t t = 0; t < values.size(); ++t) result[t] = static_cast<T>(values[t]);
     return result;
+  }
+
+  static void add_products(const Dot<T>& p, Range range, double* sums) {
+    range.end = std::min(range.end, p.a.rows);
+    over_rows(range, p.a.stride, [&](std::int64_t e, std::int32_t t) {
+      const double term = static_cast<double>(p.a.data[e]) * static_cast<double>(p.b.data[e]);
+      sums[t] += p.over.data == nullptr ? term : term / static_cast<double>(p.over.data[e]);
+    });
+  }
+
+  /// The wanted columns as runs of neighbours: tasks of one phase mostly stand side by side.
+  static std::vector<Range> wanted_runs(std::int32_t stride, Wanted wanted) {
+    const auto flags = padded_flags(stride, wanted);
+    std::vector<Range> runs;
+    for (std::int32_t t = 0; t < stride; ++t) {
+      if (flags[static_cast<std::size_t>(t)] == 0) continue;
+      if (runs.empty() || runs.back().end != t) runs.push_back({t, t});
+      ++runs.back().end;
+    }
+    return runs;
+  }
+
+  template <class Element>
+  static void over_runs(Range range, std::int32_t stride, const std::vector<Range>& runs, Element&& element) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      for (const Range& run : runs)
+        for (auto t = static_cast<std::int32_t>(run.begin); t < run.end; ++t) element(i * stride + t, t);
   }
 
   template <class Element>

@@ -165,6 +165,27 @@ class CudaOps final : public LinearOps<T> {
     cuda::check_launch("place_columns");
   }
 
+  void keep_gradients(Wanted wanted, BlockView<const T> hd, BlockView<T> g, std::span<double> out) override {
+    const auto current = here();
+    const std::uint8_t* flags = upload_flags(wanted, g.stride);
+    sum(g.rows, g.stride, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::gradient_rows<T>
+          <<<blocks, gpu::sum_threads, 0, stream_>>>(flags, hd.data, g.data, g.rows, g.stride, across, partial);
+    });
+    fetch_sums(out);
+  }
+
+  void start_directions(Wanted wanted, BlockView<const T> g, BlockView<const T> inverse, BlockView<T> r, BlockView<T> s,
+                        BlockView<T> d, std::span<double> out) override {
+    const auto current = here();
+    const std::uint8_t* flags = upload_flags(wanted, g.stride);
+    sum(g.rows, g.stride, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::direction_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(flags, g.data, inverse.data, r.data, s.data,
+                                                                       d.data, g.rows, g.stride, across, partial);
+    });
+    fetch_sums(out);
+  }
+
   void finish_curvature(T bias_ridge, BlockView<const T> d, BlockView<T> hd, std::span<double> out) override {
     const auto current = here();
     sum(d.rows, d.stride, 0, [&](unsigned blocks, int across, double* partial) {
@@ -194,6 +215,17 @@ class CudaOps final : public LinearOps<T> {
     gpu::redirect_elements<T>
         <<<element_blocks(size), element_threads, 0, stream_>>>(factors, inverse.data, r.data, d.data, size, d.stride);
     cuda::check_launch("redirect_elements");
+  }
+
+  void take_steps(Wanted wanted, T bias_ridge, BlockView<const T> s, BlockView<T> w, BlockView<T> d,
+                  std::span<double> out) override {
+    const auto current = here();
+    const std::uint8_t* flags = upload_flags(wanted, w.stride);
+    sum(w.rows, w.stride, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::step_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(flags, bias_ridge, this->features(), s.data, w.data,
+                                                                  d.data, w.rows, w.stride, across, partial);
+    });
+    fetch_sums(out);
   }
 
   void invert_diagonal(T share, T bias_ridge, BlockView<T> h) override {
