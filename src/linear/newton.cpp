@@ -7,8 +7,8 @@
 // X'(slopes): both are "apply X, change the rows, apply X'", so one pair of block products per turn of the loop serves
 // all tasks, whatever their phase, and no task waits for another. A task in phase `gradient` has d = w, which adds Rw
 // to its gradient and gives a fresh z = Xw. Where the device takes X'D(Xd) in one pass over X (`fused`), Xd need
-// not be kept, and Xs may be made once, when the step s is found. Norms in the preconditioner's metric follow from recurrences, so a turn
-// needs two vectors of scalars on the host.
+// not be kept, and Xs may be made once, when the step s is found. Norms in the preconditioner's metric follow from
+// recurrences, so a turn needs two vectors of scalars on the host.
 #include "linear/newton.hpp"
 
 #include <algorithm>
@@ -78,8 +78,7 @@ NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonP
     course.share = shares[static_cast<std::size_t>(course.task)];
     courses_.push_back(course);
   }
-  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_})
-    *block = Block<T>(ops.examples(), round.count, ops.device());
+  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_}) *block = Block<T>(ops.examples(), round.count, ops.device());
   decide_following();
   if (follows()) q_ = Block<T>(ops.examples(), round.count, ops.device());
   for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
@@ -352,8 +351,7 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
     keep(q_, going);
   else
     q_ = {};
-  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
-    keep(*block, going);
+  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_}) keep(*block, going);
   choose_tasks();
 }
 

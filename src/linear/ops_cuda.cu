@@ -243,9 +243,7 @@ class CudaOps final : public LinearOps<T> {
   /// Launches go to the current GPU: every verb makes this one current first.
   cuda::Current here() const { return cuda::Current(this->device().index); }
 
-  gpu::DenseProduct<T> dense() {
-    return {std::get<DenseMatrix<T>>(x_), partial_, stream_, blas_, processors_};
-  }
+  gpu::DenseProduct<T> dense() { return {std::get<DenseMatrix<T>>(x_), partial_, stream_, blas_, processors_}; }
 
   template <bool Squares>
   void transposed(BlockView<const T> z, BlockView<T> g) {

@@ -55,8 +55,7 @@ std::int64_t list_rows(const Sandwich<T>& s, Range rows, std::int32_t* list) {
   const bool all = s.q.data != nullptr;
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     bool some = all;
-    for (int t = 0; t < Width; ++t)
-      some |= (s.wanted[t] != 0 ? s.curvatures : s.u).data[i * Width + t] != 0;
+    for (int t = 0; t < Width; ++t) some |= (s.wanted[t] != 0 ? s.curvatures : s.u).data[i * Width + t] != 0;
     list[count] = static_cast<std::int32_t>(i);
     count += some ? 1 : 0;
   }
@@ -119,7 +118,8 @@ void sandwich(const SparseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, A
     double* mine = totals.data() + part * size;
     std::fill_n(mine, size, 0.0);
     const Range rows{first_row(x, parts, part), first_row(x, parts, part + 1)};
-    for_tiles<4>(hd.stride, [&](auto width, std::int32_t) { scatter_rows<Squares, width()>(x, s, through, rows, mine); });
+    for_tiles<4>(hd.stride,
+                 [&](auto width, std::int32_t) { scatter_rows<Squares, width()>(x, s, through, rows, mine); });
   }
   add_parts(totals.data(), parts, size, hd.data, threads);
 }
@@ -215,8 +215,7 @@ void dense_sandwich_rows(const DenseMatrix<T>& x, const Sandwich<T>& s, Range ro
     if (s.bias == 0) continue;
     double* bias_totals = totals + x.columns * stride;
     for (std::int64_t i = 0; i < part.end - part.begin; ++i)
-      for (std::int32_t t = 0; t < stride; ++t)
-        bias_totals[t] += static_cast<double>(s.bias * factors[i * stride + t]);
+      for (std::int32_t t = 0; t < stride; ++t) bias_totals[t] += static_cast<double>(s.bias * factors[i * stride + t]);
   }
 }
 

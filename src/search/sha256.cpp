@@ -13,10 +13,12 @@
 
 #include <sheaf/error.hpp>
 
+#include "search/sha256_rounds.hpp"
+
 namespace sheaf::search {
 namespace {
 
-using State = std::array<std::uint32_t, 8>;
+using State = ShaState;
 
 std::array<int, 64> first_primes() {
   std::array<int, 64> primes{};
@@ -33,9 +35,9 @@ std::uint32_t fraction_bits(long double root) {
   return static_cast<std::uint32_t>((root - std::floor(root)) * 4294967296.0L);
 }
 
-const std::array<std::uint32_t, 64>& round_constants() {
+const ShaConstants& round_constants() {
   static const auto constants = [] {
-    std::array<std::uint32_t, 64> k{};
+    ShaConstants k{};
     const auto primes = first_primes();
     for (std::size_t i = 0; i < k.size(); ++i) k[i] = fraction_bits(std::cbrt(static_cast<long double>(primes[i])));
     return k;
@@ -64,9 +66,8 @@ std::array<std::uint32_t, 64> schedule(const unsigned char* block) {
   return w;
 }
 
-void compress(State& state, const unsigned char* block) {
+[[maybe_unused]] void compress(State& state, const unsigned char* block, const ShaConstants& constants) {
   const auto w = schedule(block);
-  const auto& constants = round_constants();
   auto [a, b, c, d, e, f, g, h] = state;
   using Word = std::uint32_t;
   const auto round = [&](Word p, Word q, Word r, Word& s, Word t, Word u, Word v, Word& x, std::size_t i) {
@@ -94,8 +95,14 @@ void compress(State& state, const unsigned char* block) {
 class Hash {
  public:
   void add(std::string_view blocks) {
-    for (std::size_t at = 0; at < blocks.size(); at += 64)
-      compress(state_, reinterpret_cast<const unsigned char*>(blocks.data() + at));
+    const auto& constants = round_constants();
+    for (std::size_t at = 0; at < blocks.size(); at += 64) {
+      const auto* block = reinterpret_cast<const unsigned char*>(blocks.data() + at);
+      if constexpr (sha_instructions)
+        compress_by_instructions(state_, block, constants);
+      else
+        compress(state_, block, constants);
+    }
     bytes_ += blocks.size();
   }
   std::string finish(std::string_view rest) {
