@@ -1,0 +1,214 @@
+// The verbs of scoring on CPU cores. Sums go over fixed parts of the rows, added in order: the same bits for any number
+// of threads.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+
+#include <sheaf/error.hpp>
+
+#include "core/parallel.hpp"
+#include "search/radix_sort.hpp"
+#include "search/score_ops.hpp"
+#include "search/score_terms.hpp"
+
+namespace sheaf::search {
+namespace {
+
+constexpr std::int64_t part_rows = 1 << 14;
+constexpr std::int64_t tile_rows = 256;
+constexpr std::int64_t workspace_share = 8;  // threads that rank may take this part of the memory together
+
+/// The sum of the logistic losses of up to tile_rows values, kept apart so that the compiler makes vectors of it.
+double sum_logistic(const std::array<double, tile_rows>& z, std::int64_t size) {
+  std::array<double, 4> sums{};
+  std::int64_t i = 0;
+  for (; i + 4 <= size; i += 4)
+    for (std::size_t k = 0; k < 4; ++k) sums[k] += logistic_loss(z[static_cast<std::size_t>(i) + k]);
+  for (; i < size; ++i) sums[0] += logistic_loss(z[static_cast<std::size_t>(i)]);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// Walks down two sorted lists at once, from one distinct value to the next.
+template <class Key>
+Ranking walk(std::span<const Key> positives, std::span<const Key> others, std::int32_t points) {
+  const auto count = [](std::span<const Key> keys) { return static_cast<std::int64_t>(keys.size()); };
+  Ranking result{count(others), count(positives), 0, {}};
+  if (result.others == 0 || result.positives == 0) return result;
+  Corner at;
+  const auto key_of = [](std::span<const Key> keys, std::int64_t i) { return keys[static_cast<std::size_t>(i)]; };
+  while (at.others < result.others || at.positives < result.positives) {
+    const Corner from = at;
+    const bool no_others = at.others == result.others;
+    const bool positive =
+        at.positives < result.positives && (no_others || key_of(positives, at.positives) <= key_of(others, at.others));
+    const Key key = positive ? key_of(positives, at.positives) : key_of(others, at.others);
+    while (at.positives < result.positives && key_of(positives, at.positives) == key) ++at.positives;
+    while (at.others < result.others && key_of(others, at.others) == key) ++at.others;
+    result.doubled += (at.others - from.others) * (at.positives + from.positives);
+    const auto under = [&](std::int64_t p) {
+      return static_cast<double>(at.others) > roc_place(result.others, p, points);
+    };
+    while (std::ssize(result.pieces) < points && under(std::ssize(result.pieces))) result.pieces.push_back({from, at});
+    const bool last = at.others == result.others && at.positives == result.positives;
+    if (last) result.pieces.resize(static_cast<std::size_t>(points), {from, at});
+  }
+  return result;
+}
+
+template <class T>
+class CpuScores final : public ScoreOps<T> {
+ public:
+  CpuScores(const Context& context, const Truth& truth)
+      : ScoreOps<T>(context.device(), truth), threads_(context.threads()), memory_(context.memory()) {}
+
+  void load_tests(TestRows tests) override { tests_ = std::move(tests); }
+  std::int64_t workspace() const override { return rankers() * ranker_bytes(); }
+
+  void count_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<std::int64_t> counts,
+                     std::span<double> losses) override {
+    const std::int64_t bins = count_bins(this->truth().classes);
+    std::fill(counts.begin(), counts.end(), 0);
+    std::mutex mutex;
+    sum_parts(tests, losses, [&](std::int32_t model, Range range) {
+      std::vector<std::int64_t> mine(static_cast<std::size_t>(bins), 0);
+      const double loss = this->columns() == 1 ? count_two(z, model, range, mine, !losses.empty())
+                                               : count_many(z, model, range, mine, !losses.empty());
+      const std::lock_guard lock(mutex);
+      for (std::size_t b = 0; b < mine.size(); ++b)
+        counts[static_cast<std::size_t>(model) * mine.size() + b] += mine[b];
+      return loss;
+    });
+  }
+
+  void sum_squares(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<double> sums) override {
+    sum_parts(tests, sums, [&](std::int32_t model, Range range) {
+      double sum = 0;
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const std::size_t row = row_at(i);
+        const double error = static_cast<double>(decisions(z, row, model)[0]) - this->truth().amounts[row];
+        sum += error * error;
+      }
+      return sum;
+    });
+  }
+
+  void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points,
+            std::span<Ranking> out) override {
+    parallel_for(rankers(), z.tasks, [&](std::int64_t t) {
+      const auto column = static_cast<std::int32_t>(t);
+      const std::int32_t test = tests[static_cast<std::size_t>(column / this->columns())];
+      out[static_cast<std::size_t>(t)] = rank_column(z, column, test, points);
+    });
+  }
+
+ private:
+  using Key = FallingKey<T>;
+
+  std::size_t row_at(std::int64_t i) const {
+    return static_cast<std::size_t>(tests_.rows[static_cast<std::size_t>(i)]);
+  }
+  const T* decisions(BlockView<const T> z, std::size_t row, std::int32_t model) const {
+    return z.data + static_cast<std::int64_t>(row) * z.stride + model * this->columns();
+  }
+
+  std::int64_t ranker_bytes() const { return 2 * tests_.largest() * static_cast<std::int64_t>(sizeof(Key)); }
+  int rankers() const {
+    const std::int64_t fitting = memory_ / workspace_share / std::max<std::int64_t>(ranker_bytes(), 1);
+    return static_cast<int>(std::clamp<std::int64_t>(fitting, 1, threads_));
+  }
+
+  /// sums[m] = the sum over the parts of model m's test rows of work(m, part); places in tests_.rows. All parts are
+  /// worked at where `sums` is empty too.
+  template <class Work>
+  void sum_parts(std::span<const std::int32_t> tests, std::span<double> sums, Work&& work) const {
+    const std::int64_t parts = std::max<std::int64_t>(1, (tests_.largest() + part_rows - 1) / part_rows);
+    const auto models = static_cast<std::int64_t>(tests.size());
+    std::vector<double> partial(static_cast<std::size_t>(models * parts), 0.0);
+    parallel_for(team_for(threads_, models * tests_.largest()), models * parts, [&](std::int64_t k) {
+      const std::int32_t test = tests[static_cast<std::size_t>(k / parts)];
+      const std::int64_t begin = tests_.begin(test) + k % parts * part_rows;
+      const std::int64_t end = std::min(begin + part_rows, tests_.begin(test + 1));
+      if (begin < end) partial[static_cast<std::size_t>(k)] = work(static_cast<std::int32_t>(k / parts), {begin, end});
+    });
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::size_t k = 0; k < partial.size() && !sums.empty(); ++k)
+      sums[k / static_cast<std::size_t>(parts)] += partial[k];
+  }
+
+  static void count(std::vector<std::int64_t>& counts, const Bins& bins) {
+    for (const auto bin : bins.at)
+      if (bin >= 0) ++counts[static_cast<std::size_t>(bin)];
+  }
+
+  double count_two(BlockView<const T> z, std::int32_t model, Range range, std::vector<std::int64_t>& counts,
+                   bool losses) const {
+    std::array<double, tile_rows> signed_z{};
+    double loss = 0;
+    for (std::int64_t first = range.begin; first < range.end; first += tile_rows) {
+      const std::int64_t size = std::min(tile_rows, range.end - first);
+      for (std::int64_t i = 0; i < size; ++i) {
+        const std::size_t row = row_at(first + i);
+        const auto value = static_cast<double>(*decisions(z, row, model));
+        const std::int32_t label = this->truth().labels[row];
+        ++counts[static_cast<std::size_t>(2 * label + (value > 0 ? 0 : 1))];
+        signed_z[static_cast<std::size_t>(i)] = label == 0 ? value : -value;
+      }
+      if (losses) loss += sum_logistic(signed_z, size);
+    }
+    return loss;
+  }
+
+  double count_many(BlockView<const T> z, std::int32_t model, Range range, std::vector<std::int64_t>& counts,
+                    bool losses) const {
+    double loss = 0;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const std::size_t row = row_at(i);
+      const T* values = decisions(z, row, model);
+      const std::int32_t label = this->truth().labels[row];
+      const std::int32_t best = largest_column(values, this->columns());
+      count(counts, bins_of(this->truth().classes, label, best));
+      if (losses) loss += share_loss(values, this->columns(), label, best);
+    }
+    return loss;
+  }
+
+  /// Positive rows fill the keys from the front and others from the back, each list sorted by itself.
+  Ranking rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::int32_t points) const {
+    const std::int64_t size = tests_.size(test);
+    const std::int32_t positive = this->class_of(column % this->columns());
+    const auto keys = std::make_unique_for_overwrite<Key[]>(static_cast<std::size_t>(size));
+    const auto scratch = std::make_unique_for_overwrite<Key[]>(static_cast<std::size_t>(size));
+    std::int64_t front = 0;
+    std::int64_t back = size;
+    for (std::int64_t i = tests_.begin(test); i < tests_.begin(test + 1); ++i) {
+      const std::size_t row = row_at(i);
+      const T value = z.data[static_cast<std::int64_t>(row) * z.stride + column];
+      const Key key = falling_key(this->reversed() ? -value : value);
+      const bool mine = this->truth().labels[row] == positive;
+      keys[static_cast<std::size_t>(mine ? front : back - 1)] = key;
+      front += mine ? 1 : 0;
+      back -= mine ? 0 : 1;
+    }
+    const Key* positives = radix_sort(keys.get(), scratch.get(), front);
+    const Key* others = radix_sort(keys.get() + back, scratch.get() + back, size - back);
+    return walk<Key>({positives, static_cast<std::size_t>(front)}, {others, static_cast<std::size_t>(size - back)},
+                     points);
+  }
+
+  int threads_;
+  std::int64_t memory_;
+  TestRows tests_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<ScoreOps<T>> make_cpu_score_ops(const Context& context, const Truth& truth) {
+  return std::make_unique<CpuScores<T>>(context, truth);
+}
+
+template std::unique_ptr<ScoreOps<float>> make_cpu_score_ops(const Context&, const Truth&);
+template std::unique_ptr<ScoreOps<double>> make_cpu_score_ops(const Context&, const Truth&);
+
+}  // namespace sheaf::search
