@@ -19,39 +19,52 @@ constexpr std::int64_t part_rows = 1 << 14;
 constexpr std::int64_t tile_rows = 256;
 constexpr std::int64_t workspace_share = 8;  // threads that rank may take this part of the memory together
 
-/// The sum of the logistic losses of up to tile_rows values, kept apart so that the compiler makes vectors of it.
-double sum_logistic(const std::array<double, tile_rows>& z, std::int64_t size) {
-  std::array<double, 4> sums{};
-  std::int64_t i = 0;
-  for (; i + 4 <= size; i += 4)
-    for (std::size_t k = 0; k < 4; ++k) sums[k] += logistic_loss(z[static_cast<std::size_t>(i) + k]);
-  for (; i < size; ++i) sums[0] += logistic_loss(z[static_cast<std::size_t>(i)]);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+using Tile = std::array<double, tile_rows>;
+
+/// The sum of the logistic losses of the first `size` values. Always of a whole tile, so that the compiler makes
+/// vectors of it.
+double sum_logistic(const Tile& z, std::int64_t size) {
+  Tile losses;
+  for (std::size_t i = 0; i < z.size(); ++i) losses[i] = logistic_loss(z[i]);
+  double sum = 0;
+  for (std::int64_t i = 0; i < size; ++i) sum += losses[static_cast<std::size_t>(i)];
+  return sum;
 }
 
-/// Walks down two sorted lists at once, from one distinct value to the next.
+/// The sum over `others` of the positive keys before each, or with `equal` those that equal it too. Both are sorted.
+/// Without a branch on the keys: no processor could foresee it.
+template <bool equal, class Key>
+std::int64_t count_before(std::span<const Key> positives, std::span<const Key> others) {
+  std::size_t p = 0;
+  std::size_t o = 0;
+  std::int64_t sum = 0;
+  while (p < positives.size() && o < others.size()) {
+    const bool before = equal ? positives[p] <= others[o] : positives[p] < others[o];
+    sum += before ? 0 : static_cast<std::int64_t>(p);
+    p += before ? 1 : 0;
+    o += before ? 0 : 1;
+  }
+  return sum + static_cast<std::int64_t>(p * (others.size() - o));
+}
+
+/// The piece of the ROC curve that belongs to one distinct key.
 template <class Key>
-Ranking walk(std::span<const Key> positives, std::span<const Key> others, std::int32_t points) {
-  const auto count = [](std::span<const Key> keys) { return static_cast<std::int64_t>(keys.size()); };
-  Ranking result{count(others), count(positives), 0, {}};
-  if (result.others == 0 || result.positives == 0) return result;
-  Corner at;
-  const auto key_of = [](std::span<const Key> keys, std::int64_t i) { return keys[static_cast<std::size_t>(i)]; };
-  while (at.others < result.others || at.positives < result.positives) {
-    const Corner from = at;
-    const bool no_others = at.others == result.others;
-    const bool positive =
-        at.positives < result.positives && (no_others || key_of(positives, at.positives) <= key_of(others, at.others));
-    const Key key = positive ? key_of(positives, at.positives) : key_of(others, at.others);
-    while (at.positives < result.positives && key_of(positives, at.positives) == key) ++at.positives;
-    while (at.others < result.others && key_of(others, at.others) == key) ++at.others;
-    result.doubled += (at.others - from.others) * (at.positives + from.positives);
-    const auto under = [&](std::int64_t p) {
-      return static_cast<double>(at.others) > roc_place(result.others, p, points);
-    };
-    while (std::ssize(result.pieces) < points && under(std::ssize(result.pieces))) result.pieces.push_back({from, at});
-    const bool last = at.others == result.others && at.positives == result.positives;
-    if (last) result.pieces.resize(static_cast<std::size_t>(points), {from, at});
+RocPiece piece_of(std::span<const Key> positives, std::span<const Key> others, Key key) {
+  const auto [p, p_end] = std::equal_range(positives.begin(), positives.end(), key);
+  const auto [o, o_end] = std::equal_range(others.begin(), others.end(), key);
+  return {{o - others.begin(), p - positives.begin()}, {o_end - others.begin(), p_end - positives.begin()}};
+}
+
+/// Both lists ascend; `points` 0: no curve.
+template <class Key>
+Ranking rank_sorted(std::span<const Key> positives, std::span<const Key> others, std::int32_t points) {
+  Ranking result{std::ssize(others), std::ssize(positives), 0, {}};
+  if (others.empty() || positives.empty()) return result;
+  result.doubled = count_before<false>(positives, others) + count_before<true>(positives, others);
+  for (std::int32_t k = 0; k < points; ++k) {
+    const auto place = static_cast<std::size_t>(roc_place(result.others, k, points));
+    const Key last = std::max(positives.back(), others.back());
+    result.pieces.push_back(piece_of(positives, others, place < others.size() ? others[place] : last));
   }
   return result;
 }
@@ -143,7 +156,7 @@ class CpuScores final : public ScoreOps<T> {
 
   double count_two(BlockView<const T> z, std::int32_t model, Range range, std::vector<std::int64_t>& counts,
                    bool losses) const {
-    std::array<double, tile_rows> signed_z{};
+    Tile signed_z{};
     double loss = 0;
     for (std::int64_t first = range.begin; first < range.end; first += tile_rows) {
       const std::int64_t size = std::min(tile_rows, range.end - first);
@@ -192,8 +205,8 @@ class CpuScores final : public ScoreOps<T> {
     }
     const Key* positives = radix_sort(keys.get(), scratch.get(), front);
     const Key* others = radix_sort(keys.get() + back, scratch.get() + back, size - back);
-    return walk<Key>({positives, static_cast<std::size_t>(front)}, {others, static_cast<std::size_t>(size - back)},
-                     points);
+    return rank_sorted<Key>({positives, static_cast<std::size_t>(front)},
+                            {others, static_cast<std::size_t>(size - back)}, points);
   }
 
   int threads_;

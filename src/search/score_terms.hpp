@@ -40,8 +40,8 @@ SHEAF_HOST_DEVICE inline std::int32_t largest_column(const T* z, std::int32_t co
 
 /// -log(1 / (1 + exp(-z))) without overflow.
 SHEAF_HOST_DEVICE inline double logistic_loss(double z) {
-  const double size = z < 0 ? -z : z;
-  return (z < 0 ? size : 0.0) + log1p_unit(exp_nonpositive(-size));
+  const double size = std::abs(z);
+  return (size - z) / 2 + log1p_unit(exp_nonpositive(-size));
 }
 
 /// -log of the share that class `truth` has in the sum of all columns' logistic functions, the largest of which is
