@@ -2,8 +2,10 @@
 // of threads.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <numeric>
 
 #include <sheaf/error.hpp>
 
@@ -29,6 +31,20 @@ double sum_logistic(const Tile& z, std::int64_t size) {
   double sum = 0;
   for (std::int64_t i = 0; i < size; ++i) sum += losses[static_cast<std::size_t>(i)];
   return sum;
+}
+
+/// The sum of the relative shares of a row's columns, several at a time as vectors; those missing at the end have none.
+template <class T>
+double sum_shares(const T* z, std::int32_t columns, double least) {
+  constexpr std::int32_t width = 8;
+  std::array<double, width> sums{};
+  for (std::int32_t first = 0; first < columns; first += width) {
+    std::array<double, width> values;
+    values.fill(-std::numeric_limits<double>::infinity());
+    std::copy_n(z + first, std::min(width, columns - first), values.begin());
+    for (std::size_t k = 0; k < width; ++k) sums[k] += relative_share(values[k], least);
+  }
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 /// The sum over `others` of the positive keys before each, or with `equal` those that equal it too. Both are sorted.
@@ -125,6 +141,13 @@ class CpuScores final : public ScoreOps<T> {
     return z.data + static_cast<std::int64_t>(row) * z.stride + model * this->columns();
   }
 
+  /// The rows that are tested lie scattered: the one of a few steps on is asked for early.
+  void prefetch(BlockView<const T> z, std::int64_t i, std::int32_t column) const {
+    constexpr std::int64_t ahead = 24;
+    const std::int64_t last = std::ssize(tests_.rows) - 1;
+    __builtin_prefetch(z.data + static_cast<std::int64_t>(row_at(std::min(i + ahead, last))) * z.stride + column);
+  }
+
   std::int64_t ranker_bytes() const { return 2 * tests_.largest() * static_cast<std::int64_t>(sizeof(Key)); }
   int rankers() const {
     const std::int64_t fitting = memory_ / workspace_share / std::max<std::int64_t>(ranker_bytes(), 1);
@@ -162,6 +185,7 @@ class CpuScores final : public ScoreOps<T> {
       const std::int64_t size = std::min(tile_rows, range.end - first);
       for (std::int64_t i = 0; i < size; ++i) {
         const std::size_t row = row_at(first + i);
+        prefetch(z, first + i, model);
         const auto value = static_cast<double>(*decisions(z, row, model));
         const std::int32_t label = this->truth().labels[row];
         ++counts[static_cast<std::size_t>(2 * label + (value > 0 ? 0 : 1))];
@@ -181,7 +205,9 @@ class CpuScores final : public ScoreOps<T> {
       const std::int32_t label = this->truth().labels[row];
       const std::int32_t best = largest_column(values, this->columns());
       count(counts, bins_of(this->truth().classes, label, best));
-      if (losses) loss += share_loss(values, this->columns(), label, best);
+      if (!losses) continue;
+      const double least = logistic_loss(static_cast<double>(values[best]));
+      loss += share_loss(static_cast<double>(values[label]), least, sum_shares(values, this->columns(), least));
     }
     return loss;
   }
@@ -196,6 +222,7 @@ class CpuScores final : public ScoreOps<T> {
     std::int64_t back = size;
     for (std::int64_t i = tests_.begin(test); i < tests_.begin(test + 1); ++i) {
       const std::size_t row = row_at(i);
+      prefetch(z, i, column);
       const T value = z.data[static_cast<std::int64_t>(row) * z.stride + column];
       const Key key = falling_key(this->reversed() ? -value : value);
       const bool mine = this->truth().labels[row] == positive;

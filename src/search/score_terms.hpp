@@ -44,14 +44,14 @@ SHEAF_HOST_DEVICE inline double logistic_loss(double z) {
   return (size - z) / 2 + log1p_unit(exp_nonpositive(-size));
 }
 
-/// -log of the share that class `truth` has in the sum of all columns' logistic functions, the largest of which is
-/// column `best`.
-template <class T>
-SHEAF_HOST_DEVICE inline double share_loss(const T* z, std::int32_t columns, std::int32_t truth, std::int32_t best) {
-  const double least = logistic_loss(static_cast<double>(z[best]));
-  double sum = 0;
-  for (std::int32_t c = 0; c < columns; ++c) sum += exp_nonpositive(least - logistic_loss(static_cast<double>(z[c])));
-  return std::log(sum) - least + logistic_loss(static_cast<double>(z[truth]));
+/// A column's share in the sum of all columns' logistic functions, over that of the largest, whose loss is `least`.
+SHEAF_HOST_DEVICE inline double relative_share(double z, double least) {
+  return exp_nonpositive(least - logistic_loss(z));
+}
+
+/// -log of the share that the true class, of decision value z, has in that sum; `sum` is that of all relative shares.
+SHEAF_HOST_DEVICE inline double share_loss(double z, double least, double sum) {
+  return std::log(sum) - least + logistic_loss(z);
 }
 
 /// Whole numbers that rise where values fall, and are equal where values are: 0 and -0 too.

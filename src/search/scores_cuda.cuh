@@ -68,7 +68,11 @@ __device__ Classified classify(const T* z, std::int32_t classes, std::int32_t la
     return {value > 0 ? 0 : 1, losses ? logistic_loss(label == 0 ? value : -value) : 0.0};
   }
   const std::int32_t best = largest_column(z, classes);
-  return {best, losses ? share_loss(z, classes, label, best) : 0.0};
+  if (!losses) return {best, 0.0};
+  const double least = logistic_loss(static_cast<double>(z[best]));
+  double sum = 0;
+  for (std::int32_t c = 0; c < classes; ++c) sum += relative_share(static_cast<double>(z[c]), least);
+  return {best, share_loss(static_cast<double>(z[label]), least, sum)};
 }
 
 /// counts: models x bins, zero before. `shared`: the bins fit a block's shared memory.
