@@ -1,4 +1,4 @@
-// How long a search takes to judge its models: all scores of folds x costs models of two classes, each on the rows that
+// How long a search takes to judge its models: all scores of folds x costs models, each on the rows that
 // its fold left out.
 //   bench_scores [--rows N] [--folds N] [--costs N] [--classes N] [--device cpu|cuda] [--threads N]
 #include <cstdint>
@@ -42,7 +42,7 @@ Block<float> random_decisions(const Shape& shape, const Target& target) {
   for (std::int64_t i = 0; i < shape.rows; ++i)
     for (std::int32_t t = 0; t < z.tasks(); ++t) {
       const bool mine = target.classes[static_cast<std::size_t>(i)] == t % columns;
-      z(i, t) = static_cast<float>(random.normal() + (mine ? 0.7 : -0.7));
+      z(i, t) = static_cast<float>(3 * random.uniform() - (mine ? 0.8 : 2.2));
     }
   return z;
 }
