@@ -1,6 +1,8 @@
 # Flags every target of ours shares; other people's headers are exempt as SYSTEM.
 function(sheaf_flags target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion>)
+  # Nobody asks which operations trapped, and while they might, GCC turns no loop with a choice in it into vectors.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>)
   if(SHEAF_WERROR)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
   endif()

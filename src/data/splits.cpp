@@ -254,10 +254,21 @@ SplitWeights Splits::weights(std::int32_t first, std::int32_t count, int threads
 std::vector<std::int32_t> Splits::test_rows(std::int32_t split) const {
   require(split >= 0 && split < count_, "a split was asked for that does not exist");
   if (kind() == SplitKind::leave_one_out) return {split};
-  std::vector<std::int32_t> rows;
   const auto drawn = is_partition() ? std::vector<std::uint8_t>{} : draw(split);
-  for (std::int32_t i = 0; i < rows_; ++i)
-    if (is_partition() ? tester(i) == split : drawn[static_cast<std::size_t>(i)] == 0) rows.push_back(i);
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(rows_));
+  std::size_t count = 0;
+  // Without a branch: no processor could foresee it.
+  const auto gather = [&](auto&& tested) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[count] = static_cast<std::int32_t>(i);
+      count += tested(i) ? 1 : 0;
+    }
+  };
+  if (is_partition())
+    gather([&](std::size_t i) { return tester_[i] == split; });
+  else
+    gather([&](std::size_t i) { return drawn[i] == 0; });
+  rows.resize(count);
   return rows;
 }
 

@@ -126,12 +126,15 @@ std::int32_t choose_class(std::span<const double> decisions, std::size_t classes
 }
 
 template <class T>
-void for_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
-                   const std::function<void(const Round&, const Block<T>&)>& use) {
+void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
+                          std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use) {
   const auto ops = make_ops<T>(context, dataset, bias);
   require(weights.rows() == ops->weights(), "weights were made for another dataset");
+  require(weights.tasks() % group == 0, "a group of tasks is not complete");
   const std::int64_t per_task = (weights.rows() + ops->examples()) * static_cast<std::int64_t>(sizeof(T));
-  for (const Round& round : plan_rounds(weights.tasks(), 2 * matrix_bytes(dataset.x), per_task, context.memory())) {
+  for (const Round& groups : plan_rounds(weights.tasks() / group, 2 * matrix_bytes(dataset.x) + reserved,
+                                         per_task * block_stride(group), context.memory())) {
+    const Round round{groups.first * group, groups.count * group};
     Block<T> part(weights.rows(), round.count);
     for (std::int64_t j = 0; j < weights.rows(); ++j)
       for (std::int32_t t = 0; t < round.count; ++t) part(j, t) = weights(j, round.first + t);
@@ -139,13 +142,28 @@ void for_decisions(const Context& context, const Dataset<T>& dataset, const Bloc
     Block<T> z(ops->examples(), round.count, ops->device());
     ops->multiply(w.view(), z.view());
     ops->synchronize();
-    use(round, z.to(Device::cpu()));
+    use(round, z);
   }
 }
 
+template <class T>
+void for_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
+                   const UseDecisions<T>& use) {
+  for_device_decisions<T>(context, dataset, weights, bias, 1, 0, [&](const Round& round, const Block<T>& z) {
+    if (z.device().is_cpu())
+      use(round, z);
+    else
+      use(round, z.to(Device::cpu()));
+  });
+}
+
 template void for_decisions(const Context&, const Dataset<float>&, const Block<float>&, float,
-                            const std::function<void(const Round&, const Block<float>&)>&);
+                            const UseDecisions<float>&);
 template void for_decisions(const Context&, const Dataset<double>&, const Block<double>&, double,
-                            const std::function<void(const Round&, const Block<double>&)>&);
+                            const UseDecisions<double>&);
+template void for_device_decisions(const Context&, const Dataset<float>&, const Block<float>&, float, std::int32_t,
+                                   std::int64_t, const UseDecisions<float>&);
+template void for_device_decisions(const Context&, const Dataset<double>&, const Block<double>&, double, std::int32_t,
+                                   std::int64_t, const UseDecisions<double>&);
 
 }  // namespace sheaf::linear

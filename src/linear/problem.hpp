@@ -29,10 +29,20 @@ NewtonParams newton_params(const LinearOptions& options);
 std::int32_t choose_class(std::span<const double> decisions, std::size_t classes,
                           std::span<const std::uint8_t> present = {});
 
-/// Calls use(round, z) with the decision values of the tasks of each round, in CPU memory. `weights` has one row for
-/// each feature of the dataset and one for the bias where bias > 0.
+/// Calls use(round, z) with the decision values of the tasks of each round. `weights` has one row for each feature of
+/// the dataset and one for the bias where bias > 0.
+template <class T>
+using UseDecisions = std::function<void(const Round&, const Block<T>&)>;
+
+/// In CPU memory.
 template <class T>
 void for_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
-                   const std::function<void(const Round&, const Block<T>&)>& use);
+                   const UseDecisions<T>& use);
+
+/// On the context's device, finished. Rounds hold whole groups of `group` neighbouring tasks and leave `reserved` bytes
+/// of the memory free.
+template <class T>
+void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
+                          std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use);
 
 }  // namespace sheaf::linear

@@ -1,36 +1,43 @@
-// Scores of models by their decision values on the rows that they did not see.
+// Scores of models by their decision values on the rows that they did not see, computed where the values are.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include <sheaf/search.hpp>
 
 #include "linear/problem.hpp"
+#include "search/score_ops.hpp"
 
 namespace sheaf::search {
 
-/// Confusion matrices are kept for up to so many classes.
-constexpr std::size_t most_confused = 50;
-
+template <class T>
 class Judge {
  public:
-  /// Both must outlive it.
-  Judge(const linear::Problem& problem, const Target& target, const LinearOptions& options);
+  /// The problem's classes and targets must outlive it and not move.
+  Judge(const Context& context, const linear::Problem& problem, const Target& target, const LinearOptions& options);
 
-  std::int32_t positive() const { return positive_; }
-  /// `decisions`: test rows x columns.
-  ModelScores judge(std::span<const std::int32_t> rows, std::span<const double> decisions) const;
+  std::int32_t positive() const { return truth_.positive; }
+  /// From now on, test k of a model is list k of `tests`.
+  void load_tests(TestRows tests);
+  /// Bytes that judging takes on the device beside the decision values.
+  std::int64_t workspace() const { return ops_->workspace(); }
+  /// `z`: decision values of all rows on the device, each model's side by side; tests[m]: that of model m.
+  std::vector<ModelScores> judge(BlockView<const T> z, std::span<const std::int32_t> tests);
 
  private:
-  ModelScores judge_classes(std::span<const std::int32_t> rows, std::span<const double> decisions) const;
-  ModelScores judge_amounts(std::span<const std::int32_t> rows, std::span<const double> decisions) const;
+  void judge_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
+  void judge_ranks(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
+  void judge_amounts(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
 
-  const linear::Problem& problem_;
+  Truth truth_;
+  int threads_;
   bool probabilities_;
-  std::int32_t columns_;
-  std::int32_t positive_ = -1;  // of three classes or more: none
+  std::unique_ptr<ScoreOps<T>> ops_;
+  std::vector<double> sizes_;    // of each test
+  std::vector<double> spreads_;  // amounts: squared distances from their mean, of each test
 };
 
 }  // namespace sheaf::search

@@ -9,6 +9,7 @@
 #include <sheaf/search.hpp>
 
 #include "linear/problem.hpp"
+#include "search/score_ops.hpp"
 
 namespace sheaf::search {
 
@@ -36,6 +37,8 @@ class Plan {
   /// Row weights of splits first .. first + count - 1, split-minor.
   std::vector<float> weights(std::int32_t first, std::int32_t count, int threads) const;
   std::vector<std::int32_t> test_rows(std::int32_t split) const;
+  /// Those of splits first .. first + count - 1.
+  TestRows tests(std::int32_t first, std::int32_t count, int threads) const;
 
  private:
   std::int64_t rows_;

@@ -8,6 +8,8 @@
 
 #include <sheaf/error.hpp>
 
+#include "search/tallies.hpp"
+
 namespace sheaf {
 namespace {
 
@@ -23,20 +25,16 @@ constexpr std::array rows{
     MetricInfo{Metric::rmse, "rmse", "RMSE", false, true},
 };
 
-/// Rows of each class in the truth, among the predictions, and in both.
-struct Counts {
-  std::vector<double> truth, predicted, both;
-};
-
-Counts count(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes) {
+search::ClassTally count(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
+                         std::int32_t classes) {
   const auto size = static_cast<std::size_t>(classes);
-  Counts counts{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
+  search::ClassTally tally{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    counts.truth[static_cast<std::size_t>(truth[i])] += 1;
-    counts.predicted[static_cast<std::size_t>(predicted[i])] += 1;
-    if (truth[i] == predicted[i]) counts.both[static_cast<std::size_t>(truth[i])] += 1;
+    tally.truth[static_cast<std::size_t>(truth[i])] += 1;
+    tally.predicted[static_cast<std::size_t>(predicted[i])] += 1;
+    if (truth[i] == predicted[i]) tally.both[static_cast<std::size_t>(truth[i])] += 1;
   }
-  return counts;
+  return tally;
 }
 
 /// log(1 / (1 + exp(-z))) without overflow.
@@ -60,21 +58,15 @@ std::vector<std::size_t> falling(std::span<const double> values) {
   return order;
 }
 
-/// The corners of the ROC curve: how many other and positive rows have at least each distinct value.
-struct Corners {
-  std::vector<double> others{0.0}, positives{0.0};
-};
-
-Corners corners_of(std::span<const double> values, std::span<const std::uint8_t> positive) {
-  Corners corners;
+/// The corners of the ROC curve, from (0, 0) on: one behind each distinct value.
+std::vector<search::Corner> corners_of(std::span<const double> values, std::span<const std::uint8_t> positive) {
+  std::vector<search::Corner> corners(1);
   const auto order = falling(values);
-  double others = 0;
-  double positives = 0;
+  search::Corner corner;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    (positive[order[k]] != 0 ? positives : others) += 1;
+    ++(positive[order[k]] != 0 ? corner.positives : corner.others);
     if (k + 1 < order.size() && values[order[k + 1]] == values[order[k]]) continue;
-    corners.others.push_back(others);
-    corners.positives.push_back(positives);
+    corners.push_back(corner);
   }
   return corners;
 }
@@ -93,37 +85,20 @@ double accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_
 
 double balanced_accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                          std::int32_t classes) {
-  const auto counts = count(truth, predicted, classes);
-  double sum = 0;
-  double seen = 0;
-  for (std::size_t c = 0; c < counts.truth.size(); ++c) {
-    if (counts.truth[c] == 0) continue;
-    sum += counts.both[c] / counts.truth[c];
-    seen += 1;
-  }
-  return sum / seen;
+  return search::balanced_accuracy(count(truth, predicted, classes));
 }
 
 double f1(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
           std::int32_t positive) {
-  const auto counts = count(truth, predicted, classes);
-  double sum = 0;
-  double seen = 0;
-  for (std::size_t c = 0; c < counts.truth.size(); ++c) {
-    const double either = counts.truth[c] + counts.predicted[c];
-    if (either == 0 || (positive >= 0 && c != static_cast<std::size_t>(positive))) continue;
-    sum += 2 * counts.both[c] / either;
-    seen += 1;
-  }
-  return sum / seen;
+  return search::f1(count(truth, predicted, classes), positive);
 }
 
 double auc(std::span<const double> values, std::span<const std::uint8_t> positive) {
   const auto corners = corners_of(values, positive);
-  double doubled = 0;  // pairs won twice, ties once: whole numbers, so that the sum is exact
-  for (std::size_t k = 1; k < corners.others.size(); ++k)
-    doubled += (corners.others[k] - corners.others[k - 1]) * (corners.positives[k] + corners.positives[k - 1]);
-  return doubled / (2 * corners.others.back() * corners.positives.back());
+  search::Ranking ranking{corners.back().others, corners.back().positives, 0, {}};
+  for (std::size_t k = 1; k < corners.size(); ++k)
+    ranking.doubled += (corners[k].others - corners[k - 1].others) * (corners[k].positives + corners[k - 1].positives);
+  return search::auc(ranking);
 }
 
 double auc_of_classes(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth) {
@@ -170,17 +145,15 @@ std::vector<double> roc_curve(std::span<const double> values, std::span<const st
                               std::size_t points) {
   require(points > 1, "a curve needs two points");
   const auto corners = corners_of(values, positive);
-  const double others = corners.others.back();
-  const double positives = corners.positives.back();
+  const auto [others, positives] = corners.back();
   if (others == 0 || positives == 0) return {};
   std::vector<double> curve;
   std::size_t k = 1;
   for (std::size_t p = 0; p < points; ++p) {
-    const double at = others * static_cast<double>(p) / static_cast<double>(points - 1);
-    while (k + 1 < corners.others.size() && corners.others[k] <= at) ++k;  // the highest corner above `at`
-    const double width = corners.others[k] - corners.others[k - 1];
-    const double share = width > 0 ? std::clamp((at - corners.others[k - 1]) / width, 0.0, 1.0) : 1.0;
-    curve.push_back((corners.positives[k - 1] + share * (corners.positives[k] - corners.positives[k - 1])) / positives);
+    const double at = static_cast<double>(others) * static_cast<double>(p) / static_cast<double>(points - 1);
+    // The highest corner above `at`.
+    while (k + 1 < corners.size() && static_cast<double>(corners[k].others) <= at) ++k;
+    curve.push_back(search::roc_height({corners[k - 1], corners[k]}, at, positives));
   }
   return curve;
 }

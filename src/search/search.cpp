@@ -5,7 +5,6 @@
 
 #include <sheaf/error.hpp>
 
-#include "core/parallel.hpp"
 #include "linear/newton.hpp"
 #include "search/judge.hpp"
 #include "search/plan.hpp"
@@ -54,7 +53,7 @@ class Search {
         log_(log),
         problem_(linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), unweighted())),
         plan_((check_classes(), problem_), dataset.groups, options_, context.seed()),
-        judge_(problem_, dataset.target, options_.linear),
+        judge_(context, problem_, dataset.target, options_.linear),
         columns_(problem_.sheaf.target_columns),
         unit_(problem_.sheaf.tasks) {
     counts_ = check_splits(plan_, problem_, dataset.target.values, *options_.score, context.threads());
@@ -72,7 +71,8 @@ class Search {
   std::vector<ModelScores> train(const Context& context, std::int32_t first_split, std::int32_t splits,
                                  const std::vector<std::pair<std::int32_t, double>>& models);
   std::vector<ModelScores> score(const Context& context, const Fits<T>& fits,
-                                 const std::vector<std::pair<std::int32_t, double>>& models) const;
+                                 const std::vector<std::pair<std::int32_t, double>>& models);
+  void load_splits(std::int32_t first, std::int32_t count, int threads);
   void run_batch(const Context& context, std::int32_t number, const Batch& batch);
   void judge_outer(const Context& context, std::int32_t number, SearchResult& result);
   std::vector<Summarised> table_of(std::int32_t level) const;
@@ -92,12 +92,12 @@ class Search {
   SearchLog* log_;
   linear::Problem problem_;
   Plan plan_;
-  Judge judge_;
+  Judge<T> judge_;
   std::int32_t columns_;
   std::vector<Task> unit_;  // of each decision value at C = 1
   ClassCounts counts_;
   std::vector<ModelScores> models_;  // costs x inner splits of all levels
-  std::int32_t table_first_ = -1;    // the splits whose row weights stand in the sheaf
+  std::int32_t table_first_ = -1;    // the splits whose rows stand in the sheaf and with the judge
   std::int32_t table_count_ = 0;
   std::vector<std::string> warnings_;
 };
@@ -160,15 +160,23 @@ std::vector<Task> Search<T>::tasks_of(std::int32_t split, double cost) const {
   return tasks;
 }
 
+/// Batches over the same splits follow one another.
+template <class T>
+void Search<T>::load_splits(std::int32_t first, std::int32_t count, int threads) {
+  if (table_first_ == first && table_count_ == count) return;
+  problem_.sheaf.row_weights = plan_.weights(first, count, threads);
+  problem_.sheaf.weight_columns = count;
+  judge_.load_tests(plan_.tests(first, count, threads));
+  table_first_ = first;
+  table_count_ = count;
+}
+
 /// Each of `models` is a split and a cost; its `columns_` tasks stand side by side in the sheaf.
 template <class T>
 std::vector<ModelScores> Search<T>::train(const Context& context, std::int32_t first_split, std::int32_t splits,
                                           const std::vector<std::pair<std::int32_t, double>>& models) {
   auto& sheaf = problem_.sheaf;
-  if (table_first_ != first_split || table_count_ != splits)
-    sheaf.row_weights = plan_.weights(first_split, splits, context.threads());
-  sheaf.weight_columns = table_count_ = splits;
-  table_first_ = first_split;
+  load_splits(first_split, splits, context.threads());
   sheaf.tasks.clear();
   for (const auto& [split, cost] : models) {
     const auto tasks = tasks_of(split, cost);
@@ -180,32 +188,20 @@ std::vector<ModelScores> Search<T>::train(const Context& context, std::int32_t f
 
 template <class T>
 std::vector<ModelScores> Search<T>::score(const Context& context, const Fits<T>& fits,
-                                          const std::vector<std::pair<std::int32_t, double>>& models) const {
-  const auto width = static_cast<std::size_t>(columns_);
-  std::vector<std::vector<std::int32_t>> rows(models.size());
-  std::vector<std::vector<double>> decisions(models.size());
-  parallel_for(context.threads(), static_cast<std::int64_t>(models.size()), [&](std::int64_t k) {
-    const auto m = static_cast<std::size_t>(k);
-    rows[m] = plan_.test_rows(models[m].first);
-    decisions[m].resize(rows[m].size() * width);
-  });
-  const auto gather = [&](const Round& round, const Block<T>& z) {
-    parallel_for(context.threads(), round.count, [&](std::int64_t t) {
-      const auto task = static_cast<std::size_t>(round.first) + static_cast<std::size_t>(t);
-      const auto& mine = rows[task / width];
-      for (std::size_t i = 0; i < mine.size(); ++i)
-        decisions[task / width][i * width + task % width] =
-            static_cast<double>(z(mine[i], static_cast<std::int32_t>(t)));
-    });
+                                          const std::vector<std::pair<std::int32_t, double>>& models) {
+  std::vector<std::int32_t> tests;
+  for (const auto& [split, cost] : models) tests.push_back(split - table_first_);
+  std::vector<ModelScores> result;
+  const auto judge = [&](const Round& round, const Block<T>& z) {
+    const auto first = static_cast<std::size_t>(round.first / columns_);
+    const auto count = static_cast<std::size_t>(round.count / columns_);
+    for (auto& model : judge_.judge(z.view(), std::span(tests).subspan(first, count)))
+      result.push_back(std::move(model));
   };
-  linear::for_decisions<T>(context, dataset_, fits.weights, static_cast<T>(options_.linear.bias), gather);
-  std::vector<ModelScores> result(models.size());
-  parallel_for(context.threads(), static_cast<std::int64_t>(models.size()), [&](std::int64_t k) {
-    const auto m = static_cast<std::size_t>(k);
-    result[m] = judge_.judge(rows[m], decisions[m]);
-    result[m].fits.assign(fits.tasks.begin() + static_cast<std::ptrdiff_t>(m * width),
-                          fits.tasks.begin() + static_cast<std::ptrdiff_t>((m + 1) * width));
-  });
+  linear::for_device_decisions<T>(context, dataset_, fits.weights, static_cast<T>(options_.linear.bias), columns_,
+                                  judge_.workspace(), judge);
+  for (std::size_t t = 0; t < fits.tasks.size(); ++t)
+    result[t / static_cast<std::size_t>(columns_)].fits.push_back(fits.tasks[t]);
   return result;
 }
 
