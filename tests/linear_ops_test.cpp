@@ -297,6 +297,29 @@ Sheaf make_sheaf(std::int64_t examples, std::int32_t tasks) {
   return sheaf;
 }
 
+TYPED_TEST(Verbs, CountRowsCountsWhatATaskTrainsOn) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
+    const Sheaf sheaf = make_sheaf(ops.examples(), tasks);
+    ops.load_tables(sheaf);
+    ops.choose_tasks(sheaf.tasks);
+    std::vector<double> used(static_cast<std::size_t>(tasks), -1.0);
+    std::vector<double> positive(used);
+    ops.count_rows(used, positive);
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      double rows = 0;
+      double above = 0;
+      for (std::int64_t i = 0; i < ops.examples(); ++i) {
+        if (sheaf.row_weights[static_cast<std::size_t>(i * 2 + t % 2)] == 0) continue;
+        ++rows;
+        above += sheaf.targets[static_cast<std::size_t>(i * 3 + t % 3)] > 0 ? 1 : 0;
+      }
+      EXPECT_EQ(used[static_cast<std::size_t>(t)], rows);
+      EXPECT_EQ(positive[static_cast<std::size_t>(t)], above);
+    }
+  });
+}
+
 struct Terms {
   double value, slope, curvature;
 };

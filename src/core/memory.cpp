@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -5,7 +6,10 @@
 #include <sys/mman.h>
 
 #include <sheaf/array.hpp>
+#include <sheaf/context.hpp>
 
+#include "core/parallel.hpp"
+#include "core/parallel_copy.hpp"
 #include "cuda/runtime.hpp"
 
 namespace sheaf {
@@ -62,6 +66,15 @@ void fill_bytes(void* memory, Device device, int value, std::int64_t bytes) {
     return;
   }
   cuda::fill(device.index, memory, value, bytes);
+}
+
+void parallel_copy(void* to, const void* from, std::int64_t bytes) {
+  constexpr int most_threads = 8;
+  static const int threads = std::min(most_threads, available_threads());
+  parallel_ranges(threads, bytes, 1 << 18, [&](Range range) {
+    std::memcpy(static_cast<char*>(to) + range.begin, static_cast<const char*>(from) + range.begin,
+                static_cast<std::size_t>(range.end - range.begin));
+  });
 }
 
 }  // namespace sheaf

@@ -1,13 +1,17 @@
 #include "cuda/runtime.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <unordered_map>
 
+#include "core/parallel_copy.hpp"
 #include "cuda/check.cuh"
 
 namespace sheaf::cuda {
 namespace {
+
+constexpr std::int64_t staged_bytes = std::int64_t{8} << 20;
 
 /// Memory of one GPU that was given back and waits for its next use. Solvers make and drop blocks by the dozen, and
 /// asking the driver for memory costs as much as a product. Never destroyed: the driver may be gone before us.
@@ -64,7 +68,35 @@ class Pool {
     return *stream_;
   }
 
+  /// To the GPU through memory that its own engine can read: one piece is on its way while the next is put there.
+  void send(void* to, const void* from, std::int64_t bytes) {
+    const Stream& through = stream();
+    const std::lock_guard lock(staging_mutex_);
+    if (staging_ == nullptr) staging_ = new Staging();
+    for (std::int64_t at = 0, turn = 0; at < bytes; at += staged_bytes, turn ^= 1) {
+      const std::int64_t size = std::min(staged_bytes, bytes - at);
+      check(cudaEventSynchronize(staging_->sent[turn]), "waiting for a copy");
+      parallel_copy(staging_->memory[turn], static_cast<const char*>(from) + at, size);
+      check(cudaMemcpyAsync(static_cast<char*>(to) + at, staging_->memory[turn], static_cast<std::size_t>(size),
+                            cudaMemcpyHostToDevice, through),
+            "copying to the GPU");
+      check(cudaEventRecord(staging_->sent[turn], through), "marking a copy");
+    }
+    through.synchronize();
+  }
+
  private:
+  struct Staging {
+    void* memory[2] = {};
+    cudaEvent_t sent[2] = {};
+    Staging() {
+      for (int turn = 0; turn < 2; ++turn) {
+        check(cudaMallocHost(&memory[turn], static_cast<std::size_t>(staged_bytes)), "pinning memory");
+        check(cudaEventCreateWithFlags(&sent[turn], cudaEventDisableTiming), "making an event");
+      }
+    }
+  };
+
   static std::int64_t rounded(std::int64_t bytes) {
     const std::int64_t unit = bytes < (1 << 20) ? 512 : 1 << 20;
     return (bytes + unit - 1) / unit * unit;
@@ -80,6 +112,8 @@ class Pool {
   std::unordered_map<void*, std::int64_t> sizes_;
   std::int64_t waiting_bytes_ = 0;
   Stream* stream_ = nullptr;
+  std::mutex staging_mutex_;
+  Staging* staging_ = nullptr;
 };
 
 DeviceInfo describe_gpu(int index) {
@@ -151,6 +185,7 @@ void copy_to_host(void* to, int index, const void* from, std::int64_t bytes) {
 
 void copy_from_host(int index, void* to, const void* from, std::int64_t bytes) {
   const Current current(index);
+  if (bytes > staged_bytes) return Pool::of(index).send(to, from, bytes);
   const Stream& stream = Pool::of(index).stream();
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, stream),
         "copying to the GPU");

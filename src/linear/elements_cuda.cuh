@@ -70,6 +70,18 @@ __global__ void __launch_bounds__(sum_threads)
            [=](std::int64_t i, int t) { return static_cast<double>(a[i * stride + t]); });
 }
 
+/// Rows of each task, or those of them whose target is above 0.
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    count_task_rows(Tables<T> tables, bool positive, std::int64_t rows, int stride, int across, double* partial) {
+  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
+    const TaskColumn<T> task = tables.tasks[t];
+    const bool used = tables.row_weights == nullptr || tables.row_weights[i * tables.weight_columns + task.rows] > 0;
+    const bool counts = !positive || tables.targets[i * tables.target_columns + task.target] > T(0);
+    return used && counts ? 1.0 : 0.0;
+  });
+}
+
 /// A null pointer for `step`, `slopes`, `curvatures` or `wanted` leaves that part out (wanted: all tasks are).
 template <class Functor, class T>
 __global__ void __launch_bounds__(sum_threads)

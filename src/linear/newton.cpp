@@ -12,7 +12,6 @@
 #include "linear/newton.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -20,44 +19,30 @@
 
 #include <sheaf/error.hpp>
 
-#include "core/parallel.hpp"
-
 namespace sheaf::linear {
 namespace {
 
 constexpr double preconditioner_share = 0.01;
 constexpr std::int32_t most_followed = 4;
 
-/// The share of the rarer class among the rows a task trains on, at least one row's.
-double rarer_share(const Sheaf& sheaf, const Task& task, int threads) {
-  std::atomic<std::int64_t> rows = 0;
-  std::atomic<std::int64_t> positive = 0;
-  parallel_ranges(threads, sheaf.examples, 1 << 16, [&](Range range) {
-    std::int64_t some = 0;
-    std::int64_t above = 0;
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const bool used = sheaf.row_weights.empty() ||
-                        sheaf.row_weights[static_cast<std::size_t>(i * sheaf.weight_columns + task.rows)] > 0;
-      some += used ? 1 : 0;
-      above += used && sheaf.targets[static_cast<std::size_t>(i * sheaf.target_columns + task.target)] > 0 ? 1 : 0;
-    }
-    rows += some;
-    positive += above;
-  });
-  const std::int64_t rarer = std::max<std::int64_t>(std::min<std::int64_t>(positive, rows - positive), 1);
-  return static_cast<double>(rarer) / static_cast<double>(std::max<std::int64_t>(rows, 1));
-}
-
-/// That share for every task of the sheaf, counted once for each pair of rows and target; 1 for regression.
-std::vector<double> rarer_shares(const Sheaf& sheaf, Loss loss, int threads) {
-  std::map<std::pair<std::int32_t, std::int32_t>, double> known;
+/// The share of the rarer class among the rows each task trains on, at least one row's, counted once for each pair of
+/// rows and target; 1 for regression.
+template <class T>
+std::vector<double> rarer_shares(LinearOps<T>& ops, const Sheaf& sheaf, Loss loss) {
   std::vector<double> shares(sheaf.tasks.size(), 1.0);
   if (loss == Loss::squared_tube || loss == Loss::squared) return shares;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> places;
+  std::vector<Task> distinct;
+  for (const Task& task : sheaf.tasks)
+    if (places.try_emplace({task.rows, task.target}, distinct.size()).second) distinct.push_back(task);
+  ops.choose_tasks(distinct);
+  std::vector<double> used(distinct.size());
+  std::vector<double> positive(distinct.size());
+  ops.count_rows(used, positive);
   for (std::size_t t = 0; t < shares.size(); ++t) {
-    const Task& task = sheaf.tasks[t];
-    const auto [place, fresh] = known.try_emplace({task.rows, task.target}, 0.0);
-    if (fresh) place->second = rarer_share(sheaf, task, threads);
-    shares[t] = place->second;
+    const std::size_t place = places.at({sheaf.tasks[t].rows, sheaf.tasks[t].target});
+    const double rarer = std::max(std::min(positive[place], used[place] - positive[place]), 1.0);
+    shares[t] = rarer / std::max(used[place], 1.0);
   }
   return shares;
 }
@@ -337,12 +322,15 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
   ops_.keep_tasks(w_.view(), finished, weights.view());
   ops_.synchronize();
   const Block<T> on_host = weights.to(Device::cpu());
-  for (std::size_t k = 0; k < finished.size(); ++k) {
-    const Course& course = courses_[static_cast<std::size_t>(finished[k])];
+  std::vector<std::int32_t> places;
+  for (const std::int32_t t : finished) {
+    const Course& course = courses_[static_cast<std::size_t>(t)];
     fits.tasks[static_cast<std::size_t>(course.task)] = course.fit;
-    for (std::int64_t j = 0; j < ops_.weights(); ++j)
-      fits.weights(j, course.task) = on_host(j, static_cast<std::int32_t>(k));
+    places.push_back(course.task);
   }
+  for (std::int64_t j = 0; j < ops_.weights(); ++j)
+    for (std::size_t k = 0; k < places.size(); ++k)
+      fits.weights(j, places[k]) = on_host(j, static_cast<std::int32_t>(k));
   progress_.advance(static_cast<std::int64_t>(finished.size()));
   std::erase_if(courses_, [](const Course& course) { return course.phase == Phase::finished; });
   if (courses_.empty()) return;
@@ -382,7 +370,7 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   const auto rounds =
       plan_rounds(tasks, data, Training::bytes_per_task(ops->examples(), ops->weights()), context.memory());
   Stage stage(context.progress(), "training", tasks);
-  const auto shares = linear::rarer_shares(sheaf, params.loss, context.threads());
+  const auto shares = linear::rarer_shares(*ops, sheaf, params.loss);
   for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, shares, context.progress()).run(fits);
   return fits;
 }

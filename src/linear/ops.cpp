@@ -2,7 +2,23 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/parallel.hpp"
+
 namespace sheaf::linear {
+
+template <class To, class From>
+Array<To> converted(std::span<const From> from, int threads) {
+  Array<To> to(static_cast<std::int64_t>(from.size()));
+  parallel_ranges(threads, to.size(), 1 << 16, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i) to[i] = static_cast<To>(from[static_cast<std::size_t>(i)]);
+  });
+  return to;
+}
+
+template Array<float> converted(std::span<const float>, int);
+template Array<double> converted(std::span<const float>, int);
+template Array<float> converted(std::span<const double>, int);
+template Array<double> converted(std::span<const double>, int);
 
 template <class T>
 std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>& dataset, T bias) {

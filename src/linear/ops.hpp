@@ -67,6 +67,8 @@ class LinearOps {
   virtual void load_tables(const Sheaf& sheaf) = 0;
   /// From now on, column t of every block belongs to tasks[t].
   virtual void choose_tasks(std::span<const Task> tasks) = 0;
+  /// For each chosen task: the rows that it trains on, and those of them whose target is above 0.
+  virtual void count_rows(std::span<double> used, std::span<double> positive) = 0;
   /// For each wanted task: the sum over examples of cost * row weight * loss(z + step, y) into `values`, and the first
   /// and second derivatives of each example's term into `slopes` and `curvatures`. `step`, `slopes` and `curvatures`
   /// may be empty (data == nullptr). Columns of tasks that are not wanted keep what they hold, and their values are 0.
@@ -120,6 +122,10 @@ class LinearOps {
   std::int64_t features_;
   T bias_;
 };
+
+/// Numbers of another type, in CPU memory.
+template <class To, class From>
+Array<To> converted(std::span<const From> from, int threads);
 
 /// The backend of the context's device. Brings the dataset there; the dataset must outlive it and not move.
 template <class T>

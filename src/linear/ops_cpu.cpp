@@ -74,10 +74,12 @@ class CpuOps final : public LinearOps<T> {
     require(sheaf.examples == this->examples(), "a sheaf was made for another dataset");
     weight_columns_ = sheaf.weight_columns;
     target_columns_ = sheaf.target_columns;
-    row_weights_.assign(sheaf.row_weights.begin(), sheaf.row_weights.end());
-    if (row_weights_.empty()) row_weights_.assign(static_cast<std::size_t>(sheaf.examples), T(1));
-    targets_.resize(sheaf.targets.size());
-    for (std::size_t i = 0; i < targets_.size(); ++i) targets_[i] = static_cast<T>(sheaf.targets[i]);
+    row_weights_ = converted<T, float>(sheaf.row_weights, threads_);
+    if (sheaf.row_weights.empty()) {
+      row_weights_ = Array<T>(this->examples());
+      std::fill(row_weights_.begin(), row_weights_.end(), T(1));
+    }
+    targets_ = converted<T, double>(sheaf.targets, threads_);
   }
 
   void choose_tasks(std::span<const Task> tasks) override {
@@ -95,6 +97,22 @@ class CpuOps final : public LinearOps<T> {
     columns_.positive.resize(stride, T(0));
     columns_.negative.resize(stride, T(0));
     columns_.epsilon.resize(stride, T(0));
+  }
+
+  void count_rows(std::span<double> used, std::span<double> positive) override {
+    const auto stride = static_cast<std::int32_t>(columns_.rows.size());
+    std::vector<double> counts(2 * columns_.rows.size());
+    sum_over_rows(this->examples(), 2 * stride, threads_, counts, [&](Range range, double* sums) {
+      over_rows(range, stride, [&](std::int64_t e, std::int32_t t) {
+        const std::int64_t i = e / stride;
+        const auto task = static_cast<std::size_t>(t);
+        if (row_weights_[i * weight_columns_ + columns_.rows[task]] <= 0) return;
+        sums[t] += 1;
+        sums[stride + t] += targets_[i * target_columns_ + columns_.target[task]] > 0 ? 1 : 0;
+      });
+    });
+    std::copy_n(counts.begin(), used.size(), used.begin());
+    std::copy_n(counts.begin() + stride, positive.size(), positive.begin());
   }
 
   void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
@@ -331,8 +349,8 @@ class CpuOps final : public LinearOps<T> {
     for (int e = 0; e < width; ++e) {
       const auto task = static_cast<std::size_t>(column) + static_cast<std::size_t>(e % Tasks);
       const std::int64_t row = i + e / Tasks;
-      y[e] = targets_[static_cast<std::size_t>(row * target_columns_ + columns_.target[task])];
-      cost[e] = row_weights_[static_cast<std::size_t>(row * weight_columns_ + columns_.rows[task])] *
+      y[e] = targets_[row * target_columns_ + columns_.target[task]];
+      cost[e] = row_weights_[row * weight_columns_ + columns_.rows[task]] *
                 (y[e] > 0 ? columns_.positive[task] : columns_.negative[task]);
       epsilon[e] = columns_.epsilon[task];
       decision[e] = blocks.z.data[at + e];
@@ -435,8 +453,8 @@ class CpuOps final : public LinearOps<T> {
   Array<double> sandwich_totals_;
   std::int32_t weight_columns_ = 1;
   std::int32_t target_columns_ = 1;
-  std::vector<T> row_weights_;
-  std::vector<T> targets_;
+  Array<T> row_weights_;
+  Array<T> targets_;
   Columns<T> columns_;
 };
 

@@ -31,6 +31,7 @@ class CudaOps final : public LinearOps<T> {
       : LinearOps<T>(context.device(), dataset.rows(), dataset.features(), bias),
         blas_(stream_),
         processors_(processors_of(context.device().index)),
+        threads_(context.threads()),
         x_(dataset.by_rows(context.device())) {
     if (!is_sparse(x_)) return;
     columns_ = &dataset.by_columns(context.device(), context.threads());
@@ -74,8 +75,7 @@ class CudaOps final : public LinearOps<T> {
     tables_.weight_columns = sheaf.weight_columns;
     tables_.target_columns = sheaf.target_columns;
     row_weights_ = Array<float>::copy_of(sheaf.row_weights, this->device());
-    const std::vector<T> targets(sheaf.targets.begin(), sheaf.targets.end());
-    targets_ = Array<T>::copy_of(targets, this->device());
+    targets_ = converted<T, double>(sheaf.targets, threads_).to(this->device());
     tables_.row_weights = row_weights_.data();
     tables_.targets = targets_.data();
   }
@@ -90,6 +90,18 @@ class CudaOps final : public LinearOps<T> {
     synchronize();
     tasks_ = Array<gpu::TaskColumn<T>>::copy_of(columns, this->device());
     tables_.tasks = tasks_.data();
+  }
+
+  void count_rows(std::span<double> used, std::span<double> positive) override {
+    const auto current = here();
+    const auto stride = static_cast<std::int32_t>(tasks_.size());
+    for (const bool above : {false, true}) {
+      sum(this->examples(), stride, 0, [&](unsigned blocks, int across, double* partial) {
+        gpu::count_task_rows<T>
+            <<<blocks, gpu::sum_threads, 0, stream_>>>(tables_, above, this->examples(), stride, across, partial);
+      });
+      fetch_sums(above ? positive : used);
+    }
   }
 
   void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
@@ -318,6 +330,7 @@ class CudaOps final : public LinearOps<T> {
   cuda::Stream stream_;
   cuda::Blas blas_;
   int processors_;
+  int threads_;
   const Matrix<T>& x_;
   const SparseMatrix<T>* columns_ = nullptr;  // sparse data
   gpu::SegmentPlan by_rows_, by_columns_;
