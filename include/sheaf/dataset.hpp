@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,12 +56,16 @@ class Dataset {
   const Matrix<T>& by_rows(Device device) const;
   /// Compressed columns, as the compressed rows of the transpose. Sparse data only.
   const SparseMatrix<T>& by_columns(Device device, int threads) const;
+  /// What a backend works out about the matrix on a device: made at the first call with that name, and kept.
+  std::shared_ptr<const void> beside(Device device, const std::string& name,
+                                     const std::function<std::shared_ptr<const void>()>& make) const;
 
  private:
   struct Copy {
     Device device;
     std::optional<Matrix<T>> by_rows;  // never on the CPU, where x itself serves
     std::optional<SparseMatrix<T>> by_columns;
+    std::map<std::string, std::shared_ptr<const void>> beside;
   };
   struct Copies {
     std::mutex mutex;

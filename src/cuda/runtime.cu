@@ -85,6 +85,26 @@ class Pool {
     through.synchronize();
   }
 
+  /// The way back.
+  void receive(void* to, const void* from, std::int64_t bytes) {
+    const Stream& through = stream();
+    const std::lock_guard lock(staging_mutex_);
+    if (staging_ == nullptr) staging_ = new Staging();
+    const auto ask = [&](std::int64_t at, std::int64_t turn) {
+      check(cudaMemcpyAsync(staging_->memory[turn], static_cast<const char*>(from) + at,
+                            static_cast<std::size_t>(std::min(staged_bytes, bytes - at)), cudaMemcpyDeviceToHost,
+                            through),
+            "copying from the GPU");
+      check(cudaEventRecord(staging_->sent[turn], through), "marking a copy");
+    };
+    ask(0, 0);
+    for (std::int64_t at = 0, turn = 0; at < bytes; at += staged_bytes, turn ^= 1) {
+      if (at + staged_bytes < bytes) ask(at + staged_bytes, turn ^ 1);
+      check(cudaEventSynchronize(staging_->sent[turn]), "waiting for a copy");
+      parallel_copy(static_cast<char*>(to) + at, staging_->memory[turn], std::min(staged_bytes, bytes - at));
+    }
+  }
+
  private:
   struct Staging {
     void* memory[2] = {};
@@ -177,6 +197,7 @@ void release(int index, void* memory) noexcept {
 
 void copy_to_host(void* to, int index, const void* from, std::int64_t bytes) {
   const Current current(index);
+  if (bytes > staged_bytes) return Pool::of(index).receive(to, from, bytes);
   const Stream& stream = Pool::of(index).stream();
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream),
         "copying from the GPU");

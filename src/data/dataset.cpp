@@ -47,6 +47,15 @@ const SparseMatrix<T>& Dataset<T>::by_columns(Device device, int threads) const 
   return *copy.by_columns;
 }
 
+template <class T>
+std::shared_ptr<const void> Dataset<T>::beside(Device device, const std::string& name,
+                                               const std::function<std::shared_ptr<const void>()>& make) const {
+  const std::lock_guard lock(copies_->mutex);
+  auto& place = copy_on(device).beside[name];
+  if (!place) place = make();
+  return place;
+}
+
 template <class To, class From>
 Dataset<To> convert_precision(Dataset<From> from, int threads) {
   Dataset<To> to;

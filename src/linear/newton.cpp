@@ -56,6 +56,7 @@ NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonP
       sheaf_(sheaf),
       params_(params),
       progress_(progress),
+      round_(round),
       bias_ridge_(params.bias > 0 && !params.penalise_bias ? T(0) : T(1)) {
   for (std::int32_t t = 0; t < round.count; ++t) {
     Course course;
@@ -66,7 +67,7 @@ NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonP
   for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_}) *block = Block<T>(ops.examples(), round.count, ops.device());
   decide_following();
   if (follows()) q_ = Block<T>(ops.examples(), round.count, ops.device());
-  for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
+  for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_, &results_})
     *block = Block<T>(ops.weights(), round.count, ops.device());
   if (start == nullptr) return;
   Block<T> mine(ops.weights(), round.count);
@@ -149,8 +150,21 @@ void NewtonBlock<T>::run(Fits<T>& fits) {
   while (true) {
     step();
     compact(fits);
-    if (courses_.empty()) return;
+    if (courses_.empty()) return hand_out(fits);
   }
+}
+
+/// The weights of all tasks of the round, in one piece.
+template <class T>
+void NewtonBlock<T>::hand_out(Fits<T>& fits) {
+  ops_.synchronize();
+  Block<T> here = ops_.device().is_cpu() ? std::move(results_) : results_.to(Device::cpu());
+  if (round_.count == fits.weights.tasks()) {
+    fits.weights = std::move(here);
+    return;
+  }
+  for (std::int64_t j = 0; j < here.rows(); ++j)
+    for (std::int32_t t = 0; t < round_.count; ++t) fits.weights(j, round_.first + t) = here(j, t);
 }
 
 template <class T>
@@ -310,7 +324,7 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
   if (any(done)) try_steps(done);
 }
 
-/// Hands out finished tasks, and lets the others close ranks once a quarter of the block is idle.
+/// Puts the weights of finished tasks aside, and lets the others close ranks once a quarter of the block is idle.
 template <class T>
 void NewtonBlock<T>::compact(Fits<T>& fits) {
   std::vector<std::int32_t> finished;
@@ -320,17 +334,13 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
   if (finished.empty() || (!going.empty() && finished.size() * 4 < courses_.size())) return;
   Block<T> weights(ops_.weights(), static_cast<std::int32_t>(finished.size()), ops_.device());
   ops_.keep_tasks(w_.view(), finished, weights.view());
-  ops_.synchronize();
-  const Block<T> on_host = weights.to(Device::cpu());
   std::vector<std::int32_t> places;
   for (const std::int32_t t : finished) {
     const Course& course = courses_[static_cast<std::size_t>(t)];
     fits.tasks[static_cast<std::size_t>(course.task)] = course.fit;
-    places.push_back(course.task);
+    places.push_back(course.task - round_.first);
   }
-  for (std::int64_t j = 0; j < ops_.weights(); ++j)
-    for (std::size_t k = 0; k < places.size(); ++k)
-      fits.weights(j, places[k]) = on_host(j, static_cast<std::int32_t>(k));
+  ops_.place_tasks(weights.view(), places, results_.view());
   progress_.advance(static_cast<std::int64_t>(finished.size()));
   std::erase_if(courses_, [](const Course& course) { return course.phase == Phase::finished; });
   if (courses_.empty()) return;

@@ -65,7 +65,7 @@ class NewtonBlock {
 
   /// Device bytes that one task takes.
   static std::int64_t bytes_per_task(std::int64_t examples, std::int64_t weights) {
-    return (6 * examples + 8 * weights) * static_cast<std::int64_t>(sizeof(T));
+    return (6 * examples + 9 * weights) * static_cast<std::int64_t>(sizeof(T));
   }
 
  private:
@@ -96,12 +96,14 @@ class NewtonBlock {
   void judge(Course& course, double trial, double gs, double predicted);
   void accept(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial);
   void compact(Fits<T>& fits);
+  void hand_out(Fits<T>& fits);
   void keep(Block<T>& block, std::span<const std::int32_t> columns);
 
   LinearOps<T>& ops_;
   const Sheaf& sheaf_;
   const NewtonParams& params_;
   Progress& progress_;
+  Round round_;
   T bias_ridge_;
   bool follows_ = true;
   std::vector<Course> courses_;  // column t of every block belongs to courses_[t]
@@ -109,6 +111,7 @@ class NewtonBlock {
   Block<T> z_, zs_, q_, u_, curvatures_;
   // Over weights: w, gradient, step s, residual r, direction d, H d, inverse of the preconditioner.
   Block<T> w_, g_, s_, r_, d_, hd_, inverse_;
+  Block<T> results_;  // weights of finished tasks, in the order of the round
   // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
   Block<T> diagonal_;
 };

@@ -35,14 +35,14 @@ class CudaOps final : public LinearOps<T> {
         x_(dataset.by_rows(context.device())) {
     if (!is_sparse(x_)) return;
     columns_ = &dataset.by_columns(context.device(), context.threads());
-    by_rows_ = gpu::plan_segments(std::get<SparseMatrix<T>>(x_).offsets, this->device());
-    by_columns_ = gpu::plan_segments(columns_->offsets, this->device());
+    by_rows_ = plan(dataset, "segments of rows", std::get<SparseMatrix<T>>(x_).offsets);
+    by_columns_ = plan(dataset, "segments of columns", columns_->offsets);
   }
 
   void multiply(BlockView<const T> w, BlockView<T> z) override {
     const auto current = here();
     if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))
-      gpu::SparseProduct<false, T>(*sparse, by_rows_, partial_, stream_)(w, z);
+      gpu::SparseProduct<false, T>(*sparse, *by_rows_, partial_, stream_)(w, z);
     else
       dense().multiply(w, z);
     if (!this->has_bias() || z.rows == 0) return;
@@ -252,6 +252,14 @@ class CudaOps final : public LinearOps<T> {
   void synchronize() override { stream_.synchronize(); }
 
  private:
+  std::shared_ptr<const gpu::SegmentPlan> plan(const Dataset<T>& dataset, const char* name,
+                                               const Array<std::int64_t>& offsets) const {
+    const auto make = [&] {
+      return std::make_shared<const gpu::SegmentPlan>(gpu::plan_segments(offsets, this->device()));
+    };
+    return std::static_pointer_cast<const gpu::SegmentPlan>(dataset.beside(this->device(), name, make));
+  }
+
   /// Launches go to the current GPU: every verb makes this one current first.
   cuda::Current here() const { return cuda::Current(this->device().index); }
 
@@ -261,7 +269,7 @@ class CudaOps final : public LinearOps<T> {
   void transposed(BlockView<const T> z, BlockView<T> g) {
     const auto current = here();
     if (columns_ != nullptr)
-      gpu::SparseProduct<Squares, T>(*columns_, by_columns_, partial_, stream_)(z, g);
+      gpu::SparseProduct<Squares, T>(*columns_, *by_columns_, partial_, stream_)(z, g);
     else
       dense().template transposed<Squares>(z, g);
     if (!this->has_bias()) return;
@@ -333,7 +341,7 @@ class CudaOps final : public LinearOps<T> {
   int threads_;
   const Matrix<T>& x_;
   const SparseMatrix<T>* columns_ = nullptr;  // sparse data
-  gpu::SegmentPlan by_rows_, by_columns_;
+  std::shared_ptr<const gpu::SegmentPlan> by_rows_, by_columns_;
   Array<T> partial_;
   Array<double> sum_parts_, sums_;
   Array<T> factors_;
