@@ -126,23 +126,32 @@ class Verbs : public testing::Test {};
 using Elements = testing::Types<float, double>;
 TYPED_TEST_SUITE(Verbs, Elements);
 
+/// 0: as much as there is. A GPU also gets so little that X must be streamed.
+template <class T>
+std::vector<std::int64_t> memories(Device device, const Problem<T>& problem) {
+  if (device.is_cpu()) return {0};
+  return {0, std::max<std::int64_t>(1, matrix_bytes(problem.dataset.x) / 2)};
+}
+
 template <class T, class Check>
 void for_all(Check&& check) {
   for (const Device device : test::devices())
     for (const Case& c : cases()) {
       const Problem<T> problem(c);
-      for (const T bias : {T(0), T(1.5)}) {
-        Context::Options options;
-        options.device = device;
-        options.threads = 2;
-        const auto ops = make_ops<T>(Context(options), problem.dataset, bias);
-        for (const std::int32_t tasks : task_counts()) {
-          SCOPED_TRACE(fmt::format("{} {}x{} sparse={} bias={} tasks={}", to_string(device), c.rows, c.columns,
-                                   c.sparse, bias, tasks));
-          check(problem, *ops, bias, tasks);
-          if (testing::Test::HasFailure()) return;
+      for (const std::int64_t memory : memories(device, problem))
+        for (const T bias : {T(0), T(1.5)}) {
+          Context::Options options;
+          options.device = device;
+          options.threads = 2;
+          options.memory = memory;
+          const auto ops = make_ops<T>(Context(options), problem.dataset, bias);
+          for (const std::int32_t tasks : task_counts()) {
+            SCOPED_TRACE(fmt::format("{} {}x{} sparse={} memory={} bias={} tasks={}", to_string(device), c.rows,
+                                     c.columns, c.sparse, memory, bias, tasks));
+            check(problem, *ops, bias, tasks);
+            if (testing::Test::HasFailure()) return;
+          }
         }
-      }
     }
 }
 

@@ -232,6 +232,35 @@ TEST(Newton, ASheafASingleTaskAndRoundsAgree) {
   }
 }
 
+TEST(Newton, DataThatDoNotFitTheGpuGiveTheSameModels) {
+  const Table table = make_table(2000, 40, 0.5);
+  const Sheaf sheaf = make_sheaf(table, false, {0.1, 10});
+  bool tried = false;
+  for (const Device device : test::devices())
+    for (const bool sparse : {false, true})
+      for (const Loss loss : {Loss::logistic, Loss::squared_hinge}) {
+        if (device.is_cpu()) continue;
+        tried = true;
+        const auto dataset = make_dataset<double>(table, sparse);
+        const auto params = params_of({loss, StepRule::trust_region, true, 1, true}, 1e-9);
+        const auto fitting = newton(context_on(device), dataset, sheaf, params);
+        const std::int64_t blocks = (6 * 2000 + 9 * 41) * 8 * block_stride(static_cast<std::int32_t>(sheaf.tasks.size()));
+        const auto tight = context_on(device, blocks + matrix_bytes(dataset.x) / 2);
+        const auto streamed = newton(tight, dataset, sheaf, params);
+        const auto again = newton(tight, dataset, sheaf, params);
+        for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
+          const auto column = static_cast<std::int32_t>(t);
+          EXPECT_TRUE(streamed.tasks[t].converged);
+          EXPECT_NEAR(streamed.tasks[t].objective, fitting.tasks[t].objective, 1e-10 * fitting.tasks[t].objective);
+          for (std::int64_t j = 0; j < 41; ++j) {
+            EXPECT_NEAR(streamed.weights(j, column), fitting.weights(j, column), 1e-6);
+            EXPECT_EQ(streamed.weights(j, column), again.weights(j, column));
+          }
+        }
+      }
+  if (!tried) GTEST_SKIP() << "no GPU among the devices";
+}
+
 TEST(Newton, AWarmStartEndsAtTheSameOptimumSooner) {
   const Table table = make_table(200, 60, 0.3);
   for (const Device device : test::devices()) {

@@ -40,7 +40,19 @@ class Array {
   }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
-  ~Array() { release(device_, data_); }
+  ~Array() {
+    if (owned_) release(device_, data_);
+  }
+
+  /// Over memory that someone else owns and that must outlive it.
+  static Array over(T* data, std::int64_t size, Device device = Device::cpu()) {
+    Array result;
+    result.data_ = data;
+    result.size_ = size;
+    result.device_ = device;
+    result.owned_ = false;
+    return result;
+  }
 
   static Array zeros(std::int64_t size, Device device = Device::cpu()) {
     Array result(size, device);
@@ -81,12 +93,14 @@ class Array {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(device_, other.device_);
+    std::swap(owned_, other.owned_);
   }
 
  private:
   T* data_ = nullptr;
   std::int64_t size_ = 0;
   Device device_;
+  bool owned_ = true;
 };
 
 /// The padded width of a block of `tasks` columns: 1, 2, 4, or a multiple of 8, so that inner loops have fixed widths.

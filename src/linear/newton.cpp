@@ -24,6 +24,8 @@ namespace {
 
 constexpr double preconditioner_share = 0.01;
 constexpr std::int32_t most_followed = 4;
+/// Tasks for which memory is kept before the data get the rest: fewer side by side would waste each pass over X.
+constexpr std::int32_t fewest_worth_room = 8;
 
 /// The share of the rarer class among the rows each task trains on, at least one row's, counted once for each pair of
 /// rows and target; 1 for regression.
@@ -372,13 +374,14 @@ template <class T>
 Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const NewtonParams& params,
                const Block<T>* start) {
   using Training = linear::NewtonBlock<T>;
-  const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(params.bias));
   const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
+  const std::int64_t weights = dataset.features() + (params.bias > 0 ? 1 : 0);
+  const std::int64_t per_task = Training::bytes_per_task(dataset.rows(), weights);
+  const std::int64_t blocks = per_task * block_stride(std::min(tasks, linear::fewest_worth_room));
+  const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(params.bias), blocks);
   Fits<T> fits{Block<T>(ops->weights(), tasks), std::vector<TaskFit>(sheaf.tasks.size())};
   ops->load_tables(sheaf);
-  const std::int64_t data = matrix_bytes(dataset.x) * (is_sparse(dataset.x) ? 2 : 1);  // sparse: by rows and by columns
-  const auto rounds =
-      plan_rounds(tasks, data, Training::bytes_per_task(ops->examples(), ops->weights()), context.memory());
+  const auto rounds = plan_rounds(tasks, ops->data_bytes(), per_task, context.memory());
   Stage stage(context.progress(), "training", tasks);
   const auto shares = linear::rarer_shares(*ops, sheaf, params.loss);
   for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, shares, context.progress()).run(fits);

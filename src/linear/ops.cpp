@@ -21,16 +21,17 @@ template Array<float> converted(std::span<const double>, int);
 template Array<double> converted(std::span<const double>, int);
 
 template <class T>
-std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>& dataset, T bias) {
+std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>& dataset, T bias,
+                                       [[maybe_unused]] std::int64_t blocks) {
   if (context.device().is_cpu()) return make_cpu_ops<T>(context, dataset, bias);
 #if SHEAF_CUDA
-  return make_cuda_ops<T>(context, dataset, bias);
+  return make_cuda_ops<T>(context, dataset, bias, blocks);
 #else
   throw InternalError("a GPU was chosen in a build without CUDA");
 #endif
 }
 
-template std::unique_ptr<LinearOps<float>> make_ops(const Context&, const Dataset<float>&, float);
-template std::unique_ptr<LinearOps<double>> make_ops(const Context&, const Dataset<double>&, double);
+template std::unique_ptr<LinearOps<float>> make_ops(const Context&, const Dataset<float>&, float, std::int64_t);
+template std::unique_ptr<LinearOps<double>> make_ops(const Context&, const Dataset<double>&, double, std::int64_t);
 
 }  // namespace sheaf::linear

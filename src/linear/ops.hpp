@@ -44,6 +44,9 @@ class LinearOps {
   /// Rows of a block of weights: the features, and the bias where there is one.
   std::int64_t weights() const { return features_ + (bias_ > 0 ? 1 : 0); }
 
+  /// Bytes that X takes on the device.
+  virtual std::int64_t data_bytes() const = 0;
+
   /// z = X w: weights() rows to examples() rows.
   virtual void multiply(BlockView<const T> w, BlockView<T> z) = 0;
   /// g = X' z: examples() rows to weights() rows.
@@ -128,13 +131,17 @@ template <class To, class From>
 Array<To> converted(std::span<const From> from, int threads);
 
 /// The backend of the context's device. Brings the dataset there; the dataset must outlive it and not move.
+/// `blocks` bytes of the context's memory are for the caller's blocks: an X that does not fit the rest of a GPU's is
+/// streamed.
 template <class T>
-std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>& dataset, T bias = 0);
+std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>& dataset, T bias = 0,
+                                       std::int64_t blocks = 0);
 
 // The backends, for make_ops alone.
 template <class T>
 std::unique_ptr<LinearOps<T>> make_cpu_ops(const Context& context, const Dataset<T>& dataset, T bias);
 template <class T>
-std::unique_ptr<LinearOps<T>> make_cuda_ops(const Context& context, const Dataset<T>& dataset, T bias);
+std::unique_ptr<LinearOps<T>> make_cuda_ops(const Context& context, const Dataset<T>& dataset, T bias,
+                                            std::int64_t blocks);
 
 }  // namespace sheaf::linear

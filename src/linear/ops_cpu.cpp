@@ -42,6 +42,8 @@ class CpuOps final : public LinearOps<T> {
         x_(dataset.x),
         threads_(context.threads()) {}
 
+  std::int64_t data_bytes() const override { return matrix_bytes(x_) * (is_sparse(x_) ? 2 : 1); }
+
   void multiply(BlockView<const T> w, BlockView<T> z) override {
     if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))
       cpu::sparse_product<false>(*sparse, w, z, threads_);

@@ -1,13 +1,13 @@
 // The linear verbs on one NVIDIA GPU. All work of one object runs in order on its own stream.
+#include <algorithm>
 #include <vector>
 
 #include "cuda/check.cuh"
 #include "cuda/reduce.cuh"
-#include "linear/dense_cuda.cuh"
 #include "linear/elements_cuda.cuh"
 #include "linear/ops.hpp"
-#include "linear/sandwich_cuda.cuh"
-#include "linear/sparse_cuda.cuh"
+#include "linear/products_cuda.cuh"
+#include "linear/streamed_cuda.cuh"
 
 namespace sheaf::linear {
 namespace {
@@ -27,24 +27,24 @@ int processors_of(int index) {
 template <class T>
 class CudaOps final : public LinearOps<T> {
  public:
-  CudaOps(const Context& context, const Dataset<T>& dataset, T bias)
+  /// X may take `room` bytes; a larger one is streamed.
+  CudaOps(const Context& context, const Dataset<T>& dataset, T bias, std::int64_t room)
       : LinearOps<T>(context.device(), dataset.rows(), dataset.features(), bias),
         blas_(stream_),
-        processors_(processors_of(context.device().index)),
-        threads_(context.threads()),
-        x_(dataset.by_rows(context.device())) {
-    if (!is_sparse(x_)) return;
-    columns_ = &dataset.by_columns(context.device(), context.threads());
-    by_rows_ = plan(dataset, "segments of rows", std::get<SparseMatrix<T>>(x_).offsets);
-    by_columns_ = plan(dataset, "segments of columns", columns_->offsets);
+        engine_{stream_, blas_, processors_of(context.device().index), {}},
+        threads_(context.threads()) {
+    const std::int64_t bytes = matrix_bytes(dataset.x) * (is_sparse(dataset.x) ? 2 : 1);
+    if (bytes <= room)
+      products_ = std::make_unique<gpu::ResidentProducts<T>>(context, dataset, engine_);
+    else
+      products_ = std::make_unique<gpu::StreamedProducts<T>>(context, dataset, engine_, room);
   }
+
+  std::int64_t data_bytes() const override { return products_->bytes(); }
 
   void multiply(BlockView<const T> w, BlockView<T> z) override {
     const auto current = here();
-    if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))
-      gpu::SparseProduct<false, T>(*sparse, *by_rows_, partial_, stream_)(w, z);
-    else
-      dense().multiply(w, z);
+    products_->multiply(w, z);
     if (!this->has_bias() || z.rows == 0) return;
     const std::int64_t size = z.rows * z.stride;
     gpu::add_bias<T><<<element_blocks(size), element_threads, 0, stream_>>>(
@@ -52,13 +52,10 @@ class CudaOps final : public LinearOps<T> {
     cuda::check_launch("add_bias");
   }
 
-  void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
-  void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
+  void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed(false, z, g); }
+  void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed(true, d, h); }
 
-  bool fuses(std::int32_t) const override {
-    const auto* dense = std::get_if<DenseMatrix<T>>(&x_);
-    return dense != nullptr && gpu::fuses(*dense);
-  }
+  bool fuses(std::int32_t) const override { return products_->one_pass() || products_->narrow_matrix() != nullptr; }
 
   void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
                 BlockView<T> q, BlockView<T> hd) override {
@@ -66,7 +63,20 @@ class CudaOps final : public LinearOps<T> {
     const T bias = this->has_bias() ? this->bias() : T(0);
     const gpu::SandwichOperands<T> operands{d.data, curvatures.data, u.data, upload_flags(wanted, d.stride),
                                             bias,   q.data};
-    gpu::sandwich(std::get<DenseMatrix<T>>(x_), operands, hd, partial_, processors_, stream_);
+    if (const auto* narrow = products_->narrow_matrix())
+      return gpu::sandwich(*narrow, operands, hd, engine_.partial, engine_.processors, stream_);
+    grow(between_, this->examples() * d.stride);
+    const BlockView<T> v{between_.data(), this->examples(), d.tasks, d.stride, this->device()};
+    const T* bias_weights = d.data + this->features() * d.stride;
+    products_->both(d, v, hd, [&](Range rows) {
+      const std::int64_t first = rows.begin * d.stride;
+      const std::int64_t size = (rows.end - rows.begin) * d.stride;
+      if (size == 0) return;
+      gpu::pass_through<T><<<element_blocks(size), element_threads, 0, stream_>>>(operands, bias_weights, v.data, first,
+                                                                                  size, d.stride);
+      cuda::check_launch("pass_through");
+    });
+    sum_bias(bias, v, hd);
   }
 
   void load_tables(const Sheaf& sheaf) override {
@@ -252,33 +262,23 @@ class CudaOps final : public LinearOps<T> {
   void synchronize() override { stream_.synchronize(); }
 
  private:
-  std::shared_ptr<const gpu::SegmentPlan> plan(const Dataset<T>& dataset, const char* name,
-                                               const Array<std::int64_t>& offsets) const {
-    const auto make = [&] {
-      return std::make_shared<const gpu::SegmentPlan>(gpu::plan_segments(offsets, this->device()));
-    };
-    return std::static_pointer_cast<const gpu::SegmentPlan>(dataset.beside(this->device(), name, make));
-  }
-
   /// Launches go to the current GPU: every verb makes this one current first.
   cuda::Current here() const { return cuda::Current(this->device().index); }
 
-  gpu::DenseProduct<T> dense() { return {std::get<DenseMatrix<T>>(x_), partial_, stream_, blas_, processors_}; }
-
-  template <bool Squares>
-  void transposed(BlockView<const T> z, BlockView<T> g) {
+  void transposed(bool squares, BlockView<const T> z, BlockView<T> g) {
     const auto current = here();
-    if (columns_ != nullptr)
-      gpu::SparseProduct<Squares, T>(*columns_, *by_columns_, partial_, stream_)(z, g);
-    else
-      dense().template transposed<Squares>(z, g);
+    products_->transposed(squares, z, g);
+    sum_bias(squares ? this->bias() * this->bias() : this->bias(), z, g);
+  }
+
+  /// The bias's row of g: factor times the sums of z's columns.
+  void sum_bias(T factor, BlockView<const T> z, BlockView<T> g) {
     if (!this->has_bias()) return;
     sum(z.rows, z.stride, 0, [&](unsigned blocks, int across, double* partial) {
       gpu::sum_columns<T><<<blocks, gpu::sum_threads, 0, stream_>>>(z.data, z.rows, z.stride, across, partial);
     });
-    const auto factor = static_cast<double>(Squares ? this->bias() * this->bias() : this->bias());
     gpu::scale_sums<T><<<element_blocks(g.stride), element_threads, 0, stream_>>>(
-        sums_.data(), factor, g.data + this->features() * g.stride, g.stride);
+        sums_.data(), static_cast<double>(factor), g.data + this->features() * g.stride, g.stride);
     cuda::check_launch("scale_sums");
   }
 
@@ -337,12 +337,10 @@ class CudaOps final : public LinearOps<T> {
 
   cuda::Stream stream_;
   cuda::Blas blas_;
-  int processors_;
+  gpu::Engine<T> engine_;
   int threads_;
-  const Matrix<T>& x_;
-  const SparseMatrix<T>* columns_ = nullptr;  // sparse data
-  std::shared_ptr<const gpu::SegmentPlan> by_rows_, by_columns_;
-  Array<T> partial_;
+  std::unique_ptr<gpu::Products<T>> products_;
+  Array<T> between_;
   Array<double> sum_parts_, sums_;
   Array<T> factors_;
   Array<std::int32_t> keep_;
@@ -356,12 +354,14 @@ class CudaOps final : public LinearOps<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<LinearOps<T>> make_cuda_ops(const Context& context, const Dataset<T>& dataset, T bias) {
+std::unique_ptr<LinearOps<T>> make_cuda_ops(const Context& context, const Dataset<T>& dataset, T bias,
+                                            std::int64_t blocks) {
   const cuda::Current current(context.device().index);
-  return std::make_unique<CudaOps<T>>(context, dataset, bias);
+  return std::make_unique<CudaOps<T>>(context, dataset, bias,
+                                      std::max<std::int64_t>(0, context.memory() - blocks));
 }
 
-template std::unique_ptr<LinearOps<float>> make_cuda_ops(const Context&, const Dataset<float>&, float);
-template std::unique_ptr<LinearOps<double>> make_cuda_ops(const Context&, const Dataset<double>&, double);
+template std::unique_ptr<LinearOps<float>> make_cuda_ops(const Context&, const Dataset<float>&, float, std::int64_t);
+template std::unique_ptr<LinearOps<double>> make_cuda_ops(const Context&, const Dataset<double>&, double, std::int64_t);
 
 }  // namespace sheaf::linear

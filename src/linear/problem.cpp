@@ -128,12 +128,13 @@ std::int32_t choose_class(std::span<const double> decisions, std::size_t classes
 template <class T>
 void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
                           std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use) {
-  const auto ops = make_ops<T>(context, dataset, bias);
-  require(weights.rows() == ops->weights(), "weights were made for another dataset");
   require(weights.tasks() % group == 0, "a group of tasks is not complete");
-  const std::int64_t per_task = (weights.rows() + ops->examples()) * static_cast<std::int64_t>(sizeof(T));
-  for (const Round& groups : plan_rounds(weights.tasks() / group, 2 * matrix_bytes(dataset.x) + reserved,
-                                         per_task * block_stride(group), context.memory())) {
+  const std::int64_t per_group =
+      (weights.rows() + dataset.rows()) * static_cast<std::int64_t>(sizeof(T)) * block_stride(group);
+  const auto ops = make_ops<T>(context, dataset, bias, per_group + reserved);
+  require(weights.rows() == ops->weights(), "weights were made for another dataset");
+  for (const Round& groups :
+       plan_rounds(weights.tasks() / group, ops->data_bytes() + reserved, per_group, context.memory())) {
     const Round round{groups.first * group, groups.count * group};
     Block<T> part(weights.rows(), round.count);
     for (std::int64_t j = 0; j < weights.rows(); ++j)

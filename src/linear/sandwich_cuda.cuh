@@ -103,6 +103,20 @@ __global__ void __launch_bounds__(dense_threads)
   }
 }
 
+/// v holds X d; elements first .. first + size become what X' is applied to.
+template <class T>
+__global__ void pass_through(SandwichOperands<T> operands, const T* bias_weights, T* v, std::int64_t first,
+                             std::int64_t size, int stride) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at >= size) return;
+  const std::int64_t e = first + at;
+  const int t = static_cast<int>(e % stride);
+  const T decision = operands.bias > T(0) ? v[e] + operands.bias * bias_weights[t] : v[e];
+  if (operands.q != nullptr) operands.q[e] = decision;
+  const bool through = operands.wanted == nullptr || operands.wanted[t] != 0;
+  v[e] = through ? operands.curvatures[e] * decision : operands.u[e];
+}
+
 template <class T>
 bool fuses(const DenseMatrix<T>& x) {
   return x.rows > 0 && x.columns > 0 && x.columns <= narrow;

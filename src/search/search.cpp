@@ -121,7 +121,9 @@ BatchPlan Search<T>::propose() const {
   const auto per_task =
       linear::NewtonBlock<T>::bytes_per_task(dataset_.rows(), dataset_.features() + (options_.linear.bias > 0 ? 1 : 0));
   const auto memory = context_.memory();
-  const auto room = memory - memory / weights_share - 2 * matrix_bytes(dataset_.x);
+  auto data = 2 * matrix_bytes(dataset_.x);
+  if (context_.device().is_cuda()) data = std::min(data, memory / 2);  // larger data are streamed
+  const auto room = memory - memory / weights_share - data;
   const auto most = context_.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
   const auto fitting = std::clamp<std::int64_t>(room / std::max<std::int64_t>(per_task, 1) / 8 * 8, 1, most);
   return {memory, options_.batch > 0 ? options_.batch : static_cast<std::int32_t>(fitting)};
