@@ -32,7 +32,9 @@ struct PairTerms {
 struct FeatureFacts {
   double entropy = 0;           ///< H(X)
   double joint_with_class = 0;  ///< H(X,Y)
-  double relevance = 0;         ///< I(X;Y)
+  double relevance = 0;         ///< I(X;Y), as FEAST rounds it
+  std::int64_t sum = 0;         ///< of c log2 c over its states, in the fixed point of FixedLog
+  std::int64_t class_sum = 0;   ///< the same over (state, class)
 };
 
 struct Weights {

@@ -1,0 +1,219 @@
+#include "information/ordered.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace sheaf::information {
+namespace {
+
+/// Joint states up to which a table of counts is taken rather than sorted keys.
+constexpr std::int64_t most_cells = 1 << 22;
+
+double in_bits(double natural) { return natural / std::log(2.0); }
+
+std::uint32_t weight_of(const OrderedRows& rows, std::size_t i) { return rows.weights.empty() ? 1 : rows.weights[i]; }
+
+/// The key of each row's joint state, the outer variable in the high half.
+void pack_keys(Coded outer, Coded inner, std::vector<std::uint64_t>& keys) {
+  keys.resize(outer.codes.size());
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    keys[i] = static_cast<std::uint64_t>(outer.codes[i]) << 32 | inner.codes[i];
+}
+
+}  // namespace
+
+TermTable::TermTable(std::int64_t total, std::span<const std::uint32_t> class_counts)
+    : total_(static_cast<double>(total)),
+      triples_(small * small * small, 0.0),
+      by_class_(class_counts.size() * small * small, 0.0),
+      pairs_(small * small, 0.0),
+      singles_(small, 0.0) {
+  for (std::uint32_t c = 1; c < small; ++c) {
+    singles_[c] = alone_of(c);
+    for (std::uint32_t a = c; a < small; ++a) {
+      pairs_[c * small + a] = conditional_of(c, a);
+      for (std::uint32_t b = c; b < small; ++b) triples_[(c * small + a) * small + b] = mutual_of(c, a, b);
+      for (std::size_t y = 0; y < class_counts.size(); ++y)
+        if (class_counts[y] >= c) by_class_[(y * small + c) * small + a] = mutual_of(c, a, class_counts[y]);
+    }
+  }
+}
+
+double TermTable::mutual_of(std::uint32_t joint, std::uint32_t a, std::uint32_t b) const {
+  const double p = joint / total_;
+  const double pa = a / total_;
+  const double pb = b / total_;
+  return p * std::log(p / pa / pb);
+}
+
+double TermTable::conditional_of(std::uint32_t joint, std::uint32_t b) const {
+  const double p = joint / total_;
+  return p * std::log(p / (b / total_));
+}
+
+double TermTable::alone_of(std::uint32_t count) const {
+  const double p = count / total_;
+  return p * std::log(p);
+}
+
+std::int64_t Merger::merge(Coded a, Coded b, std::vector<std::uint32_t>& ids) {
+  ids.resize(a.codes.size());
+  const std::int64_t cells = a.states * b.states;
+  if (a.states > 0 && cells / a.states != b.states) return merge_sorted(a, b, ids);
+  if (cells > most_cells) return merge_sorted(a, b, ids);
+  if (numbers_.size() < static_cast<std::size_t>(cells)) numbers_.resize(static_cast<std::size_t>(cells), 0);
+  const auto width = static_cast<std::size_t>(b.states);
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::uint32_t& number = numbers_[a.codes[i] * width + b.codes[i]];
+    if (number == 0) number = ++last;
+    ids[i] = number;
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) numbers_[a.codes[i] * width + b.codes[i]] = 0;
+  return static_cast<std::int64_t>(last) + 1;
+}
+
+/// Rows sorted by joint state, the rows of one state in order: the first of each run shows it first.
+std::int64_t Merger::merge_sorted(Coded a, Coded b, std::vector<std::uint32_t>& ids) {
+  pack_keys(a, b, keys_);
+  std::vector<std::uint32_t> order(ids.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [this](auto i, auto j) { return keys_[i] < keys_[j]; });
+  std::vector<std::uint32_t> first(ids.size());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    first[order[k]] = k > 0 && keys_[order[k]] == keys_[order[k - 1]] ? first[order[k - 1]] : order[k];
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = first[i] == i ? ++last : ids[first[i]];
+  return static_cast<std::int64_t>(last) + 1;
+}
+
+void OrderedCounter::count(const OrderedRows& rows, Coded a, std::vector<std::uint32_t>& counts) {
+  counts.assign(static_cast<std::size_t>(a.states), 0);
+  if (rows.weights.empty())
+    for (const std::uint32_t code : a.codes) ++counts[code];
+  else
+    for (std::size_t i = 0; i < a.codes.size(); ++i) counts[a.codes[i]] += rows.weights[i];
+}
+
+/// visit(count, inner state, outer state), the outer ascending, then the inner, those that occur.
+template <class Visit>
+void OrderedCounter::visit_cells(const OrderedRows& rows, Coded inner, Coded outer, Visit&& visit) {
+  const bool fits = outer.states <= most_cells && inner.states <= most_cells / std::max<std::int64_t>(outer.states, 1);
+  if (fits)
+    visit_table(rows, inner, outer, visit);
+  else
+    visit_sorted(rows, inner, outer, visit);
+}
+
+/// A bit for each cell that occurs leads to it: most of a table is empty when examples are few. Leaves both clear.
+template <class Visit>
+void OrderedCounter::visit_table(const OrderedRows& rows, Coded inner, Coded outer, Visit&& visit) {
+  const auto words = static_cast<std::size_t>(inner.states + 63) / 64;
+  const std::size_t width = words * 64;
+  const auto outer_states = static_cast<std::size_t>(outer.states);
+  if (table_.size() < outer_states * width) table_.resize(outer_states * width, 0);
+  if (present_.size() < outer_states * words) present_.resize(outer_states * words, 0);
+  for (std::size_t i = 0; i < inner.codes.size(); ++i) {
+    const std::size_t cell = outer.codes[i] * width + inner.codes[i];
+    table_[cell] += weight_of(rows, i);
+    present_[cell / 64] |= std::uint64_t{1} << (cell % 64);
+  }
+  for (std::size_t o = 0; o < outer_states; ++o)
+    for (std::size_t w = o * words; w < (o + 1) * words; ++w)
+      for (std::uint64_t bits = std::exchange(present_[w], 0); bits != 0; bits &= bits - 1) {
+        const std::size_t cell = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+        visit(std::exchange(table_[cell], 0), cell - o * width, o);
+      }
+}
+
+template <class Visit>
+void OrderedCounter::visit_sorted(const OrderedRows& rows, Coded inner, Coded outer, Visit&& visit) {
+  pack_keys(outer, inner, keys_);
+  std::vector<std::uint32_t> order(keys_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [this](auto i, auto j) { return keys_[i] < keys_[j]; });
+  for (std::size_t k = 0; k < order.size();) {
+    const std::uint64_t key = keys_[order[k]];
+    std::uint32_t counted = 0;
+    for (; k < order.size() && keys_[order[k]] == key; ++k) counted += weight_of(rows, order[k]);
+    visit(counted, static_cast<std::size_t>(key & 0xffffffffU), static_cast<std::size_t>(key >> 32));
+  }
+}
+
+double OrderedCounter::mutual_information(const OrderedRows& rows, Coded a, Coded b) {
+  count(rows, a, inner_counts_);
+  count(rows, b, outer_counts_);
+  double sum = 0;
+  visit_cells(rows, a, b, [&](std::uint32_t c, std::size_t i, std::size_t o) {
+    sum += rows.terms.mutual(c, inner_counts_[i], outer_counts_[o]);
+  });
+  return in_bits(sum);
+}
+
+double OrderedCounter::relevance(const OrderedRows& rows, Coded a) {
+  PairTerms out;
+  merged_with_class(rows, a, joint_with_class, out);
+  return out.joint_with_class;
+}
+
+double OrderedCounter::conditional_entropy(const OrderedRows& rows, Coded a, Coded b) {
+  count(rows, b, outer_counts_);
+  double sum = 0;
+  visit_cells(rows, a, b,
+              [&](std::uint32_t c, std::size_t, std::size_t o) { sum -= rows.terms.conditional(c, outer_counts_[o]); });
+  return in_bits(sum);
+}
+
+double OrderedCounter::entropy(const OrderedRows& rows, Coded a) {
+  count(rows, a, inner_counts_);
+  double sum = 0;
+  for (const std::uint32_t c : inner_counts_)
+    if (c > 0) sum -= rows.terms.alone(c);
+  return in_bits(sum);
+}
+
+void OrderedCounter::merged_with_class(const OrderedRows& rows, Coded merged, Terms wanted, PairTerms& out) {
+  count(rows, merged, inner_counts_);
+  double information = 0;
+  double entropy = 0;
+  const bool with_entropy = (wanted & joint_entropy) != 0;
+  visit_cells(rows, merged, rows.classes, [&](std::uint32_t c, std::size_t i, std::size_t y) {
+    information += rows.terms.with_class(c, inner_counts_[i], rows.class_counts[y], y);
+    if (with_entropy) entropy -= rows.terms.alone(c);
+  });
+  out.joint_with_class = in_bits(information);
+  out.joint_entropy = in_bits(entropy);
+}
+
+OrderedPartner OrderedCounter::prepare(const OrderedRows& rows, std::vector<std::uint32_t> codes, std::int64_t states) {
+  OrderedPartner partner;
+  partner.codes = std::move(codes);
+  partner.states = states;
+  count(rows, partner.coded(), partner.counts);
+  partner.with_class_states = merger_.merge(partner.coded(), rows.classes, partner.with_class);
+  partner.entropy_in_class = conditional_entropy(rows, partner.coded(), rows.classes);
+  return partner;
+}
+
+PairTerms OrderedCounter::terms(const OrderedRows& rows, const OrderedPartner& partner, Coded candidate, Terms wanted) {
+  PairTerms out;
+  if ((wanted & between) != 0) out.between = mutual_information(rows, partner.coded(), candidate);
+  if ((wanted & (joint_with_class | joint_entropy)) != 0) {
+    const std::int64_t states = merger_.merge(partner.coded(), candidate, merged_);
+    merged_with_class(rows, {merged_, states}, wanted, out);
+  }
+  if ((wanted & between_in_class) != 0) {
+    const std::int64_t states = merger_.merge(candidate, rows.classes, merged_);
+    out.between_in_class = partner.entropy_in_class - conditional_entropy(rows, partner.coded(), {merged_, states});
+  }
+  if ((wanted & relevance_beyond) != 0) {
+    const double without = conditional_entropy(rows, candidate, partner.coded());
+    out.relevance_beyond =
+        without - conditional_entropy(rows, candidate, {partner.with_class, partner.with_class_states});
+  }
+  return out;
+}
+
+}  // namespace sheaf::information
