@@ -20,8 +20,8 @@ constexpr std::array<std::pair<Kernel, std::string_view>, 5> kernel_names{{{Kern
                                                                            {Kernel::grouped, "grouped"},
                                                                            {Kernel::nonzeros, "nonzeros"}}};
 
-/// 200 KiB of counts: what one multiprocessor holds on chip.
-constexpr std::int64_t most_table_cells = 51200;
+/// Two tables of so many counts are what one multiprocessor holds on chip.
+constexpr std::int64_t most_table_cells = 28900;
 
 /// Hands out pieces of a list of pairs. A member that is faster comes back sooner.
 class Team final : public Ops {
