@@ -14,27 +14,35 @@ namespace {
 
 constexpr double lowest_number = -std::numeric_limits<double>::max();
 
-double most_joint(const FeatureFacts& s, const FeatureFacts& j, double class_entropy) {
-  return std::min({class_entropy, s.relevance + j.entropy, j.relevance + s.entropy});
+double most_joint(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table) {
+  return std::min({table.class_entropy, s.relevance + j.entropy, j.relevance + s.entropy});
 }
 
 double nothing(const PairTerms&, const Weights&) { return 0; }
-double no_more(const FeatureFacts&, const FeatureFacts&, double, const Weights&) { return 0; }
-double unbounded(const FeatureFacts&, const FeatureFacts&, double, const Weights&) {
+double no_more(const FeatureFacts&, const FeatureFacts&, const TableFacts&, const Weights&) { return 0; }
+double unbounded(const FeatureFacts&, const FeatureFacts&, const TableFacts&, const Weights&) {
   return std::numeric_limits<double>::infinity();
 }
 
 double joint_part(const PairTerms& t, const Weights&) { return t.joint_with_class; }
-double joint_most(const FeatureFacts& s, const FeatureFacts& j, double class_entropy, const Weights&) {
-  return most_joint(s, j, class_entropy);
+double joint_most(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights&) {
+  return most_joint(s, j, table);
 }
 
 double ratio_part(const PairTerms& t, const Weights&) { return t.joint_with_class / t.joint_entropy; }
-double ratio_most(const FeatureFacts& s, const FeatureFacts& j, double class_entropy, const Weights&) {
+double ratio_most(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights&) {
   const double smallest_entropy = std::max(s.joint_with_class, j.joint_with_class);
-  return smallest_entropy > 0 ? std::min(1.0, most_joint(s, j, class_entropy) / smallest_entropy) : 1.0;
+  return smallest_entropy > 0 ? std::min(1.0, most_joint(s, j, table) / smallest_entropy) : 1.0;
 }
 
+/// I(S;J) = H(S) + H(J) - H(SJ), and no entropy is larger than log2 of the number of examples.
+double least_between(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table) {
+  return std::max(0.0, s.entropy + j.entropy - table.most_entropy);
+}
+
+double between_least(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights&) {
+  return least_between(s, j, table);
+}
 double between_part(const PairTerms& t, const Weights&) { return t.between; }
 
 /// What redundancy costs: subtracted from the relevance.
@@ -43,15 +51,19 @@ double weighted_part(const PairTerms& t, const Weights& w) {
   return redundant - w.gamma * t.between_in_class;
 }
 /// The least it can cost. I(S;J|Y) = I(S;J) + I(SJ;Y) - I(S;Y) - I(J;Y), and it is at most H(S|Y) and H(J|Y).
-double weighted_most(const FeatureFacts& s, const FeatureFacts& j, double class_entropy, const Weights& w) {
+double weighted_most(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights& w) {
   const double in_class = std::min(s.entropy - s.relevance, j.entropy - j.relevance);
-  const double interaction = most_joint(s, j, class_entropy) - s.relevance - j.relevance;
-  const double most_between = std::min(s.entropy, j.entropy);
-  const double by_interaction = std::min(0.0, (w.beta - w.gamma) * most_between) - w.gamma * interaction;
-  return std::max(-w.gamma * in_class, by_interaction);
+  const double interaction = most_joint(s, j, table) - s.relevance - j.relevance;
+  const double least = least_between(s, j, table);
+  const double at = w.beta >= w.gamma ? least : std::min(s.entropy, j.entropy);
+  return std::max(w.beta * least - w.gamma * in_class, (w.beta - w.gamma) * at - w.gamma * interaction);
 }
 
 double interaction_part(const PairTerms& t, const Weights&) { return std::min(0.0, t.between_in_class - t.between); }
+
+double interaction_most(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights&) {
+  return std::min(0.0, most_joint(s, j, table) - s.relevance - j.relevance);
+}
 
 double beyond_part(const PairTerms& t, const Weights&) { return t.relevance_beyond; }
 
@@ -89,7 +101,7 @@ const std::vector<Criterion>& rows() {
        lowest_number,
        false,
        between_part,
-       no_more,
+       between_least,
        less_mean,
        one},
       {{"cmim", "conditional mutual information maximisation", "smallest of I(X;Y) and all I(X;Y|Xs)"},
@@ -125,7 +137,7 @@ const std::vector<Criterion>& rows() {
        lowest_number,
        false,
        interaction_part,
-       no_more,
+       interaction_most,
        plus_sum,
        two},
       {{"mim", "mutual information maximisation", "I(X;Y) alone: the fastest, blind to redundancy"},

@@ -37,6 +37,12 @@ struct FeatureFacts {
   std::int64_t class_sum = 0;   ///< the same over (state, class)
 };
 
+/// What bounds every pair of a table.
+struct TableFacts {
+  double class_entropy = 0;  ///< H(Y)
+  double most_entropy = 0;   ///< log2 of the number of examples: no entropy is larger
+};
+
 struct Weights {
   double beta = 1;
   double gamma = 1;
@@ -56,8 +62,8 @@ struct Criterion {
   bool averaged = false;  ///< the gain is the score over the number selected
   /// One selected feature's part in a candidate's score.
   double (*part)(const PairTerms& terms, const Weights& weights) = nullptr;
-  /// No part is larger; from what is known before counting.
-  double (*most)(const FeatureFacts& selected, const FeatureFacts& candidate, double class_entropy,
+  /// The part that would raise the score most; from what is known before counting.
+  double (*most)(const FeatureFacts& selected, const FeatureFacts& candidate, const TableFacts& table,
                  const Weights& weights) = nullptr;
   /// The score from the accumulated parts of `selected` features.
   double (*score)(double relevance, double accumulated, std::int64_t selected) = nullptr;

@@ -53,6 +53,7 @@ class Greedy {
         options_(options),
         criterion_(criterion),
         weights_(weights_of(criterion, options)),
+        table_{facts.classes.entropy, std::log2(static_cast<double>(facts.log.total()))},
         ordered_(ops.kernel() == Kernel::ordered),
         accumulated_(facts.features.size(), Accumulated{start(), 0}),
         settled_(facts.features.size(), Accumulated{start(), 0}),
@@ -157,7 +158,7 @@ class Greedy {
   }
 
   double most(std::size_t partner, std::size_t j) const {
-    return criterion_.most(partners_[partner], facts_.features[j], facts_.classes.entropy, weights_);
+    return criterion_.most(partners_[partner], facts_.features[j], table_, weights_);
   }
 
   /// How far candidate j may reach now that one part more is missing.
@@ -206,10 +207,14 @@ class Greedy {
 
   std::vector<std::int32_t> open_candidates(const Best& best, int pass) const {
     const double least = options_.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
+    // Minima of parts as FEAST rounds them are bounds without error: a tie is lost to a lower index.
+    const bool exact = ordered_ && is(Accumulation::minimum) && best.feature >= 0 && options_.lazy;
     std::vector<std::int32_t> open;
-    for (std::size_t j = 0; j < taken_.size(); ++j)
-      if (!(reach_[j] < least) && taken_[j] == 0 && accumulated_[j].parts < partners())
-        open.push_back(static_cast<std::int32_t>(j));
+    for (std::size_t j = 0; j < taken_.size(); ++j) {
+      if (reach_[j] < least || taken_[j] != 0 || accumulated_[j].parts == partners()) continue;
+      if (exact && static_cast<std::int64_t>(j) > best.feature && reach_[j] <= best.score) continue;
+      open.push_back(static_cast<std::int32_t>(j));
+    }
     const std::size_t first = static_cast<std::size_t>(std::max<std::int64_t>(ops_.batch() / (4 * partners()), 16));
     if (!options_.lazy || pass > 0 || open.size() <= first) return open;
     const auto middle = open.begin() + static_cast<std::ptrdiff_t>(first);
@@ -305,6 +310,7 @@ class Greedy {
   const SelectionOptions& options_;
   const Criterion& criterion_;
   Weights weights_;
+  TableFacts table_;
   bool ordered_;
   double term_error_ = 0;
   std::vector<FeatureFacts> partners_;

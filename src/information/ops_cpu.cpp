@@ -149,11 +149,7 @@ class CpuOps final : public Ops {
     ordered_ = {};
     ordered_.weights = chosen_weights_;
     ordered_.classes = {chosen_classes_, problem_.class_count};
-    ordered_.total = problem_.total();
-    ordered_.class_counts.assign(static_cast<std::size_t>(problem_.class_count), 0);
-    for (std::size_t k = 0; k < chosen_classes_.size(); ++k)
-      ordered_.class_counts[chosen_classes_[k]] += chosen_weights_.empty() ? 1 : chosen_weights_[k];
-    ordered_.terms = TermTable(ordered_.total, ordered_.class_counts);
+    ordered_.finish();
   }
 
   std::int32_t add(std::vector<std::uint32_t> codes, std::int64_t states) {

@@ -303,19 +303,16 @@ class CudaOps final : public Ops {
     ordered_weights_.clear();
     ordered_classes_.clear();
     ordered_ = {};
-    ordered_.class_counts.assign(static_cast<std::size_t>(problem_.class_count), 0);
     for (std::size_t i = 0; i < classes_.size(); ++i) {
       const std::uint32_t weight = problem_.weights.empty() ? 1 : problem_.weights[i];
       if (weight == 0) continue;
       chosen_.push_back(static_cast<std::uint32_t>(i));
       ordered_weights_.push_back(weight);
       ordered_classes_.push_back(classes_[i]);
-      ordered_.class_counts[classes_[i]] += weight;
     }
     ordered_.weights = ordered_weights_;
     ordered_.classes = {ordered_classes_, problem_.class_count};
-    ordered_.total = log_.total();
-    ordered_.terms = TermTable(ordered_.total, ordered_.class_counts);
+    ordered_.finish();
     device_chosen_ = Array<std::uint32_t>::copy_of(chosen_, device_);
     device_ordered_weights_ = Array<std::uint32_t>::copy_of(ordered_weights_, device_);
     device_ordered_classes_ = Array<std::uint32_t>::copy_of(ordered_classes_, device_);

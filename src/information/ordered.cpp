@@ -58,6 +58,22 @@ double TermTable::alone_of(std::uint32_t count) const {
   return p * std::log(p);
 }
 
+void OrderedRows::finish() {
+  const auto count = static_cast<std::size_t>(classes.states);
+  class_counts.assign(count, 0);
+  class_begins.assign(count + 1, 0);
+  for (std::size_t i = 0; i < classes.codes.size(); ++i) {
+    class_counts[classes.codes[i]] += weight_of(*this, i);
+    ++class_begins[classes.codes[i] + 1];
+  }
+  total = std::accumulate(class_counts.begin(), class_counts.end(), std::int64_t{0});
+  std::partial_sum(class_begins.begin(), class_begins.end(), class_begins.begin());
+  std::vector<std::size_t> next(class_begins.begin(), class_begins.end() - 1);
+  by_class.resize(classes.codes.size());
+  for (std::size_t i = 0; i < by_class.size(); ++i) by_class[next[classes.codes[i]]++] = static_cast<std::uint32_t>(i);
+  terms = TermTable(total, class_counts);
+}
+
 std::int64_t Merger::merge(Coded a, Coded b, std::vector<std::uint32_t>& ids) {
   ids.resize(a.codes.size());
   const std::int64_t cells = a.states * b.states;
@@ -187,6 +203,72 @@ void OrderedCounter::merged_with_class(const OrderedRows& rows, Coded merged, Te
   out.joint_entropy = in_bits(entropy);
 }
 
+/// merge() and count() in one, without a branch: whether a state is new is as good as random. False: too large for it.
+bool OrderedCounter::merge_small(const OrderedRows& rows, Coded a, Coded b) {
+  const std::int64_t cells = a.states * b.states;
+  if (a.states > most_cells || cells > most_cells || rows.total > 65535) return false;
+  if (numbers_.size() < static_cast<std::size_t>(cells)) numbers_.resize(static_cast<std::size_t>(cells), 0);
+  const std::size_t count = a.codes.size();
+  merged_.resize(count);
+  cells_.resize(count);
+  small_counts_.assign(count + 1, 0);
+  const auto width = static_cast<std::uint32_t>(b.states);
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t cell = a.codes[i] * width + b.codes[i];
+    const std::uint32_t before = numbers_[cell];
+    last += before == 0 ? 1 : 0;
+    const std::uint32_t number = before == 0 ? last : before;
+    numbers_[cell] = static_cast<std::uint16_t>(number);
+    cells_[i] = cell;
+    merged_[i] = number;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    numbers_[cells_[i]] = 0;
+    small_counts_[merged_[i]] = static_cast<std::uint16_t>(small_counts_[merged_[i]] + weight_of(rows, i));
+  }
+  last_ = last;
+  largest_ = *std::max_element(small_counts_.begin(), small_counts_.end());
+  return true;
+}
+
+/// Adds up all merged states of each class, empty ones too: their terms are 0 and change no sum, and a branch would
+/// cost more than they do. A class of few rows has its states sorted instead.
+void OrderedCounter::sum_small(const OrderedRows& rows, PairTerms& out) {
+  constexpr std::size_t few = 12;
+  constexpr std::uint32_t small = TermTable::small;
+  if (in_class_.size() <= last_) in_class_.resize(last_ + std::size_t{1}, 0);
+  double information = 0;
+  double entropy = 0;
+  const double* alone = rows.terms.of_counts();
+  for (std::size_t y = 0; y + 1 < rows.class_begins.size(); ++y) {
+    const std::span members(rows.by_class.data() + rows.class_begins[y],
+                            rows.class_begins[y + 1] - rows.class_begins[y]);
+    const double* terms = rows.terms.of_class(y);
+    for (const std::uint32_t i : members)
+      in_class_[merged_[i]] = static_cast<std::uint16_t>(in_class_[merged_[i]] + weight_of(rows, i));
+    const auto add = [&](std::uint32_t number) {
+      const std::uint32_t c = in_class_[number];
+      information += terms[c * small + small_counts_[number]];
+      entropy -= alone[c];
+      in_class_[number] = 0;
+    };
+    if (members.size() > few) {
+      for (std::uint32_t number = 1; number <= last_; ++number) add(number);
+      continue;
+    }
+    std::uint32_t sorted[few];
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      std::size_t at = k;
+      for (; at > 0 && sorted[at - 1] > merged_[members[k]]; --at) sorted[at] = sorted[at - 1];
+      sorted[at] = merged_[members[k]];
+    }
+    for (std::size_t k = 0; k < members.size(); ++k) add(sorted[k]);  // a repeated state finds its count gone
+  }
+  out.joint_with_class = in_bits(information);
+  out.joint_entropy = in_bits(entropy);
+}
+
 OrderedPartner OrderedCounter::prepare(const OrderedRows& rows, std::vector<std::uint32_t> codes, std::int64_t states) {
   OrderedPartner partner;
   partner.codes = std::move(codes);
@@ -201,8 +283,12 @@ PairTerms OrderedCounter::terms(const OrderedRows& rows, const OrderedPartner& p
   PairTerms out;
   if ((wanted & between) != 0) out.between = mutual_information(rows, partner.coded(), candidate);
   if ((wanted & (joint_with_class | joint_entropy)) != 0) {
-    const std::int64_t states = merger_.merge(partner.coded(), candidate, merged_);
-    merged_with_class(rows, {merged_, states}, wanted, out);
+    if (merge_small(rows, partner.coded(), candidate) && largest_ < TermTable::small) {
+      sum_small(rows, out);
+    } else {
+      const std::int64_t states = merger_.merge(partner.coded(), candidate, merged_);
+      merged_with_class(rows, {merged_, states}, wanted, out);
+    }
   }
   if ((wanted & between_in_class) != 0) {
     const std::int64_t states = merger_.merge(candidate, rows.classes, merged_);

@@ -42,12 +42,16 @@ class TermTable {
   /// p log p.
   double alone(std::uint32_t count) const { return count < small ? singles_[count] : alone_of(count); }
 
+  /// Of class y: term [joint * small + a], 0 where joint is 0; for counts less than `small`.
+  const double* of_class(std::size_t y) const { return by_class_.data() + y * small * small; }
+  const double* of_counts() const { return singles_.data(); }
+  static constexpr std::uint32_t small = 32;
+
   double mutual_of(std::uint32_t joint, std::uint32_t a, std::uint32_t b) const;
   double conditional_of(std::uint32_t joint, std::uint32_t b) const;
   double alone_of(std::uint32_t count) const;
 
  private:
-  static constexpr std::uint32_t small = 32;
   double total_ = 1;
   std::vector<double> triples_, by_class_, pairs_, singles_;
 };
@@ -59,6 +63,11 @@ struct OrderedRows {
   std::vector<std::uint32_t> class_counts;
   std::int64_t total = 0;
   TermTable terms;
+  std::vector<std::uint32_t> by_class;    ///< row numbers, the rows of one class side by side
+  std::vector<std::size_t> class_begins;  ///< in by_class, and the end
+
+  /// Fills in what follows from weights and classes.
+  void finish();
 };
 
 /// Numbers the joint states of a and b from 1 in order of first appearance; returns their number plus one.
@@ -107,11 +116,18 @@ class OrderedCounter {
   void visit_sorted(const OrderedRows& rows, Coded inner, Coded outer, Visit&& visit);
   void count(const OrderedRows& rows, Coded a, std::vector<std::uint32_t>& counts);
   void merged_with_class(const OrderedRows& rows, Coded merged, Terms wanted, PairTerms& out);
+  bool merge_small(const OrderedRows& rows, Coded a, Coded b);
+  void sum_small(const OrderedRows& rows, PairTerms& out);
 
   Merger merger_;
   std::vector<std::uint32_t> merged_, inner_counts_, outer_counts_, table_;
   std::vector<std::uint64_t> present_;
   std::vector<std::uint64_t> keys_;
+  // of merge_small
+  std::vector<std::uint16_t> numbers_, small_counts_, in_class_;
+  std::vector<std::uint32_t> cells_;
+  std::uint32_t last_ = 0;
+  std::uint32_t largest_ = 0;
 };
 
 }  // namespace sheaf::information
