@@ -28,6 +28,7 @@ struct Arguments {
   int shape = 0;
   std::int64_t count = 200;
   double scale = 1;
+  std::string file;
   bool others = false;
   bool growth = false;
 };
@@ -88,8 +89,8 @@ double share_counted(const SelectionWork& work) {
              : 0;
 }
 
-void bench_shape(const Context& context, const SelectionShape& shape, std::int64_t count) {
-  const SelectionData data = make_data(shape, context.threads());
+void bench_data(const Context& context, const SelectionData& data, std::int64_t count) {
+  const SelectionShape& shape = data.shape;
   SelectionOptions options;
   options.count = count;
   const Timed ours = run_ours(context, data, options);
@@ -177,13 +178,17 @@ int run(const Arguments& arguments) {
   std::printf("%s, %d threads; count %lld\n%-24s %15s  %-8s %11s  %13s  %9s\n", to_string(context.device()).c_str(),
               context.threads(), static_cast<long long>(arguments.count), "shape", "size", "kernel", "ours",
               "sequential", "ratio");
+  if (!arguments.file.empty()) {
+    bench_data(context, read_data(context, arguments.file, 64), arguments.count);
+    return 0;
+  }
   const auto shapes = paper_shapes(arguments.scale);
   for (std::size_t k = 0; k < shapes.size(); ++k)
     if (arguments.shape == 0 || arguments.shape == static_cast<int>(k) + 1) {
       if (arguments.others)
         bench_criteria(context, shapes[k], arguments.count);
       else if (!arguments.growth)
-        bench_shape(context, shapes[k], arguments.count);
+        bench_data(context, make_data(shapes[k], context.threads()), arguments.count);
     }
   if (arguments.growth) bench_growth(context, std::min<std::int64_t>(arguments.count, 50));
   return 0;
@@ -198,6 +203,7 @@ int main(int argc, char** argv) {
   app.add_option("--device", arguments.device, "cpu, cuda or cuda:N");
   app.add_option("--threads", arguments.threads, "CPU threads");
   app.add_option("--shape", arguments.shape, "1 to 5; 0: all");
+  app.add_option("--file", arguments.file, "a table to read instead, in 64 equal bins");
   app.add_option("--count", arguments.count, "features to select");
   app.add_option("--scale", arguments.scale, "share of the examples of shapes 3 to 5");
   app.add_flag("--criteria", arguments.others, "each criterion beside JMI instead");

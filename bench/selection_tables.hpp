@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <sheaf/binned.hpp>
+#include <sheaf/io.hpp>
 #include <sheaf/random.hpp>
 
 #include "core/parallel.hpp"
@@ -117,6 +118,36 @@ inline SelectionData sparse_data(const SelectionShape& shape) {
 
 inline SelectionData make_data(const SelectionShape& shape, int threads) {
   return shape.nonzeros > 0 ? sparse_data(shape) : dense_data(shape, threads);
+}
+
+/// A table from a file, each feature in bins of equal width.
+inline SelectionData read_data(const Context& context, const std::string& path, std::int32_t bins) {
+  ReadOptions options;
+  options.storage = Storage::dense;
+  const auto read = read_dataset<double>(context, path, options);
+  const auto& x = std::get<DenseMatrix<double>>(read.x);
+  SelectionData data;
+  data.shape = {"file", x.columns, x.rows, static_cast<std::int32_t>(read.target.class_names.size()), 0, bins};
+  data.target.classes.assign(read.target.classes.begin(), read.target.classes.end());
+  data.target.names = read.target.class_names;
+  data.table.rows = x.rows;
+  data.table.features = x.columns;
+  data.table.states.assign(static_cast<std::size_t>(x.columns), bins);
+  Array<std::uint8_t> codes(x.rows * x.columns);
+  for (std::int64_t j = 0; j < x.columns; ++j) {
+    double low = x.values[j];
+    double high = low;
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      low = std::min(low, x.values[i * x.columns + j]);
+      high = std::max(high, x.values[i * x.columns + j]);
+    }
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      const double at = high > low ? (x.values[i * x.columns + j] - low) * (bins / (high - low)) : 0;
+      codes[j * x.rows + i] = static_cast<std::uint8_t>(std::min(at, bins - 1.0));
+    }
+  }
+  data.table.codes = DenseCodes(std::move(codes));
+  return data;
 }
 
 }  // namespace sheaf::bench

@@ -59,7 +59,7 @@ class CpuOps final : public Ops {
   }
 
   Kernel kernel() const override { return kernel_; }
-  std::int64_t batch() const override { return 64 * static_cast<std::int64_t>(threads_); }
+  std::int64_t batch() const override { return 256; }  // not by threads: so are the pairs counted
 
   void choose_rows(std::span<const std::uint32_t> weights) override {
     partners_.clear();
@@ -187,16 +187,18 @@ class CpuOps final : public Ops {
 
   void make_sparse_side(Partner& partner) {
     auto& side = partner.sparse;
-    side.codes = partner.codes;
-    std::vector<std::uint32_t> classes(problem_.classes.begin(), problem_.classes.end());
+    std::vector<std::uint32_t> with_class;
+    const std::vector<std::uint32_t> classes(problem_.classes.begin(), problem_.classes.end());
     const std::int64_t joint =
-        Merger().merge({partner.codes, partner.states}, {classes, problem_.class_count}, side.with_class);
+        Merger().merge({partner.codes, partner.states}, {classes, problem_.class_count}, with_class);
     side.counts.assign(static_cast<std::size_t>(partner.states), 0);
     side.class_counts.assign(static_cast<std::size_t>(joint), 0);
-    for (std::size_t i = 0; i < side.codes.size(); ++i) {
+    side.states.resize(with_class.size());
+    for (std::size_t i = 0; i < with_class.size(); ++i) {
+      side.states[i] = {partner.codes[i], with_class[i]};
       const std::uint32_t weight = problem_.weights.empty() ? 1 : problem_.weights[i];
-      side.sum += cpu::grow(log_, side.counts[side.codes[i]], weight);
-      side.class_sum += cpu::grow(log_, side.class_counts[side.with_class[i]], weight);
+      side.sum += cpu::grow(log_, side.counts[partner.codes[i]], weight);
+      side.class_sum += cpu::grow(log_, side.class_counts[with_class[i]], weight);
     }
   }
 

@@ -203,55 +203,62 @@ void OrderedCounter::merged_with_class(const OrderedRows& rows, Coded merged, Te
   out.joint_entropy = in_bits(entropy);
 }
 
-/// merge() and count() in one, without a branch: whether a state is new is as good as random. False: too large for it.
+/// merge() and all counts in one pass, without a branch: whether a state is new is as good as random. Numbers of
+/// earlier pairs lie at or below `base_`, so nothing has to be cleared. False: too large for it.
 bool OrderedCounter::merge_small(const OrderedRows& rows, Coded a, Coded b) {
   const std::int64_t cells = a.states * b.states;
   if (a.states > most_cells || cells > most_cells || rows.total > 65535) return false;
-  if (numbers_.size() < static_cast<std::size_t>(cells)) numbers_.resize(static_cast<std::size_t>(cells), 0);
   const std::size_t count = a.codes.size();
+  const std::size_t width = count + 1;
+  if (numbers_.size() < static_cast<std::size_t>(cells) || base_ > 0xffff0000U) {
+    numbers_.assign(std::max(numbers_.size(), static_cast<std::size_t>(cells)), 0);
+    base_ = 0;
+  }
+  if (in_class_.size() < width * rows.class_counts.size()) in_class_.assign(width * rows.class_counts.size(), 0);
   merged_.resize(count);
-  cells_.resize(count);
-  small_counts_.assign(count + 1, 0);
-  const auto width = static_cast<std::uint32_t>(b.states);
-  std::uint32_t last = 0;
+  small_counts_.assign(width, 0);
+  const auto states = static_cast<std::uint32_t>(b.states);
+  const std::uint32_t base = base_;
+  std::uint32_t last = base;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t cell = a.codes[i] * width + b.codes[i];
-    const std::uint32_t before = numbers_[cell];
-    last += before == 0 ? 1 : 0;
-    const std::uint32_t number = before == 0 ? last : before;
-    numbers_[cell] = static_cast<std::uint16_t>(number);
-    cells_[i] = cell;
+    std::uint32_t& entry = numbers_[a.codes[i] * states + b.codes[i]];
+    const bool known = entry > base;
+    last += known ? 0 : 1;
+    entry = known ? entry : last;
+    const std::uint32_t number = entry - base;
+    const auto weight = static_cast<std::uint16_t>(weight_of(rows, i));
     merged_[i] = number;
+    small_counts_[number] = static_cast<std::uint16_t>(small_counts_[number] + weight);
+    std::uint16_t& in_class = in_class_[rows.classes.codes[i] * width + number];
+    in_class = static_cast<std::uint16_t>(in_class + weight);
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    numbers_[cells_[i]] = 0;
-    small_counts_[merged_[i]] = static_cast<std::uint16_t>(small_counts_[merged_[i]] + weight_of(rows, i));
-  }
-  last_ = last;
+  base_ = last;
+  last_ = last - base;
   largest_ = *std::max_element(small_counts_.begin(), small_counts_.end());
   return true;
 }
 
 /// Adds up all merged states of each class, empty ones too: their terms are 0 and change no sum, and a branch would
-/// cost more than they do. A class of few rows has its states sorted instead.
+/// cost more than they do. A class of few rows has its states sorted instead. Leaves the counts clear.
+template <bool WithEntropy>
 void OrderedCounter::sum_small(const OrderedRows& rows, PairTerms& out) {
   constexpr std::size_t few = 12;
   constexpr std::uint32_t small = TermTable::small;
-  if (in_class_.size() <= last_) in_class_.resize(last_ + std::size_t{1}, 0);
+  const std::size_t width = merged_.size() + 1;
   double information = 0;
   double entropy = 0;
   const double* alone = rows.terms.of_counts();
+  const std::uint16_t* counts = small_counts_.data();
   for (std::size_t y = 0; y + 1 < rows.class_begins.size(); ++y) {
     const std::span members(rows.by_class.data() + rows.class_begins[y],
                             rows.class_begins[y + 1] - rows.class_begins[y]);
     const double* terms = rows.terms.of_class(y);
-    for (const std::uint32_t i : members)
-      in_class_[merged_[i]] = static_cast<std::uint16_t>(in_class_[merged_[i]] + weight_of(rows, i));
+    std::uint16_t* in_class = in_class_.data() + y * width;
     const auto add = [&](std::uint32_t number) {
-      const std::uint32_t c = in_class_[number];
-      information += terms[c * small + small_counts_[number]];
-      entropy -= alone[c];
-      in_class_[number] = 0;
+      const std::uint32_t c = in_class[number];
+      information += terms[c * small + counts[number]];
+      if constexpr (WithEntropy) entropy -= alone[c];
+      in_class[number] = 0;
     };
     if (members.size() > few) {
       for (std::uint32_t number = 1; number <= last_; ++number) add(number);
@@ -283,9 +290,14 @@ PairTerms OrderedCounter::terms(const OrderedRows& rows, const OrderedPartner& p
   PairTerms out;
   if ((wanted & between) != 0) out.between = mutual_information(rows, partner.coded(), candidate);
   if ((wanted & (joint_with_class | joint_entropy)) != 0) {
-    if (merge_small(rows, partner.coded(), candidate) && largest_ < TermTable::small) {
-      sum_small(rows, out);
+    const bool small = merge_small(rows, partner.coded(), candidate);
+    if (small && largest_ < TermTable::small) {
+      if ((wanted & joint_entropy) != 0)
+        sum_small<true>(rows, out);
+      else
+        sum_small<false>(rows, out);
     } else {
+      if (small) std::fill(in_class_.begin(), in_class_.end(), std::uint16_t{0});
       const std::int64_t states = merger_.merge(partner.coded(), candidate, merged_);
       merged_with_class(rows, {merged_, states}, wanted, out);
     }

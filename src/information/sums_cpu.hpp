@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "information/ops.hpp"
@@ -70,12 +71,6 @@ inline std::int64_t grow(const FixedLog& log, std::uint32_t& count, std::uint32_
   count += weight;
   return log(count) - before;
 }
-inline std::int64_t shrink(const FixedLog& log, std::uint32_t& count, std::uint32_t weight) {
-  const std::int64_t before = log(count);
-  count -= weight;
-  return log(count) - before;
-}
-
 /// Rows sorted by the partner's state, and by class within: the candidate's states are counted group by group, in a
 /// table of its own states only.
 struct Groups {
@@ -131,8 +126,11 @@ class GroupedSums {
 
 /// The partner's side of sparse pairs: what the sums are when every example is in the candidate's common state.
 struct SparseSide {
-  std::vector<std::uint32_t> codes;         ///< the partner's state of each example
-  std::vector<std::uint32_t> with_class;    ///< its joint state with the class, numbered from 0
+  struct States {
+    std::uint32_t own;         ///< the partner's state
+    std::uint32_t with_class;  ///< its joint state with the class
+  };
+  std::vector<States> states;               ///< of each example
   std::vector<std::uint32_t> counts;        ///< of each state
   std::vector<std::uint32_t> class_counts;  ///< of each joint state
   std::int64_t sum = 0;
@@ -144,45 +142,62 @@ struct SparseColumn {
   std::span<const std::uint16_t> codes;
 };
 
-/// Moves each example that is not in the common state out of it, one at a time.
+/// Counts the examples that are not in the candidate's common state, and how many each state of the partner loses to
+/// them; then adds up and clears what was touched, once for each example: the second to come finds zeros.
 class NonzeroSums {
  public:
   NonzeroSums(const FixedLog& log, const std::uint32_t* weights, Scratch& scratch)
       : log_(log), weights_(weights), scratch_(scratch) {}
 
   JointSums operator()(const SparseSide& side, const SparseColumn& column, std::uint32_t states, bool with_class) {
-    JointSums sums;
-    sums.pair = side.sum + moved(side.codes, side.counts, column, states);
-    if (with_class) sums.with_class = side.class_sum + moved(side.with_class, side.class_counts, column, states);
-    return sums;
+    table_ = clear_room(scratch_.table, side.counts.size() * states);
+    removed_ = clear_room(scratch_.removed, side.counts.size());
+    if (!with_class) return {side.sum + count<false>(side, column, states).pair, 0};
+    class_table_ = clear_room(scratch_.merged, side.class_counts.size() * states);
+    class_removed_ = clear_room(scratch_.removed_with_class, side.class_counts.size());
+    const JointSums change = count<true>(side, column, states);
+    return {side.sum + change.pair, side.class_sum + change.with_class};
   }
 
  private:
-  std::int64_t moved(const std::vector<std::uint32_t>& partner, const std::vector<std::uint32_t>& counts,
-                     const SparseColumn& column, std::uint32_t states) {
-    std::uint32_t* table = clear_room(scratch_.table, counts.size() * states);
-    std::uint32_t* removed = clear_room(scratch_.removed, counts.size());
-    std::int64_t change = 0;
-    for (std::size_t e = 0; e < column.examples.size(); ++e) {
+  template <bool WithClass>
+  JointSums count(const SparseSide& side, const SparseColumn& column, std::size_t states) {
+    const std::size_t size = column.examples.size();
+    for (std::size_t e = 0; e < size; ++e) {
       const auto i = static_cast<std::size_t>(column.examples[e]);
       const std::uint32_t weight = weights_ == nullptr ? 1 : weights_[i];
-      const std::uint32_t s = partner[i];
-      std::uint32_t left = counts[s] - removed[s];
-      change += shrink(log_, left, weight);
-      removed[s] += weight;
-      change += grow(log_, table[static_cast<std::size_t>(s) * states + column.codes[e]], weight);
+      const SparseSide::States of = side.states[i];
+      removed_[of.own] += weight;
+      table_[of.own * states + column.codes[e]] += weight;
+      if constexpr (WithClass) {
+        class_removed_[of.with_class] += weight;
+        class_table_[of.with_class * states + column.codes[e]] += weight;
+      }
     }
-    for (std::size_t e = 0; e < column.examples.size(); ++e) {
-      const std::uint32_t s = partner[static_cast<std::size_t>(column.examples[e])];
-      removed[s] = 0;
-      table[static_cast<std::size_t>(s) * states + column.codes[e]] = 0;
+    JointSums change;
+    for (std::size_t e = 0; e < size; ++e) {
+      const SparseSide::States of = side.states[static_cast<std::size_t>(column.examples[e])];
+      change.pair += take(table_[of.own * states + column.codes[e]]) + lose(side.counts, removed_, of.own);
+      if constexpr (WithClass)
+        change.with_class += take(class_table_[of.with_class * states + column.codes[e]]) +
+                             lose(side.class_counts, class_removed_, of.with_class);
     }
     return change;
+  }
+
+  std::int64_t take(std::uint32_t& count) { return log_(std::exchange(count, 0U)); }
+  std::int64_t lose(const std::vector<std::uint32_t>& counts, std::uint32_t* removed, std::uint32_t state) {
+    if (removed[state] == 0) return 0;
+    return log_(counts[state] - std::exchange(removed[state], 0U)) - log_(counts[state]);
   }
 
   const FixedLog& log_;
   const std::uint32_t* weights_;
   Scratch& scratch_;
+  std::uint32_t* table_ = nullptr;
+  std::uint32_t* removed_ = nullptr;
+  std::uint32_t* class_table_ = nullptr;
+  std::uint32_t* class_removed_ = nullptr;
 };
 
 }  // namespace sheaf::information::cpu
