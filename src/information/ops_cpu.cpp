@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include "core/parallel.hpp"
+#include "information/class_order.hpp"
 #include "information/columns.hpp"
 #include "information/ops.hpp"
 #include "information/ordered.hpp"
@@ -12,25 +13,6 @@
 
 namespace sheaf::information {
 namespace {
-
-/// The examples of each class side by side, in their order within it.
-struct ClassOrder {
-  std::vector<std::uint32_t> rows;
-  std::vector<std::int64_t> begins;
-};
-
-ClassOrder sort_by_class(const Problem& problem) {
-  ClassOrder order;
-  order.begins.assign(static_cast<std::size_t>(problem.class_count) + 1, 0);
-  for (const std::int32_t y : problem.classes) ++order.begins[static_cast<std::size_t>(y) + 1];
-  std::partial_sum(order.begins.begin(), order.begins.end(), order.begins.begin());
-  order.rows.resize(problem.classes.size());
-  std::vector<std::int64_t> next(order.begins.begin(), order.begins.end() - 1);
-  for (std::size_t i = 0; i < problem.classes.size(); ++i)
-    order.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(problem.classes[i])]++)] =
-        static_cast<std::uint32_t>(i);
-  return order;
-}
 
 /// One partner in the forms the kernels want; the ordered one is made when it is first asked for.
 struct Partner {
@@ -54,6 +36,7 @@ class CpuOps final : public Ops {
  public:
   CpuOps(const Context& context, const Problem& problem, Kernel kernel)
       : problem_(problem), threads_(context.threads()), kernel_(kernel), workers_(static_cast<std::size_t>(threads_)) {
+    if (kernel_ == Kernel::tables || kernel_ == Kernel::grouped) class_order_ = order_by_class(problem_, 1);
     if (kernel_ == Kernel::tables) sort_table();
     choose_rows(problem.weights);
   }
@@ -68,7 +51,9 @@ class CpuOps final : public Ops {
     choose_ordered_rows();
     sorted_weights_.clear();
     if (kernel_ != Kernel::tables || weights.empty()) return;
-    for (const std::uint32_t i : class_order_.rows) sorted_weights_.push_back(weights[i]);
+    sorted_weights_.resize(weights.size());
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      sorted_weights_[static_cast<std::size_t>(class_order_.places[i])] = weights[i];
   }
 
   std::int32_t add_partner(std::int32_t feature) override {
@@ -113,26 +98,16 @@ class CpuOps final : public Ops {
 
   /// A copy of the whole table, once: each class then has a table that stays in the nearest cache.
   void sort_table() {
-    class_order_ = sort_by_class(problem_);
     const BinnedTable& table = *problem_.table;
-    const bool wide = problem_.most_states() > 256;
-    if (wide)
+    if (problem_.most_states() > 256)
       sorted_ = Array<std::uint16_t>(table.rows * table.features);
     else
       sorted_ = Array<std::uint8_t>(table.rows * table.features);
-    std::visit([this](auto& sorted) { fill_sorted(sorted); }, sorted_);
-  }
-  template <class Code>
-  void fill_sorted(Array<Code>& sorted) {
-    const BinnedTable& table = *problem_.table;
-    parallel_ranges(threads_, table.features, 1, [&](Range range) {
-      std::vector<Code> column;
-      for (std::int64_t j = range.begin; j < range.end; ++j) {
-        read_column(table, j, column);
-        Code* to = sorted.data() + j * table.rows;
-        for (std::size_t k = 0; k < column.size(); ++k) to[k] = column[class_order_.rows[k]];
-      }
-    });
+    std::visit(
+        [&](auto& sorted) {
+          place_columns(table, class_order_, {0, table.features}, threads_, sorted.data());
+        },
+        sorted_);
   }
 
   void choose_ordered_rows() {
@@ -156,9 +131,12 @@ class CpuOps final : public Ops {
     Partner partner;
     partner.codes = std::move(codes);
     partner.states = states;
-    if (kernel_ == Kernel::tables)
-      for (const std::uint32_t i : class_order_.rows)
-        partner.by_class.push_back(static_cast<std::uint16_t>(partner.codes[i]));
+    if (kernel_ == Kernel::tables) {
+      partner.by_class.resize(partner.codes.size());
+      for (std::size_t i = 0; i < partner.codes.size(); ++i)
+        partner.by_class[static_cast<std::size_t>(class_order_.places[i])] =
+            static_cast<std::uint16_t>(partner.codes[i]);
+    }
     if (kernel_ == Kernel::grouped) group(partner);
     if (kernel_ == Kernel::nonzeros) make_sparse_side(partner);
     partners_.push_back(std::move(partner));
@@ -167,13 +145,15 @@ class CpuOps final : public Ops {
 
   /// Sorts the examples by (state, class): by class first, then, keeping that order, by state.
   void group(Partner& partner) {
-    if (class_order_.rows.empty()) class_order_ = sort_by_class(problem_);
+    std::vector<std::uint32_t> by_class(partner.codes.size());
+    for (std::size_t i = 0; i < by_class.size(); ++i)
+      by_class[static_cast<std::size_t>(class_order_.places[i])] = static_cast<std::uint32_t>(i);
     std::vector<std::int64_t> next(static_cast<std::size_t>(partner.states) + 1, 0);
     for (const std::uint32_t code : partner.codes) ++next[code + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
     auto& groups = partner.groups;
     groups.rows.resize(partner.codes.size());
-    for (const std::uint32_t i : class_order_.rows) groups.rows[static_cast<std::size_t>(next[partner.codes[i]]++)] = i;
+    for (const std::uint32_t i : by_class) groups.rows[static_cast<std::size_t>(next[partner.codes[i]]++)] = i;
     for (std::size_t k = 0; k < groups.rows.size(); ++k) {
       const std::uint32_t i = groups.rows[k];
       const std::uint32_t before = groups.rows[k > 0 ? k - 1 : 0];
@@ -225,7 +205,8 @@ class CpuOps final : public Ops {
   }
 
   JointSums by_tables(const Pair& pair, const Partner& partner, bool with_class, Worker& worker) {
-    const cpu::TableRows rows{class_order_.begins, sorted_weights_.empty() ? nullptr : sorted_weights_.data()};
+    const cpu::TableRows rows{class_order_.begins, class_order_.ends,
+                              sorted_weights_.empty() ? nullptr : sorted_weights_.data()};
     return std::visit(
         [&](const auto& sorted) {
           const auto* x = sorted.data() + static_cast<std::int64_t>(pair.candidate) * problem_.rows();

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace sheaf::information {
 namespace {
@@ -217,25 +218,44 @@ bool OrderedCounter::merge_small(const OrderedRows& rows, Coded a, Coded b) {
   if (in_class_.size() < width * rows.class_counts.size()) in_class_.assign(width * rows.class_counts.size(), 0);
   merged_.resize(count);
   small_counts_.assign(width, 0);
+  if (rows.weights.empty())
+    number_and_count<false>(rows, a, b);
+  else
+    number_and_count<true>(rows, a, b);
+  largest_ = *std::max_element(small_counts_.begin(), small_counts_.end());
+  return true;
+}
+
+template <bool Weighted>
+void OrderedCounter::number_and_count(const OrderedRows& rows, Coded a, Coded b) {
+  const std::size_t count = a.codes.size();
+  const std::size_t width = count + 1;
   const auto states = static_cast<std::uint32_t>(b.states);
+  const std::uint32_t* of_a = a.codes.data();
+  const std::uint32_t* of_b = b.codes.data();
+  const std::uint32_t* classes = rows.classes.codes.data();
+  std::uint32_t* numbers = numbers_.data();
+  std::uint32_t* merged = merged_.data();
+  std::uint16_t* counts = small_counts_.data();
+  std::uint16_t* in_class = in_class_.data();
   const std::uint32_t base = base_;
   std::uint32_t last = base;
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t& entry = numbers_[a.codes[i] * states + b.codes[i]];
-    const bool known = entry > base;
+    const std::uint32_t cell = of_a[i] * states + of_b[i];
+    const std::uint32_t before = numbers[cell];
+    const bool known = before > base;
     last += known ? 0 : 1;
-    entry = known ? entry : last;
+    const std::uint32_t entry = known ? before : last;
+    numbers[cell] = entry;
     const std::uint32_t number = entry - base;
-    const auto weight = static_cast<std::uint16_t>(weight_of(rows, i));
-    merged_[i] = number;
-    small_counts_[number] = static_cast<std::uint16_t>(small_counts_[number] + weight);
-    std::uint16_t& in_class = in_class_[rows.classes.codes[i] * width + number];
-    in_class = static_cast<std::uint16_t>(in_class + weight);
+    const auto weight = static_cast<std::uint16_t>(Weighted ? rows.weights[i] : 1);
+    merged[i] = number;
+    counts[number] = static_cast<std::uint16_t>(counts[number] + weight);
+    std::uint16_t& counted = in_class[classes[i] * width + number];
+    counted = static_cast<std::uint16_t>(counted + weight);
   }
   base_ = last;
   last_ = last - base;
-  largest_ = *std::max_element(small_counts_.begin(), small_counts_.end());
-  return true;
 }
 
 /// Adds up all merged states of each class, empty ones too: their terms are 0 and change no sum, and a branch would
@@ -249,19 +269,22 @@ void OrderedCounter::sum_small(const OrderedRows& rows, PairTerms& out) {
   double entropy = 0;
   const double* alone = rows.terms.of_counts();
   const std::uint16_t* counts = small_counts_.data();
+  places_.resize(width);
+  std::uint16_t* places = places_.data();
   for (std::size_t y = 0; y + 1 < rows.class_begins.size(); ++y) {
     const std::span members(rows.by_class.data() + rows.class_begins[y],
                             rows.class_begins[y + 1] - rows.class_begins[y]);
     const double* terms = rows.terms.of_class(y);
     std::uint16_t* in_class = in_class_.data() + y * width;
-    const auto add = [&](std::uint32_t number) {
-      const std::uint32_t c = in_class[number];
-      information += terms[c * small + counts[number]];
-      if constexpr (WithEntropy) entropy -= alone[c];
-      in_class[number] = 0;
-    };
     if (members.size() > few) {
-      for (std::uint32_t number = 1; number <= last_; ++number) add(number);
+      for (std::uint32_t number = 1; number <= last_; ++number) {
+        places[number] = static_cast<std::uint16_t>(in_class[number] * small + counts[number]);
+        in_class[number] = 0;
+      }
+      for (std::uint32_t number = 1; number <= last_; ++number) {
+        information += terms[places[number]];
+        if constexpr (WithEntropy) entropy -= alone[places[number] / small];
+      }
       continue;
     }
     std::uint32_t sorted[few];
@@ -270,7 +293,11 @@ void OrderedCounter::sum_small(const OrderedRows& rows, PairTerms& out) {
       for (; at > 0 && sorted[at - 1] > merged_[members[k]]; --at) sorted[at] = sorted[at - 1];
       sorted[at] = merged_[members[k]];
     }
-    for (std::size_t k = 0; k < members.size(); ++k) add(sorted[k]);  // a repeated state finds its count gone
+    for (std::size_t k = 0; k < members.size(); ++k) {  // a repeated state finds its count gone
+      const std::uint32_t c = std::exchange(in_class[sorted[k]], std::uint16_t{0});
+      information += terms[c * small + counts[sorted[k]]];
+      if constexpr (WithEntropy) entropy -= alone[c];
+    }
   }
   out.joint_with_class = in_bits(information);
   out.joint_entropy = in_bits(entropy);

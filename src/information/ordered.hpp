@@ -117,6 +117,8 @@ class OrderedCounter {
   void count(const OrderedRows& rows, Coded a, std::vector<std::uint32_t>& counts);
   void merged_with_class(const OrderedRows& rows, Coded merged, Terms wanted, PairTerms& out);
   bool merge_small(const OrderedRows& rows, Coded a, Coded b);
+  template <bool Weighted>
+  void number_and_count(const OrderedRows& rows, Coded a, Coded b);
   template <bool WithEntropy>
   void sum_small(const OrderedRows& rows, PairTerms& out);
 
@@ -126,7 +128,7 @@ class OrderedCounter {
   std::vector<std::uint64_t> keys_;
   // of merge_small
   std::vector<std::uint32_t> numbers_;  ///< of joint states, above `base_` where this pair has shown them
-  std::vector<std::uint16_t> small_counts_, in_class_;
+  std::vector<std::uint16_t> small_counts_, in_class_, places_;
   std::uint32_t base_ = 0;
   std::uint32_t last_ = 0;
   std::uint32_t largest_ = 0;

@@ -29,8 +29,9 @@ inline std::uint32_t* clear_room(std::vector<std::uint32_t>& table, std::size_t 
 
 /// One table for each class in turn, its counts added to a table of all classes. Rows are sorted by class.
 struct TableRows {
-  std::span<const std::int64_t> class_begins;  ///< one more than classes
-  const std::uint32_t* weights = nullptr;      ///< in sorted order; nullptr: once each
+  std::span<const std::int64_t> class_begins;
+  std::span<const std::int64_t> class_ends;
+  const std::uint32_t* weights = nullptr;  ///< in sorted order; nullptr: once each
 };
 
 template <class Code>
@@ -50,11 +51,11 @@ JointSums table_sums(const FixedLog& log, const TableRows& rows, const Code* x, 
   JointSums sums;
   std::uint32_t* merged = cleared(scratch.merged, cells);
   if (!with_class) {
-    count_cells(x, s, 0, rows.class_begins.back(), rows.weights, states, merged);
+    count_cells(x, s, 0, rows.class_ends.back(), rows.weights, states, merged);
   } else {
-    for (std::size_t y = 0; y + 1 < rows.class_begins.size(); ++y) {
+    for (std::size_t y = 0; y < rows.class_begins.size(); ++y) {
       std::uint32_t* table = cleared(scratch.table, cells);
-      count_cells(x, s, rows.class_begins[y], rows.class_begins[y + 1], rows.weights, states, table);
+      count_cells(x, s, rows.class_begins[y], rows.class_ends[y], rows.weights, states, table);
       for (std::size_t e = 0; e < cells; ++e) {
         sums.with_class += log(table[e]);
         merged[e] += table[e];
