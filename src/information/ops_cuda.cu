@@ -3,21 +3,19 @@
 // The GPU counts; logarithms come from the host. Sums in FEAST's order of more than 128 examples are left to the host's
 // cores: only ties ask for them.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <numeric>
 
 #include "cuda/check.cuh"
+#include "information/class_order.hpp"
 #include "information/columns.hpp"
 #include "information/ordered.hpp"
 #include "information/ordered_cuda.cuh"
+#include "information/ordered_device.cuh"
 #include "information/sums_cuda.cuh"
 
 namespace sheaf::information {
 namespace {
 
-/// Tables of terms grow with its cube.
-constexpr std::int64_t most_ordered_total = 256;
 constexpr std::int64_t most_pairs_at_once = 1 << 20;
 
 /// Host memory the GPU copies from and to without a detour.
@@ -58,7 +56,7 @@ struct Partner {
   Array<std::uint32_t> codes, with_class, counts, class_counts;
   std::int64_t sum = 0;
   std::int64_t class_sum = 0;
-  double entropy_in_class = 0;
+  gpu::OrderedDevicePartner ordered;
 };
 
 class CudaOps final : public Ops {
@@ -68,7 +66,8 @@ class CudaOps final : public Ops {
         problem_(problem),
         kernel_(kernel),
         device_(context.device()),
-        processors_(attribute(device_.index, cudaDevAttrMultiProcessorCount)) {
+        processors_(attribute(device_.index, cudaDevAttrMultiProcessorCount)),
+        ordered_(context.device()) {
     states_ = Array<std::int32_t>::copy_of(problem.table->states, device_);
     classes_.assign(problem.classes.begin(), problem.classes.end());
     if (kernel_ == Kernel::tables) send_sorted();
@@ -88,7 +87,7 @@ class CudaOps final : public Ops {
     log_ = FixedLog(problem_.total());
     device_log_ = Array<std::int64_t>::copy_of(log_.values(), device_);
     send_weights();
-    if (kernel_ == Kernel::ordered) choose_ordered_rows();
+    if (kernel_ == Kernel::ordered) ordered_.choose_rows(problem_);
   }
 
   std::int32_t add_partner(std::int32_t feature) override {
@@ -119,20 +118,20 @@ class CudaOps final : public Ops {
   }
 
   void ordered_terms(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) override {
-    if (kernel_ != Kernel::ordered || log_.total() > most_ordered_total) {
+    if (kernel_ != Kernel::ordered || !ordered_.fits()) {
       settle_on_host(pairs, wanted, out);
       return;
     }
     const cuda::Current current(device_.index);
-    if ((wanted & between) != 0) send_mutual_terms();
+    if ((wanted & between) != 0) ordered_.need_mutual_terms();
     const int terms = count_terms(wanted);
     in_pieces(pairs.size(), [&](std::size_t first, std::size_t count) {
       send_pairs(pairs.subspan(first, count));
       grow(device_terms_, static_cast<std::int64_t>(count) * terms);
       const auto blocks = static_cast<unsigned>((count + gpu::ordered_warps - 1) / gpu::ordered_warps);
       gpu::ordered_pairs<<<blocks, gpu::ordered_warps * 32, 0, stream_>>>(
-          ordered_view(), device_ordered_partners_.data(), device_pairs_.data(), static_cast<std::int64_t>(count),
-          wanted, device_terms_.data());
+          ordered_.view(dense_.data(), problem_.rows()), device_ordered_partners_.data(), device_pairs_.data(),
+          static_cast<std::int64_t>(count), wanted, device_terms_.data());
       cuda::check_launch("ordered_pairs");
       std::vector<double> values(count * static_cast<std::size_t>(terms));
       fetch(device_terms_.data(), std::span(values));
@@ -203,42 +202,21 @@ class CudaOps final : public Ops {
     nonzeros_ = codes.codes.to(device_);
   }
 
-  /// Rows of each class side by side, each class from a multiple of row_unit on.
   void send_sorted() {
     const BinnedTable& table = *problem_.table;
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(problem_.class_count), 0);
-    for (const std::int32_t y : problem_.classes) ++counts[static_cast<std::size_t>(y)];
-    std::vector<std::int64_t> begins, ends;
-    for (const std::int64_t count : counts) {
-      begins.push_back(stride_);
-      ends.push_back(stride_ + count);
-      stride_ += (count + gpu::row_unit - 1) / gpu::row_unit * gpu::row_unit;
-    }
-    class_begins_ = Array<std::int64_t>::copy_of(begins, device_);
-    class_ends_ = Array<std::int64_t>::copy_of(ends, device_);
-    std::vector<std::int64_t> next = begins;
-    for (const std::int32_t y : problem_.classes) places_.push_back(next[static_cast<std::size_t>(y)]++);
-    sorted_ = Array<std::uint8_t>(stride_ * table.features, device_);
-    std::vector<std::uint16_t> column;
+    order_ = order_by_class(problem_, gpu::row_unit);
+    class_begins_ = Array<std::int64_t>::copy_of(order_.begins, device_);
+    class_ends_ = Array<std::int64_t>::copy_of(order_.ends, device_);
+    sorted_ = Array<std::uint8_t>(order_.stride * table.features, device_);
     const std::int64_t at_once =
-        std::max<std::int64_t>(1, (std::int64_t{64} << 20) / std::max<std::int64_t>(stride_, 1));
-    for (std::int64_t j = 0; j < table.features; j += at_once)
-      send_sorted_part(j, std::min(table.features, j + at_once));
-  }
-  void send_sorted_part(std::int64_t begin, std::int64_t end) {
-    std::vector<std::uint8_t> part(static_cast<std::size_t>((end - begin) * stride_), 0);
-#pragma omp parallel num_threads(context_.threads())
-    {
-      std::vector<std::uint8_t> column;
-#pragma omp for schedule(static)
-      for (std::int64_t j = begin; j < end; ++j) {
-        read_column(*problem_.table, j, column);
-        std::uint8_t* to = part.data() + (j - begin) * stride_;
-        for (std::size_t i = 0; i < column.size(); ++i) to[places_[i]] = column[i];
-      }
+        std::max<std::int64_t>(1, (std::int64_t{64} << 20) / std::max<std::int64_t>(order_.stride, 1));
+    std::vector<std::uint8_t> part(static_cast<std::size_t>(std::min(at_once, table.features) * order_.stride), 0);
+    for (std::int64_t j = 0; j < table.features; j += at_once) {
+      const Range features{j, std::min(table.features, j + at_once)};
+      place_columns(table, order_, features, context_.threads(), part.data());
+      copy_bytes(sorted_.data() + j * order_.stride, device_, part.data(), Device::cpu(),
+                 (features.end - j) * order_.stride);
     }
-    copy_bytes(sorted_.data() + begin * stride_, device_, part.data(), Device::cpu(),
-               static_cast<std::int64_t>(part.size()));
   }
 
   void send_weights() {
@@ -248,8 +226,9 @@ class CudaOps final : public Ops {
       weights_ = Array<std::uint32_t>::copy_of(problem_.weights, device_);
       return;
     }
-    std::vector<std::uint32_t> sorted(static_cast<std::size_t>(stride_), 0);
-    for (std::size_t i = 0; i < places_.size(); ++i) sorted[static_cast<std::size_t>(places_[i])] = problem_.weights[i];
+    std::vector<std::uint32_t> sorted(static_cast<std::size_t>(order_.stride), 0);
+    for (std::size_t i = 0; i < order_.places.size(); ++i)
+      sorted[static_cast<std::size_t>(order_.places[i])] = problem_.weights[i];
     weights_ = Array<std::uint32_t>::copy_of(sorted, device_);
   }
 
@@ -258,7 +237,7 @@ class CudaOps final : public Ops {
   std::int32_t add(Partner partner, const std::vector<std::uint32_t>& codes) {
     const cuda::Current current(device_.index);
     stream_.synchronize();
-    if (kernel_ == Kernel::ordered) prepare_ordered(partner, codes);
+    if (kernel_ == Kernel::ordered) partner.ordered = ordered_.prepare(codes, partner.states);
     if (kernel_ == Kernel::grouped || kernel_ == Kernel::nonzeros) prepare_counts(partner, codes);
     partners_.push_back(std::move(partner));
     send_partners();
@@ -298,69 +277,6 @@ class CudaOps final : public Ops {
     rooms_ = Array<std::uint32_t>::zeros(room_ * room_count_, device_);
   }
 
-  void choose_ordered_rows() {
-    chosen_.clear();
-    ordered_weights_.clear();
-    ordered_classes_.clear();
-    ordered_ = {};
-    for (std::size_t i = 0; i < classes_.size(); ++i) {
-      const std::uint32_t weight = problem_.weights.empty() ? 1 : problem_.weights[i];
-      if (weight == 0) continue;
-      chosen_.push_back(static_cast<std::uint32_t>(i));
-      ordered_weights_.push_back(weight);
-      ordered_classes_.push_back(classes_[i]);
-    }
-    ordered_.weights = ordered_weights_;
-    ordered_.classes = {ordered_classes_, problem_.class_count};
-    ordered_.finish();
-    device_chosen_ = Array<std::uint32_t>::copy_of(chosen_, device_);
-    device_ordered_weights_ = Array<std::uint32_t>::copy_of(ordered_weights_, device_);
-    device_ordered_classes_ = Array<std::uint32_t>::copy_of(ordered_classes_, device_);
-    if (log_.total() <= most_ordered_total) send_terms();
-  }
-
-  void prepare_ordered(Partner& partner, const std::vector<std::uint32_t>& codes) {
-    std::vector<std::uint32_t> chosen;
-    for (const std::uint32_t i : chosen_) chosen.push_back(codes[i]);
-    const OrderedPartner prepared = OrderedCounter().prepare(ordered_, std::move(chosen), partner.states);
-    partner.entropy_in_class = prepared.entropy_in_class;
-    partner.codes = Array<std::uint32_t>::copy_of(prepared.codes, device_);
-    partner.with_class = Array<std::uint32_t>::copy_of(prepared.with_class, device_);
-  }
-
-  void send_terms() {
-    const auto size = static_cast<std::uint32_t>(log_.total()) + 1;
-    const TermTable& terms = ordered_.terms;
-    std::vector<double> alone(size, 0.0), conditional(std::size_t{size} * size, 0.0), with_class;
-    std::vector<std::int64_t> offsets;
-    for (std::uint32_t c = 1; c < size; ++c) {
-      alone[c] = terms.alone_of(c);
-      for (std::uint32_t b = c; b < size; ++b) conditional[c * size + b] = terms.conditional_of(c, b);
-    }
-    for (const std::uint32_t of_class : ordered_.class_counts) {
-      offsets.push_back(static_cast<std::int64_t>(with_class.size()));
-      with_class.resize(with_class.size() + (std::size_t{of_class} + 1) * size, 0.0);
-      double* table = with_class.data() + offsets.back();
-      for (std::uint32_t c = 1; c <= of_class; ++c)
-        for (std::uint32_t a = c; a < size; ++a) table[c * size + a] = terms.mutual_of(c, a, of_class);
-    }
-    alone_ = Array<double>::copy_of(alone, device_);
-    conditional_ = Array<double>::copy_of(conditional, device_);
-    with_class_ = Array<double>::copy_of(with_class, device_);
-    term_offsets_ = Array<std::int64_t>::copy_of(offsets, device_);
-    mutual_ = {};
-  }
-  void send_mutual_terms() {
-    if (mutual_.size() > 0) return;
-    const auto size = static_cast<std::uint32_t>(log_.total()) + 1;
-    std::vector<double> mutual(std::size_t{size} * size * size, 0.0);
-    for (std::uint32_t c = 1; c < size; ++c)
-      for (std::uint32_t a = c; a < size; ++a)
-        for (std::uint32_t b = c; b < size; ++b)
-          mutual[(std::size_t{c} * size + a) * size + b] = ordered_.terms.mutual_of(c, a, b);
-    mutual_ = Array<double>::copy_of(mutual, device_);
-  }
-
   void send_partners() {
     if (kernel_ == Kernel::tables) {
       std::vector<std::int32_t> features;
@@ -368,7 +284,8 @@ class CudaOps final : public Ops {
       device_features_ = Array<std::int32_t>::copy_of(features, device_);
     } else if (kernel_ == Kernel::ordered) {
       std::vector<gpu::OrderedPartnerView> views;
-      for (const Partner& p : partners_) views.push_back({p.codes.data(), p.with_class.data(), p.entropy_in_class});
+      for (const Partner& p : partners_)
+        views.push_back({p.ordered.codes.data(), p.ordered.with_class.data(), p.ordered.entropy_in_class});
       device_ordered_partners_ = Array<gpu::OrderedPartnerView>::copy_of(views, device_);
     } else {
       std::vector<gpu::PartnerView> views;
@@ -380,19 +297,6 @@ class CudaOps final : public Ops {
   }
 
   // Launches.
-
-  gpu::OrderedView ordered_view() const {
-    const gpu::TermTables terms{mutual_.data(),      with_class_.data(), term_offsets_.data(),
-                                conditional_.data(), alone_.data(),      static_cast<int>(log_.total()) + 1,
-                                std::log(2.0)};
-    return {dense_.data(),
-            problem_.rows(),
-            device_chosen_.data(),
-            device_ordered_weights_.data(),
-            device_ordered_classes_.data(),
-            static_cast<int>(chosen_.size()),
-            terms};
-  }
 
   const std::uint32_t* weights() const { return problem_.weights.empty() ? nullptr : weights_.data(); }
 
@@ -421,8 +325,8 @@ class CudaOps final : public Ops {
     const auto bytes = static_cast<int>(states * states * 4 * (with_class ? 2 : 1));
     cuda::check(cudaFuncSetAttribute(gpu::table_pairs, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                 "asking for memory on chip");
-    const gpu::TableView view{sorted_.data(),       stride_,   class_begins_.data(), class_ends_.data(),
-                              problem_.class_count, weights(), states_.data(),       device_log_.data()};
+    const gpu::TableView view{sorted_.data(),       order_.stride, class_begins_.data(), class_ends_.data(),
+                              problem_.class_count, weights(),     states_.data(),       device_log_.data()};
     gpu::table_pairs<<<static_cast<unsigned>(count), gpu::table_threads, static_cast<std::size_t>(bytes), stream_>>>(
         view, device_features_.data(), device_pairs_.data(), with_class, device_sums_.data());
   }
@@ -458,8 +362,7 @@ class CudaOps final : public Ops {
   Array<std::int32_t> states_;
   Array<std::uint32_t> weights_;
   // tables
-  std::int64_t stride_ = 0;
-  std::vector<std::int64_t> places_;
+  ClassOrder order_;
   Array<std::uint8_t> sorted_;
   Array<std::int64_t> class_begins_, class_ends_;
   Array<std::int32_t> device_features_;
@@ -475,11 +378,7 @@ class CudaOps final : public Ops {
   std::int64_t room_count_ = 0;
   Array<gpu::PartnerView> device_partners_;
   // ordered
-  OrderedRows ordered_;
-  std::vector<std::uint32_t> chosen_, ordered_weights_, ordered_classes_;
-  Array<std::uint32_t> device_chosen_, device_ordered_weights_, device_ordered_classes_;
-  Array<double> mutual_, with_class_, conditional_, alone_;
-  Array<std::int64_t> term_offsets_;
+  gpu::OrderedDevice ordered_;
   Array<gpu::OrderedPartnerView> device_ordered_partners_;
   // calls
   std::vector<Partner> partners_;

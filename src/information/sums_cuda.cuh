@@ -47,9 +47,10 @@ __device__ inline void count_rows(const TableView& view, const std::uint8_t* s, 
     const uint4 of_x = *reinterpret_cast<const uint4*>(x + i);
     const std::uint32_t words_s[4] = {of_s.x, of_s.y, of_s.z, of_s.w};
     const std::uint32_t words_x[4] = {of_x.x, of_x.y, of_x.z, of_x.w};
+    const int valid = end - i < row_unit ? static_cast<int>(end - i) : row_unit;
 #pragma unroll
     for (int k = 0; k < row_unit; ++k) {
-      if (i + k >= end) break;
+      if (k >= valid) continue;
       const std::uint32_t state_s = (words_s[k / 4] >> (k % 4 * 8)) & 0xffU;
       const std::uint32_t state_x = (words_x[k / 4] >> (k % 4 * 8)) & 0xffU;
       atomicAdd(table + state_s * width + state_x, view.weights == nullptr ? 1U : view.weights[i + k]);
