@@ -9,10 +9,13 @@
 #include <sheaf/random.hpp>
 
 #include "information/select.hpp"
+#include "information/shared_counts.hpp"
 
 namespace sheaf {
 namespace information {
 namespace {
+
+constexpr std::int64_t most_shared_bytes = std::int64_t{2} << 30;
 
 /// How often each example is drawn when as many are drawn as there are, with replacement. A resample without two
 /// classes says nothing: it is drawn again.
@@ -113,7 +116,8 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
     const Facts of_resample = b < 0 ? Facts() : find_facts(problem, context.threads());
     for (const SelectionOptions& run : runs) {
       auto& ops = devices[merges_partners(run)];
-      if (ops == nullptr) ops = make_devices(context, problem, run, merges_partners(run));
+      if (ops == nullptr)
+        ops = share_counts(make_devices(context, problem, run, merges_partners(run)), problem, most_shared_bytes);
       ops->choose_rows(weights);
       result.members.push_back({b, select_with(context, problem, b < 0 ? facts : of_resample, *ops, run)});
     }
