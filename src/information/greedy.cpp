@@ -176,11 +176,12 @@ class Greedy {
 
   /// Counts candidates, those that reach highest first, until no other can beat the best or tie with it.
   Best settle() {
+    if (criterion_.needs == 0) return most_relevant();
     Best best;
     std::vector<Best> complete;
-    if (criterion_.needs == 0) return most_relevant();
+    std::vector<std::int32_t> open;
     for (int pass = 0;; ++pass) {
-      const auto open = open_candidates(best, pass);
+      open = open_candidates(best, pass, open);
       if (open.empty()) break;
       advance(open, pass);
       for (const std::int32_t j : open) {
@@ -205,26 +206,37 @@ class Greedy {
     return of_bounds * static_cast<double>(selected_.size()) + (ordered_ ? 0 : 2 * score_error());
   }
 
-  std::vector<std::int32_t> open_candidates(const Best& best, int pass) const {
+  /// Those that may still beat or tie with the best. What the second pass leaves out cannot come back later.
+  std::vector<std::int32_t> open_candidates(const Best& best, int pass, const std::vector<std::int32_t>& before) const {
     const double least = options_.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
     // Minima of parts as FEAST rounds them are bounds without error: a tie is lost to a lower index.
     const bool exact = ordered_ && is(Accumulation::minimum) && best.feature >= 0 && options_.lazy;
     std::vector<std::int32_t> open;
-    for (std::size_t j = 0; j < taken_.size(); ++j) {
-      if (reach_[j] < least || taken_[j] != 0 || accumulated_[j].parts == partners()) continue;
-      if (exact && static_cast<std::int64_t>(j) > best.feature && reach_[j] <= best.score) continue;
-      open.push_back(static_cast<std::int32_t>(j));
-    }
-    const std::size_t first = static_cast<std::size_t>(std::max<std::int64_t>(ops_.batch() / (4 * partners()), 16));
-    if (!options_.lazy || pass > 0 || open.size() <= first) return open;
-    const auto middle = open.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto consider = [&](std::int32_t candidate) {
+      const auto j = static_cast<std::size_t>(candidate);
+      if (reach_[j] < least || taken_[j] != 0 || accumulated_[j].parts == partners()) return;
+      if (exact && candidate > best.feature && reach_[j] <= best.score) return;
+      open.push_back(candidate);
+    };
+    if (pass > 1)
+      std::for_each(before.begin(), before.end(), consider);
+    else
+      for (std::int32_t j = 0; j < static_cast<std::int32_t>(taken_.size()); ++j) consider(j);
+    if (options_.lazy && pass == 0) keep_highest(open);
+    return open;
+  }
+
+  /// Enough to set a mark for the others.
+  void keep_highest(std::vector<std::int32_t>& open) const {
+    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(ops_.batch() / (4 * partners()), 16));
+    if (open.size() <= most) return;
+    const auto middle = open.begin() + static_cast<std::ptrdiff_t>(most);
     std::nth_element(open.begin(), middle, open.end(), [this](std::int32_t a, std::int32_t b) {
       const double reach_a = reach_[static_cast<std::size_t>(a)];
       const double reach_b = reach_[static_cast<std::size_t>(b)];
       return reach_a > reach_b || (reach_a == reach_b && a < b);
     });
-    open.resize(first);
-    return open;
+    open.resize(most);
   }
 
   /// Missing parts to count at once: few where bounds may rule the candidate out before the rest, but never so few that
@@ -238,18 +250,30 @@ class Greedy {
 
   void advance(const std::vector<std::int32_t>& open, int pass) {
     std::vector<Pair> pairs;
+    std::vector<std::size_t> begins;
     const std::int32_t deep = depth(open.size(), pass);
-    for (const std::int32_t j : open) missing(j, accumulated_[static_cast<std::size_t>(j)].parts, deep, pairs);
-    work_.pairs_counted += std::ssize(pairs);
-    const auto terms = ordered_ ? ordered_terms(pairs) : quick_terms(pairs);
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
-      const auto j = static_cast<std::size_t>(pairs[k].candidate);
-      const double part = include(accumulated_[j], terms[k]);
-      if (is(Accumulation::sum)) bounds_[j] += part - most(static_cast<std::size_t>(pairs[k].partner), j);
-      if (is(Accumulation::minimum)) bounds_[j] = std::min(bounds_[j], part);
-      if (is(Accumulation::latest)) bounds_[j] = part;
-      reach_[j] = score_of(j, bounds_[j]);
+    for (const std::int32_t j : open) {
+      begins.push_back(pairs.size());
+      missing(j, accumulated_[static_cast<std::size_t>(j)].parts, deep, pairs);
     }
+    begins.push_back(pairs.size());
+    work_.pairs_counted += std::ssize(pairs);
+    const std::vector<PairTerms> terms = ordered_ ? ordered_terms(pairs) : std::vector<PairTerms>();
+    const std::vector<JointSums> sums = ordered_ ? std::vector<JointSums>() : joint_sums(pairs);
+    parallel_ranges(context_.threads(), std::ssize(open), 1 << 11, [&](Range range) {
+      for (std::size_t e = begins[static_cast<std::size_t>(range.begin)];
+           e < begins[static_cast<std::size_t>(range.end)]; ++e)
+        count_in(pairs[e], ordered_ ? terms[e] : quick_terms(pairs[e], sums[e]));
+    });
+  }
+
+  void count_in(const Pair& pair, const PairTerms& terms) {
+    const auto j = static_cast<std::size_t>(pair.candidate);
+    const double part = include(accumulated_[j], terms);
+    if (is(Accumulation::sum)) bounds_[j] += part - most(static_cast<std::size_t>(pair.partner), j);
+    if (is(Accumulation::minimum)) bounds_[j] = std::min(bounds_[j], part);
+    if (is(Accumulation::latest)) bounds_[j] = part;
+    reach_[j] = score_of(j, bounds_[j]);
   }
 
   void missing(std::int32_t j, std::int32_t from, std::int32_t most_parts, std::vector<Pair>& pairs) const {
@@ -272,14 +296,14 @@ class Greedy {
     return terms;
   }
 
-  std::vector<PairTerms> quick_terms(std::span<const Pair> pairs) const {
+  std::vector<JointSums> joint_sums(std::span<const Pair> pairs) const {
     std::vector<JointSums> sums(pairs.size());
     ops_.joint_sums(pairs, criterion_.needs != between, sums);
-    std::vector<PairTerms> terms(pairs.size());
-    for (std::size_t k = 0; k < pairs.size(); ++k)
-      terms[k] = terms_of(facts_, partners_[static_cast<std::size_t>(pairs[k].partner)],
-                          facts_.features[static_cast<std::size_t>(pairs[k].candidate)], sums[k]);
-    return terms;
+    return sums;
+  }
+  PairTerms quick_terms(const Pair& pair, const JointSums& sums) const {
+    return terms_of(facts_, partners_[static_cast<std::size_t>(pair.partner)],
+                    facts_.features[static_cast<std::size_t>(pair.candidate)], sums);
   }
 
   /// Candidates that rounding might put first are counted in FEAST's order. A lone one is the winner as it stands.
