@@ -261,6 +261,58 @@ TEST(Criteria, PickAsTheDefinitionsSayWithEveryKernel) {
   });
 }
 
+TEST(Criteria, NoPartExceedsItsBound) {
+  for (const Case& c : cases()) {
+    const Table plain(c);
+    const BinnedTable table = test::dense_table(plain.columns, c.rows);
+    const BinnedTarget target = test::target_of(plain.classes);
+    const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
+    const Facts facts = find_facts(problem, 1);
+    const TableFacts all{facts.classes.entropy, std::log2(static_cast<double>(c.rows))};
+    for (std::size_t s = 0; s < std::min<std::size_t>(plain.columns.size(), 4); ++s)
+      for (std::size_t j = 0; j < plain.columns.size(); ++j) {
+        const PairTerms terms = reference_terms(plain, s, j);
+        for (const CriterionInfo& info : criteria()) {
+          const Criterion* criterion = greedy_criterion(info.name);
+          if (criterion == nullptr || c.classes < 2) continue;
+          const Weights weights{0.7, info.name == "cife" ? 1.5 : 0.3};
+          const auto score = [&](double part) { return criterion->score(facts.features[j].relevance, part, 1); };
+          const double bound = criterion->most(facts.features[s], facts.features[j], all, weights);
+          EXPECT_GE(score(bound), score(criterion->part(terms, weights)) - 1e-9)
+              << info.name << " " << describe(c) << " pair " << s << " " << j;
+        }
+      }
+  }
+}
+
+TEST(Criteria, BoundsSaveWorkAndChangeNothing) {
+  for (const Device device : test::devices())
+    for (const Case& c : {Case{97, 300, 2, 64, 0}, Case{90, 200, 30, 20, 0.3}, Case{1500, 150, 3, 8, 0.5}}) {
+      const Table plain(c);
+      const BinnedTable table = test::dense_table(plain.columns, c.rows);
+      const BinnedTarget target = test::target_of(plain.classes);
+      std::int64_t saved = 0;
+      for (const CriterionInfo& info : criteria()) {
+        if (greedy_criterion(info.name) == nullptr) continue;
+        SCOPED_TRACE(fmt::format("{} {} {}", to_string(device), describe(c), info.name));
+        SelectionOptions options;
+        options.criterion = info.name;
+        options.count = 25;
+        const Selection lazy = select_features(context_of(device, 2), table, target, options);
+        options.lazy = false;
+        const Selection whole = select_features(context_of(device, 2), table, target, options);
+        ASSERT_EQ(lazy.selected.size(), whole.selected.size());
+        for (std::size_t k = 0; k < lazy.selected.size(); ++k) {
+          EXPECT_EQ(lazy.selected[k].index, whole.selected[k].index);
+          EXPECT_EQ(lazy.selected[k].score, whole.selected[k].score);
+        }
+        EXPECT_EQ(whole.work.pairs_counted, whole.work.pairs_possible);
+        saved += whole.work.pairs_counted - lazy.work.pairs_counted;
+      }
+      EXPECT_GT(saved, 0);
+    }
+}
+
 TEST(Criteria, PreselectedFeaturesCountAsSelected) {
   const Table plain({200, 12, 3, 5, 0.2});
   const BinnedTable table = test::dense_table(plain.columns, 200);
