@@ -47,13 +47,14 @@ run_sanitizer() {
 
 run_bench() {
   local program
-  for program in bench_products bench_newton bench_scores; do
+  for program in bench_products bench_newton bench_scores bench_selection; do
     [[ -x $build/$program ]] || { echo "gpu: $build/$program is missing; build first" >&2; return 1; }
   done
   "$build/bench_products" --device cuda
   "$build/bench_newton" search --device cuda --precision float
   "$build/bench_newton" search --device cuda --precision float --kind classification --rows 10000000 --features 28
   "$build/bench_scores" --device cuda --rows 10000000
+  "$build/bench_selection" --device cuda
 }
 
 gpu_line

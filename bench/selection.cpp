@@ -1,0 +1,218 @@
+// Selecting 200 features by JMI on the five shapes of the CUDA-JMI paper, 64 bins, beside a plain sequential program of
+// the published pseudo-code, in one run; then the other criteria beside JMI, and growth in every direction.
+//
+// The floor, before anything was tuned. A pair of features costs one read of both columns and one update of a count for
+// each example: at one byte each and one update a cycle, shape 5 has 3,072 x 199 pairs of 531,131 examples, 3.2e11
+// updates: 125 s on one core of 2.6 GHz, 62 s on two; on 132 multiprocessors with 8 updates a cycle 0.2 s, and its
+// 1.6 GB read 199 times 0.07 s at 4.8 TB/s. Upper bounds take a share of the pairs away from that.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <sheaf/context.hpp>
+#include <sheaf/selection.hpp>
+
+#include "information/columns.hpp"
+#include "peers/sequential_jmi.hpp"
+#include "selection_tables.hpp"
+#include "timing.hpp"
+
+namespace sheaf::bench {
+namespace {
+
+struct Arguments {
+  std::string device = "cpu";
+  int threads = 0;
+  int shape = 0;
+  std::int64_t count = 200;
+  double scale = 1;
+  std::string file;
+  bool others = false;
+  bool growth = false;
+};
+
+std::vector<SelectionShape> paper_shapes(double scale) {
+  const auto rows = [scale](std::int64_t n) {
+    return n < 1000 ? n : static_cast<std::int64_t>(static_cast<double>(n) * scale);
+  };
+  return {{"1: genes, 2 classes", 24481, 97, 2, 0, 64},
+          {"2: genes, 43 classes", 27679, 90, 43, 0, 64},
+          {"3: text, 2 classes", 47236, rows(20242), 2, rows(1500000), 64},
+          {"4: text, 20 classes", 62061, rows(15935), 20, rows(1270000), 64},
+          {"5: pictures, 10 classes", 3072, rows(531131), 10, 0, 64}};
+}
+
+struct Timed {
+  Selection selection;
+  double seconds = 0;
+};
+
+Timed run_ours(const Context& context, const SelectionData& data, SelectionOptions options) {
+  Timed timed;
+  const double start = now();
+  timed.selection = select_features(context, data.table, data.target, options);
+  timed.seconds = now() - start;
+  return timed;
+}
+
+std::vector<int> plain_column(const SelectionData& data, std::int64_t j) {
+  std::vector<std::uint32_t> codes;
+  information::read_column(data.table, j, codes);
+  return {codes.begin(), codes.end()};
+}
+
+/// Seconds the sequential program takes for all rounds: measured on pairs spread over the features, and scaled.
+double sequential_seconds(const SelectionData& data, std::int64_t count, std::int64_t& sample) {
+  SequentialJmi peer({data.target.classes.begin(), data.target.classes.end()}, data.shape.classes);
+  const std::vector<int> selected = plain_column(data, data.shape.features / 2);
+  const std::int64_t most = std::max<std::int64_t>(4, std::int64_t{100'000'000} / data.shape.rows);
+  sample = std::min<std::int64_t>({most, data.shape.features, 4000});
+  double seconds = 0;
+  double sum = 0;
+  for (std::int64_t k = 0; k < sample; ++k) {
+    const std::vector<int> candidate = plain_column(data, k * data.shape.features / sample);
+    const double start = now();
+    sum += peer.joint_information(selected, data.shape.bins, candidate, data.shape.bins);
+    seconds += now() - start;
+  }
+  double pairs = 0;
+  for (std::int64_t round = 1; round < count; ++round) pairs += static_cast<double>(data.shape.features - round);
+  if (sum < 0) std::puts("");  // the sums are used
+  return seconds / static_cast<double>(sample) * pairs;
+}
+
+double share_counted(const SelectionWork& work) {
+  return work.pairs_possible > 0
+             ? 100.0 * static_cast<double>(work.pairs_counted) / static_cast<double>(work.pairs_possible)
+             : 0;
+}
+
+void bench_data(const Context& context, const SelectionData& data, std::int64_t count) {
+  const SelectionShape& shape = data.shape;
+  SelectionOptions options;
+  options.count = count;
+  const Timed ours = run_ours(context, data, options);
+  std::int64_t sample = 0;
+  const double sequential = sequential_seconds(data, count, sample);
+  std::printf(
+      "%-24s %6lld x %6lld  %-8s %9.3f s  %11.1f s  %8.0fx  %5.1f %% of pairs, %lld in order (sequential from %lld "
+      "pairs)\n",
+      shape.name.c_str(), static_cast<long long>(shape.features), static_cast<long long>(shape.rows),
+      ours.selection.kernel.c_str(), ours.seconds, sequential, sequential / ours.seconds,
+      share_counted(ours.selection.work), static_cast<long long>(ours.selection.work.pairs_ordered),
+      static_cast<long long>(sample));
+  std::fflush(stdout);
+}
+
+/// Each criterion beside JMI, and all of them in one run.
+void bench_criteria(const Context& context, const SelectionShape& shape, std::int64_t count) {
+  const SelectionData data = make_data(shape, context.threads());
+  std::printf("\n%s, %lld features\n", shape.name.c_str(), static_cast<long long>(count));
+  double jmi = 0;
+  EnsembleOptions ensemble;
+  for (const CriterionInfo& info : criteria()) {
+    if (info.numeric) continue;
+    SelectionOptions options;
+    options.criterion = info.name;
+    options.count = count;
+    const Timed timed = run_ours(context, data, options);
+    if (info.name == "jmi") jmi = timed.seconds;
+    ensemble.criteria.emplace_back(info.name);
+    std::printf("  %-10s %9.3f s  %6.2f of jmi  %5.1f %% of pairs, %lld in order\n", options.criterion.c_str(),
+                timed.seconds, timed.seconds / jmi, share_counted(timed.selection.work),
+                static_cast<long long>(timed.selection.work.pairs_ordered));
+    std::fflush(stdout);
+  }
+  SelectionOptions options;
+  options.count = count;
+  const double start = now();
+  select_ensemble(context, data.table, data.target, options, ensemble);
+  const double together = now() - start;
+  std::printf("  %-10s %9.3f s  %6.2f of jmi\n", "all", together, together / jmi);
+}
+
+void bench_growth(const Context& context, std::int64_t count) {
+  const SelectionShape base{"", 4000, 2000, 2, 0, 16};
+  std::printf("\ngrowth of JMI around %lld features, %lld examples, %d classes, %d bins, count %lld\n",
+              static_cast<long long>(base.features), static_cast<long long>(base.rows), base.classes, base.bins,
+              static_cast<long long>(count));
+  const auto line = [&](const char* what, std::int64_t value, const SelectionShape& shape, std::int64_t picks) {
+    const SelectionData data = make_data(shape, context.threads());
+    SelectionOptions options;
+    options.count = picks;
+    const Timed timed = run_ours(context, data, options);
+    std::printf("  %-9s %8lld  %-8s %9.3f s  %5.1f %% of pairs\n", what, static_cast<long long>(value),
+                timed.selection.kernel.c_str(), timed.seconds, share_counted(timed.selection.work));
+    std::fflush(stdout);
+  };
+  for (const std::int64_t v : {1000, 4000, 16000}) {
+    auto s = base;
+    s.features = v;
+    line("features", v, s, count);
+  }
+  for (const std::int64_t v : {500, 2000, 8000, 32000}) {
+    auto s = base;
+    s.rows = v;
+    line("samples", v, s, count);
+  }
+  for (const int v : {4, 16, 64, 200}) {
+    auto s = base;
+    s.bins = v;
+    line("bins", v, s, count);
+  }
+  for (const int v : {2, 10, 50}) {
+    auto s = base;
+    s.classes = v;
+    line("classes", v, s, count);
+  }
+  for (const std::int64_t v : {10, 50, 200}) line("count", v, base, v);
+}
+
+int run(const Arguments& arguments) {
+  Context::Options options;
+  options.device = parse_device(arguments.device);
+  options.threads = arguments.threads;
+  const Context context(options);
+  std::printf("%s, %d threads; count %lld\n%-24s %15s  %-8s %11s  %13s  %9s\n", to_string(context.device()).c_str(),
+              context.threads(), static_cast<long long>(arguments.count), "shape", "size", "kernel", "ours",
+              "sequential", "ratio");
+  if (!arguments.file.empty()) {
+    bench_data(context, read_data(context, arguments.file, 64), arguments.count);
+    return 0;
+  }
+  const auto shapes = paper_shapes(arguments.scale);
+  for (std::size_t k = 0; k < shapes.size(); ++k)
+    if (arguments.shape == 0 || arguments.shape == static_cast<int>(k) + 1) {
+      if (arguments.others)
+        bench_criteria(context, shapes[k], arguments.count);
+      else if (!arguments.growth)
+        bench_data(context, make_data(shapes[k], context.threads()), arguments.count);
+    }
+  if (arguments.growth) bench_growth(context, std::min<std::int64_t>(arguments.count, 50));
+  return 0;
+}
+
+}  // namespace
+}  // namespace sheaf::bench
+
+int main(int argc, char** argv) {
+  sheaf::bench::Arguments arguments;
+  CLI::App app("Feature selection beside a sequential program of the published pseudo-code");
+  app.add_option("--device", arguments.device, "cpu, cuda or cuda:N");
+  app.add_option("--threads", arguments.threads, "CPU threads");
+  app.add_option("--shape", arguments.shape, "1 to 5; 0: all");
+  app.add_option("--file", arguments.file, "a table to read instead, in 64 equal bins");
+  app.add_option("--count", arguments.count, "features to select");
+  app.add_option("--scale", arguments.scale, "share of the examples of shapes 3 to 5");
+  app.add_flag("--criteria", arguments.others, "each criterion beside JMI instead");
+  app.add_flag("--growth", arguments.growth, "growth in features, samples, bins, classes and count instead");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return sheaf::bench::run(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_selection: %s\n", error.what());
+    return 1;
+  }
+}

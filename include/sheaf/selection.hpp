@@ -1,0 +1,133 @@
+// Information-theoretic feature selection: the FEAST family, one greedy search over joint counts.
+//
+// Picks are those of FEAST, in order, and scores equal to 1e-12, on every device and for any number of threads. All
+// information is in bits.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/binned.hpp>
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+
+namespace sheaf {
+
+/// One row for each way to select, as front ends show it.
+struct CriterionInfo {
+  std::string_view name;   ///< "jmi"
+  std::string_view title;  ///< "joint mutual information"
+  std::string_view help;   ///< one line: what it prefers, and the formula
+  bool uses_beta = false;
+  bool uses_gamma = false;
+  bool uses_threshold = false;   ///< fcbf
+  bool uses_neighbours = false;  ///< relieff
+  bool numeric = false;          ///< works on the numbers themselves: select_numeric, not select_features
+};
+
+/// Every criterion, in the order they are best shown.
+std::span<const CriterionInfo> criteria();
+/// An unknown name is a UsageError that lists the known ones.
+const CriterionInfo& find_criterion(std::string_view name);
+
+enum class Match : std::uint8_t {
+  feast,  ///< picks and ties exactly as FEAST's, to the last bit
+  fast,   ///< order-free sums: candidates whose scores differ by rounding alone may change places
+};
+
+struct SelectionOptions {
+  std::string criterion = "jmi";
+  std::int64_t count = 10;                ///< features to select
+  double beta = 1;                        ///< mifs, betagamma: weight of redundancy
+  double gamma = 1;                       ///< betagamma: weight of conditional redundancy
+  double threshold = 0;                   ///< fcbf: features whose symmetrical uncertainty is not above it are left out
+  std::int64_t neighbours = 10;           ///< relieff
+  std::vector<std::int64_t> preselected;  ///< features taken as selected before the first pick, in this order
+  double min_gain = -std::numeric_limits<double>::infinity();  ///< stop before a feature that gains less; see gain
+  Match match = Match::feast;
+  std::string kernel = "auto";  ///< how joint states are counted: a name of counting_kernels(), for tests
+  bool lazy = true;             ///< leave out candidates that an upper bound rules out; the result is the same
+  std::vector<Device> also;     ///< devices that share the work with the context's
+};
+
+/// "auto", and each way to count joint states.
+std::span<const std::string_view> counting_kernels();
+
+struct SelectedFeature {
+  std::int64_t index = 0;
+  double score = 0;       ///< the criterion's, at the time of the pick
+  double gain = 0;        ///< the score per feature it was compared with: jmi and disr grow with their number
+  double relevance = 0;   ///< I(X;Y)
+  double redundancy = 0;  ///< mean I(X;Xs) over those before it; 0 for the first
+};
+
+/// How much of the search upper bounds saved. A pair is a candidate and a selected feature.
+struct SelectionWork {
+  std::int64_t pairs_possible = 0;
+  std::int64_t pairs_counted = 0;
+  std::int64_t pairs_ordered = 0;  ///< counted once more in FEAST's order, to settle ties
+};
+
+struct Selection {
+  std::string criterion;
+  std::vector<SelectedFeature> selected;  ///< best first
+  std::vector<std::string> notes;         ///< what a user should know, such as why fewer were selected than asked for
+  SelectionWork work;
+  std::string kernel;  ///< the way of counting that was used
+};
+
+/// Greedy selection on states. More features than there are, or none, is a UsageError; one class only is an Error.
+Selection select_features(const Context& context, const BinnedTable& table, const BinnedTarget& target,
+                          const SelectionOptions& options);
+
+/// relief and relieff, on numbers.
+Selection select_numeric(const Context& context, const Dataset<double>& dataset, const SelectionOptions& options);
+
+/// I(A;B) for each pair of the features: symmetric, features.size() squared, H(A) on the diagonal. For heat maps.
+std::vector<double> mutual_information_matrix(const Context& context, const BinnedTable& table,
+                                              std::span<const std::int64_t> features);
+
+enum class Combination : std::uint8_t {
+  mean_rank,  ///< smallest mean rank; a feature a member did not select ranks count + 1 there
+  borda,      ///< largest sum of count + 1 - rank
+  frequency,  ///< selected by most members, then by mean rank
+};
+
+struct EnsembleOptions {
+  std::vector<std::string> criteria;  ///< one member each; empty: the criterion of the selection
+  std::int64_t resamples = 0;         ///< bootstrap resamples per criterion; 0: the data as they are
+  Combination combination = Combination::mean_rank;
+};
+
+struct EnsembleFeature {
+  std::int64_t index = 0;
+  double mean_rank = 0;  ///< from 1
+  double borda = 0;
+  double frequency = 0;  ///< share of members that selected it
+  double relevance = 0;  ///< I(X;Y) on all examples
+};
+
+struct EnsembleMember {
+  std::int64_t resample = -1;  ///< -1: the data as they are
+  Selection selection;
+};
+
+struct Ensemble {
+  std::vector<EnsembleFeature> selected;  ///< `count` of them, best first
+  std::vector<EnsembleMember> members;
+  double stability = 1;  ///< Nogueira, Sechidis and Brown 2018: 1 all members agree, about 0 as by chance
+  std::vector<std::string> notes;
+};
+
+/// Several criteria, or resamples, over one resident table. The same seed gives the same resamples.
+Ensemble select_ensemble(const Context& context, const BinnedTable& table, const BinnedTarget& target,
+                         const SelectionOptions& options, const EnsembleOptions& ensemble);
+
+/// Nogueira's stability of sets of features out of `features`; 1 when there are fewer than two sets.
+double selection_stability(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);
+
+}  // namespace sheaf

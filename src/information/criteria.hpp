@@ -1,0 +1,80 @@
+// What a criterion is made of: terms of one selected feature and one candidate, how they add up, and how large a term
+// can be before it is counted. The rows stand in criteria.cpp; nothing else knows a criterion by name.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <sheaf/selection.hpp>
+
+namespace sheaf::information {
+
+/// Information of a selected feature S, a candidate J and the class Y. Which of them a criterion reads is its `needs`.
+enum Term : std::uint8_t {
+  between = 1,            ///< I(S;J)
+  joint_with_class = 2,   ///< I(SJ;Y), of the merged states
+  joint_entropy = 4,      ///< H(SJ,Y)
+  between_in_class = 8,   ///< I(S;J|Y)
+  relevance_beyond = 16,  ///< I(J;Y|S)
+};
+using Terms = std::uint8_t;
+inline constexpr int term_count = 5;
+
+struct PairTerms {
+  double between = 0;
+  double joint_with_class = 0;
+  double joint_entropy = 0;
+  double between_in_class = 0;
+  double relevance_beyond = 0;
+};
+
+/// What is known of one feature before any pair is counted.
+struct FeatureFacts {
+  double entropy = 0;           ///< H(X)
+  double joint_with_class = 0;  ///< H(X,Y)
+  double relevance = 0;         ///< I(X;Y), as FEAST rounds it
+  std::int64_t sum = 0;         ///< of c log2 c over its states, in the fixed point of FixedLog
+  std::int64_t class_sum = 0;   ///< the same over (state, class)
+};
+
+/// What bounds every pair of a table.
+struct TableFacts {
+  double class_entropy = 0;  ///< H(Y)
+  double most_entropy = 0;   ///< log2 of the number of examples: no entropy is larger
+};
+
+struct Weights {
+  double beta = 1;
+  double gamma = 1;
+};
+
+enum class Accumulation : std::uint8_t {
+  sum,      ///< over all selected, in the order of selection
+  minimum,  ///< over all selected
+  latest,   ///< of the merged states of all selected: counted anew each round
+};
+
+struct Criterion {
+  CriterionInfo info;
+  Terms needs = 0;
+  Accumulation accumulation = Accumulation::sum;
+  double lowest = 0;      ///< a score must be above it to be picked
+  bool averaged = false;  ///< the gain is the score over the number selected
+  /// One selected feature's part in a candidate's score.
+  double (*part)(const PairTerms& terms, const Weights& weights) = nullptr;
+  /// The part that would raise the score most; from what is known before counting.
+  double (*most)(const FeatureFacts& selected, const FeatureFacts& candidate, const TableFacts& table,
+                 const Weights& weights) = nullptr;
+  /// The score from the accumulated parts of `selected` features.
+  double (*score)(double relevance, double accumulated, std::int64_t selected) = nullptr;
+  /// How far the score moves, at most, when every term moves by 1, for one selected feature.
+  double (*sensitivity)(double class_entropy, const Weights& weights) = nullptr;
+};
+
+/// nullptr: no criterion of the greedy kind has that name (fcbf, relief, relieff have their own loops).
+const Criterion* greedy_criterion(std::string_view name);
+
+/// The weights the criterion works with: cife is betagamma with (1, 1), and so on.
+Weights weights_of(const Criterion& criterion, const SelectionOptions& options);
+
+}  // namespace sheaf::information

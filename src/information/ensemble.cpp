@@ -1,0 +1,139 @@
+// Ensembles of selections: several criteria, or bootstrap resamples, over one resident table. A resample is a count for
+// each example, never a copy.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <sheaf/error.hpp>
+#include <sheaf/random.hpp>
+
+#include "information/select.hpp"
+#include "information/shared_counts.hpp"
+
+namespace sheaf {
+namespace information {
+namespace {
+
+constexpr std::int64_t most_shared_bytes = std::int64_t{2} << 30;
+
+/// How often each example is drawn when as many are drawn as there are, with replacement. A resample without two
+/// classes says nothing: it is drawn again.
+std::vector<std::uint32_t> draw_resample(const Context& context, const BinnedTarget& target, std::int64_t number) {
+  const auto rows = target.classes.size();
+  for (std::uint64_t attempt = 0;; ++attempt) {
+    Random random(context.seed(), static_cast<std::uint64_t>(number) + (attempt << 32));
+    std::vector<std::uint32_t> counts(rows, 0);
+    for (std::size_t draw = 0; draw < rows; ++draw) ++counts[random.below(rows)];
+    std::int32_t first = -1;
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (counts[i] == 0) continue;
+      if (first >= 0 && target.classes[i] != first) return counts;
+      first = target.classes[i];
+    }
+  }
+}
+
+/// Where each feature stands with each member.
+struct Standing {
+  double rank_sum = 0;
+  double borda = 0;
+  std::int64_t members = 0;
+};
+
+std::map<std::int64_t, Standing> count_standings(const std::vector<EnsembleMember>& members, std::int64_t count) {
+  std::map<std::int64_t, Standing> standings;
+  for (const EnsembleMember& member : members)
+    for (std::size_t k = 0; k < member.selection.selected.size(); ++k) {
+      Standing& standing = standings[member.selection.selected[k].index];
+      standing.rank_sum += static_cast<double>(k + 1);
+      standing.borda += static_cast<double>(count) - static_cast<double>(k);
+      ++standing.members;
+    }
+  return standings;
+}
+
+bool comes_before(Combination combination, const EnsembleFeature& a, const EnsembleFeature& b) {
+  if (combination == Combination::frequency && a.frequency != b.frequency) return a.frequency > b.frequency;
+  if (combination == Combination::borda && a.borda != b.borda) return a.borda > b.borda;
+  if (a.mean_rank != b.mean_rank) return a.mean_rank < b.mean_rank;
+  return a.index < b.index;
+}
+
+void combine(const SelectionOptions& options, Combination combination, const Facts& facts, Ensemble& result) {
+  const auto members = static_cast<double>(result.members.size());
+  for (const auto& [index, standing] : count_standings(result.members, options.count)) {
+    EnsembleFeature feature;
+    feature.index = index;
+    const double absent = members - static_cast<double>(standing.members);
+    feature.mean_rank = (standing.rank_sum + absent * static_cast<double>(options.count + 1)) / members;
+    feature.borda = standing.borda;
+    feature.frequency = static_cast<double>(standing.members) / members;
+    feature.relevance = facts.features[static_cast<std::size_t>(index)].relevance;
+    result.selected.push_back(feature);
+  }
+  std::sort(result.selected.begin(), result.selected.end(),
+            [&](const auto& a, const auto& b) { return comes_before(combination, a, b); });
+  if (std::ssize(result.selected) > options.count) result.selected.resize(static_cast<std::size_t>(options.count));
+}
+
+}  // namespace
+}  // namespace information
+
+double selection_stability(std::span<const std::vector<std::int64_t>> sets, std::int64_t features) {
+  if (sets.size() < 2 || features == 0) return 1;
+  const auto members = static_cast<double>(sets.size());
+  const auto all = static_cast<double>(features);
+  std::map<std::int64_t, double> frequency;
+  double chosen = 0;
+  for (const auto& set : sets) {
+    for (const std::int64_t j : set) frequency[j] += 1 / members;
+    chosen += static_cast<double>(set.size()) / members;
+  }
+  double variance = 0;
+  for (const auto& [feature, f] : frequency) variance += members / (members - 1) * f * (1 - f);
+  const double by_chance = chosen / all * (1 - chosen / all);
+  return by_chance > 0 ? 1 - variance / all / by_chance : 1;
+}
+
+Ensemble select_ensemble(const Context& context, const BinnedTable& table, const BinnedTarget& target,
+                         const SelectionOptions& options, const EnsembleOptions& ensemble) {
+  using namespace information;
+  std::vector<SelectionOptions> runs;
+  for (const std::string& name : ensemble.criteria.empty() ? std::vector{options.criterion} : ensemble.criteria) {
+    runs.push_back(options);
+    runs.back().criterion = name;
+    check_request(table, target, runs.back());
+  }
+  if (ensemble.resamples < 0) fail_usage("{} resamples are asked for; 0 or more is expected", ensemble.resamples);
+  Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
+  const Facts facts = find_facts(problem, context.threads());
+  std::map<bool, std::unique_ptr<Ops>> devices;  // criteria whose partners are merged states may count in another way
+  Ensemble result;
+  for (std::int64_t b = ensemble.resamples > 0 ? 0 : -1; b < ensemble.resamples; ++b) {
+    const auto weights = b < 0 ? std::vector<std::uint32_t>() : draw_resample(context, target, b);
+    problem.weights = weights;
+    const Facts of_resample = b < 0 ? Facts() : find_facts(problem, context.threads());
+    for (const SelectionOptions& run : runs) {
+      auto& ops = devices[merges_partners(run)];
+      if (ops == nullptr)
+        ops = share_counts(make_devices(context, problem, run, merges_partners(run)), problem, most_shared_bytes);
+      ops->choose_rows(weights);
+      result.members.push_back({b, select_with(context, problem, b < 0 ? facts : of_resample, *ops, run)});
+    }
+  }
+  combine(options, ensemble.combination, facts, result);
+  std::vector<std::vector<std::int64_t>> sets;
+  for (const EnsembleMember& member : result.members) {
+    sets.emplace_back();
+    for (const SelectedFeature& feature : member.selection.selected) sets.back().push_back(feature.index);
+    for (const std::string& note : member.selection.notes)
+      result.notes.push_back(fmt::format("{}{}: {}", member.selection.criterion,
+                                         member.resample < 0 ? "" : fmt::format(", resample {}", member.resample),
+                                         note));
+  }
+  result.stability = selection_stability(sets, table.features);
+  return result;
+}
+
+}  // namespace sheaf

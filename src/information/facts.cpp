@@ -1,0 +1,136 @@
+#include "information/facts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.hpp"
+#include "information/columns.hpp"
+
+namespace sheaf::information {
+namespace {
+
+std::uint32_t weight_of(const Problem& problem, std::int64_t i) {
+  return problem.weights.empty() ? 1 : problem.weights[static_cast<std::size_t>(i)];
+}
+
+ClassFacts find_class_facts(const Problem& problem, const FixedLog& log) {
+  ClassFacts facts;
+  facts.counts.assign(static_cast<std::size_t>(problem.class_count), 0);
+  for (std::int64_t i = 0; i < problem.rows(); ++i)
+    facts.counts[static_cast<std::size_t>(problem.classes[static_cast<std::size_t>(i)])] += weight_of(problem, i);
+  for (const std::uint32_t c : facts.counts) facts.sum += log(c);
+  facts.entropy = log.bits(log(log.total()) - facts.sum);
+  return facts;
+}
+
+/// counts[y * states + x].
+class ClassCounter {
+ public:
+  ClassCounter(const Problem& problem, const ClassFacts& classes) : problem_(problem), classes_(classes) {}
+
+  std::span<const std::uint32_t> count(std::int64_t j) {
+    begin(problem_.table->states[static_cast<std::size_t>(j)]);
+    if (const SparseCodes* sparse = sparse_codes(*problem_.table))
+      count_sparse(*sparse, j);
+    else
+      with_dense_column(*problem_.table, j, [this](const auto* codes) { count_rows(codes); });
+    return counts_;
+  }
+  std::span<const std::uint32_t> count(std::span<const std::uint32_t> codes, std::int64_t states) {
+    begin(states);
+    count_rows(codes.data());
+    return counts_;
+  }
+
+ private:
+  void begin(std::int64_t states) {
+    states_ = static_cast<std::size_t>(states);
+    counts_.assign(states_ * static_cast<std::size_t>(problem_.class_count), 0);
+  }
+  std::uint32_t& cell(std::int64_t i, std::size_t state) {
+    return counts_[static_cast<std::size_t>(problem_.classes[static_cast<std::size_t>(i)]) * states_ + state];
+  }
+  template <class Code>
+  void count_rows(const Code* codes) {
+    if (problem_.weights.empty())
+      for (std::int64_t i = 0; i < problem_.rows(); ++i) ++cell(i, codes[i]);
+    else
+      for (std::int64_t i = 0; i < problem_.rows(); ++i) cell(i, codes[i]) += weight_of(problem_, i);
+  }
+  void count_sparse(const SparseCodes& sparse, std::int64_t j) {
+    const std::size_t common = sparse.common[j];
+    for (std::size_t y = 0; y < classes_.counts.size(); ++y) counts_[y * states_ + common] = classes_.counts[y];
+    for (std::int64_t e = sparse.offsets[j]; e < sparse.offsets[j + 1]; ++e) {
+      const std::int32_t i = sparse.examples[e];
+      const std::uint32_t weight = weight_of(problem_, i);
+      cell(i, common) -= weight;
+      cell(i, sparse.codes[e]) += weight;
+    }
+  }
+
+  const Problem& problem_;
+  const ClassFacts& classes_;
+  std::size_t states_ = 0;
+  std::vector<std::uint32_t> counts_;
+};
+
+/// The sums of one feature from its counts: class outside, state inside, as FEAST adds.
+FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<const std::uint32_t> counts) {
+  const std::size_t classes = facts.classes.counts.size();
+  const std::size_t states = counts.size() / std::max<std::size_t>(classes, 1);
+  std::vector<std::uint32_t> own(states, 0);
+  for (std::size_t e = 0; e < counts.size(); ++e) own[e % states] += counts[e];
+  FeatureFacts result;
+  double information = 0;
+  for (std::size_t y = 0; y < classes; ++y)
+    for (std::size_t x = 0; x < states; ++x) {
+      const std::uint32_t c = counts[y * states + x];
+      if (c == 0) continue;
+      information += terms.with_class(c, own[x], facts.classes.counts[y], y);
+      result.class_sum += facts.log(c);
+    }
+  for (const std::uint32_t c : own) result.sum += facts.log(c);
+  result.relevance = information / std::log(2.0);
+  result.entropy = facts.log.bits(facts.log(facts.log.total()) - result.sum);
+  result.joint_with_class = facts.log.bits(facts.log(facts.log.total()) - result.class_sum);
+  return result;
+}
+
+}  // namespace
+
+Facts find_facts(const Problem& problem, int threads) {
+  Facts facts;
+  facts.log = FixedLog(problem.total());
+  facts.classes = find_class_facts(problem, facts.log);
+  facts.features.resize(static_cast<std::size_t>(problem.table->features));
+  const TermTable terms(facts.log.total(), facts.classes.counts);
+  parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+    ClassCounter counter(problem, facts.classes);
+    for (std::int64_t j = range.begin; j < range.end; ++j)
+      facts.features[static_cast<std::size_t>(j)] = from_counts(facts, terms, counter.count(j));
+  });
+  return facts;
+}
+
+FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<const std::uint32_t> codes,
+                      std::int64_t states) {
+  ClassCounter counter(problem, facts.classes);
+  const TermTable terms(facts.log.total(), facts.classes.counts);
+  return from_counts(facts, terms, counter.count(codes, states));
+}
+
+PairTerms terms_of(const Facts& facts, const FeatureFacts& partner, const FeatureFacts& candidate,
+                   const JointSums& sums) {
+  const FixedLog& log = facts.log;
+  const std::int64_t all = log(log.total());
+  const std::int64_t y = facts.classes.sum;
+  PairTerms terms;
+  terms.between = log.bits(sums.pair - partner.sum - candidate.sum + all);
+  terms.joint_with_class = log.bits(sums.with_class - sums.pair - y + all);
+  terms.joint_entropy = log.bits(all - sums.with_class);
+  terms.between_in_class = log.bits(sums.with_class + y - partner.class_sum - candidate.class_sum);
+  terms.relevance_beyond = log.bits(sums.with_class + partner.sum - sums.pair - partner.class_sum);
+  return terms;
+}
+
+}  // namespace sheaf::information

@@ -1,0 +1,38 @@
+// What is known of each feature before any pair is counted: entropies and relevance, from its counts in each class.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "information/fixed_log.hpp"
+#include "information/ops.hpp"
+#include "information/ordered.hpp"
+
+namespace sheaf::information {
+
+/// The class itself.
+struct ClassFacts {
+  std::vector<std::uint32_t> counts;
+  double entropy = 0;
+  std::int64_t sum = 0;  ///< of c log2 c, fixed point
+};
+
+struct Facts {
+  FixedLog log;
+  ClassFacts classes;
+  std::vector<FeatureFacts> features;
+};
+
+/// For every feature; the relevance in FEAST's order and rounding.
+Facts find_facts(const Problem& problem, int threads);
+
+/// Of states that are no feature: merged ones.
+FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<const std::uint32_t> codes,
+                      std::int64_t states);
+
+/// All terms of a pair from its order-free sums.
+PairTerms terms_of(const Facts& facts, const FeatureFacts& partner, const FeatureFacts& candidate,
+                   const JointSums& sums);
+
+}  // namespace sheaf::information

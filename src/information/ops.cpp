@@ -1,0 +1,160 @@
+#include "information/ops.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include <sheaf/error.hpp>
+#include <sheaf/names.hpp>
+
+namespace sheaf::information {
+namespace {
+
+constexpr std::array<std::pair<Kernel, std::string_view>, 5> kernel_names{{{Kernel::automatic, "auto"},
+                                                                           {Kernel::ordered, "ordered"},
+                                                                           {Kernel::tables, "tables"},
+                                                                           {Kernel::grouped, "grouped"},
+                                                                           {Kernel::nonzeros, "nonzeros"}}};
+
+/// Two tables of so many counts are what one multiprocessor holds on chip.
+constexpr std::int64_t most_table_cells = 28900;
+
+/// Hands out pieces of a list of pairs. A member that is faster comes back sooner.
+class Team final : public Ops {
+ public:
+  explicit Team(std::vector<std::unique_ptr<Ops>> members) : members_(std::move(members)) {}
+
+  Kernel kernel() const override { return members_.front()->kernel(); }
+  std::int64_t batch() const override {
+    std::int64_t sum = 0;
+    for (const auto& member : members_) sum += member->batch();
+    return sum;
+  }
+  void choose_rows(std::span<const std::uint32_t> weights) override {
+    for (const auto& member : members_) member->choose_rows(weights);
+  }
+  std::int32_t add_partner(std::int32_t feature) override {
+    std::int32_t number = 0;
+    for (const auto& member : members_) number = member->add_partner(feature);
+    return number;
+  }
+  std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
+    std::int32_t number = 0;
+    for (const auto& member : members_) number = member->add_partner(codes, states);
+    return number;
+  }
+  void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
+    share(pairs.size(), [&](Ops& member, std::size_t first, std::size_t count) {
+      member.joint_sums(pairs.subspan(first, count), with_class, out.subspan(first, count));
+    });
+  }
+  void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
+    share(pairs.size(), [&](Ops& member, std::size_t first, std::size_t count) {
+      member.ordered_terms(pairs.subspan(first, count), terms, out.subspan(first, count));
+    });
+  }
+
+ private:
+  /// Every member takes an eighth of what its batch allows, until none is left.
+  template <class Work>
+  void share(std::size_t pairs, Work&& work) {
+    std::atomic<std::size_t> next{0};
+    std::vector<std::exception_ptr> errors(members_.size());
+    const auto take = [&](std::size_t m) {
+      try {
+        const auto piece = static_cast<std::size_t>(std::max<std::int64_t>(members_[m]->batch() / 8, 1));
+        for (std::size_t first = next.fetch_add(piece); first < pairs; first = next.fetch_add(piece))
+          work(*members_[m], first, std::min(piece, pairs - first));
+      } catch (...) {
+        errors[m] = std::current_exception();
+      }
+    };
+    std::vector<std::thread> others;
+    for (std::size_t m = 1; m < members_.size(); ++m) others.emplace_back(take, m);
+    take(0);
+    for (auto& thread : others) thread.join();
+    for (const auto& error : errors)
+      if (error) std::rethrow_exception(error);
+  }
+
+  std::vector<std::unique_ptr<Ops>> members_;
+};
+
+}  // namespace
+
+std::int64_t Problem::total() const {
+  if (weights.empty()) return table->rows;
+  return std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
+}
+
+std::int32_t Problem::most_states() const {
+  return table->states.empty() ? 0 : *std::max_element(table->states.begin(), table->states.end());
+}
+
+std::string_view name_of(Kernel kernel) {
+  for (const auto& [value, name] : kernel_names)
+    if (value == kernel) return name;
+  throw InternalError("a counting kernel has no name");
+}
+
+Kernel parse_kernel(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& [value, text] : kernel_names) {
+    if (text == name) return value;
+    known.emplace_back(text);
+  }
+  fail_unknown("counting kernel", name, known);
+}
+
+Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, bool merged_partners) {
+  const bool sparse = std::holds_alternative<SparseCodes>(problem.table->codes);
+  const std::int64_t states = problem.most_states();
+  const bool tables_fit = !merged_partners && states * states <= most_table_cells;
+  if (asked == Kernel::nonzeros && !sparse) fail_usage("counting kernel nonzeros needs a sparse table");
+  if (asked == Kernel::tables && !tables_fit)
+    fail_usage("counting kernel tables takes up to {} joint states, and here are {} for each class", most_table_cells,
+               merged_partners ? std::int64_t{problem.rows()} * states : states * states);
+  if (asked == Kernel::ordered && on_gpu && problem.rows() > most_ordered_rows_gpu)
+    fail_usage("counting kernel ordered takes up to {} examples on a GPU, and here are {}", most_ordered_rows_gpu,
+               problem.rows());
+  if (asked != Kernel::automatic) return asked;
+  if (problem.rows() <= (on_gpu ? most_ordered_rows_gpu : sparse ? 256 : 1024)) return Kernel::ordered;
+  if (sparse) return Kernel::nonzeros;
+  // Where a table has far more cells than there are examples, clearing and adding it up costs more than counting.
+  const bool worth = states * states * problem.class_count <= 8 * problem.rows();
+  return tables_fit && worth ? Kernel::tables : Kernel::grouped;
+}
+
+std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Kernel kernel) {
+  if (context.device().is_cpu()) return make_cpu_ops(context, problem, kernel);
+#if SHEAF_CUDA
+  return make_cuda_ops(context, problem, kernel);
+#else
+  throw InternalError("a GPU was chosen in a build without CUDA");
+#endif
+}
+
+std::unique_ptr<Ops> make_team(std::vector<std::unique_ptr<Ops>> members) {
+  require(!members.empty(), "a team without members");
+  if (members.size() == 1) return std::move(members.front());
+  return std::make_unique<Team>(std::move(members));
+}
+
+}  // namespace sheaf::information
+
+namespace sheaf {
+
+std::span<const std::string_view> counting_kernels() {
+  static const auto names = [] {
+    std::array<std::string_view, information::kernel_names.size()> list{};
+    for (std::size_t k = 0; k < list.size(); ++k) list[k] = information::kernel_names[k].second;
+    return list;
+  }();
+  return names;
+}
+
+}  // namespace sheaf

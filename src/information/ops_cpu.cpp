@@ -1,0 +1,251 @@
+// The information verbs on CPU cores: pairs are dealt to threads, each with its own tables.
+#include <algorithm>
+#include <numeric>
+
+#include <omp.h>
+
+#include "core/parallel.hpp"
+#include "information/class_order.hpp"
+#include "information/columns.hpp"
+#include "information/ops.hpp"
+#include "information/ordered.hpp"
+#include "information/sums_cpu.hpp"
+
+namespace sheaf::information {
+namespace {
+
+/// One partner in the forms the kernels want; the ordered one is made when it is first asked for.
+struct Partner {
+  std::vector<std::uint32_t> codes;  ///< of all examples
+  std::int64_t states = 0;
+  std::vector<std::uint16_t> by_class;
+  cpu::Groups groups;
+  cpu::SparseSide sparse;
+  OrderedPartner ordered;
+  bool has_ordered = false;
+};
+
+struct Worker {
+  OrderedCounter counter;
+  cpu::Scratch scratch;
+  std::vector<std::uint32_t> all, chosen;
+  std::vector<std::uint16_t> column;
+};
+
+class CpuOps final : public Ops {
+ public:
+  CpuOps(const Context& context, const Problem& problem, Kernel kernel)
+      : problem_(problem), threads_(context.threads()), kernel_(kernel), workers_(static_cast<std::size_t>(threads_)) {
+    if (kernel_ == Kernel::tables || kernel_ == Kernel::grouped) class_order_ = order_by_class(problem_, 1);
+    if (kernel_ == Kernel::tables) sort_table();
+    choose_rows(problem.weights);
+  }
+
+  Kernel kernel() const override { return kernel_; }
+  std::int64_t batch() const override { return 256; }  // not by threads: so are the pairs counted
+
+  void choose_rows(std::span<const std::uint32_t> weights) override {
+    partners_.clear();
+    problem_.weights = weights;
+    log_ = FixedLog(problem_.total());
+    choose_ordered_rows();
+    sorted_weights_.clear();
+    if (kernel_ != Kernel::tables || weights.empty()) return;
+    sorted_weights_.resize(weights.size());
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      sorted_weights_[static_cast<std::size_t>(class_order_.places[i])] = weights[i];
+  }
+
+  std::int32_t add_partner(std::int32_t feature) override {
+    std::vector<std::uint32_t> codes;
+    read_column(*problem_.table, feature, codes);
+    return add(std::move(codes), problem_.table->states[static_cast<std::size_t>(feature)]);
+  }
+  std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
+    return add({codes.begin(), codes.end()}, states);
+  }
+
+  void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
+    over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = sums_of(pairs[k], with_class, worker); });
+  }
+
+  void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
+    for (const Pair& pair : pairs) make_ordered(partners_[static_cast<std::size_t>(pair.partner)]);
+    over_pairs(pairs, [&](std::size_t k, Worker& worker) {
+      const Partner& partner = partners_[static_cast<std::size_t>(pairs[k].partner)];
+      read_column(*problem_.table, pairs[k].candidate, chosen_rows_, worker.all, worker.chosen);
+      out[k] = worker.counter.terms(ordered_, partner.ordered, {worker.chosen, states_of(pairs[k])}, terms);
+    });
+  }
+
+ private:
+  std::uint32_t states_of(const Pair& pair) const {
+    return static_cast<std::uint32_t>(problem_.table->states[static_cast<std::size_t>(pair.candidate)]);
+  }
+  const std::uint32_t* weights() const { return problem_.weights.empty() ? nullptr : problem_.weights.data(); }
+
+  template <class Work>
+  void over_pairs(std::span<const Pair> pairs, Work&& work) {
+    const auto count = static_cast<std::int64_t>(pairs.size());
+    const int team = team_for(threads_, count * problem_.rows());
+    const std::int64_t piece = std::clamp<std::int64_t>((1 << 14) / std::max<std::int64_t>(problem_.rows(), 1), 1, 64);
+    parallel_for(team, (count + piece - 1) / piece, [&](std::int64_t p) {
+      Worker& worker = workers_[static_cast<std::size_t>(omp_get_thread_num())];
+      for (std::int64_t k = p * piece; k < std::min(count, (p + 1) * piece); ++k)
+        work(static_cast<std::size_t>(k), worker);
+    });
+  }
+
+  /// A copy of the whole table, once: each class then has a table that stays in the nearest cache.
+  void sort_table() {
+    const BinnedTable& table = *problem_.table;
+    if (problem_.most_states() > 256)
+      sorted_ = Array<std::uint16_t>(table.rows * table.features);
+    else
+      sorted_ = Array<std::uint8_t>(table.rows * table.features);
+    std::visit(
+        [&](auto& sorted) {
+          place_columns(table, class_order_, {0, table.features}, threads_, sorted.data());
+        },
+        sorted_);
+  }
+
+  void choose_ordered_rows() {
+    chosen_rows_.clear();
+    chosen_weights_.clear();
+    chosen_classes_.clear();
+    for (std::size_t i = 0; i < problem_.classes.size(); ++i) {
+      if (!problem_.weights.empty() && problem_.weights[i] == 0) continue;
+      chosen_classes_.push_back(static_cast<std::uint32_t>(problem_.classes[i]));
+      if (problem_.weights.empty()) continue;
+      chosen_rows_.push_back(static_cast<std::uint32_t>(i));
+      chosen_weights_.push_back(problem_.weights[i]);
+    }
+    ordered_ = {};
+    ordered_.weights = chosen_weights_;
+    ordered_.classes = {chosen_classes_, problem_.class_count};
+    ordered_.finish();
+  }
+
+  std::int32_t add(std::vector<std::uint32_t> codes, std::int64_t states) {
+    Partner partner;
+    partner.codes = std::move(codes);
+    partner.states = states;
+    if (kernel_ == Kernel::tables) {
+      partner.by_class.resize(partner.codes.size());
+      for (std::size_t i = 0; i < partner.codes.size(); ++i)
+        partner.by_class[static_cast<std::size_t>(class_order_.places[i])] =
+            static_cast<std::uint16_t>(partner.codes[i]);
+    }
+    if (kernel_ == Kernel::grouped) group(partner);
+    if (kernel_ == Kernel::nonzeros) make_sparse_side(partner);
+    partners_.push_back(std::move(partner));
+    return static_cast<std::int32_t>(partners_.size()) - 1;
+  }
+
+  /// Sorts the examples by (state, class): by class first, then, keeping that order, by state.
+  void group(Partner& partner) {
+    std::vector<std::uint32_t> by_class(partner.codes.size());
+    for (std::size_t i = 0; i < by_class.size(); ++i)
+      by_class[static_cast<std::size_t>(class_order_.places[i])] = static_cast<std::uint32_t>(i);
+    std::vector<std::int64_t> next(static_cast<std::size_t>(partner.states) + 1, 0);
+    for (const std::uint32_t code : partner.codes) ++next[code + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    auto& groups = partner.groups;
+    groups.rows.resize(partner.codes.size());
+    for (const std::uint32_t i : by_class) groups.rows[static_cast<std::size_t>(next[partner.codes[i]]++)] = i;
+    for (std::size_t k = 0; k < groups.rows.size(); ++k) {
+      const std::uint32_t i = groups.rows[k];
+      const std::uint32_t before = groups.rows[k > 0 ? k - 1 : 0];
+      const bool new_state = k == 0 || partner.codes[i] != partner.codes[before];
+      if (!new_state && problem_.classes[i] == problem_.classes[before]) continue;
+      groups.begins.push_back(static_cast<std::int64_t>(k));
+      groups.begins_state.push_back(new_state ? 1 : 0);
+    }
+    groups.begins.push_back(static_cast<std::int64_t>(groups.rows.size()));
+  }
+
+  void make_sparse_side(Partner& partner) {
+    auto& side = partner.sparse;
+    std::vector<std::uint32_t> with_class;
+    const std::vector<std::uint32_t> classes(problem_.classes.begin(), problem_.classes.end());
+    const std::int64_t joint =
+        Merger().merge({partner.codes, partner.states}, {classes, problem_.class_count}, with_class);
+    side.counts.assign(static_cast<std::size_t>(partner.states), 0);
+    side.class_counts.assign(static_cast<std::size_t>(joint), 0);
+    side.states.resize(with_class.size());
+    for (std::size_t i = 0; i < with_class.size(); ++i) {
+      side.states[i] = {partner.codes[i], with_class[i]};
+      const std::uint32_t weight = problem_.weights.empty() ? 1 : problem_.weights[i];
+      side.sum += cpu::grow(log_, side.counts[partner.codes[i]], weight);
+      side.class_sum += cpu::grow(log_, side.class_counts[with_class[i]], weight);
+    }
+  }
+
+  void make_ordered(Partner& partner) {
+    if (std::exchange(partner.has_ordered, true)) return;
+    std::vector<std::uint32_t> codes = partner.codes;
+    if (!chosen_rows_.empty()) {
+      codes.resize(chosen_rows_.size());
+      for (std::size_t k = 0; k < codes.size(); ++k) codes[k] = partner.codes[chosen_rows_[k]];
+    }
+    partner.ordered = workers_.front().counter.prepare(ordered_, std::move(codes), partner.states);
+  }
+
+  JointSums sums_of(const Pair& pair, bool with_class, Worker& worker) {
+    const Partner& partner = partners_[static_cast<std::size_t>(pair.partner)];
+    if (kernel_ == Kernel::tables) return by_tables(pair, partner, with_class, worker);
+    if (kernel_ == Kernel::nonzeros) return by_nonzeros(pair, partner, with_class, worker);
+    if (sparse_codes(*problem_.table) != nullptr) {
+      read_column(*problem_.table, pair.candidate, worker.column);
+      return by_groups(worker.column.data(), pair, partner, worker);
+    }
+    return with_dense_column(*problem_.table, pair.candidate,
+                             [&](const auto* x) { return by_groups(x, pair, partner, worker); });
+  }
+
+  JointSums by_tables(const Pair& pair, const Partner& partner, bool with_class, Worker& worker) {
+    const cpu::TableRows rows{class_order_.begins, class_order_.ends,
+                              sorted_weights_.empty() ? nullptr : sorted_weights_.data()};
+    return std::visit(
+        [&](const auto& sorted) {
+          const auto* x = sorted.data() + static_cast<std::int64_t>(pair.candidate) * problem_.rows();
+          return cpu::table_sums(log_, rows, x, states_of(pair), partner.by_class.data(),
+                                 static_cast<std::uint32_t>(partner.states), with_class, worker.scratch);
+        },
+        sorted_);
+  }
+
+  template <class Code>
+  JointSums by_groups(const Code* x, const Pair& pair, const Partner& partner, Worker& worker) {
+    return cpu::GroupedSums<Code>(log_, x, weights(), states_of(pair), worker.scratch)(partner.groups);
+  }
+
+  JointSums by_nonzeros(const Pair& pair, const Partner& partner, bool with_class, Worker& worker) {
+    const SparseCodes& codes = *sparse_codes(*problem_.table);
+    const auto begin = static_cast<std::size_t>(codes.offsets[pair.candidate]);
+    const auto size = static_cast<std::size_t>(codes.offsets[pair.candidate + 1]) - begin;
+    const cpu::SparseColumn column{codes.examples.span().subspan(begin, size), codes.codes.span().subspan(begin, size)};
+    return cpu::NonzeroSums(log_, weights(), worker.scratch)(partner.sparse, column, states_of(pair), with_class);
+  }
+
+  Problem problem_;
+  int threads_;
+  Kernel kernel_;
+  FixedLog log_;
+  ClassOrder class_order_;
+  DenseCodes sorted_;
+  std::vector<std::uint32_t> sorted_weights_;
+  OrderedRows ordered_;
+  std::vector<std::uint32_t> chosen_rows_, chosen_weights_, chosen_classes_;
+  std::vector<Partner> partners_;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Kernel kernel) {
+  return std::make_unique<CpuOps>(context, problem, kernel);
+}
+
+}  // namespace sheaf::information

@@ -1,0 +1,399 @@
+// The information verbs on one NVIDIA GPU. All work of one object runs in order on its own stream.
+//
+// The GPU counts; logarithms come from the host. Sums in FEAST's order of more than 128 examples are left to the host's
+// cores: only ties ask for them.
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/check.cuh"
+#include "information/class_order.hpp"
+#include "information/columns.hpp"
+#include "information/ordered.hpp"
+#include "information/ordered_cuda.cuh"
+#include "information/ordered_device.cuh"
+#include "information/sums_cuda.cuh"
+
+namespace sheaf::information {
+namespace {
+
+constexpr std::int64_t most_pairs_at_once = 1 << 20;
+
+/// Host memory the GPU copies from and to without a detour.
+class Staging {
+ public:
+  Staging() = default;
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() { cudaFreeHost(memory_); }
+  template <class T>
+  T* room(std::size_t count) {
+    if (bytes_ < count * sizeof(T)) {
+      cudaFreeHost(memory_);
+      memory_ = nullptr;
+      bytes_ = count * sizeof(T) * 3 / 2;
+      cuda::check(cudaMallocHost(&memory_, bytes_), "taking pinned memory");
+    }
+    return static_cast<T*>(memory_);
+  }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+int attribute(int index, cudaDeviceAttr which) {
+  int value = 0;
+  cuda::check(cudaDeviceGetAttribute(&value, which, index), "reading the GPU's properties");
+  return value;
+}
+
+/// One partner on the device, and what a host that settles ties needs of it.
+struct Partner {
+  std::int32_t feature = -1;  ///< -1: merged states
+  std::vector<std::uint32_t> merged;
+  std::int64_t states = 0;
+  std::int64_t joint_states = 0;
+  Array<std::uint32_t> codes, with_class, counts, class_counts;
+  std::int64_t sum = 0;
+  std::int64_t class_sum = 0;
+  gpu::OrderedDevicePartner ordered;
+};
+
+class CudaOps final : public Ops {
+ public:
+  CudaOps(const Context& context, const Problem& problem, Kernel kernel)
+      : context_(context),
+        problem_(problem),
+        kernel_(kernel),
+        device_(context.device()),
+        processors_(attribute(device_.index, cudaDevAttrMultiProcessorCount)),
+        ordered_(context.device()) {
+    states_ = Array<std::int32_t>::copy_of(problem.table->states, device_);
+    classes_.assign(problem.classes.begin(), problem.classes.end());
+    if (kernel_ == Kernel::tables) send_sorted();
+    if (kernel_ == Kernel::nonzeros) send_sparse();
+    if (kernel_ == Kernel::ordered || kernel_ == Kernel::grouped) send_dense();
+    choose_rows(problem.weights);
+  }
+
+  Kernel kernel() const override { return kernel_; }
+  std::int64_t batch() const override { return 16384; }
+
+  void choose_rows(std::span<const std::uint32_t> weights) override {
+    const cuda::Current current(device_.index);
+    partners_.clear();
+    helper_.reset();
+    problem_.weights = weights;
+    log_ = FixedLog(problem_.total());
+    device_log_ = Array<std::int64_t>::copy_of(log_.values(), device_);
+    send_weights();
+    if (kernel_ == Kernel::ordered) ordered_.choose_rows(problem_);
+  }
+
+  std::int32_t add_partner(std::int32_t feature) override {
+    Partner partner;
+    partner.feature = feature;
+    partner.states = problem_.table->states[static_cast<std::size_t>(feature)];
+    std::vector<std::uint32_t> codes;
+    if (kernel_ != Kernel::tables) read_column(*problem_.table, feature, codes);
+    return add(std::move(partner), codes);
+  }
+  std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
+    require(kernel_ != Kernel::tables, "merged states are not counted in tables");
+    Partner partner;
+    partner.merged.assign(codes.begin(), codes.end());
+    partner.states = states;
+    const std::vector<std::uint32_t> copy = partner.merged;
+    return add(std::move(partner), copy);
+  }
+
+  void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
+    const cuda::Current current(device_.index);
+    in_pieces(pairs.size(), [&](std::size_t first, std::size_t count) {
+      send_pairs(pairs.subspan(first, count));
+      grow(device_sums_, static_cast<std::int64_t>(count));
+      launch_sums(static_cast<std::int64_t>(count), with_class);
+      fetch(device_sums_.data(), out.subspan(first, count));
+    });
+  }
+
+  void ordered_terms(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) override {
+    if (kernel_ != Kernel::ordered || !ordered_.fits()) {
+      settle_on_host(pairs, wanted, out);
+      return;
+    }
+    const cuda::Current current(device_.index);
+    if ((wanted & between) != 0) ordered_.need_mutual_terms();
+    const int terms = count_terms(wanted);
+    in_pieces(pairs.size(), [&](std::size_t first, std::size_t count) {
+      send_pairs(pairs.subspan(first, count));
+      grow(device_terms_, static_cast<std::int64_t>(count) * terms);
+      const auto blocks = static_cast<unsigned>((count + gpu::ordered_warps - 1) / gpu::ordered_warps);
+      gpu::ordered_pairs<<<blocks, gpu::ordered_warps * 32, 0, stream_>>>(
+          ordered_.view(dense_.data(), problem_.rows()), device_ordered_partners_.data(), device_pairs_.data(),
+          static_cast<std::int64_t>(count), wanted, device_terms_.data());
+      cuda::check_launch("ordered_pairs");
+      std::vector<double> values(count * static_cast<std::size_t>(terms));
+      fetch(device_terms_.data(), std::span(values));
+      spread(values, wanted, out.subspan(first, count));
+    });
+  }
+
+ private:
+  template <class V>
+  void grow(Array<V>& array, std::int64_t size) {
+    if (array.size() < size) array = Array<V>(size * 3 / 2, device_);
+  }
+
+  template <class Work>
+  static void in_pieces(std::size_t pairs, Work&& work) {
+    for (std::size_t first = 0; first < pairs; first += most_pairs_at_once)
+      work(first, std::min<std::size_t>(most_pairs_at_once, pairs - first));
+  }
+
+  void send_pairs(std::span<const Pair> pairs) {
+    grow(device_pairs_, static_cast<std::int64_t>(pairs.size()));
+    auto* staged = staging_in_.room<Pair>(pairs.size());
+    std::memcpy(staged, pairs.data(), pairs.size_bytes());
+    cuda::check(cudaMemcpyAsync(device_pairs_.data(), staged, pairs.size_bytes(), cudaMemcpyHostToDevice, stream_),
+                "sending pairs");
+  }
+  template <class V>
+  void fetch(const V* from, std::span<V> to) {
+    auto* staged = staging_out_.room<V>(to.size());
+    cuda::check(cudaMemcpyAsync(staged, from, to.size_bytes(), cudaMemcpyDeviceToHost, stream_), "fetching counts");
+    stream_.synchronize();
+    std::memcpy(to.data(), staged, to.size_bytes());
+  }
+
+  static int count_terms(Terms wanted) {
+    int count = 0;
+    for (int bit = 0; bit < term_count; ++bit) count += (wanted >> bit) & 1;
+    return count;
+  }
+  static void spread(const std::vector<double>& values, Terms wanted, std::span<PairTerms> out) {
+    std::size_t next = 0;
+    for (PairTerms& terms : out) {
+      terms = {};
+      if ((wanted & between) != 0) terms.between = values[next++];
+      if ((wanted & joint_with_class) != 0) terms.joint_with_class = values[next++];
+      if ((wanted & joint_entropy) != 0) terms.joint_entropy = values[next++];
+      if ((wanted & between_in_class) != 0) terms.between_in_class = values[next++];
+      if ((wanted & relevance_beyond) != 0) terms.relevance_beyond = values[next++];
+    }
+  }
+
+  // The table, once per search.
+
+  void send_dense() {
+    const BinnedTable& table = *problem_.table;
+    dense_ = Array<std::uint16_t>(table.rows * table.features, device_);
+    std::vector<std::uint16_t> column;
+    for (std::int64_t j = 0; j < table.features; ++j) {
+      read_column(table, j, column);
+      copy_bytes(dense_.data() + j * table.rows, device_, column.data(), Device::cpu(), table.rows * 2);
+    }
+  }
+
+  void send_sparse() {
+    const SparseCodes& codes = *sparse_codes(*problem_.table);
+    offsets_ = codes.offsets.to(device_);
+    examples_ = codes.examples.to(device_);
+    nonzeros_ = codes.codes.to(device_);
+  }
+
+  void send_sorted() {
+    const BinnedTable& table = *problem_.table;
+    order_ = order_by_class(problem_, gpu::row_unit);
+    class_begins_ = Array<std::int64_t>::copy_of(order_.begins, device_);
+    class_ends_ = Array<std::int64_t>::copy_of(order_.ends, device_);
+    sorted_ = Array<std::uint8_t>(order_.stride * table.features, device_);
+    const std::int64_t at_once =
+        std::max<std::int64_t>(1, (std::int64_t{64} << 20) / std::max<std::int64_t>(order_.stride, 1));
+    std::vector<std::uint8_t> part(static_cast<std::size_t>(std::min(at_once, table.features) * order_.stride), 0);
+    for (std::int64_t j = 0; j < table.features; j += at_once) {
+      const Range features{j, std::min(table.features, j + at_once)};
+      place_columns(table, order_, features, context_.threads(), part.data());
+      copy_bytes(sorted_.data() + j * order_.stride, device_, part.data(), Device::cpu(),
+                 (features.end - j) * order_.stride);
+    }
+  }
+
+  void send_weights() {
+    weights_ = {};
+    if (problem_.weights.empty()) return;
+    if (kernel_ != Kernel::tables) {
+      weights_ = Array<std::uint32_t>::copy_of(problem_.weights, device_);
+      return;
+    }
+    std::vector<std::uint32_t> sorted(static_cast<std::size_t>(order_.stride), 0);
+    for (std::size_t i = 0; i < order_.places.size(); ++i)
+      sorted[static_cast<std::size_t>(order_.places[i])] = problem_.weights[i];
+    weights_ = Array<std::uint32_t>::copy_of(sorted, device_);
+  }
+
+  // Partners.
+
+  std::int32_t add(Partner partner, const std::vector<std::uint32_t>& codes) {
+    const cuda::Current current(device_.index);
+    stream_.synchronize();
+    if (kernel_ == Kernel::ordered) partner.ordered = ordered_.prepare(codes, partner.states);
+    if (kernel_ == Kernel::grouped || kernel_ == Kernel::nonzeros) prepare_counts(partner, codes);
+    partners_.push_back(std::move(partner));
+    send_partners();
+    return static_cast<std::int32_t>(partners_.size()) - 1;
+  }
+
+  void prepare_counts(Partner& partner, const std::vector<std::uint32_t>& codes) {
+    std::vector<std::uint32_t> with_class;
+    partner.joint_states = Merger().merge({codes, partner.states}, {classes_, problem_.class_count}, with_class);
+    std::vector<std::uint32_t> counts(static_cast<std::size_t>(partner.states), 0);
+    std::vector<std::uint32_t> class_counts(static_cast<std::size_t>(partner.joint_states), 0);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      const std::uint32_t weight = problem_.weights.empty() ? 1 : problem_.weights[i];
+      counts[codes[i]] += weight;
+      class_counts[with_class[i]] += weight;
+    }
+    for (const std::uint32_t c : counts) partner.sum += log_(c);
+    for (const std::uint32_t c : class_counts) partner.class_sum += log_(c);
+    partner.codes = Array<std::uint32_t>::copy_of(codes, device_);
+    partner.with_class = Array<std::uint32_t>::copy_of(with_class, device_);
+    partner.counts = Array<std::uint32_t>::copy_of(counts, device_);
+    partner.class_counts = Array<std::uint32_t>::copy_of(class_counts, device_);
+    make_rooms((partner.states + partner.joint_states) * (problem_.most_states() + std::int64_t{1}));
+  }
+
+  /// As many rooms of counts as blocks may run at once, or as memory allows.
+  void make_rooms(std::int64_t cells) {
+    if (cells <= room_) return;
+    const std::int64_t wanted = std::int64_t{processors_} * 8;
+    const std::int64_t affordable = context_.memory() / 4 / (cells * 4);
+    if (affordable < 1)
+      throw Error("counting these joint states takes " + std::to_string(cells * 4) +
+                  " bytes of GPU memory; bin the features more coarsely, or use --device cpu");
+    rooms_ = {};
+    room_ = cells;
+    room_count_ = std::min(wanted, affordable);
+    rooms_ = Array<std::uint32_t>::zeros(room_ * room_count_, device_);
+  }
+
+  void send_partners() {
+    if (kernel_ == Kernel::tables) {
+      std::vector<std::int32_t> features;
+      for (const Partner& partner : partners_) features.push_back(partner.feature);
+      device_features_ = Array<std::int32_t>::copy_of(features, device_);
+    } else if (kernel_ == Kernel::ordered) {
+      std::vector<gpu::OrderedPartnerView> views;
+      for (const Partner& p : partners_)
+        views.push_back({p.ordered.codes.data(), p.ordered.with_class.data(), p.ordered.entropy_in_class});
+      device_ordered_partners_ = Array<gpu::OrderedPartnerView>::copy_of(views, device_);
+    } else {
+      std::vector<gpu::PartnerView> views;
+      for (const Partner& p : partners_)
+        views.push_back({p.codes.data(), p.with_class.data(), p.counts.data(), p.class_counts.data(), p.sum,
+                         p.class_sum, p.states, p.joint_states});
+      device_partners_ = Array<gpu::PartnerView>::copy_of(views, device_);
+    }
+  }
+
+  // Launches.
+
+  const std::uint32_t* weights() const { return problem_.weights.empty() ? nullptr : weights_.data(); }
+
+  void launch_sums(std::int64_t count, bool with_class) {
+    if (count == 0) return;
+    if (kernel_ == Kernel::tables) {
+      launch_tables(count, with_class);
+    } else if (kernel_ == Kernel::nonzeros) {
+      const gpu::NonzeroView view{offsets_.data(), examples_.data(), nonzeros_.data(),
+                                  weights(),       states_.data(),   device_log_.data()};
+      gpu::nonzero_pairs<<<blocks_for(count), gpu::nonzero_threads, 0, stream_>>>(
+          view, device_partners_.data(), device_pairs_.data(), count, with_class, rooms_.data(), room_,
+          device_sums_.data());
+    } else {
+      require(kernel_ == Kernel::grouped, "sums without order were asked of a kernel that has none");
+      const gpu::DenseView view{dense_.data(), problem_.rows(), weights(), states_.data(), device_log_.data()};
+      gpu::scratch_pairs<<<blocks_for(count), gpu::scratch_threads, 0, stream_>>>(
+          view, device_partners_.data(), device_pairs_.data(), count, rooms_.data(), room_, device_sums_.data());
+    }
+    cuda::check_launch("joint sums");
+  }
+  unsigned blocks_for(std::int64_t count) const { return static_cast<unsigned>(std::min(count, room_count_)); }
+
+  void launch_tables(std::int64_t count, bool with_class) {
+    const std::int64_t states = problem_.most_states();
+    const auto bytes = static_cast<int>(states * states * 4 * (with_class ? 2 : 1));
+    cuda::check(cudaFuncSetAttribute(gpu::table_pairs, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                "asking for memory on chip");
+    const gpu::TableView view{sorted_.data(),       order_.stride, class_begins_.data(), class_ends_.data(),
+                              problem_.class_count, weights(),     states_.data(),       device_log_.data()};
+    gpu::table_pairs<<<static_cast<unsigned>(count), gpu::table_threads, static_cast<std::size_t>(bytes), stream_>>>(
+        view, device_features_.data(), device_pairs_.data(), with_class, device_sums_.data());
+  }
+
+  /// The host's cores count from the host's table.
+  void settle_on_host(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) {
+    if (helper_ == nullptr) {
+      Context::Options options;
+      options.threads = context_.threads();
+      helper_ = make_cpu_ops(Context(options), problem_, Kernel::ordered);
+      helper_partners_ = 0;
+    }
+    for (; helper_partners_ < partners_.size(); ++helper_partners_) {
+      const Partner& partner = partners_[helper_partners_];
+      if (partner.feature >= 0)
+        helper_->add_partner(partner.feature);
+      else
+        helper_->add_partner(partner.merged, static_cast<std::int32_t>(partner.states));
+    }
+    helper_->ordered_terms(pairs, wanted, out);
+  }
+
+  Context context_;
+  Problem problem_;
+  Kernel kernel_;
+  Device device_;
+  int processors_;
+  cuda::Stream stream_;
+  Staging staging_in_, staging_out_;
+  FixedLog log_;
+  std::vector<std::uint32_t> classes_;
+  Array<std::int64_t> device_log_;
+  Array<std::int32_t> states_;
+  Array<std::uint32_t> weights_;
+  // tables
+  ClassOrder order_;
+  Array<std::uint8_t> sorted_;
+  Array<std::int64_t> class_begins_, class_ends_;
+  Array<std::int32_t> device_features_;
+  // ordered and grouped
+  Array<std::uint16_t> dense_;
+  // nonzeros
+  Array<std::int64_t> offsets_;
+  Array<std::int32_t> examples_;
+  Array<std::uint16_t> nonzeros_;
+  // grouped and nonzeros
+  Array<std::uint32_t> rooms_;
+  std::int64_t room_ = 0;
+  std::int64_t room_count_ = 0;
+  Array<gpu::PartnerView> device_partners_;
+  // ordered
+  gpu::OrderedDevice ordered_;
+  Array<gpu::OrderedPartnerView> device_ordered_partners_;
+  // calls
+  std::vector<Partner> partners_;
+  Array<Pair> device_pairs_;
+  Array<JointSums> device_sums_;
+  Array<double> device_terms_;
+  std::unique_ptr<Ops> helper_;
+  std::size_t helper_partners_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Ops> make_cuda_ops(const Context& context, const Problem& problem, Kernel kernel) {
+  const cuda::Current current(context.device().index);
+  return std::make_unique<CudaOps>(context, problem, kernel);
+}
+
+}  // namespace sheaf::information
