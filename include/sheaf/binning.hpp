@@ -9,6 +9,7 @@
 #include <sheaf/binned.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/parameters.hpp>
 
 namespace sheaf {
 
@@ -95,5 +96,8 @@ BinnedTarget bin_target(const Target& target, const BinningOptions& options);
 /// A readable text file, round-trip exact. A defect in it is a ParseError that names file:line:column.
 void save_binning(const Binning& binning, const std::string& path);
 Binning load_binning(const std::string& path);
+
+template <>
+const std::vector<Parameter<BinningOptions>>& parameters();
 
 }  // namespace sheaf
