@@ -9,6 +9,7 @@
 #include <sheaf/selection.hpp>
 #include <sheaf/selection_report.hpp>
 
+#include "binning.hpp"
 #include "command.hpp"
 #include "select_text.hpp"
 #include "tables.hpp"
@@ -67,7 +68,7 @@ struct Select {
   void run() {
     outputs.check();
     const auto loaded = load_cuts.empty() ? std::optional<Binning>() : load_binning(load_cuts);
-    if (loaded && loaded->missing == MissingState::own) keep_missing();
+    if (loaded && loaded->missing == MissingState::own) keep_missing(reading, binning);
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       auto dataset = read_dataset<T>(context, input, reading);
@@ -75,11 +76,6 @@ struct Select {
       const auto report = select_by_criterion(context, dataset, prepared);
       write(context, dataset, prepared, report);
     });
-  }
-
-  void keep_missing() {
-    reading.missing = Missing::keep;
-    binning.missing = MissingState::own;
   }
 
   template <class T>
@@ -112,7 +108,7 @@ struct Select {
       add_ensemble(context, selection_input,
                    select_ensemble(context, prepared.table, prepared.target, options, ensemble), report);
     else if (find_criterion(options.criterion).numeric)
-      add_selection(selection_input, select_on_numbers(context, dataset, prepared.target), report);
+      add_selection(selection_input, select_on_numbers(context, dataset, prepared), report);
     else
       add_selection(selection_input, select_features(context, prepared.table, prepared.target, options), report);
     if (!outputs.report.empty()) add_plots(context, selection_input, report);
@@ -130,33 +126,48 @@ struct Select {
     for (const auto j : options.preselected) report.preselected.push_back(dataset.feature_name(j));
   }
 
-  /// On the classes that were binned, where they were.
+  /// FEAST gives relief what all its criteria get, the states; relieff is for the numbers themselves.
   template <class T>
-  Selection select_on_numbers(const Context& context, Dataset<T>& dataset, const BinnedTarget& target) const {
-    if constexpr (!std::is_same_v<T, double>) {
-      fail_usage("{} works on numbers in double precision; leave out --precision", options.criterion);
-    } else {
-      if (binning.missing == MissingState::own)
-        fail_usage("{} works on numbers, so missing values must be filled in: --missing mean, for instance",
-                   options.criterion);
-      Target classes;
-      classes.classes = target.classes;
-      classes.class_names = target.names;
-      std::swap(classes, dataset.target);
-      auto selection = select_numeric(context, dataset, options);
-      std::swap(classes, dataset.target);
-      return selection;
-    }
+  Selection select_on_numbers(const Context& context, Dataset<T>& dataset, const Prepared& prepared) const {
+    if (binning.missing == MissingState::own)
+      fail_usage("{} works on numbers, so missing values must be filled in: --missing mean, for instance",
+                 options.criterion);
+    if (options.criterion == "relief")
+      return select_in_double(context, states_dataset(context, prepared.table, dataset), prepared.target);
+    if constexpr (std::is_same_v<T, double>)
+      return select_in_double(context, dataset, prepared.target);
+    else
+      fail_usage("{} works in double precision; leave out --precision", options.criterion);
+  }
+
+  /// On the classes as they were binned.
+  template <class T>
+  Selection select_in_double(const Context& context, Dataset<T>&& dataset, const BinnedTarget& target) const {
+    auto numbers = convert_precision<double, T>(std::move(dataset), context.threads());
+    return select_in_double(context, numbers, target);
+  }
+  Selection select_in_double(const Context& context, Dataset<double>&& dataset, const BinnedTarget& target) const {
+    return select_in_double(context, dataset, target);
+  }
+  Selection select_in_double(const Context& context, Dataset<double>& dataset, const BinnedTarget& target) const {
+    Target classes;
+    classes.classes = target.classes;
+    classes.class_names = target.names;
+    std::swap(classes, dataset.target);
+    auto selection = select_numeric(context, dataset, options);
+    std::swap(classes, dataset.target);
+    return selection;
   }
 
   template <class T>
   void write(const Context& context, const Dataset<T>& dataset, const Prepared& prepared,
              const SelectionReport& report) const {
+    const auto features = features_to_keep(report);
     if (!outputs.save_cuts.empty()) save_binning(prepared.binning, outputs.save_cuts);
     write_result(outputs.json, [&] { return selection_json(report); });
     write_result(outputs.csv, [&] { return selection_csv(report); });
     write_result(outputs.report, [&] { return selection_html(report); });
-    if (!outputs.apply.empty()) write_reduced(context, dataset, report);
+    if (!outputs.apply.empty()) write_reduced(context, dataset, features);
     if (!outputs.printed() && !common.quiet()) print(selection_text(report));
     if (outputs.printed() && !common.quiet())
       for (const auto& note : report.notes) say("sheaf: note: " + note);
@@ -171,11 +182,20 @@ struct Select {
       write_text_file(path, text());
   }
 
+  /// Those in already, then those selected.
+  std::vector<std::int64_t> features_to_keep(const SelectionReport& report) const {
+    auto features = options.preselected;
+    for (const auto& row : report.selected) features.push_back(row.feature.index);
+    if (features.empty() && !outputs.apply.empty())
+      fail("no feature was selected, so there is no table to write: {}",
+           report.notes.empty() ? "" : report.notes.back());
+    return features;
+  }
+
   /// In the input's format, unless the output's name tells another.
   template <class T>
-  void write_reduced(const Context& context, const Dataset<T>& dataset, const SelectionReport& report) const {
-    std::vector<std::int64_t> features = options.preselected;
-    for (const auto& row : report.selected) features.push_back(row.feature.index);
+  void write_reduced(const Context& context, const Dataset<T>& dataset,
+                     const std::vector<std::int64_t>& features) const {
     auto how = writing;
     how.missing = binning.missing == MissingState::own;
     if (how.format == "auto" && format_by_name(outputs.apply).empty()) how.format = dataset.format;
@@ -189,50 +209,15 @@ struct Select {
   }
 };
 
-/// --missing as in reading, and a bin of its own.
-Option missing_option(Select& select) {
-  Option option;
-  for (const auto& row : parameters<ReadOptions>()) {
-    if (row.name != "missing") continue;
-    auto with_bin = row;
-    with_bin.choices.emplace_back("bin");
-    with_bin.set = [set = row.set, known = with_bin.choices, &select](ReadOptions& options, std::string_view text) {
-      if (std::find(known.begin(), known.end(), text) == known.end()) fail_unknown("missing", text, known);
-      select.binning.missing = MissingState::error;
-      if (text == "bin")
-        select.keep_missing();
-      else
-        set(options, text);
-    };
-    option = Arguments::option(with_bin, "missing", select.reading);
-    option.help = "what to put for a missing value; bin gives them a state of their own";
-    option.value = "NAME";
-    option.help += " (error mean median most_frequent zero bin)";
-  }
-  return option;
-}
-
-void declare_reading_of(Arguments& arguments, Select& select) {
-  arguments.section("Reading");
-  arguments.parameters(select.reading, {"format", "header", "delimiter", "label", "group", "ignore"});
-  arguments.add(missing_option(select));
-  arguments.parameters(select.reading, {"storage", "features"});
-}
-
 /// What contradicts itself.
 void check_request(const Arguments& arguments, const Select& select) {
   const auto given = [&](const char* flag) { return arguments.given(flag); };
-  const bool as_given = select.binning.method == BinMethod::as_given;
-  if (given("--bins") && given("--binning") && (as_given || select.binning.method == BinMethod::mdlp))
-    fail_usage("{} finds its own states; leave out {}", as_given ? "--bins as-given" : "--binning mdlp",
-               as_given ? "--binning" : "--bins");
+  check_bins(arguments, select.binning);
   if (!select.load_cuts.empty() && (given("--bins") || given("--binning") || given("--save-cuts")))
     fail_usage("--load-cuts takes the bins from the file; leave out --bins, --binning and --save-cuts");
   if (given("--criterion") && given("--criteria")) fail_usage("give --criterion, or --criteria for an ensemble");
   if (given("--combine") && !select.combined())
     fail_usage("--combine is for ensembles: name several --criteria, or how many --resamples");
-  if (given("--target-binning") && select.binning.target_bins == 0)
-    fail_usage("--target-binning needs --target-bins, the number of bins");
 }
 
 void declare_criterion(Arguments& arguments, Select& select) {
@@ -263,7 +248,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("report", "FILE", outputs.report, "write an HTML page with plots that needs nothing else");
   arguments.text("save-cuts", "FILE", outputs.save_cuts, "write the cuts, to bin other tables alike");
   declare_criterion(arguments, *select);
-  declare_reading_of(arguments, *select);
+  declare_reading_with_bin(arguments, select->reading, select->binning);
   declare_writing(arguments, select->writing);
   select->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.json = false, .several_devices = true});
   return [select, &arguments] {

@@ -56,7 +56,7 @@ std::string table_text(const SelectionReport& r) {
       rows.back().insert(rows.back().end(), {fmt::format("{:.2f}", votes->mean_rank), percent(votes->frequency)});
     rows.back().push_back(most > 0 ? bar(feature.relevance / most, bar_width) : "");
   }
-  const auto title = fmt::format("{} features", r.selected.size());
+  const auto title = fmt::format("{} feature{}", r.selected.size(), r.selected.size() == 1 ? "" : "s");
   return fmt::format("\n{}{}\n", bold(title), dim("  best first; relevance and redundancy in bits")) +
          table(rows, r.combined ? "rrlrrrrrl" : "rrlrrrl", 2);
 }

@@ -30,7 +30,7 @@ struct BinningOptions {
   static constexpr std::int32_t most_bins = 65535;
 
   BinMethod method = BinMethod::equal_width;
-  std::int32_t bins = 64;  ///< equal width and equal frequency: 2 to most_bins
+  std::int32_t bins = 64;  ///< equal width and equal frequency: 2 to most_bins; others do not look at it
   MissingState missing = MissingState::error;
   std::int32_t target_bins = 0;  ///< bins of a label that is an amount; 0: the label's values are classes
   BinMethod target_method = BinMethod::equal_width;  ///< or equal_frequency
@@ -88,6 +88,11 @@ struct Binned {
 template <class T>
 Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
                                const BinnedTarget* target = nullptr);
+
+/// The states as numbers, with the names and labels of the table they were made of; nominal features stay nominal where
+/// no value is missing. Sparse where the table is and every common state is 0; else dense, if the memory budget allows.
+template <class T>
+Dataset<T> states_dataset(const Context& context, const BinnedTable& table, const Dataset<T>& dataset);
 
 /// The classes of a label: numbers ascending, names in the order of their bytes. With `target_bins` the numbers are
 /// binned, and bins that hold no example left out. Amounts without `target_bins`, and no label, are Errors.

@@ -100,8 +100,14 @@ void learn_cuts(const Context& context, const Dataset<T>& dataset, const Binning
 
 template <class T>
 std::vector<std::string> notes_of(const Dataset<T>& dataset, const BinningOptions& options,
-                                  const bins::Extents& extents) {
+                                  const bins::Extents& extents, const std::vector<std::int32_t>& states) {
   std::vector<std::string> notes;
+  const auto single = std::count(states.begin(), states.end(), 1);
+  if (single > 0)
+    notes.push_back(fmt::format("{} of {} features {}", grouped(single), grouped(dataset.features()),
+                                options.method == BinMethod::mdlp
+                                    ? "have no cut that would pay: each for itself tells nothing of the class"
+                                    : "are constant and tell nothing"));
   const bool counted = options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
   if (counted && options.bins > dataset.rows())
     notes.push_back(fmt::format("{} bins are more than the {} examples; most bins hold none, or but one",
@@ -171,7 +177,8 @@ Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset
   const auto extents = bins::checked_extents(context, dataset, options, target);
   auto binning = bins::learn(context, dataset, options, target, extents);
   auto table = bins::apply(context, binning, dataset, extents);
-  return {std::move(binning), std::move(table), notes_of(dataset, options, extents)};
+  auto notes = notes_of(dataset, options, extents, table.states);
+  return {std::move(binning), std::move(table), std::move(notes)};
 }
 
 template Binning learn_binning(const Context&, const Dataset<float>&, const BinningOptions&, const BinnedTarget*);

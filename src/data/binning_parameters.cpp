@@ -10,10 +10,9 @@ using O = BinningOptions;
 /// How many, or that the numbers are the states already.
 Parameter<O> bins_row() {
   auto set = [](O& options, std::string_view text) {
-    if (text == to_string(BinMethod::as_given))
-      options.method = BinMethod::as_given;
-    else
-      options.bins = parse_number<std::int32_t>("bins", text, {2, O::most_bins});
+    const bool as_given = text == to_string(BinMethod::as_given);
+    if (as_given) options.method = BinMethod::as_given;
+    options.bins = as_given ? 0 : parse_number<std::int32_t>("bins", text, {2, O::most_bins});
   };
   return {"bins",
           "N|as-given",
