@@ -399,6 +399,28 @@ TEST(Binning, RefusesOtherFeaturesAndWrongBins) {
       EXPECT_THROW(learn_binning(with_threads(1), learnt, by(method, bins)), UsageError);
 }
 
+TEST(Binning, StatesAsNumbersAreTheCodes) {
+  const auto rows = test::random_rows(50, 9, 0.3, 4);
+  for (const bool sparse : {false, true})
+    for (const auto method : {BinMethod::equal_width, BinMethod::as_given})
+      for (const bool negative : {false, true}) {
+        auto signed_rows = rows;
+        if (!negative)
+          for (auto& row : signed_rows)
+            for (auto& value : row) value = std::abs(value);
+        auto dataset = table<double>(signed_rows, 9, sparse);
+        dataset.feature_names = std::vector<std::string>(9, "x");
+        const auto binned = learn_and_apply_binning(with_threads(2), dataset, by(method, 300));
+        const auto states = states_dataset(with_threads(2), binned.table, dataset);
+        EXPECT_EQ(is_sparse(states.x), sparse && !negative) << "zero is the state 0 where no value is below";
+        const auto numbers = test::rows_of(states.x);
+        const auto codes = codes_of(binned.table);
+        for (std::size_t i = 0; i < 50; ++i)
+          for (std::size_t j = 0; j < 9; ++j) ASSERT_EQ(numbers[i][j], codes[j][i]);
+        EXPECT_EQ(states.feature_names, dataset.feature_names);
+      }
+}
+
 TEST(Binning, StatesHaveNames) {
   const auto names = [](const Dataset<double>& dataset, const BinningOptions& options) {
     const auto rule = learn_binning(with_threads(1), dataset, options).rules[0];
