@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> method_names{"equal-width", "equal-frequency", "mdlp", "as-given"};
 
+constexpr std::int64_t enough_a_bin = 5;  // examples, for counts to mean something
+
 void check_options(const BinningOptions& options, const BinnedTarget* target) {
   const bool counted = options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
   if (counted && (options.bins < 2 || options.bins > BinningOptions::most_bins))
@@ -112,6 +114,9 @@ std::vector<std::string> notes_of(const Dataset<T>& dataset, const BinningOption
   if (counted && options.bins > dataset.rows())
     notes.push_back(fmt::format("{} bins are more than the {} examples; most bins hold none, or but one",
                                 grouped(options.bins), grouped(dataset.rows())));
+  else if (counted && std::int64_t{options.bins} * enough_a_bin > dataset.rows())
+    notes.push_back(fmt::format("{} bins are many for {} examples; fewer leave less to chance", grouped(options.bins),
+                                grouped(dataset.rows())));
   if (options.method == BinMethod::as_given) {
     const auto fractions = std::count(extents.fractional.begin(), extents.fractional.end(), 1);
     if (fractions > 0)

@@ -51,9 +51,12 @@ std::string map_card(const SelectionReport& r) {
 }
 
 std::string distribution_cards(const SelectionReport& r) {
+  std::string about = "Examples of each class over the bins.";
+  if (r.class_names.size() > most_lanes)
+    about += fmt::format(" The first {} of {} classes are shown.", most_lanes, r.class_names.size());
   std::string cards;
-  for (const auto& distribution : r.distributions)
-    cards += card(distribution.feature, "Examples of each class over the bins.", class_lanes(r, distribution));
+  for (std::size_t k = 0; k < r.distributions.size(); ++k)
+    cards += card(fmt::format("{}. {}", k + 1, r.distributions[k].feature), about, class_lanes(r, r.distributions[k]));
   return cards;
 }
 

@@ -18,8 +18,7 @@ constexpr double top = 28;
 constexpr double bottom = 230;
 constexpr double height = 280;
 constexpr double whole = 2 * half + 20;  // a card of the page's width
-constexpr std::size_t most_lanes = 12;
-constexpr std::size_t most_dots = 100;  // beyond it a line says as much
+constexpr std::size_t most_dots = 100;   // beyond it a line says as much
 
 using Value = double (*)(const SelectedFeature&);
 
