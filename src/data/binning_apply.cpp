@@ -40,7 +40,7 @@ struct Coder {
   template <class Code, class State>
   void each(const double* values, std::int64_t count, Code* codes, State&& state) const {
     for (std::int64_t i = 0; i < count; ++i)
-      codes[i] = static_cast<Code>(values[i] == values[i] ? state(values[i]) : rule_->states);
+      codes[i] = static_cast<Code>(std::isnan(values[i]) ? rule_->states : state(values[i]));
   }
   std::int32_t limited(double x) const {
     const auto last = static_cast<double>(last_);
@@ -104,7 +104,7 @@ Array<Code> dense_codes(const Context& context, const std::vector<Coder>& coders
   Array<Code> codes(x.rows * x.columns);
   Stage stage(context.progress(), "binning", x.columns * x.rows);
   const std::int64_t stripes = (x.columns + tile_columns - 1) / tile_columns;
-  const std::int64_t parts = std::clamp<std::int64_t>(x.rows / 4096, 1, context.threads() * 4);
+  const std::int64_t parts = std::clamp<std::int64_t>(x.rows / 4096, 1, std::int64_t{context.threads()} * 4);
   parallel_for(context.threads(), stripes * parts, [&](std::int64_t task) {
     const auto rows = part_of(x.rows, parts, task % parts);
     const auto begin = task / parts * tile_columns;

@@ -29,7 +29,7 @@ struct Tile {
       const T value = row[j];
       low[c] = value < low[c] ? value : low[c];
       high[c] = value > high[c] ? value : high[c];
-      const int absent = value == value ? 0 : 1;
+      const int absent = std::isnan(value) ? 1 : 0;
       missing[c] += absent;
       fractional[c] |= value == std::floor(value) ? 0 : 1 - absent;
     }
@@ -50,7 +50,7 @@ struct Tile {
 template <class T>
 void measure_dense(int threads, const DenseMatrix<T>& x, Extents& extents) {
   const std::int64_t stripes = (x.columns + tile_columns - 1) / tile_columns;
-  const std::int64_t wanted = std::max<std::int64_t>(1, threads * 8 / std::max<std::int64_t>(stripes, 1));
+  const std::int64_t wanted = std::max<std::int64_t>(1, std::int64_t{threads} * 8 / std::max<std::int64_t>(stripes, 1));
   const std::int64_t row_parts = std::clamp<std::int64_t>(x.rows / 256, 1, wanted);
   std::mutex mutex;
   parallel_for(threads, stripes * row_parts, [&](std::int64_t task) {
