@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <set>
 
 #include <sheaf/binning.hpp>
 #include <sheaf/error.hpp>
 
 #include "binned_codes.hpp"
+#include "binning_reference.hpp"
 #include "tables.hpp"
 
 namespace sheaf {
@@ -68,78 +67,6 @@ std::vector<double> column_of(const Rows& rows, std::size_t j) {
   return values;
 }
 
-// The definitions, as plainly as they can be written.
-
-std::vector<int> plain_equal_width(const std::vector<double>& x, int bins) {
-  const double low = *std::min_element(x.begin(), x.end());
-  const double high = *std::max_element(x.begin(), x.end());
-  std::vector<int> codes;
-  for (const double value : x)
-    codes.push_back(
-        low == high ? 0 : std::min(bins - 1, static_cast<int>(std::floor((value - low) * (bins / (high - low))))));
-  return codes;
-}
-
-/// The state of a value is the number of distinct limits below it; limit k is the value that the k/bins part of all
-/// examples reaches.
-std::vector<int> plain_equal_frequency(const std::vector<double>& x, int bins) {
-  auto sorted = x;
-  std::sort(sorted.begin(), sorted.end());
-  std::set<double> limits;
-  for (int k = 1; k < bins; ++k) {
-    const auto position =
-        static_cast<std::size_t>(std::ceil(static_cast<double>(k) * static_cast<double>(x.size()) / bins));
-    limits.insert(sorted[position - 1]);
-  }
-  std::vector<int> codes;
-  for (const double value : x)
-    codes.push_back(static_cast<int>(std::distance(limits.begin(), limits.lower_bound(value))));
-  return codes;
-}
-
-double entropy(const std::map<int, int>& counts, int& classes) {
-  double all = 0, bits = 0;
-  classes = 0;
-  for (const auto& [c, count] : counts) all += count;
-  for (const auto& [c, count] : counts)
-    if (count > 0) {
-      bits -= count / all * std::log2(count / all);
-      ++classes;
-    }
-  return bits;
-}
-
-void plain_mdlp(std::vector<std::pair<double, int>> examples, std::vector<double>& cuts) {
-  std::sort(examples.begin(), examples.end());
-  const auto n = static_cast<double>(examples.size());
-  std::map<int, int> whole;
-  for (const auto& [value, c] : examples) ++whole[c];
-  int k = 0, k1 = 0, k2 = 0;
-  const double h = entropy(whole, k);
-  double least = 1e300, h1 = 0, h2 = 0;
-  std::size_t best = 0;
-  for (std::size_t at = 1; at < examples.size(); ++at) {
-    if (examples[at].first == examples[at - 1].first) continue;
-    std::map<int, int> left, right;
-    for (std::size_t i = 0; i < examples.size(); ++i) ++(i < at ? left : right)[examples[i].second];
-    int kl = 0, kr = 0;
-    const double hl = entropy(left, kl), hr = entropy(right, kr);
-    const double e = (static_cast<double>(at) * hl + (n - static_cast<double>(at)) * hr) / n;
-    if (e < least - 1e-12) {
-      least = e;
-      best = at;
-      h1 = hl, h2 = hr, k1 = kl, k2 = kr;
-    }
-  }
-  if (best == 0) return;
-  const double delta = std::log2(std::pow(3.0, k) - 2) - (k * h - k1 * h1 - k2 * h2);
-  if (!(h - least > (std::log2(n - 1) + delta) / n)) return;
-  cuts.push_back((examples[best - 1].first + examples[best].first) / 2);
-  const auto middle = examples.begin() + static_cast<std::ptrdiff_t>(best);
-  plain_mdlp({examples.begin(), middle}, cuts);
-  plain_mdlp({middle, examples.end()}, cuts);
-}
-
 template <class T>
 class BinningOf : public testing::Test {};
 using Elements = testing::Types<float, double>;
@@ -159,9 +86,9 @@ TYPED_TEST(BinningOf, IsWhatTheDefinitionsSay) {
           const auto even =
               codes_of(learn_and_apply_binning(with_threads(2), dataset, by(BinMethod::equal_frequency, bins)).table);
           for (std::size_t j = 0; j < static_cast<std::size_t>(p); ++j) {
-            ASSERT_EQ(wide[j], plain_equal_width(column_of(rows, j), bins))
+            ASSERT_EQ(wide[j], test::plain_equal_width(column_of(rows, j), bins))
                 << n << "x" << p << " " << density << " " << bins;
-            ASSERT_EQ(even[j], plain_equal_frequency(column_of(rows, j), bins))
+            ASSERT_EQ(even[j], test::plain_equal_frequency(column_of(rows, j), bins))
                 << n << "x" << p << " " << density << " " << bins;
           }
         }
@@ -185,7 +112,7 @@ TYPED_TEST(BinningOf, MdlpFindsTheCutsOfThePlainRecursion) {
           std::vector<std::pair<double, int>> examples;
           for (std::size_t i = 0; i < rows.size(); ++i) examples.emplace_back(rows[i][j], y[i]);
           std::vector<double> expected;
-          plain_mdlp(examples, expected);
+          test::plain_mdlp(examples, expected);
           std::sort(expected.begin(), expected.end());
           EXPECT_EQ(binning.rules[j].cuts, expected) << classes << " classes, feature " << j;
           cuts_found += static_cast<int>(expected.size());
@@ -440,60 +367,6 @@ TEST(BinningNames, AreReadBackAndUnknownOnesAnswered) {
   for (const auto method : {BinMethod::equal_width, BinMethod::equal_frequency, BinMethod::mdlp, BinMethod::as_given})
     EXPECT_EQ(parse_bin_method(to_string(method)), method);
   EXPECT_THROW(parse_bin_method("kmeans"), UsageError);
-}
-
-Target numbers(std::vector<double> values) {
-  Target target;
-  for (const double value : values) {
-    const auto name = fmt::format("{}", value);
-    const auto found = std::find(target.class_names.begin(), target.class_names.end(), name);
-    target.classes.push_back(static_cast<std::int32_t>(found - target.class_names.begin()));
-    if (found == target.class_names.end()) target.class_names.push_back(name);
-  }
-  target.values = std::move(values);
-  return target;
-}
-
-TEST(BinnedTarget, NumbersClassesInAscendingOrder) {
-  auto target = numbers({10, -1, 2, 10, -1});
-  auto binned = bin_target(target, {});
-  EXPECT_EQ(binned.classes, (std::vector<std::int32_t>{2, 0, 1, 2, 0}));
-  EXPECT_EQ(binned.names, (std::vector<std::string>{"-1", "2", "10"}));
-  target.classes.clear();
-  target.class_names.clear();
-  const auto amounts = bin_target(target, {});
-  EXPECT_EQ(amounts.classes, binned.classes) << "whole numbers of a numeric ARFF attribute";
-  EXPECT_EQ(amounts.names, binned.names);
-  Target words;
-  words.classes = {0, 1, 2, 0};
-  words.class_names = {"sick", "healthy", "10"};
-  binned = bin_target(words, {});
-  EXPECT_EQ(binned.classes, (std::vector<std::int32_t>{2, 1, 0, 2}));
-  EXPECT_EQ(binned.names, (std::vector<std::string>{"10", "healthy", "sick"}));
-}
-
-TEST(BinnedTarget, AmountsAreBinnedOnRequestOnly) {
-  const auto target = numbers({0.5, 9.5, 1, 2, 3});
-  EXPECT_THROW(bin_target(target, {}), Error);
-  BinningOptions options;
-  options.target_bins = 3;
-  auto binned = bin_target(target, options);
-  EXPECT_EQ(binned.classes, (std::vector<std::int32_t>{0, 1, 0, 0, 0})) << "the bin from 3.5 to 6.5 is empty";
-  EXPECT_EQ(binned.names, (std::vector<std::string>{"0.5 to 3.5", "6.5 to 9.5"}));
-  options.target_method = BinMethod::equal_frequency;
-  binned = bin_target(target, options);
-  EXPECT_EQ(binned.classes, (std::vector<std::int32_t>{0, 2, 0, 1, 1}));
-  options.target_method = BinMethod::mdlp;
-  EXPECT_THROW(bin_target(target, options), UsageError);
-  options = {};
-  options.target_bins = 1;
-  EXPECT_THROW(bin_target(target, options), UsageError);
-  Target words;
-  words.classes = {0};
-  words.class_names = {"x"};
-  options.target_bins = 4;
-  EXPECT_THROW(bin_target(words, options), Error);
-  EXPECT_THROW(bin_target(Target{}, {}), Error);
 }
 
 }  // namespace
