@@ -10,17 +10,29 @@ Command devices_command();
 Command info_command();
 Command convert_command();
 Command scale_command();
+Command bin_command();
 Command generate_command();
 Command fit_command();
 Command predict_command();
 Command search_command();
+Command select_command();
 Command liblinear_train_command();
 Command liblinear_predict_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
-      info_command(),    convert_command(), scale_command(),           generate_command(),          fit_command(),
-      predict_command(), search_command(),  liblinear_train_command(), liblinear_predict_command(), devices_command(),
+      info_command(),
+      convert_command(),
+      scale_command(),
+      bin_command(),
+      generate_command(),
+      fit_command(),
+      predict_command(),
+      search_command(),
+      select_command(),
+      liblinear_train_command(),
+      liblinear_predict_command(),
+      devices_command(),
   };
   return rows;
 }

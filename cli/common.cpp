@@ -5,24 +5,43 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <sheaf/error.hpp>
+
 #include "terminal.hpp"
 
 namespace sheaf::cli {
 
-void Common::declare(Arguments& arguments, std::initializer_list<std::string_view> names, bool precision) {
+void Common::declare_device(Arguments& arguments, Option option, bool several) {
+  if (several) option.help += "; several share the work, joined by +: cuda+cpu";
+  option.set = [this, several, set = std::move(option.set)](const std::string& text) {
+    const auto plus = several ? text.find('+') : std::string::npos;
+    set(text.substr(0, plus));
+    automatic_device_ = text == "auto";
+    also_.clear();
+    for (auto at = plus; at != std::string::npos;) {
+      const auto next = text.find('+', at + 1);
+      const auto device = parse_device(text.substr(at + 1, next - at - 1));
+      if (device == options_.device || std::find(also_.begin(), also_.end(), device) != also_.end())
+        fail_usage("--device {} names {} twice", text, to_string(device));
+      also_.push_back(device);
+      at = next;
+    }
+  };
+  arguments.add(std::move(option));
+}
+
+void Common::declare(Arguments& arguments, std::initializer_list<std::string_view> names, CommonParts parts) {
   arguments.section("Common options");
   for (const auto& row : parameters<Context::Options>()) {
     if (std::find(names.begin(), names.end(), row.name) == names.end()) continue;
     auto option = Arguments::option(row, row.name, options_);
     if (row.name == "device")
-      option.set = [this, set = std::move(option.set)](const std::string& text) {
-        set(text);
-        automatic_device_ = text == "auto";
-      };
-    arguments.add(std::move(option));
+      declare_device(arguments, std::move(option), parts.several_devices);
+    else
+      arguments.add(std::move(option));
   }
-  if (precision) arguments.parameters(precision_);
-  arguments.flag("json", json_, "answer in JSON");
+  if (parts.precision) arguments.parameters(precision_);
+  if (parts.json) arguments.flag("json", json_, "answer in JSON");
   arguments.flag("quiet", quiet_, "no progress and no remarks");
 }
 

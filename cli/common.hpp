@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <sheaf/parameters.hpp>
 
@@ -13,15 +14,24 @@
 
 namespace sheaf::cli {
 
+/// What a command shares beyond the context's parameters.
+struct CommonParts {
+  bool precision = true;         ///< --precision
+  bool json = true;              ///< --json as a switch
+  bool several_devices = false;  ///< --device takes several, joined by +
+};
+
 class Common {
  public:
-  /// Declares the context parameters in `names` (device, threads, memory, seed), --precision where `precision`, --quiet
-  /// and --json.
-  void declare(Arguments& arguments, std::initializer_list<std::string_view> names, bool precision = true);
+  /// Declares the context parameters in `names` (device, threads, memory, seed), `parts` and --quiet.
+  void declare(Arguments& arguments, std::initializer_list<std::string_view> names, CommonParts parts = {});
 
   /// Says which device was taken where that was left to us.
   Context context();
   bool json() const { return json_; }
+  /// Devices that share the work with the context's.
+  const std::vector<Device>& also() const { return also_; }
+  std::uint64_t seed() const { return options_.seed; }
   bool quiet() const { return quiet_; }
 
   /// Calls work(std::type_identity<float or double>).
@@ -34,9 +44,12 @@ class Common {
   }
 
  private:
+  void declare_device(Arguments& arguments, Option option, bool several);
+
   Context::Options options_;
   PrecisionOptions precision_;
   bool automatic_device_ = false;
+  std::vector<Device> also_;
   bool quiet_ = false;
   bool json_ = false;
   std::unique_ptr<ProgressBar> bar_;

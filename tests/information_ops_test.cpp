@@ -309,7 +309,9 @@ TEST(Criteria, BoundsSaveWorkAndChangeNothing) {
         EXPECT_EQ(whole.work.pairs_counted, whole.work.pairs_possible);
         saved += whole.work.pairs_counted - lazy.work.pairs_counted;
       }
-      EXPECT_GT(saved, 0);
+      // A GPU counts candidates in batches that may hold all of a small table.
+      if (device.is_cpu()) EXPECT_GT(saved, 0);
+      EXPECT_GE(saved, 0);
     }
 }
 

@@ -1,7 +1,9 @@
 // relief and relieff against plain restatements of their definitions, on every device in SHEAF_TEST_DEVICES.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -64,26 +66,40 @@ double range_of(const Plain& plain, std::size_t j) {
   return high - low;
 }
 
-/// The k nearest of class y, by relief's distance or by relieff's.
-std::vector<std::size_t> nearest(const Plain& plain, std::size_t i, bool same, std::int32_t y, std::size_t k,
-                                 bool classic) {
+/// The k nearest of class y, by relieff's distance.
+std::vector<std::size_t> nearest(const Plain& plain, std::size_t i, std::int32_t y, std::size_t k) {
   std::vector<std::pair<double, std::size_t>> found;
   for (std::size_t other = 0; other < plain.x.size(); ++other) {
-    if (other == i || (plain.classes[other] == y) != same) continue;
+    if (other == i || plain.classes[other] != y) continue;
     double distance = 0;
     for (std::size_t j = 0; j < plain.x[i].size(); ++j) {
       const double difference = plain.x[i][j] - plain.x[other][j];
       const double range = range_of(plain, j);
-      if (classic)
-        distance += difference * difference;
-      else if (range > 0)
-        distance += std::abs(difference) / range;
+      if (range > 0) distance += std::abs(difference) / range;
     }
     found.emplace_back(distance, other);
   }
   std::sort(found.begin(), found.end());
   std::vector<std::size_t> result;
   for (std::size_t n = 0; n < std::min(k, found.size()); ++n) result.push_back(found[n].second);
+  return result;
+}
+
+/// The last hit and the last miss on the way from example i outwards, up to where both have been met.
+std::vector<std::pair<std::size_t, double>> walked(const Plain& plain, std::size_t i) {
+  std::vector<std::pair<double, std::size_t>> others;
+  for (std::size_t other = 0; other < plain.x.size(); ++other) {
+    double distance = 0;
+    for (std::size_t j = 0; j < plain.x[i].size(); ++j)
+      distance += (plain.x[i][j] - plain.x[other][j]) * (plain.x[i][j] - plain.x[other][j]);
+    if (other != i) others.emplace_back(distance, other);
+  }
+  std::sort(others.begin(), others.end());
+  std::map<double, std::size_t> last;  // by sign
+  for (std::size_t n = 0; n < others.size() && last.size() < 2; ++n)
+    last[plain.classes[others[n].second] == plain.classes[i] ? -1 : 1] = others[n].second;
+  std::vector<std::pair<std::size_t, double>> result;
+  for (const auto& [sign, other] : last) result.emplace_back(other, sign);
   return result;
 }
 
@@ -95,15 +111,14 @@ double reference_weight(const Plain& plain, std::size_t j, bool classic, std::si
     const auto difference = [&](std::size_t other) { return std::abs(plain.x[i][j] - plain.x[other][j]) / range; };
     const std::int32_t own = plain.classes[i];
     if (classic) {
-      for (const auto hit : nearest(plain, i, true, own, 1, true)) sum -= difference(hit) * difference(hit);
-      for (const auto miss : nearest(plain, i, false, own, 1, true)) sum += difference(miss) * difference(miss);
+      for (const auto& [other, sign] : walked(plain, i)) sum += sign * difference(other) * difference(other);
       continue;
     }
     const auto members = [&](std::int32_t y) {
       return static_cast<double>(std::count(plain.classes.begin(), plain.classes.end(), y));
     };
     for (std::int32_t y = 0; y < plain.class_count; ++y) {
-      const auto found = nearest(plain, i, true, y, k, false);
+      const auto found = nearest(plain, i, y, k);
       double mean = 0;
       for (const auto other : found) mean += difference(other) / static_cast<double>(found.size());
       sum += y == own ? -mean : mean * members(y) / (static_cast<double>(plain.x.size()) - members(own));

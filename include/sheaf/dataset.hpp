@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class Dataset {
   std::vector<std::int32_t> groups;  ///< group of each row (svmlight's qid, or a named CSV column); empty: none
   std::vector<std::string> group_names;
   std::string source;  ///< where it came from, for messages
+  std::string format;  ///< name of the format it was read in; empty: it was not read
 
   std::int64_t rows() const { return sheaf::rows(x); }
   std::int64_t features() const { return sheaf::columns(x); }
@@ -75,6 +77,10 @@ class Dataset {
 
   std::shared_ptr<Copies> copies_ = std::make_shared<Copies>();
 };
+
+/// The dataset with some of its features, in the given order; rows, labels, groups and all names stay.
+template <class T>
+Dataset<T> take_features(const Dataset<T>& dataset, std::span<const std::int64_t> features, int threads);
 
 /// The dataset in another precision, taking over names and labels.
 template <class To, class From>

@@ -20,8 +20,9 @@ enum class Storage : std::uint8_t { automatic, dense, sparse };
 enum class Header : std::uint8_t { automatic, yes, no };
 /// What to do with a missing value: nothing at all, "?", NA, N/A, NaN or null in any letter case in CSV, "?" in ARFF.
 /// Statistics are those of the column over the values that are there (zeros that a sparse file leaves out included);
-/// nominal features get their most frequent state for each of them.
-enum class Missing : std::uint8_t { error, mean, median, most_frequent, zero };
+/// nominal features get their most frequent state for each of them. `keep` leaves NaN, for those who give missing
+/// values a meaning of their own.
+enum class Missing : std::uint8_t { error, mean, median, most_frequent, zero, keep };
 
 struct ReadOptions {
   std::string format = "auto";  ///< a name from formats(), or auto: by file name, else by content
@@ -46,6 +47,8 @@ struct Format {
   std::string_view about;
 };
 std::span<const Format> formats();
+/// The format that a file's ending tells, compression aside; empty: none.
+std::string_view format_by_name(std::string_view path);
 
 /// Endings of the compressed files this build reads and writes: .gz, .xz and .zst, each where its library was there.
 std::vector<std::string_view> compressions();
@@ -74,7 +77,8 @@ struct WriteOptions {
   std::string format = "auto";  ///< by the ending of the file's name
   bool header = true;           ///< CSV: names in the first line
   char delimiter = ',';
-  int digits = 0;  ///< significant digits; 0: the fewest that read back as the same number
+  int digits = 0;        ///< significant digits; 0: the fewest that read back as the same number
+  bool missing = false;  ///< NaN is a missing value, written as ? in CSV and ARFF; else it is an Error
 };
 
 /// Writes to a temporary beside `path` and renames it; "-" is standard output. Compresses by ending. Columns are the

@@ -66,6 +66,7 @@ Dataset<To> convert_precision(Dataset<From> from, int threads) {
   to.groups = std::move(from.groups);
   to.group_names = std::move(from.group_names);
   to.source = std::move(from.source);
+  to.format = std::move(from.format);
   return to;
 }
 

@@ -72,6 +72,7 @@ Dataset<T> read_with(const Reading& reading, const Format& format) {
                     static_cast<std::int64_t>(reading.text.size()));
   Dataset<T> dataset = readers<T>[position_of(format)](reading);
   dataset.source = reading.name;
+  dataset.format = format.name;
   return dataset;
 }
 
@@ -96,6 +97,11 @@ const Format* format_by_ending(std::string_view path) {
   for (const Format& format : table)
     if (is_word_in(path.substr(dot + 1), format.endings)) return &format;
   return nullptr;
+}
+
+std::string_view format_by_name(std::string_view path) {
+  const Format* format = format_by_ending(path);
+  return format == nullptr ? std::string_view{} : format->name;
 }
 
 template <class T>

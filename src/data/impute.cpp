@@ -127,6 +127,7 @@ bool is_missing(std::string_view text) {
 
 template <class T>
 void impute(const Reading& reading, Dataset<T>& dataset) {
+  if (reading.options.missing == Missing::keep) return;
   const int threads = reading.context.threads();
   const auto fill = [&](auto& x) {
     const auto with_gaps = columns_with_gaps(x);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "data/writing.hpp"
@@ -38,6 +39,7 @@ class ArffWriter : public RowWriter<T> {
   ArffWriter(const Dataset<T>& dataset, const WriteOptions& options)
       : dataset_(dataset),
         digits_(options.digits),
+        missing_(options.missing),
         sparse_(is_sparse(dataset.x)),
         classes_(dataset.target.looks_like_classes()) {
     for (const std::string& name : dataset.target.class_names) class_names_.push_back(quoted(name));
@@ -70,7 +72,9 @@ class ArffWriter : public RowWriter<T> {
     };
     for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
       separate(feature);
-      if (is_nominal(feature))
+      if (missing_ && std::isnan(value))
+        out += '?';
+      else if (is_nominal(feature))
         out += quoted(dataset_.levels[static_cast<std::size_t>(feature)][static_cast<std::size_t>(value)]);
       else
         append_number(out, value, digits_);
@@ -102,6 +106,7 @@ class ArffWriter : public RowWriter<T> {
 
   const Dataset<T>& dataset_;
   int digits_;
+  bool missing_;
   bool sparse_;
   bool classes_;
   std::vector<std::string> class_names_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "data/csv_fields.hpp"
 #include "data/impute.hpp"
@@ -49,6 +50,11 @@ class CsvWriter : public RowWriter<T> {
   /// Every field ends with a delimiter, of which end_row() makes a newline.
   void append_value(std::string& out, std::int64_t feature, T value) const {
     const auto j = static_cast<std::size_t>(feature);
+    if (options_.missing && std::isnan(value)) {
+      out += '?';
+      out += options_.delimiter;
+      return;
+    }
     if (!dataset_.levels.empty() && !dataset_.levels[j].empty()) {
       append_field(out, dataset_.levels[j][static_cast<std::size_t>(value)], false);
       return;

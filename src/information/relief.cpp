@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include <sheaf/error.hpp>
 #include <sheaf/matrix.hpp>
@@ -80,11 +82,21 @@ std::vector<std::int64_t> nearest(const Numbers& numbers, std::span<const double
   return found;
 }
 
+/// FEAST walks away from example i until it has met a hit and a miss, and keeps the last of each: where several hits
+/// lie nearer than the first miss it is the farthest of them, and the other way round.
 std::vector<Neighbour> relief_neighbours(const Numbers& numbers, std::span<const double> distances, std::int64_t i) {
-  const std::int32_t own = numbers.class_of(i);
+  std::vector<std::pair<double, std::int64_t>> others;
+  for (std::int64_t k = 0; k < numbers.examples; ++k)
+    if (k != i) others.emplace_back(distances[static_cast<std::size_t>(k)], k);
+  std::sort(others.begin(), others.end());
+  std::optional<std::int64_t> hit, miss;
+  for (const auto& [distance, k] : others) {
+    (numbers.class_of(k) == numbers.class_of(i) ? hit : miss) = k;
+    if (hit && miss) break;
+  }
   std::vector<Neighbour> result;
-  for (const std::int64_t k : nearest(numbers, distances, i, own, true, 1)) result.push_back({k, -1});
-  for (const std::int64_t k : nearest(numbers, distances, i, own, false, 1)) result.push_back({k, 1});
+  if (hit) result.push_back({*hit, -1});
+  if (miss) result.push_back({*miss, 1});
   return result;
 }
 
@@ -130,6 +142,7 @@ std::vector<std::vector<Neighbour>> all_neighbours(const Context& context, const
 std::vector<double> feature_weights(const Context& context, const Numbers& numbers,
                                     const std::vector<std::vector<Neighbour>>& neighbours, bool squared) {
   std::vector<double> weights(static_cast<std::size_t>(numbers.features), 0.0);
+  const double share = 1 / static_cast<double>(numbers.examples);  // in each term, as FEAST has it: ties follow
   parallel_ranges(context.threads(), numbers.features, 1, [&](Range range) {
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       const double scale = numbers.ranges[static_cast<std::size_t>(j)];
@@ -138,9 +151,9 @@ std::vector<double> feature_weights(const Context& context, const Numbers& numbe
       for (std::int64_t i = 0; i < numbers.examples; ++i)
         for (const Neighbour& neighbour : neighbours[static_cast<std::size_t>(i)]) {
           const double difference = std::abs(numbers.at(i, j) - numbers.at(neighbour.example, j)) / scale;
-          sum += neighbour.weight * (squared ? difference * difference : difference);
+          sum += squared ? neighbour.weight * share * difference * difference : neighbour.weight * share * difference;
         }
-      weights[static_cast<std::size_t>(j)] = sum / static_cast<double>(numbers.examples);
+      weights[static_cast<std::size_t>(j)] = sum;
     }
   });
   return weights;

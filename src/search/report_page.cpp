@@ -48,6 +48,8 @@ svg .chance { fill: var(--soft); opacity: .14; }
 svg .edge { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 3 3; }
 svg .outline { fill: none; stroke: var(--ink); stroke-width: 1.5; }
 svg .ring { fill: none; stroke: var(--c1); stroke-width: 1.8; }
+svg .line0 { fill: none; stroke: var(--c0); stroke-width: 1.8; }
+svg .line1 { fill: none; stroke: var(--c1); stroke-width: 1.8; }
 .f0 { fill: var(--c0); background: var(--c0); } .f1 { fill: var(--c1); background: var(--c1); }
 .f2 { fill: var(--c2); background: var(--c2); } .f3 { fill: var(--c3); background: var(--c3); }
 .f4 { fill: var(--c4); background: var(--c4); } .f5 { fill: var(--c5); background: var(--c5); }

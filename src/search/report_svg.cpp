@@ -113,6 +113,13 @@ void Chart::box(double x, double y, double width, double height, std::string_vie
       std::max(width, 0.0), std::max(height, 0.0), radius, css, tip_element(tip));
 }
 
+void Chart::shade(double x, double y, double width, double height, std::string_view css, double opacity,
+                  std::string_view tip) {
+  body_ += fmt::format(
+      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\" opacity=\"{:.3f}\">{}</rect>\n",
+      x, y, width, height, css, opacity, tip_element(tip));
+}
+
 void Chart::dot(double x, double y, double radius, std::string_view css, std::string_view tip) {
   body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:g}\" class=\"{}\">{}</circle>\n", x, y, radius, css,
                        tip_element(tip));

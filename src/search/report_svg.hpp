@@ -43,6 +43,9 @@ class Chart {
   /// `tip` is shown where the pointer rests.
   void box(double x, double y, double width, double height, std::string_view css, std::string_view tip = {},
            double radius = 0);
+  /// A box whose opacity says how much.
+  void shade(double x, double y, double width, double height, std::string_view css, double opacity,
+             std::string_view tip);
   void dot(double x, double y, double radius, std::string_view css, std::string_view tip = {});
   void path(std::string_view data, std::string_view css, double opacity = 1);
   void text(double x, double y, std::string_view text, std::string_view css, Anchor anchor = Anchor::start);

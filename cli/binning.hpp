@@ -1,0 +1,20 @@
+// What the commands that turn values into states share: their checks, and --missing with a bin of its own.
+#pragma once
+
+#include <sheaf/binning.hpp>
+#include <sheaf/io.hpp>
+
+#include "arguments.hpp"
+
+namespace sheaf::cli {
+
+/// The reading options, where missing values may have a state of their own.
+void declare_reading_with_bin(Arguments& arguments, ReadOptions& reading, BinningOptions& binning);
+
+/// Missing values have a state of their own.
+void keep_missing(ReadOptions& reading, BinningOptions& binning);
+
+/// UsageErrors for --bins and --binning that contradict each other.
+void check_bins(const Arguments& arguments, const BinningOptions& binning);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,108 @@
+// Discretisation: values become states, by rules that are learnt from one table, saved, and applied to others.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/binned.hpp>
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+#include <sheaf/parameters.hpp>
+
+namespace sheaf {
+
+enum class BinMethod : std::uint8_t {
+  equal_width,      ///< bins of one width from the smallest to the largest value
+  equal_frequency,  ///< bins of about as many examples; equal values stay together
+  mdlp,      ///< cuts that tell the classes apart, as many as the description length pays for (Fayyad, Irani 1993)
+  as_given,  ///< whole numbers are the states: floor(x) - smallest
+};
+/// "equal-width", "equal-frequency", "mdlp", "as-given". Unknown names are answered with the known ones.
+BinMethod parse_bin_method(std::string_view text);
+std::string_view to_string(BinMethod method);
+
+/// A value that is missing (NaN) is an Error that names its place, or has a state of its own behind all others.
+enum class MissingState : std::uint8_t { error, own };
+
+struct BinningOptions {
+  static constexpr std::int32_t most_bins = 65535;
+
+  BinMethod method = BinMethod::equal_width;
+  std::int32_t bins = 64;  ///< equal width and equal frequency: 2 to most_bins; others do not look at it
+  MissingState missing = MissingState::error;
+  std::int32_t target_bins = 0;  ///< bins of a label that is an amount; 0: the label's values are classes
+  BinMethod target_method = BinMethod::equal_width;  ///< or equal_frequency
+};
+
+/// How the values of one feature become states 0 .. states-1. Values beyond those that were learnt from go to the first
+/// or last state; missing ones to the state `states`.
+struct BinRule {
+  enum class Kind : std::uint8_t {
+    width,     ///< min(states - 1, floor((x - low) * (states / (high - low)))); one state where low == high
+    cuts,      ///< the number of cuts below x: a value equal to a cut lies to its left
+    integers,  ///< floor(x) - low
+    levels,    ///< of a nominal feature: x itself
+  };
+  Kind kind = Kind::width;
+  std::int32_t states = 1;
+  double low = 0;
+  double high = 0;
+  std::vector<double> cuts;         ///< ascending, states - 1 of them
+  std::vector<std::string> levels;  ///< `states` of them
+
+  std::int32_t operator()(double value) const;
+  /// "1.5 to 2", "up to 3", "over 3", "7", "red"; "missing" for the state behind all others.
+  std::string state_name(std::int32_t state) const;
+  bool operator==(const BinRule&) const = default;
+};
+
+struct Binning {
+  BinMethod method = BinMethod::equal_width;
+  MissingState missing = MissingState::error;
+  std::vector<BinRule> rules;              ///< one for each feature
+  std::vector<std::string> feature_names;  ///< empty: features had no names
+
+  std::int64_t features() const { return static_cast<std::int64_t>(rules.size()); }
+};
+
+/// The zeros that sparse data leave out count like any other value. Nominal features keep their levels as states,
+/// whatever the method. `target` is what mdlp tells apart; other methods need none. Infinite values, and whole numbers
+/// further apart than there are states, are Errors.
+template <class T>
+Binning learn_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+                      const BinnedTarget* target = nullptr);
+
+/// Sparse tables stay sparse: the state of zero is the common one. Other feature counts, other names where both are
+/// named, or other levels are Errors.
+template <class T>
+BinnedTable apply_binning(const Context& context, const Binning& binning, const Dataset<T>& dataset);
+
+/// Both at once, in fewer passes over the table.
+struct Binned {
+  Binning binning;
+  BinnedTable table;
+  std::vector<std::string> notes;  ///< what a user may want to hear
+};
+template <class T>
+Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+                               const BinnedTarget* target = nullptr);
+
+/// The states as numbers, with the names and labels of the table they were made of; nominal features stay nominal where
+/// no value is missing. Sparse where the table is and every common state is 0; else dense, if the memory budget allows.
+template <class T>
+Dataset<T> states_dataset(const Context& context, const BinnedTable& table, const Dataset<T>& dataset);
+
+/// The classes of a label: numbers ascending, names in the order of their bytes. With `target_bins` the numbers are
+/// binned, and bins that hold no example left out. Amounts without `target_bins`, and no label, are Errors.
+BinnedTarget bin_target(const Target& target, const BinningOptions& options);
+
+/// A readable text file, round-trip exact. A defect in it is a ParseError that names file:line:column.
+void save_binning(const Binning& binning, const std::string& path);
+Binning load_binning(const std::string& path);
+
+template <>
+const std::vector<Parameter<BinningOptions>>& parameters();
+
+}  // namespace sheaf

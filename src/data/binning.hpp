@@ -1,0 +1,94 @@
+// What the parts of discretisation share: walking over columns, their extents, and the rules that need sorted values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <sheaf/binning.hpp>
+
+#include "core/parallel.hpp"
+
+namespace sheaf::bins {
+
+/// What one pass over the table tells of each feature; zeros that are not stored included.
+struct Extents {
+  explicit Extents(std::int64_t features);
+
+  std::vector<double> low, high;      ///< of the values that are there; low > high: none are
+  std::vector<std::int64_t> missing;  ///< how many are not
+  std::vector<char> fractional;       ///< whether some value is no whole number
+};
+template <class T>
+Extents measure(const Context& context, const Dataset<T>& dataset);
+
+/// The values of a feature: all of them (`examples` is empty), or those that are stored and the examples they are of.
+template <class T>
+struct Column {
+  std::span<const T> values;
+  std::span<const std::int32_t> examples;
+  std::int64_t rows = 0;
+
+  std::int64_t zeros() const { return rows - static_cast<std::int64_t>(values.size()); }  ///< that are not stored
+};
+
+/// Calls work(feature, column), on many threads. Dense tables lie row by row, so some columns are gathered at a time.
+template <class T, class Work>
+void for_each_column(int threads, const Dataset<T>& dataset, Work&& work) {
+  if (const auto* x = dataset.resident(Device::cpu(), threads).columns_first) {
+    parallel_for(threads, x->rows, [&](std::int64_t j) {
+      const auto begin = x->offsets[j];
+      const auto size = static_cast<std::size_t>(x->offsets[j + 1] - begin);
+      work(j, Column<T>{{x->values.data() + begin, size}, {x->indices.data() + begin, size}, x->columns});
+    });
+    return;
+  }
+  constexpr std::int64_t together = 64 / sizeof(T);  // what a cache line holds
+  const auto& x = std::get<DenseMatrix<T>>(dataset.x);
+  parallel_for(threads, (x.columns + together - 1) / together, [&](std::int64_t block) {
+    const Range columns{block * together, std::min((block + 1) * together, x.columns)};
+    const auto width = columns.end - columns.begin;
+    Array<T> gathered(x.rows * width);
+    for (std::int64_t i = 0; i < x.rows; ++i)
+      for (std::int64_t c = 0; c < width; ++c) gathered[c * x.rows + i] = x.values[i * x.columns + columns.begin + c];
+    for (std::int64_t c = 0; c < width; ++c)
+      work(columns.begin + c, Column<T>{{gathered.data() + c * x.rows, static_cast<std::size_t>(x.rows)}, {}, x.rows});
+  });
+}
+
+/// A cut between two neighbouring values: a <= cut < b.
+double cut_between(double a, double b);
+
+/// Cuts behind the runs of equal values where the examples seen pass 1/bins, 2/bins, ... of all.
+template <class T>
+std::vector<double> equal_frequency_cuts(const Column<T>& column, std::int32_t bins);
+
+/// x log2(x) of whole numbers, from a table where they are small.
+class XLogX {
+ public:
+  explicit XLogX(std::int64_t most);
+  double operator()(std::int64_t x) const;
+
+ private:
+  std::vector<double> table_;
+};
+
+/// Cuts that tell the classes apart.
+template <class T>
+std::vector<double> mdlp_cuts(const Column<T>& column, std::span<const std::int32_t> classes,
+                              std::span<const std::int64_t> class_sizes, const XLogX& x_log_x);
+
+/// `extents` are those of the table that is binned.
+template <class T>
+Binning learn(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+              const BinnedTarget* target, const Extents& extents);
+template <class T>
+BinnedTable apply(const Context& context, const Binning& binning, const Dataset<T>& dataset, const Extents& extents);
+
+/// Errors that name the first value that is missing, and the first feature whose range no double holds.
+template <class T>
+void check_missing(const Dataset<T>& dataset, const Extents& extents);
+template <class T>
+void check_finite(const Dataset<T>& dataset, const Extents& extents);
+
+}  // namespace sheaf::bins

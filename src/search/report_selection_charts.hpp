@@ -1,0 +1,23 @@
+// The plots of a selection, each an SVG element.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <sheaf/selection_report.hpp>
+
+namespace sheaf::report {
+
+/// Classes that have a lane in class_lanes.
+constexpr std::size_t most_lanes = 12;
+
+/// The score of each pick.
+std::string selection_curve(const SelectionReport& report);
+/// Relevance and redundancy of each pick.
+std::string relevance_curve(const SelectionReport& report);
+/// What the selected features tell of each other: 2 I(A;B) / (H(A) + H(B)), 0 to 1.
+std::string redundancy_map(const SelectionReport& report);
+/// One lane for each of the first classes: its examples over the feature's states.
+std::string class_lanes(const SelectionReport& report, const StateDistribution& distribution);
+
+}  // namespace sheaf::report
