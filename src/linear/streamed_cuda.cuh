@@ -181,7 +181,7 @@ class StreamedProducts final : public Products<T> {
   void multiply(BlockView<const T> w, BlockView<T> z) override {
     prepare(w.stride);
     if (tail_) begin_after_stream([&] { tail_->begin_multiply(w); });
-    for_tiles(0, tiles_.size(), [&](const Tile<T>& tile) { tile.rows().multiply(engine_, w, part_of_rows(z, tile.range)); });
+    for_all_rows_here([&](const Tile<T>& tile) { tile.rows().multiply(engine_, w, part_of_rows(z, tile.range)); });
     if (tail_) tail_->finish_multiply(z);
   }
 
@@ -189,7 +189,7 @@ class StreamedProducts final : public Products<T> {
     prepare(z.stride);
     clear(g);
     if (tail_) begin_after_stream([&] { tail_->begin_transposed(squares, z); });
-    for_tiles(0, tiles_.size(), [&](const Tile<T>& tile) { add_transposed(tile, squares, z, g); });
+    for_all_rows_here([&](const Tile<T>& tile) { add_transposed(tile, squares, z, g); });
     if (tail_) add_tail(g);
   }
 
@@ -201,9 +201,10 @@ class StreamedProducts final : public Products<T> {
       between(tile.range);
       add_transposed(tile, false, v, g);
     };
-    // The cores multiply while the first half of the tiles passes by, and go back while the second half does.
+    // The cores multiply while the rows that stay and the first half of the tiles are used, and go back while the second half does.
     const std::size_t half = tiles_.size() / 2;
     if (tail_) begin_after_stream([&] { tail_->begin_multiply(w); });
+    if (resident_) use(*resident_);
     for_tiles(0, half, use);
     if (tail_) {
       tail_->finish_multiply(v);
@@ -277,10 +278,13 @@ class StreamedProducts final : public Products<T> {
     return tile;
   }
 
-  /// The rows that stay come with the first tiles.
+  template <class Use>
+  void for_all_rows_here(Use&& use) {
+    if (resident_) use(*resident_);
+    for_tiles(0, tiles_.size(), use);
+  }
   template <class Use>
   void for_tiles(std::size_t begin, std::size_t end, Use&& use) {
-    if (begin == 0 && resident_) use(*resident_);
     for (std::size_t k = begin; k < end; ++k) {
       Slot<T>& slot = slots_[k % 2];
       use(slot.fill(tiles_[k]));
