@@ -1,9 +1,12 @@
 // Linear models by Newton's method: one fit beside LIBLINEAR's on the same matrix, and a whole search beside one fit.
 //
-//   bench_newton fit FILE...        objective, time and ratio against LIBLINEAR (its library, one thread) at the same
-//   eps bench_newton search [FILE]      10 costs x 5 folds as one sheaf: time, and its ratio to one fit
+//   bench_newton fit FILE...        objective, time and ratio against LIBLINEAR (its library, one thread) at the same eps;
+//                                   accuracy on FILE.t where it exists, LIBLINEAR's in brackets
+//   bench_newton search [FILE]      10 costs x 5 folds as one sheaf: time, and its ratio to one fit
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,15 +37,21 @@ struct Options {
   int repeats = 3;
 };
 
-/// The most frequent class against the rest.
-std::vector<double> two_class_targets(const Target& target) {
+std::string most_frequent(const Target& target) {
   std::vector<std::int64_t> counts(target.class_names.size(), 0);
   for (const std::int32_t c : target.classes) ++counts[static_cast<std::size_t>(c)];
-  const auto largest = std::max_element(counts.begin(), counts.end()) - counts.begin();
+  return target.class_names[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin())];
+}
+
+std::vector<double> one_against_rest(const Target& target, const std::string& name) {
   std::vector<double> y;
-  for (const std::int32_t c : target.classes) y.push_back(c == largest ? 1 : -1);
+  for (const std::int32_t c : target.classes)
+    y.push_back(target.class_names[static_cast<std::size_t>(c)] == name ? 1 : -1);
   return y;
 }
+
+/// The most frequent class against the rest.
+std::vector<double> two_class_targets(const Target& target) { return one_against_rest(target, most_frequent(target)); }
 
 Sheaf single(const std::vector<double>& y, double cost) {
   Sheaf sheaf;
@@ -86,7 +95,28 @@ Context make_context(const Options& options, int threads) {
 struct Ours {
   double seconds = 1e300;
   double objective = 0;
+  std::vector<double> weights;
   TaskFit fit;
+};
+
+/// Rows that no model sees, from FILE.t beside FILE.
+struct Unseen {
+  Dataset<double> dataset;
+  std::vector<double> y;
+
+  /// In per cent.
+  double accuracy(const std::vector<double>& w) const {
+    const auto& x = std::get<SparseMatrix<double>>(dataset.x);
+    std::int64_t right = 0;
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      double z = 0;
+      for (std::int64_t k = x.offsets[i]; k < x.offsets[i + 1]; ++k)
+        if (static_cast<std::size_t>(x.indices[k]) < w.size())
+          z += x.values[k] * w[static_cast<std::size_t>(x.indices[k])];
+      right += (z > 0) == (y[static_cast<std::size_t>(i)] > 0) ? 1 : 0;
+    }
+    return 100.0 * static_cast<double>(right) / static_cast<double>(x.rows);
+  }
 };
 
 template <class T>
@@ -103,7 +133,8 @@ Ours fit_once(const Options& options, const Dataset<T>& dataset, const SparseMat
     const double start = now();
     const auto fits = newton(context, dataset, single(y, options.cost), params);
     best.seconds = std::min(best.seconds, now() - start);
-    best.objective = objective(x, y, column_of(fits.weights, 0), loss, options.cost);
+    best.weights = column_of(fits.weights, 0);
+    best.objective = objective(x, y, best.weights, loss, options.cost);
     best.fit = fits.tasks[0];
   }
   return best;
@@ -111,7 +142,8 @@ Ours fit_once(const Options& options, const Dataset<T>& dataset, const SparseMat
 
 template <class T>
 void report(const Options& options, const Dataset<T>& dataset, const SparseMatrix<double>& x,
-            const std::vector<double>& y, Loss loss, const PeerFit* peer, double peer_objective) {
+            const std::vector<double>& y, Loss loss, const PeerFit* peer, double peer_objective,
+            const Unseen* unseen) {
   for (const StepRule rule : {StepRule::trust_region, StepRule::line_search}) {
     if (options.rule != "both" && (options.rule == "trust-region") != (rule == StepRule::trust_region)) continue;
     const std::vector<int> counts = options.threads > 0 ? std::vector<int>{options.threads} : std::vector<int>{1, 2};
@@ -122,6 +154,8 @@ void report(const Options& options, const Dataset<T>& dataset, const SparseMatri
       if (peer != nullptr)
         std::printf("  LIBLINEAR %8.4f s  ratio %5.2f  objective %+.1e of it", peer->seconds,
                     peer->seconds / ours.seconds, (ours.objective - peer_objective) / peer_objective);
+      if (unseen != nullptr) std::printf("  accuracy %.3f", unseen->accuracy(ours.weights));
+      if (unseen != nullptr && peer != nullptr) std::printf(" (%.3f)", unseen->accuracy(peer->weights));
       std::printf("  (%d steps, %d products%s)\n", ours.fit.iterations, ours.fit.products,
                   ours.fit.converged ? "" : ", NOT CONVERGED");
       std::fflush(stdout);
@@ -136,6 +170,13 @@ void compare(const Options& options, const std::string& file) {
   const auto dataset = read_dataset<double>(make_context(options, 0), file, sparse);
   const auto& x = std::get<SparseMatrix<double>>(dataset.x);
   const auto y = two_class_targets(dataset.target);
+  std::optional<Unseen> unseen;
+  if (std::filesystem::exists(file + ".t")) {
+    unseen.emplace();
+    unseen->dataset = read_dataset<double>(make_context(options, 0), file + ".t", sparse);
+    unseen->y = one_against_rest(unseen->dataset.target, most_frequent(dataset.target));
+  }
+  const Unseen* rows = unseen ? &*unseen : nullptr;
   std::printf("%s: %lld x %lld\n", file.c_str(), static_cast<long long>(x.rows), static_cast<long long>(x.columns));
   for (const Loss loss : {Loss::logistic, Loss::squared_hinge}) {
     if (!options.loss.empty() && (options.loss == "logistic") != (loss == Loss::logistic)) continue;
@@ -152,9 +193,9 @@ void compare(const Options& options, const std::string& file) {
     if (options.precision == "float") {
       Dataset<float> single_precision;
       single_precision.x = convert_precision<float, double>(dataset.x, 2);
-      report(options, single_precision, x, y, loss, beside, peer_objective);
+      report(options, single_precision, x, y, loss, beside, peer_objective, rows);
     } else {
-      report(options, dataset, x, y, loss, beside, peer_objective);
+      report(options, dataset, x, y, loss, beside, peer_objective, rows);
     }
   }
 }

@@ -35,11 +35,12 @@ struct Column {
 /// Calls work(feature, column), on many threads. Dense tables lie row by row, so some columns are gathered at a time.
 template <class T, class Work>
 void for_each_column(int threads, const Dataset<T>& dataset, Work&& work) {
-  if (const auto* x = dataset.resident(Device::cpu(), threads).columns_first) {
-    parallel_for(threads, x->rows, [&](std::int64_t j) {
-      const auto begin = x->offsets[j];
-      const auto size = static_cast<std::size_t>(x->offsets[j + 1] - begin);
-      work(j, Column<T>{{x->values.data() + begin, size}, {x->indices.data() + begin, size}, x->columns});
+  if (is_sparse(dataset.x)) {
+    const auto& x = dataset.by_columns(Device::cpu(), threads);
+    parallel_for(threads, x.rows, [&](std::int64_t j) {
+      const auto begin = x.offsets[j];
+      const auto size = static_cast<std::size_t>(x.offsets[j + 1] - begin);
+      work(j, Column<T>{{x.values.data() + begin, size}, {x.indices.data() + begin, size}, x.columns});
     });
     return;
   }

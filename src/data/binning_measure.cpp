@@ -86,7 +86,7 @@ std::int64_t first_missing(const Dataset<T>& dataset, std::int64_t j) {
       if (std::isnan(x->values[i * x->columns + j])) return i;
     return -1;
   }
-  const auto& x = *dataset.resident(Device::cpu(), 1).columns_first;
+  const auto& x = dataset.by_columns(Device::cpu(), 1);
   for (std::int64_t k = x.offsets[j]; k < x.offsets[j + 1]; ++k)
     if (std::isnan(x.values[k])) return x.indices[k];
   return -1;

@@ -55,8 +55,8 @@ List picked(const List& all, std::span<const std::int64_t> features) {
 template <class T>
 Dataset<T> take_features(const Dataset<T>& dataset, std::span<const std::int64_t> features, int threads) {
   Dataset<T> result;
-  if (const auto* columns = dataset.resident(Device::cpu(), threads).columns_first)
-    result.x = take(*columns, features, threads);
+  if (is_sparse(dataset.x))
+    result.x = take(dataset.by_columns(Device::cpu(), threads), features, threads);
   else
     result.x = take(std::get<DenseMatrix<T>>(dataset.x), features, threads);
   result.feature_names = picked(dataset.feature_names, features);
