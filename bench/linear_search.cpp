@@ -147,7 +147,7 @@ void compare_with_peer(const Options& options) {
       double best = 1e300;
       for (int r = 0; r < options.repeats; ++r) {
         std::filesystem::remove_all(folder / "found");
-        best = std::min(best, run_command(fmt::format("{} search {} --output {} --cost 0.015625:8:10 --folds 5 --quiet "
+        best = std::min(best, run_command(fmt::format("{} search {} --output {} --cost 0.015625:8:10 --folds 5 --bias 0 --quiet "
                                                       "--device {} --threads {} --precision {} --rule {} >{}",
                                                       options.program, folder / "text.svm", folder / "found",
                                                       options.device, context.threads(), precision, rule,
