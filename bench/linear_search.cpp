@@ -3,7 +3,8 @@
 //   bench_linear_search peer      10 costs x 5 folds on sparse text: `sheaf search` beside a loop of
 //                                 `liblinear-train -v 5`, two at a time, on the same file
 //   bench_linear_search growth    how the time of training grows with the rows and with the tasks
-//   bench_linear_search memory    the largest resident size of `sheaf fit` and `sheaf search`, beside the matrix and the
+//   bench_linear_search memory    the largest resident size of `sheaf fit` and `sheaf search`, beside the matrix and
+//   the
 //                                 blocks of the tasks
 #include <algorithm>
 #include <cmath>
@@ -16,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
@@ -147,12 +148,12 @@ void compare_with_peer(const Options& options) {
       double best = 1e300;
       for (int r = 0; r < options.repeats; ++r) {
         std::filesystem::remove_all(folder / "found");
-        best = std::min(best, run_command(fmt::format("{} search {} --output {} --cost 0.015625:8:10 --folds 5 --bias 0 --quiet "
-                                                      "--device {} --threads {} --precision {} --rule {} >{}",
-                                                      options.program, folder / "text.svm", folder / "found",
-                                                      options.device, context.threads(), precision, rule,
-                                                      folder / "table"))
-                                  .seconds);
+        best = std::min(
+            best, run_command(fmt::format("{} search {} --output {} --cost 0.015625:8:10 --folds 5 --bias 0 --quiet "
+                                          "--device {} --threads {} --precision {} --rule {} >{}",
+                                          options.program, folder / "text.svm", folder / "found", options.device,
+                                          context.threads(), precision, rule, folder / "table"))
+                      .seconds);
       }
       ours = our_accuracies(folder / "found/scores.csv");
       std::printf("sheaf search, %s, %s: %.3f s, ratio %.1f\n", precision, rule, best, peer / best);
@@ -231,26 +232,29 @@ template <class T>
 void report_memory(const Options& options, const Folder& folder, const std::string& kind, std::int64_t rows,
                    std::int64_t features) {
   const Context context = make_context(options);
+  const std::string file = folder / (kind == "text" ? "table.svm" : "table.csv");
   std::int64_t matrix = 0;
   {
     const auto dataset = make_table<T>(context, kind, rows, features);
     matrix = matrix_bytes(dataset.x);
-    write_dataset(context, dataset, folder / "table.svm");
+    write_dataset(context, dataset, file);
   }
-  const std::string file = folder / "table.svm";
   const std::string storage = kind == "text" ? "sparse" : "dense";
+  const std::int64_t itself = run_command(options.program + " --version >/dev/null").peak_bytes;
   const auto report = [&](const char* command, const std::string& line, int tasks) {
     std::filesystem::remove_all(folder / "found");
-    const Ran ran = run_command(line);
+    const std::int64_t peak = run_command(line).peak_bytes - itself;
     const std::int64_t blocks = linear::NewtonBlock<T>::bytes_per_task(rows, features) * block_stride(tasks);
-    std::printf("%-8s %8lld x %-6lld %-6s matrix %7.1f MB, blocks %7.1f MB, peak %7.1f MB: %.2f times their sum\n",
-                command, static_cast<long long>(rows), static_cast<long long>(features), storage.c_str(),
-                static_cast<double>(matrix) / 1e6, static_cast<double>(blocks) / 1e6,
-                static_cast<double>(ran.peak_bytes) / 1e6,
-                static_cast<double>(ran.peak_bytes) / static_cast<double>(matrix + blocks));
+    std::printf(
+        "%-8s %8lld x %-6lld %-6s matrix %7.1f MB, blocks %7.1f MB, peak %7.1f MB beside the program's own %.1f "
+        "MB: %.2f times their sum\n",
+        command, static_cast<long long>(rows), static_cast<long long>(features), storage.c_str(),
+        static_cast<double>(matrix) / 1e6, static_cast<double>(blocks) / 1e6, static_cast<double>(peak) / 1e6,
+        static_cast<double>(itself) / 1e6, static_cast<double>(peak) / static_cast<double>(matrix + blocks));
     std::fflush(stdout);
   };
-  const std::string common = fmt::format("{} --quiet --storage {} --precision {}", file, storage, options.precision);
+  const std::string common = fmt::format("{} --quiet --storage {} --precision {}{}", file, storage, options.precision,
+                                         kind == "text" ? "" : " --label label");
   report("fit", fmt::format("{} fit {} --model {} >/dev/null", options.program, common, folder / "model"), 1);
   report("search",
          fmt::format("{} search {} --output {} --cost 0.015625:8:10 >/dev/null", options.program, common,

@@ -1,6 +1,7 @@
 // Linear models by Newton's method: one fit beside LIBLINEAR's on the same matrix, and a whole search beside one fit.
 //
-//   bench_newton fit FILE...        objective, time and ratio against LIBLINEAR (its library, one thread) at the same eps;
+//   bench_newton fit FILE...        objective, time and ratio against LIBLINEAR (its library, one thread) at the same
+//   eps;
 //                                   accuracy on FILE.t where it exists, LIBLINEAR's in brackets
 //   bench_newton search [FILE]      10 costs x 5 folds as one sheaf: time, and its ratio to one fit
 #include <cmath>
@@ -142,8 +143,7 @@ Ours fit_once(const Options& options, const Dataset<T>& dataset, const SparseMat
 
 template <class T>
 void report(const Options& options, const Dataset<T>& dataset, const SparseMatrix<double>& x,
-            const std::vector<double>& y, Loss loss, const PeerFit* peer, double peer_objective,
-            const Unseen* unseen) {
+            const std::vector<double>& y, Loss loss, const PeerFit* peer, double peer_objective, const Unseen* unseen) {
   for (const StepRule rule : {StepRule::trust_region, StepRule::line_search}) {
     if (options.rule != "both" && (options.rule == "trust-region") != (rule == StepRule::trust_region)) continue;
     const std::vector<int> counts = options.threads > 0 ? std::vector<int>{options.threads} : std::vector<int>{1, 2};

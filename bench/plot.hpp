@@ -44,10 +44,10 @@ inline void write_growth(const std::string& path, const std::string& title, cons
     std::string points;
     for (std::size_t k = 0; k < curve.factors.size(); ++k)
       points += fmt::format("{:.1f},{:.1f} ", x(curve.factors[k]), y(curve.seconds[k] / curve.seconds[0]));
-    svg += fmt::format("<polyline points='{}' fill='none' stroke='{}' stroke-width='2'/><text x='{}' y='{}' "
-                       "fill='{}'>{}</text>\n",
-                       points, colours[c % 6], left + width + 10, top + 14 + 18 * static_cast<double>(c),
-                       colours[c % 6], curve.name);
+    svg += fmt::format(
+        "<polyline points='{}' fill='none' stroke='{}' stroke-width='2'/><text x='{}' y='{}' "
+        "fill='{}'>{}</text>\n",
+        points, colours[c % 6], left + width + 10, top + 14 + 18 * static_cast<double>(c), colours[c % 6], curve.name);
   }
   svg += fmt::format("<text x='{}' y='{}' fill='#666'>time, and size, as multiples of the first</text></svg>\n", left,
                      top + height + 40);

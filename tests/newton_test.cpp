@@ -244,7 +244,8 @@ TEST(Newton, DataThatDoNotFitTheGpuGiveTheSameModels) {
         const auto dataset = make_dataset<double>(table, sparse);
         const auto params = params_of({loss, StepRule::trust_region, true, 1, true}, 1e-9);
         const auto fitting = newton(context_on(device), dataset, sheaf, params);
-        const std::int64_t blocks = (6 * 2000 + 9 * 41) * 8 * block_stride(static_cast<std::int32_t>(sheaf.tasks.size()));
+        const std::int64_t blocks =
+            (6 * 2000 + 9 * 41) * 8 * block_stride(static_cast<std::int32_t>(sheaf.tasks.size()));
         const auto tight = context_on(device, blocks + matrix_bytes(dataset.x) / 2);
         const auto streamed = newton(tight, dataset, sheaf, params);
         const auto again = newton(tight, dataset, sheaf, params);

@@ -72,22 +72,33 @@ std::int64_t count_quoted_rows(Chunk chunk) {
   return rows + (at_line_end(line, chunk.end) ? 0 : 1);
 }
 
-/// Cuts text with quotes: whether a newline stands inside of some depends on all quotes before it.
-std::vector<Chunk> cut_quoted(const Reading& reading, std::string_view text) {
-  const auto size = static_cast<std::int64_t>(text.size());
-  const std::int64_t parts = size / reading.chunk_bytes + 1;
-  const auto piece = [&](std::int64_t k) {
-    const Range range = part_of(size, parts, k);
-    return Chunk{text.data() + range.begin, text.data() + range.end};
-  };
+/// Piece k of `parts` nearly equal ones.
+Chunk piece_of(std::string_view text, std::int64_t parts, std::int64_t k) {
+  const Range range = part_of(static_cast<std::int64_t>(text.size()), parts, k);
+  return {text.data() + range.begin, text.data() + range.end};
+}
+
+/// Quotes in each piece; empty where there are none at all.
+std::vector<std::int64_t> count_quotes(const Reading& reading, std::string_view text) {
+  const std::int64_t parts = static_cast<std::int64_t>(text.size()) / reading.chunk_bytes + 1;
   std::vector<std::int64_t> quotes(static_cast<std::size_t>(parts));
-  parallel_for(reading.context.threads(), parts,
-               [&](std::int64_t k) { quotes[static_cast<std::size_t>(k)] = count_byte(piece(k), '"'); });
+  parallel_for(reading.context.threads(), parts, [&](std::int64_t k) {
+    quotes[static_cast<std::size_t>(k)] = count_byte(piece_of(text, parts, k), '"');
+    let_go(reading, piece_of(text, parts, k));
+  });
+  const bool none = std::all_of(quotes.begin(), quotes.end(), [](std::int64_t count) { return count == 0; });
+  return none ? std::vector<std::int64_t>{} : quotes;
+}
+
+/// Cuts text with quotes: whether a newline stands inside of some depends on all quotes before it.
+std::vector<Chunk> cut_quoted(std::string_view text, const std::vector<std::int64_t>& quotes) {
+  const auto size = static_cast<std::int64_t>(text.size());
+  const auto parts = static_cast<std::int64_t>(quotes.size());
   std::vector<Chunk> chunks;
   const char* begin = text.data();
   bool inside = false;
   for (std::int64_t k = 0; k < parts; ++k) {
-    const Chunk part = piece(k);
+    const Chunk part = piece_of(text, parts, k);
     bool quoted = inside;
     const char* cut = part.begin;
     for (; cut < part.end && (quoted || *cut != '\n'); ++cut) quoted ^= *cut == '"';
@@ -159,12 +170,14 @@ char find_delimiter(const char* at, const char* end) {
 }
 
 std::vector<CsvChunk> cut_records(const Reading& reading, std::string_view text) {
-  const bool quotes = text.find('"') != std::string_view::npos;
-  const std::vector<Chunk> cut = quotes ? cut_quoted(reading, text) : cut_lines(text, reading.chunk_bytes);
+  const auto counted = count_quotes(reading, text);
+  const bool quotes = !counted.empty();
+  const std::vector<Chunk> cut = quotes ? cut_quoted(text, counted) : cut_lines(text, reading.chunk_bytes);
   std::vector<CsvChunk> chunks(cut.size());
   parallel_for(reading.context.threads(), static_cast<std::int64_t>(cut.size()), [&](std::int64_t k) {
     const Chunk chunk = cut[static_cast<std::size_t>(k)];
     chunks[static_cast<std::size_t>(k)] = {chunk, quotes ? count_quoted_rows(chunk) : count_rows(chunk)};
+    let_go(reading, chunk);
   });
   return chunks;
 }

@@ -7,6 +7,9 @@
 #include "core/parallel.hpp"
 #include "data/byte_lanes.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace sheaf {
 namespace {
 
@@ -76,6 +79,16 @@ std::string checked_name(const Reading& reading, std::string_view name, const ch
   return std::string(name);
 }
 
+void let_go(const Reading& reading, Chunk chunk) {
+  constexpr std::size_t large = std::size_t{64} << 20U;
+  if (!reading.mapped || reading.text.size() < large) return;
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(chunk.begin) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(chunk.end) / page * page;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): whole pages inside the chunk
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 void check_is_text(const Reading& reading) {
   if (reading.text.starts_with("\xFF\xFE") || reading.text.starts_with("\xFE\xFF"))
     fail_at(reading, reading.text.data(), "this is UTF-16; convert the file to UTF-8");
@@ -89,6 +102,7 @@ void check_is_text(const Reading& reading) {
     const char* known = first;
     while (nul != nullptr && (known == nullptr || nul < known) && !first.compare_exchange_weak(known, nul)) {
     }
+    let_go(reading, {begin, begin + (range.end - range.begin)});
   });
   if (first != nullptr) fail_at(reading, first, "a byte of value 0 stands here: this is not a text file");
 }

@@ -16,6 +16,7 @@ struct Reading {
   const std::string& name;
   const ReadOptions& options;
   std::int64_t chunk_bytes = std::int64_t{1} << 20;  ///< about; results and messages do not depend on it
+  bool mapped = false;                               ///< the text is a file's, and comes back when it is read again
 
   const char* limit() const { return text.data() + text.size(); }
 };
@@ -40,6 +41,10 @@ struct Chunk {
 
   std::int64_t size() const { return end - begin; }
 };
+
+/// A chunk that was read takes no memory any longer, where the text is a large file's: the table is about to take as
+/// much.
+void let_go(const Reading& reading, Chunk chunk);
 
 /// Cuts behind line ends, about `chunk_bytes` each; no chunk is empty.
 std::vector<Chunk> cut_lines(std::string_view text, std::int64_t chunk_bytes);

@@ -37,6 +37,7 @@ class FileBytes {
   std::string_view view() const {
     return mapped_ != nullptr ? std::string_view(mapped_, mapped_size_) : buffer_.view();
   }
+  bool mapped() const { return mapped_ != nullptr; }
 
  private:
   void map(int file, std::size_t size);
@@ -52,6 +53,8 @@ class TextSource {
  public:
   TextSource(const std::string& path, Progress& progress);
   std::string_view text() const { return compressed_ ? plain_.view() : bytes_.view(); }
+  /// Whether the text is the file itself, mapped.
+  bool mapped() const { return !compressed_ && bytes_.mapped(); }
 
  private:
   FileBytes bytes_;

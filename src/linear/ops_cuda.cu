@@ -357,8 +357,7 @@ template <class T>
 std::unique_ptr<LinearOps<T>> make_cuda_ops(const Context& context, const Dataset<T>& dataset, T bias,
                                             std::int64_t blocks) {
   const cuda::Current current(context.device().index);
-  return std::make_unique<CudaOps<T>>(context, dataset, bias,
-                                      std::max<std::int64_t>(0, context.memory() - blocks));
+  return std::make_unique<CudaOps<T>>(context, dataset, bias, std::max<std::int64_t>(0, context.memory() - blocks));
 }
 
 template std::unique_ptr<LinearOps<float>> make_cuda_ops(const Context&, const Dataset<float>&, float, std::int64_t);

@@ -18,8 +18,8 @@ struct SandwichOperands {
   T* q;    // nullptr: X d is not kept
 };
 
-/// partial[block][j][t] = the block's share of hd(j, t). Every number of X that a thread reads from shared memory serves
-/// its `Tasks` tasks twice.
+/// partial[block][j][t] = the block's share of hd(j, t). Every number of X that a thread reads from shared memory
+/// serves its `Tasks` tasks twice.
 template <int Columns, int Tasks, int Rows, class T>
 __global__ void __launch_bounds__(dense_threads)
     narrow_sandwich(const T* x, std::int64_t rows, int columns, SandwichOperands<T> operands, int stride, int across,

@@ -1,6 +1,7 @@
 // Products with an X that does not fit the GPU (paper 004's mixed architecture): the first rows stay on the GPU, the
-// next ones pass through two slots in tiles, one being filled while the other is used, and the CPU's cores take the last
-// ones at the same time. Who takes which rows is settled by shapes alone, so that the same call gives the same bits.
+// next ones pass through two slots in tiles, one being filled while the other is used, and the CPU's cores take the
+// last ones at the same time. Who takes which rows is settled by shapes alone, so that the same call gives the same
+// bits.
 #pragma once
 
 #include <future>
@@ -22,9 +23,9 @@ template <class T>
 Matrix<T> slice(const Matrix<T>& x, Range rows) {
   const std::int64_t count = rows.end - rows.begin;
   if (const auto* dense = std::get_if<DenseMatrix<T>>(&x))
-    return DenseMatrix<T>{count, dense->columns,
-                          Array<T>::over(const_cast<T*>(dense->values.data()) + rows.begin * dense->columns,
-                                         count * dense->columns)};
+    return DenseMatrix<T>{
+        count, dense->columns,
+        Array<T>::over(const_cast<T*>(dense->values.data()) + rows.begin * dense->columns, count * dense->columns)};
   const auto& sparse = std::get<SparseMatrix<T>>(x);
   const std::int64_t first = sparse.offsets[rows.begin];
   const std::int64_t entries = sparse.offsets[rows.end] - first;
@@ -139,7 +140,8 @@ class CpuRows {
     z_ = to_host(z, range_);
     g_ = Block<T>(columns(dataset_.x), z.tasks);
     work_ = std::async(std::launch::async, [this, squares] {
-      squares ? ops_->multiply_squared_transposed(z_.view(), g_.view()) : ops_->multiply_transposed(z_.view(), g_.view());
+      squares ? ops_->multiply_squared_transposed(z_.view(), g_.view())
+              : ops_->multiply_transposed(z_.view(), g_.view());
     });
   }
   /// `part` is in GPU memory.
@@ -171,8 +173,11 @@ class StreamedProducts final : public Products<T> {
  public:
   /// X may take `budget` bytes of the GPU.
   StreamedProducts(const Context& context, const Dataset<T>& dataset, Engine<T>& engine, std::int64_t budget)
-      : context_(context), x_(dataset.x), engine_(engine), budget_(budget), slots_{Slot<T>(context.device()),
-                                                                                   Slot<T>(context.device())} {}
+      : context_(context),
+        x_(dataset.x),
+        engine_(engine),
+        budget_(budget),
+        slots_{Slot<T>(context.device()), Slot<T>(context.device())} {}
 
   std::int64_t bytes() const override { return budget_; }
   const DenseMatrix<T>* narrow_matrix() const override { return nullptr; }
@@ -201,7 +206,8 @@ class StreamedProducts final : public Products<T> {
       between(tile.range);
       add_transposed(tile, false, v, g);
     };
-    // The cores multiply while the rows that stay and the first half of the tiles are used, and go back while the second half does.
+    // The cores multiply while the rows that stay and the first half of the tiles are used, and go back while the
+    // second half does.
     const std::size_t half = tiles_.size() / 2;
     if (tail_) begin_after_stream([&] { tail_->begin_multiply(w); });
     if (resident_) use(*resident_);
