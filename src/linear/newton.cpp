@@ -161,7 +161,7 @@ template <class T>
 void NewtonBlock<T>::hand_out(Fits<T>& fits) {
   ops_.synchronize();
   Block<T> here = ops_.device().is_cpu() ? std::move(results_) : results_.to(Device::cpu());
-  if (round_.count == fits.weights.tasks()) {
+  if (round_.count == static_cast<std::int32_t>(sheaf_.tasks.size())) {
     fits.weights = std::move(here);
     return;
   }
@@ -255,6 +255,11 @@ void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
   if (diagonal_.rows() > 0) {
     ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal_.view());
     ops_.combine(as_factors(which), diagonal_.view(), inverted(as_factors(which)), inverse_.view());
+    return;
+  }
+  if (size == count()) {
+    ops_.multiply_squared_transposed(curvatures_.view(), inverse_.view());
+    ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, inverse_.view());
     return;
   }
   Block<T> curvatures(ops_.examples(), size, ops_.device());
@@ -379,9 +384,10 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   const std::int64_t per_task = Training::bytes_per_task(dataset.rows(), weights);
   const std::int64_t blocks = per_task * block_stride(std::min(tasks, linear::fewest_worth_room));
   const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(params.bias), blocks);
-  Fits<T> fits{Block<T>(ops->weights(), tasks), std::vector<TaskFit>(sheaf.tasks.size())};
   ops->load_tables(sheaf);
   const auto rounds = plan_rounds(tasks, ops->data_bytes(), per_task, context.memory());
+  Fits<T> fits{{}, std::vector<TaskFit>(sheaf.tasks.size())};
+  if (rounds.size() != 1) fits.weights = Block<T>(ops->weights(), tasks);  // a single round brings its own
   Stage stage(context.progress(), "training", tasks);
   const auto shares = linear::rarer_shares(*ops, sheaf, params.loss);
   for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, shares, context.progress()).run(fits);
