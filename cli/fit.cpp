@@ -3,6 +3,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 #include <sheaf/names.hpp>
+#include <sheaf/row_weights.hpp>
 
 #include "command.hpp"
 #include "linear_text.hpp"
@@ -13,7 +14,7 @@ namespace sheaf::cli {
 namespace {
 
 struct Fit {
-  std::string input, output;
+  std::string input, output, weights;
   ModelFormat format = ModelFormat::sheaf;
   LinearOptions options;
   ReadOptions reading;
@@ -24,7 +25,8 @@ struct Fit {
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(context, input, reading);
-      const auto model = train_linear(context, dataset, options);
+      const auto row_weights = weights.empty() ? std::vector<float>{} : read_row_weights(weights, dataset.rows());
+      const auto model = train_linear(context, dataset, options, row_weights);
       save_model(model, output, format);
       tell(model, dataset.rows());
     });
@@ -57,6 +59,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.parameters(fit->options);
   arguments.add({"--no-bias-penalty", "", "leave the bias's weight out of the penalty", "",
                  [fit](const std::string&) { fit->options.penalise_bias = false; }});
+  arguments.text("row-weights", "FILE", fit->weights, "how much each row counts: one number of 0 or more to a line");
   declare_reading(arguments, fit->reading);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
   return [fit] { fit->run(); };

@@ -118,6 +118,31 @@ TEST_F(LinearCli, ModelsOfBothFormatsPredictTheSame) {
   EXPECT_EQ(respelled, file("b"));
 }
 
+TEST_F(LinearCli, ARowOfWeightTwoCountsAsTwoRows) {
+  write("once.csv", "a,b,label\n1,0,x\n0,1,y\n1,1,x\n-1,0.5,y\n");
+  write("twice.csv", "a,b,label\n1,0,x\n1,0,x\n0,1,y\n-1,0.5,y\n");
+  write("weights.txt", "2\n1\n0\n1\n");
+  const auto fit = [&](const std::string& line) {
+    const auto run = shell("sheaf fit " + line + " --label label --tolerance 1e-9 --json");
+    EXPECT_EQ(run.code, 0) << run.err;
+    return nlohmann::json::parse(run.out)["training"][0]["objective"].get<double>();
+  };
+  EXPECT_NEAR(fit("once.csv --row-weights weights.txt --model m1"), fit("twice.csv --model m2"), 1e-9);
+  write("short.txt", "1\n1\n1\n");
+  write("long.txt", "1\n1\n1\n1\n1\n");
+  write("bad.txt", "1\n-1\n1\n1\n");
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"short.txt", "short.txt:4:1: the file ends where the weight of row 4 of 4 was expected"},
+      {"long.txt", "long.txt:5:1: expected the end of the file after the weights of 4 rows"},
+      {"bad.txt", "bad.txt:2:1: a weight is 0 or more, not -1"}};
+  for (const auto& [name, message] : wrong) {
+    const auto run = shell("sheaf fit once.csv --label label --model m3 --row-weights " + name);
+    EXPECT_NE(run.code, 0);
+    EXPECT_NE(run.err.find(message), std::string::npos) << run.err;
+    EXPECT_FALSE(exists("m3"));
+  }
+}
+
 TEST_F(LinearCli, MistakesAreAnsweredClearly) {
   write("t.csv", animals);
   write("names.csv", "a,c,\"size, in cm\",kind\n5,0,1,cat\n");
