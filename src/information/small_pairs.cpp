@@ -1,9 +1,28 @@
 #include "information/small_pairs.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 namespace sheaf::information {
+namespace {
+
+/// Four numbers read or written at once: the loops below wait for memory, not for arithmetic.
+using Four = std::uint16_t[SmallCounter::together];
+static_assert(sizeof(Four) == sizeof(std::uint64_t));
+
+std::uint64_t read(const Four& from) {
+  std::uint64_t packed = 0;
+  std::memcpy(&packed, from, sizeof(packed));
+  return packed;
+}
+constexpr std::size_t shift_of(std::size_t k) {
+  return 16 * (std::endian::native == std::endian::little ? k : SmallCounter::together - 1 - k);
+}
+std::uint16_t number(std::uint64_t packed, std::size_t k) { return static_cast<std::uint16_t>(packed >> shift_of(k)); }
+
+}  // namespace
 
 SmallRows::SmallRows(const OrderedRows& rows) {
   if (rows.class_counts.size() != 2 || rows.total >= next) return;
@@ -25,18 +44,27 @@ SmallRows::SmallRows(const OrderedRows& rows) {
   }
 }
 
+void SmallCounter::find_cells(const SmallPair (&pairs)[together], std::size_t size) {
+  std::uint16_t own[together][room];
+  for (std::size_t k = 0; k < together; ++k)
+    for (std::size_t i = 0; i < size; ++i)
+      own[k][i] = static_cast<std::uint16_t>(pairs[k].partner[i] + pairs[k].candidate[i]);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t k = 0; k < together; ++k) cells_[i][k] = own[k][i];
+}
+
 void SmallCounter::count(const SmallRows& rows, const SmallPair (&pairs)[together]) {
   if (tables_.empty()) tables_.assign(together * apart, 0);
   const auto steps = rows.steps();
+  find_cells(pairs, steps.size());
   std::uint16_t* tables = tables_.data();
-  for (std::size_t k = 0; k < together; ++k)
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      cells_[i][k] = static_cast<std::uint16_t>(pairs[k].partner[i] + pairs[k].candidate[i]);
-  for (std::size_t i = 0; i < steps.size(); ++i)
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::uint64_t cells = read(cells_[i]);
     for (std::size_t k = 0; k < together; ++k) {
-      std::uint16_t& entry = tables[k * apart + cells_[i][k]];
+      std::uint16_t& entry = tables[k * apart + number(cells, k)];
       entry = static_cast<std::uint16_t>(entry + steps[i]);
     }
+  }
 }
 
 /// Leaves the tables clear, and adds the terms of class 0 on the way.
@@ -44,12 +72,16 @@ void SmallCounter::take(const SmallRows& rows, Sums& sums) {
   const double* terms = rows.information(0);
   std::uint16_t* tables = tables_.data();
   Sums own = {};
-  for (std::size_t i = 0; i < rows.steps().size(); ++i)
+  for (std::size_t i = 0; i < rows.steps().size(); ++i) {
+    const std::uint64_t cells = read(cells_[i]);
+    std::uint64_t entries = 0;
     for (std::size_t k = 0; k < together; ++k) {
-      const std::uint16_t entry = std::exchange(tables[k * apart + cells_[i][k]], std::uint16_t{0});
-      entries_[i][k] = entry;
+      const std::uint16_t entry = std::exchange(tables[k * apart + number(cells, k)], std::uint16_t{0});
+      entries |= std::uint64_t{entry} << shift_of(k);
       own[k] += terms[entry];
     }
+    std::memcpy(entries_[i], &entries, sizeof(entries));
+  }
   for (std::size_t k = 0; k < together; ++k) sums[k] = own[k];
 }
 
@@ -57,8 +89,10 @@ void SmallCounter::take(const SmallRows& rows, Sums& sums) {
 void SmallCounter::add(const double* terms, std::size_t size, Sums& sums) const {
   Sums own = {};
   for (std::size_t k = 0; k < together; ++k) own[k] = sums[k];
-  for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t k = 0; k < together; ++k) own[k] += terms[entries_[i][k]];
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint64_t entries = read(entries_[i]);
+    for (std::size_t k = 0; k < together; ++k) own[k] += terms[number(entries, k)];
+  }
   for (std::size_t k = 0; k < together; ++k) sums[k] = own[k];
 }
 

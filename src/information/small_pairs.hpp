@@ -49,6 +49,7 @@ class SmallCounter {
 
  private:
   using Sums = double[together];
+  void find_cells(const SmallPair (&pairs)[together], std::size_t size);
   void count(const SmallRows& rows, const SmallPair (&pairs)[together]);
   void take(const SmallRows& rows, Sums& sums);
   void add(const double* terms, std::size_t size, Sums& sums) const;
