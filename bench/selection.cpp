@@ -7,6 +7,7 @@
 // 1.6 GB read 199 times 0.07 s at 4.8 TB/s. Upper bounds take a share of the pairs away from that.
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -49,12 +50,37 @@ struct Timed {
   double seconds = 0;
 };
 
-Timed run_ours(const Context& context, const SelectionData& data, SelectionOptions options) {
+Timed run_once(const Context& context, const SelectionData& data, const SelectionOptions& options) {
   Timed timed;
   const double start = now();
   timed.selection = select_features(context, data.table, data.target, options);
   timed.seconds = now() - start;
   return timed;
+}
+
+/// Starting a GPU takes longer than most selections on it: that is no part of them.
+void warm_up(const Context& context, const SelectionData& data, SelectionOptions options) {
+  if (context.device().is_cpu()) return;
+  options.count = 2;
+  run_once(context, data, options);
+}
+
+/// The best of three where one takes less than a second.
+Timed run_ours(const Context& context, const SelectionData& data, const SelectionOptions& options) {
+  warm_up(context, data, options);
+  Timed best = run_once(context, data, options);
+  for (int more = 0; more < 2 && best.seconds < 1; ++more) {
+    Timed again = run_once(context, data, options);
+    if (again.seconds < best.seconds) best = std::move(again);
+  }
+  return best;
+}
+
+/// What comes before the first pair is counted: facts of every feature, and the table on the device. That is all that
+/// one feature takes.
+double set_up_seconds(const Context& context, const SelectionData& data, SelectionOptions options) {
+  options.count = 1;
+  return run_ours(context, data, options).seconds;
 }
 
 std::vector<int> plain_column(const SelectionData& data, std::int64_t j) {
@@ -94,13 +120,14 @@ void bench_data(const Context& context, const SelectionData& data, std::int64_t 
   SelectionOptions options;
   options.count = count;
   const Timed ours = run_ours(context, data, options);
+  const double set_up = set_up_seconds(context, data, options);
   std::int64_t sample = 0;
   const double sequential = sequential_seconds(data, count, sample);
   std::printf(
-      "%-24s %6lld x %6lld  %-8s %9.3f s  %11.1f s  %8.0fx  %5.1f %% of pairs, %lld in order (sequential from %lld "
-      "pairs)\n",
+      "%-24s %6lld x %6lld  %-8s %9.3f s (%.3f s set-up)  %11.1f s  %8.1fx  %5.1f %% of pairs, %lld in order "
+      "(sequential from %lld pairs)\n",
       shape.name.c_str(), static_cast<long long>(shape.features), static_cast<long long>(shape.rows),
-      ours.selection.kernel.c_str(), ours.seconds, sequential, sequential / ours.seconds,
+      ours.selection.kernel.c_str(), ours.seconds, set_up, sequential, sequential / ours.seconds,
       share_counted(ours.selection.work), static_cast<long long>(ours.selection.work.pairs_ordered),
       static_cast<long long>(sample));
   std::fflush(stdout);
@@ -175,9 +202,10 @@ int run(const Arguments& arguments) {
   options.device = parse_device(arguments.device);
   options.threads = arguments.threads;
   const Context context(options);
-  std::printf("%s, %d threads; count %lld\n%-24s %15s  %-8s %11s  %13s  %9s\n", to_string(context.device()).c_str(),
-              context.threads(), static_cast<long long>(arguments.count), "shape", "size", "kernel", "ours",
-              "sequential", "ratio");
+  std::printf("%s, %d threads; count %lld; whole calls, best of 3 where under a second%s\n",
+              to_string(context.device()).c_str(), context.threads(), static_cast<long long>(arguments.count),
+              context.device().is_cpu() ? "" : ", after one that starts the GPU and is not timed");
+  std::printf("%-24s %15s  %-8s %28s  %13s  %9s\n", "shape", "size", "kernel", "ours", "sequential", "ratio");
   if (!arguments.file.empty()) {
     bench_data(context, read_data(context, arguments.file, 64), arguments.count);
     return 0;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include <sheaf/error.hpp>
 
@@ -55,6 +56,7 @@ class Greedy {
         weights_(weights_of(criterion, options)),
         table_{facts.classes.entropy, std::log2(static_cast<double>(facts.log.total()))},
         ordered_(ops.kernel() == Kernel::ordered),
+        by_columns_(ordered_ && ops.counts_columns()),
         accumulated_(facts.features.size(), Accumulated{start(), 0}),
         settled_(facts.features.size(), Accumulated{start(), 0}),
         bounds_(facts.features.size(), start()),
@@ -137,6 +139,7 @@ class Greedy {
       partners_.push_back(facts_.features[s]);
     }
     if (criterion_.needs != 0) work_.pairs_possible += std::ssize(taken_) - std::ssize(selected_);
+    if (by_columns_) return;
     parallel_ranges(context_.threads(), std::ssize(taken_), 1 << 13, [&](Range range) {
       for (std::int64_t j = range.begin; j < range.end; ++j) widen(static_cast<std::size_t>(j));
     });
@@ -177,6 +180,7 @@ class Greedy {
   /// Counts candidates, those that reach highest first, until no other can beat the best or tie with it.
   Best settle() {
     if (criterion_.needs == 0) return most_relevant();
+    if (by_columns_) return settle_columns();
     Best best;
     std::vector<Best> complete;
     std::vector<std::int32_t> open;
@@ -193,6 +197,33 @@ class Greedy {
     }
     if (ordered_ || options_.match == Match::fast || best.feature < 0) return best;
     return settle_ties(best, complete);
+  }
+
+  /// Every candidate with each partner not yet counted: no bounds to keep, no pairs to list.
+  Best settle_columns() {
+    if (is(Accumulation::latest)) columns_ = partners() - 1;
+    Best best;
+    for (; columns_ < partners(); ++columns_) best = include_column(columns_);
+    return best;
+  }
+
+  Best include_column(std::int32_t partner) {
+    const TermColumns terms(ops_.column_terms(partner, criterion_.needs), criterion_.needs);
+    work_.pairs_counted += std::ssize(taken_) - std::ssize(selected_);
+    Best best;
+    std::mutex mutex;
+    parallel_ranges(context_.threads(), std::ssize(taken_), 1 << 11, [&](Range range) {
+      Best of_range;
+      for (std::int64_t j = range.begin; j < range.end; ++j) {
+        const auto c = static_cast<std::size_t>(j);
+        if (taken_[c] != 0) continue;
+        include(accumulated_[c], terms[c]);
+        of_range.offer(score_of(c, accumulated_[c].value), j);
+      }
+      const std::lock_guard lock(mutex);
+      if (of_range.feature >= 0) best.offer(of_range.score, of_range.feature);
+    });
+    return best;
   }
 
   /// The largest distance of a score from FEAST's own rounding of it.
@@ -336,6 +367,8 @@ class Greedy {
   Weights weights_;
   TableFacts table_;
   bool ordered_;
+  bool by_columns_;
+  std::int32_t columns_ = 0;  ///< partners whose parts every candidate has
   double term_error_ = 0;
   std::vector<FeatureFacts> partners_;
   std::vector<std::int64_t> selected_;

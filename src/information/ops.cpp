@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <exception>
 #include <numeric>
 #include <thread>
@@ -85,6 +86,18 @@ class Team final : public Ops {
 };
 
 }  // namespace
+
+std::span<const double> Ops::column_terms(std::int32_t, Terms) {
+  throw InternalError("columns were asked of a device that counts pairs");
+}
+
+TermColumns::TermColumns(std::span<const double> values, Terms wanted) {
+  const auto terms = static_cast<std::size_t>(std::popcount(wanted));
+  if (terms == 0) return;
+  std::size_t next = 0;
+  for (int bit = 0; bit < term_count; ++bit)
+    if (((wanted >> bit) & 1) != 0) columns_[bit] = values.data() + values.size() / terms * next++;
+}
 
 std::int64_t Problem::total() const {
   if (weights.empty()) return table->rows;

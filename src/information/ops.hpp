@@ -80,6 +80,23 @@ class Ops {
 
   virtual void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) = 0;
   virtual void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) = 0;
+
+  /// Whether a partner with every feature at once costs less than choosing the pairs that matter.
+  virtual bool counts_columns() const { return false; }
+  /// The wanted terms of the partner and every feature, in FEAST's order, as TermColumns reads them. Valid until the
+  /// next call. For those that count columns.
+  virtual std::span<const double> column_terms(std::int32_t partner, Terms wanted);
+};
+
+/// Terms side by side: [k * count + pair], the k-th of those wanted in the order of their bits.
+class TermColumns {
+ public:
+  TermColumns(std::span<const double> values, Terms wanted);
+  PairTerms operator[](std::size_t k) const { return {at(0, k), at(1, k), at(2, k), at(3, k), at(4, k)}; }
+
+ private:
+  double at(std::size_t term, std::size_t k) const { return columns_[term] != nullptr ? columns_[term][k] : 0; }
+  const double* columns_[term_count] = {};
 };
 
 /// The way to count that suits the table where `asked` is automatic; one that the table does not allow is a UsageError.

@@ -9,6 +9,7 @@
 #include "information/columns.hpp"
 #include "information/ops.hpp"
 #include "information/ordered.hpp"
+#include "information/small_pairs.hpp"
 #include "information/sums_cpu.hpp"
 
 namespace sheaf::information {
@@ -22,11 +23,13 @@ struct Partner {
   cpu::Groups groups;
   cpu::SparseSide sparse;
   OrderedPartner ordered;
+  std::vector<std::uint16_t> scaled;  ///< as SmallPair wants it; empty: too many states
   bool has_ordered = false;
 };
 
 struct Worker {
   OrderedCounter counter;
+  SmallCounter small;
   cpu::Scratch scratch;
   std::vector<std::uint32_t> all, chosen;
   std::vector<std::uint16_t> column;
@@ -71,10 +74,16 @@ class CpuOps final : public Ops {
 
   void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
     for (const Pair& pair : pairs) make_ordered(partners_[static_cast<std::size_t>(pair.partner)]);
-    over_pairs(pairs, [&](std::size_t k, Worker& worker) {
-      const Partner& partner = partners_[static_cast<std::size_t>(pairs[k].partner)];
-      read_column(*problem_.table, pairs[k].candidate, chosen_rows_, worker.all, worker.chosen);
-      out[k] = worker.counter.terms(ordered_, partner.ordered, {worker.chosen, states_of(pairs[k])}, terms);
+    constexpr Terms joint = joint_with_class | joint_entropy;
+    if ((terms & joint) == 0 || !small_joint(pairs)) {
+      over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = ordered_pair(pairs[k], terms, worker); });
+      return;
+    }
+    const auto others = static_cast<Terms>(terms & ~joint);
+    over_pieces(pairs, [&](std::size_t begin, std::size_t end, Worker& worker) {
+      for (std::size_t k = begin; k < end && others != 0; ++k) out[k] = ordered_pair(pairs[k], others, worker);
+      for (std::size_t k = begin; k < end; k += SmallCounter::together)
+        joint_pairs(pairs.subspan(k, std::min(end - k, SmallCounter::together)), terms, worker, out.data() + k);
     });
   }
 
@@ -84,16 +93,56 @@ class CpuOps final : public Ops {
   }
   const std::uint32_t* weights() const { return problem_.weights.empty() ? nullptr : problem_.weights.data(); }
 
+  /// work(first pair, end, worker).
   template <class Work>
-  void over_pairs(std::span<const Pair> pairs, Work&& work) {
+  void over_pieces(std::span<const Pair> pairs, Work&& work) {
     const auto count = static_cast<std::int64_t>(pairs.size());
     const int team = team_for(threads_, count * problem_.rows());
     const std::int64_t piece = std::clamp<std::int64_t>((1 << 14) / std::max<std::int64_t>(problem_.rows(), 1), 1, 64);
     parallel_for(team, (count + piece - 1) / piece, [&](std::int64_t p) {
       Worker& worker = workers_[static_cast<std::size_t>(omp_get_thread_num())];
-      for (std::int64_t k = p * piece; k < std::min(count, (p + 1) * piece); ++k)
-        work(static_cast<std::size_t>(k), worker);
+      work(static_cast<std::size_t>(p * piece), static_cast<std::size_t>(std::min(count, (p + 1) * piece)), worker);
     });
+  }
+  template <class Work>
+  void over_pairs(std::span<const Pair> pairs, Work&& work) {
+    over_pieces(pairs, [&](std::size_t begin, std::size_t end, Worker& worker) {
+      for (std::size_t k = begin; k < end; ++k) work(k, worker);
+    });
+  }
+
+  PairTerms ordered_pair(const Pair& pair, Terms terms, Worker& worker) {
+    const Partner& partner = partners_[static_cast<std::size_t>(pair.partner)];
+    read_column(*problem_.table, pair.candidate, chosen_rows_, worker.all, worker.chosen);
+    return worker.counter.terms(ordered_, partner.ordered, {worker.chosen, states_of(pair)}, terms);
+  }
+
+  /// Whether the quick way for bytes and two classes serves these pairs.
+  bool small_joint(std::span<const Pair> pairs) const {
+    return small_.apply() && std::all_of(pairs.begin(), pairs.end(), [this](const Pair& pair) {
+             return !partners_[static_cast<std::size_t>(pair.partner)].scaled.empty();
+           });
+  }
+
+  /// Up to SmallCounter::together of them; the last fills what is left.
+  void joint_pairs(std::span<const Pair> pairs, Terms terms, Worker& worker, PairTerms* out) {
+    const std::uint8_t* codes = dense_bytes()->data();
+    SmallPair small[SmallCounter::together];
+    for (std::size_t k = 0; k < SmallCounter::together; ++k) {
+      const Pair& pair = pairs[std::min(k, pairs.size() - 1)];
+      small[k] = {partners_[static_cast<std::size_t>(pair.partner)].scaled.data(),
+                  codes + pair.candidate * problem_.rows()};
+    }
+    PairTerms joint[SmallCounter::together];
+    worker.small.joint(small_, small, (terms & joint_entropy) != 0, joint);
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      out[k].joint_with_class = joint[k].joint_with_class;
+      out[k].joint_entropy = joint[k].joint_entropy;
+    }
+  }
+  const Array<std::uint8_t>* dense_bytes() const {
+    const auto* dense = std::get_if<DenseCodes>(&problem_.table->codes);
+    return dense != nullptr ? std::get_if<Array<std::uint8_t>>(dense) : nullptr;
   }
 
   /// A copy of the whole table, once: each class then has a table that stays in the nearest cache.
@@ -125,6 +174,7 @@ class CpuOps final : public Ops {
     ordered_.weights = chosen_weights_;
     ordered_.classes = {chosen_classes_, problem_.class_count};
     ordered_.finish();
+    small_ = dense_bytes() != nullptr && chosen_rows_.empty() ? SmallRows(ordered_) : SmallRows();
   }
 
   std::int32_t add(std::vector<std::uint32_t> codes, std::int64_t states) {
@@ -189,6 +239,10 @@ class CpuOps final : public Ops {
       codes.resize(chosen_rows_.size());
       for (std::size_t k = 0; k < codes.size(); ++k) codes[k] = partner.codes[chosen_rows_[k]];
     }
+    const std::int64_t most = problem_.most_states();
+    if (small_.apply() && partner.states * most <= std::int64_t{SmallCounter::most_cells})
+      for (const std::uint32_t code : codes)
+        partner.scaled.push_back(static_cast<std::uint16_t>(code * static_cast<std::uint32_t>(most)));
     partner.ordered = workers_.front().counter.prepare(ordered_, std::move(codes), partner.states);
   }
 
@@ -237,6 +291,7 @@ class CpuOps final : public Ops {
   DenseCodes sorted_;
   std::vector<std::uint32_t> sorted_weights_;
   OrderedRows ordered_;
+  SmallRows small_;
   std::vector<std::uint32_t> chosen_rows_, chosen_weights_, chosen_classes_;
   std::vector<Partner> partners_;
   std::vector<Worker> workers_;

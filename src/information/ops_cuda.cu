@@ -3,7 +3,9 @@
 // The GPU counts; logarithms come from the host. Sums in FEAST's order of more than 128 examples are left to the host's
 // cores: only ties ask for them.
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 #include "cuda/check.cuh"
 #include "information/class_order.hpp"
@@ -11,35 +13,13 @@
 #include "information/ordered.hpp"
 #include "information/ordered_cuda.cuh"
 #include "information/ordered_device.cuh"
+#include "information/staging.cuh"
 #include "information/sums_cuda.cuh"
 
 namespace sheaf::information {
 namespace {
 
 constexpr std::int64_t most_pairs_at_once = 1 << 20;
-
-/// Host memory the GPU copies from and to without a detour.
-class Staging {
- public:
-  Staging() = default;
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
-  ~Staging() { cudaFreeHost(memory_); }
-  template <class T>
-  T* room(std::size_t count) {
-    if (bytes_ < count * sizeof(T)) {
-      cudaFreeHost(memory_);
-      memory_ = nullptr;
-      bytes_ = count * sizeof(T) * 3 / 2;
-      cuda::check(cudaMallocHost(&memory_, bytes_), "taking pinned memory");
-    }
-    return static_cast<T*>(memory_);
-  }
-
- private:
-  void* memory_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 int attribute(int index, cudaDeviceAttr which) {
   int value = 0;
@@ -56,7 +36,6 @@ struct Partner {
   Array<std::uint32_t> codes, with_class, counts, class_counts;
   std::int64_t sum = 0;
   std::int64_t class_sum = 0;
-  gpu::OrderedDevicePartner ordered;
 };
 
 class CudaOps final : public Ops {
@@ -67,12 +46,13 @@ class CudaOps final : public Ops {
         kernel_(kernel),
         device_(context.device()),
         processors_(attribute(device_.index, cudaDevAttrMultiProcessorCount)),
-        ordered_(context.device()) {
+        ordered_(context.device(), context.threads()) {
     states_ = Array<std::int32_t>::copy_of(problem.table->states, device_);
     classes_.assign(problem.classes.begin(), problem.classes.end());
     if (kernel_ == Kernel::tables) send_sorted();
     if (kernel_ == Kernel::nonzeros) send_sparse();
-    if (kernel_ == Kernel::ordered || kernel_ == Kernel::grouped) send_dense();
+    if (kernel_ == Kernel::ordered) ordered_.send_table(*problem.table);
+    if (kernel_ == Kernel::grouped) send_dense();
     choose_rows(problem.weights);
   }
 
@@ -82,8 +62,12 @@ class CudaOps final : public Ops {
   void choose_rows(std::span<const std::uint32_t> weights) override {
     const cuda::Current current(device_.index);
     partners_.clear();
+    ordered_.forget_partners();
     helper_.reset();
     problem_.weights = weights;
+    const bool same = chosen_once_ && std::equal(weights.begin(), weights.end(), chosen_.begin(), chosen_.end());
+    if (std::exchange(chosen_once_, true) && same) return;
+    chosen_.assign(weights.begin(), weights.end());
     log_ = FixedLog(problem_.total());
     device_log_ = Array<std::int64_t>::copy_of(log_.values(), device_);
     send_weights();
@@ -113,7 +97,8 @@ class CudaOps final : public Ops {
       send_pairs(pairs.subspan(first, count));
       grow(device_sums_, static_cast<std::int64_t>(count));
       launch_sums(static_cast<std::int64_t>(count), with_class);
-      fetch(device_sums_.data(), out.subspan(first, count));
+      const auto sums = fetch(device_sums_.data(), count);
+      std::copy(sums.begin(), sums.end(), out.begin() + static_cast<std::ptrdiff_t>(first));
     });
   }
 
@@ -123,20 +108,20 @@ class CudaOps final : public Ops {
       return;
     }
     const cuda::Current current(device_.index);
-    if ((wanted & between) != 0) ordered_.need_mutual_terms();
-    const int terms = count_terms(wanted);
     in_pieces(pairs.size(), [&](std::size_t first, std::size_t count) {
       send_pairs(pairs.subspan(first, count));
-      grow(device_terms_, static_cast<std::int64_t>(count) * terms);
-      const auto blocks = static_cast<unsigned>((count + gpu::ordered_warps - 1) / gpu::ordered_warps);
-      gpu::ordered_pairs<<<blocks, gpu::ordered_warps * 32, 0, stream_>>>(
-          ordered_.view(dense_.data(), problem_.rows()), device_ordered_partners_.data(), device_pairs_.data(),
-          static_cast<std::int64_t>(count), wanted, device_terms_.data());
-      cuda::check_launch("ordered_pairs");
-      std::vector<double> values(count * static_cast<std::size_t>(terms));
-      fetch(device_terms_.data(), std::span(values));
-      spread(values, wanted, out.subspan(first, count));
+      launch_ordered({device_pairs_.data(), 0, static_cast<std::int64_t>(count)}, wanted);
+      spread(fetch_terms(static_cast<std::int64_t>(count), wanted), wanted, out.subspan(first, count));
     });
+  }
+
+  /// A GPU counts all pairs of a partner in less time than it takes to say which of them matter.
+  bool counts_columns() const override { return kernel_ == Kernel::ordered && ordered_.fits(); }
+
+  std::span<const double> column_terms(std::int32_t partner, Terms wanted) override {
+    const cuda::Current current(device_.index);
+    launch_ordered({nullptr, partner, problem_.table->features}, wanted);
+    return fetch_terms(problem_.table->features, wanted);
   }
 
  private:
@@ -158,29 +143,21 @@ class CudaOps final : public Ops {
     cuda::check(cudaMemcpyAsync(device_pairs_.data(), staged, pairs.size_bytes(), cudaMemcpyHostToDevice, stream_),
                 "sending pairs");
   }
+  /// Valid until the next call.
   template <class V>
-  void fetch(const V* from, std::span<V> to) {
-    auto* staged = staging_out_.room<V>(to.size());
-    cuda::check(cudaMemcpyAsync(staged, from, to.size_bytes(), cudaMemcpyDeviceToHost, stream_), "fetching counts");
+  std::span<const V> fetch(const V* from, std::size_t count) {
+    auto* staged = staging_out_.room<V>(count);
+    cuda::check(cudaMemcpyAsync(staged, from, count * sizeof(V), cudaMemcpyDeviceToHost, stream_), "fetching counts");
     stream_.synchronize();
-    std::memcpy(to.data(), staged, to.size_bytes());
+    return {staged, count};
+  }
+  std::span<const double> fetch_terms(std::int64_t pairs, Terms wanted) {
+    return fetch(device_terms_.data(), static_cast<std::size_t>(pairs * count_terms(wanted)));
   }
 
-  static int count_terms(Terms wanted) {
-    int count = 0;
-    for (int bit = 0; bit < term_count; ++bit) count += (wanted >> bit) & 1;
-    return count;
-  }
-  static void spread(const std::vector<double>& values, Terms wanted, std::span<PairTerms> out) {
-    std::size_t next = 0;
-    for (PairTerms& terms : out) {
-      terms = {};
-      if ((wanted & between) != 0) terms.between = values[next++];
-      if ((wanted & joint_with_class) != 0) terms.joint_with_class = values[next++];
-      if ((wanted & joint_entropy) != 0) terms.joint_entropy = values[next++];
-      if ((wanted & between_in_class) != 0) terms.between_in_class = values[next++];
-      if ((wanted & relevance_beyond) != 0) terms.relevance_beyond = values[next++];
-    }
+  static void spread(std::span<const double> values, Terms wanted, std::span<PairTerms> out) {
+    const TermColumns columns(values, wanted);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = columns[k];
   }
 
   // The table, once per search.
@@ -188,10 +165,19 @@ class CudaOps final : public Ops {
   void send_dense() {
     const BinnedTable& table = *problem_.table;
     dense_ = Array<std::uint16_t>(table.rows * table.features, device_);
-    std::vector<std::uint16_t> column;
-    for (std::int64_t j = 0; j < table.features; ++j) {
-      read_column(table, j, column);
-      copy_bytes(dense_.data() + j * table.rows, device_, column.data(), Device::cpu(), table.rows * 2);
+    const std::int64_t at_once =
+        std::max<std::int64_t>(1, (std::int64_t{8} << 20) / std::max<std::int64_t>(table.rows, 1));
+    std::vector<std::uint16_t> part(static_cast<std::size_t>(std::min(at_once, table.features) * table.rows));
+    for (std::int64_t j = 0; j < table.features; j += at_once) {
+      const std::int64_t count = std::min(table.features - j, at_once);
+      parallel_ranges(context_.threads(), count, 16, [&](Range range) {
+        std::vector<std::uint16_t> column;
+        for (std::int64_t k = range.begin; k < range.end; ++k) {
+          read_column(table, j + k, column);
+          std::copy(column.begin(), column.end(), part.begin() + k * table.rows);
+        }
+      });
+      copy_bytes(dense_.data() + j * table.rows, device_, part.data(), Device::cpu(), count * table.rows * 2);
     }
   }
 
@@ -236,8 +222,8 @@ class CudaOps final : public Ops {
 
   std::int32_t add(Partner partner, const std::vector<std::uint32_t>& codes) {
     const cuda::Current current(device_.index);
-    stream_.synchronize();
-    if (kernel_ == Kernel::ordered) partner.ordered = ordered_.prepare(codes, partner.states);
+    stream_.synchronize();  // what is sent below lies where the work before may still read
+    if (kernel_ == Kernel::ordered) ordered_.add_partner(codes, partner.states, stream_);
     if (kernel_ == Kernel::grouped || kernel_ == Kernel::nonzeros) prepare_counts(partner, codes);
     partners_.push_back(std::move(partner));
     send_partners();
@@ -282,12 +268,7 @@ class CudaOps final : public Ops {
       std::vector<std::int32_t> features;
       for (const Partner& partner : partners_) features.push_back(partner.feature);
       device_features_ = Array<std::int32_t>::copy_of(features, device_);
-    } else if (kernel_ == Kernel::ordered) {
-      std::vector<gpu::OrderedPartnerView> views;
-      for (const Partner& p : partners_)
-        views.push_back({p.ordered.codes.data(), p.ordered.with_class.data(), p.ordered.entropy_in_class});
-      device_ordered_partners_ = Array<gpu::OrderedPartnerView>::copy_of(views, device_);
-    } else {
+    } else if (kernel_ != Kernel::ordered) {
       std::vector<gpu::PartnerView> views;
       for (const Partner& p : partners_)
         views.push_back({p.codes.data(), p.with_class.data(), p.counts.data(), p.class_counts.data(), p.sum,
@@ -297,6 +278,14 @@ class CudaOps final : public Ops {
   }
 
   // Launches.
+
+  static int count_terms(Terms wanted) { return std::popcount(wanted); }
+
+  void launch_ordered(const gpu::OrderedPairs& pairs, Terms wanted) {
+    if (pairs.count == 0) return;
+    grow(device_terms_, pairs.count * count_terms(wanted));
+    ordered_.launch(pairs, wanted, device_terms_.data(), stream_);
+  }
 
   const std::uint32_t* weights() const { return problem_.weights.empty() ? nullptr : weights_.data(); }
 
@@ -358,6 +347,8 @@ class CudaOps final : public Ops {
   Staging staging_in_, staging_out_;
   FixedLog log_;
   std::vector<std::uint32_t> classes_;
+  std::vector<std::uint32_t> chosen_;  ///< weights of the rows last chosen
+  bool chosen_once_ = false;
   Array<std::int64_t> device_log_;
   Array<std::int32_t> states_;
   Array<std::uint32_t> weights_;
@@ -366,7 +357,7 @@ class CudaOps final : public Ops {
   Array<std::uint8_t> sorted_;
   Array<std::int64_t> class_begins_, class_ends_;
   Array<std::int32_t> device_features_;
-  // ordered and grouped
+  // grouped
   Array<std::uint16_t> dense_;
   // nonzeros
   Array<std::int64_t> offsets_;
@@ -379,7 +370,6 @@ class CudaOps final : public Ops {
   Array<gpu::PartnerView> device_partners_;
   // ordered
   gpu::OrderedDevice ordered_;
-  Array<gpu::OrderedPartnerView> device_ordered_partners_;
   // calls
   std::vector<Partner> partners_;
   Array<Pair> device_pairs_;

@@ -1,0 +1,64 @@
+// Pairs of few examples and two classes in FEAST's order, for tables whose states are bytes: gene data as a rule.
+//
+// A joint state has one entry, the counts of both classes side by side, which is also the index of its terms. Rows take
+// their entries in their own order, the first to come finding it and the others zeros, whose terms are 0 and change no
+// sum: that is FEAST's order of merged states without numbering them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "information/ordered.hpp"
+
+namespace sheaf::information {
+
+/// What all pairs share.
+class SmallRows {
+ public:
+  SmallRows() = default;
+  /// Does not apply where classes are not two or examples are too many.
+  explicit SmallRows(const OrderedRows& rows);
+  bool apply() const { return !steps_.empty(); }
+
+  static constexpr std::uint32_t next = 256;  ///< an entry is count of class 0 + next * count of class 1
+
+  std::span<const std::uint16_t> steps() const { return steps_; }
+  const double* information(int y) const { return information_[y].data(); }
+  const double* entropy(int y) const { return entropy_[y].data(); }
+
+ private:
+  std::vector<std::uint16_t> steps_;  ///< what each row adds to its entry
+  std::vector<double> information_[2], entropy_[2];
+};
+
+struct SmallPair {
+  const std::uint16_t* partner;  ///< its states times the most states of any candidate
+  const std::uint8_t* candidate;
+};
+
+/// A worker with its own scratch memory: one for each thread.
+class SmallCounter {
+ public:
+  /// Pairs counted side by side: additions of one wait for each other, those of several do not.
+  static constexpr std::size_t together = 4;
+  static constexpr std::size_t most_cells = 1 << 16;  ///< states of the partner times the most of any candidate
+
+  /// I(SJ;Y) and, where wanted, H(SJ,Y).
+  void joint(const SmallRows& rows, const SmallPair (&pairs)[together], bool with_entropy, PairTerms (&out)[together]);
+
+ private:
+  using Sums = double[together];
+  void find_cells(const SmallPair (&pairs)[together], std::size_t size);
+  void count(const SmallRows& rows, const SmallPair (&pairs)[together]);
+  void take(const SmallRows& rows, Sums& sums);
+  void add(const double* terms, std::size_t size, Sums& sums) const;
+
+  static constexpr std::size_t room = 256;
+  static constexpr std::size_t apart = most_cells + 4224;  ///< not a power of 2: tables then share no cache lines
+  std::vector<std::uint16_t> tables_;                      ///< made when first needed
+  std::uint16_t cells_[room][together] = {};
+  std::uint16_t entries_[room][together] = {};  ///< as rows find them
+};
+
+}  // namespace sheaf::information
