@@ -31,15 +31,15 @@ SmallRows::SmallRows(const OrderedRows& rows) {
     steps_.push_back(static_cast<std::uint16_t>(rows.classes.codes[i] == 0 ? weight : weight * next));
   }
   for (int y = 0; y < 2; ++y) {
-    information_[y].assign(next * next, 0.0);
-    entropy_[y].assign(next * next, 0.0);
+    information_[y].assign(next * next, {});
+    both_[y].assign(next * next, {});
     const std::uint32_t own = rows.class_counts[static_cast<std::size_t>(y)];
     const std::uint32_t others = rows.class_counts[static_cast<std::size_t>(1 - y)];
     for (std::uint32_t c = 1; c <= own; ++c)
       for (std::uint32_t other = 0; other <= others; ++other) {
         const std::uint32_t entry = y == 0 ? c + next * other : other + next * c;
         information_[y][entry] = rows.terms.mutual_of(c, c + other, own);
-        entropy_[y][entry] = -rows.terms.alone_of(c);
+        both_[y][entry] = {information_[y][entry], -rows.terms.alone_of(c)};
       }
   }
 }
@@ -68,10 +68,11 @@ void SmallCounter::count(const SmallRows& rows, const SmallPair (&pairs)[togethe
 }
 
 /// Leaves the tables clear, and adds the terms of class 0 on the way.
-void SmallCounter::take(const SmallRows& rows, Sums& sums) {
-  const double* terms = rows.information(0);
+template <class Value>
+void SmallCounter::take(const SmallRows& rows, Value (&sums)[together]) {
+  const auto* terms = rows.terms<Value>(0);
   std::uint16_t* tables = tables_.data();
-  Sums own = {};
+  Value own[together] = {};
   for (std::size_t i = 0; i < rows.steps().size(); ++i) {
     const std::uint64_t cells = read(cells_[i]);
     std::uint64_t entries = 0;
@@ -85,11 +86,13 @@ void SmallCounter::take(const SmallRows& rows, Sums& sums) {
   for (std::size_t k = 0; k < together; ++k) sums[k] = own[k];
 }
 
-/// In the order of rows.
-void SmallCounter::add(const double* terms, std::size_t size, Sums& sums) const {
-  Sums own = {};
+/// The terms of class 1, in the order of rows.
+template <class Value>
+void SmallCounter::add(const SmallRows& rows, Value (&sums)[together]) const {
+  const auto* terms = rows.terms<Value>(1);
+  Value own[together] = {};
   for (std::size_t k = 0; k < together; ++k) own[k] = sums[k];
-  for (std::size_t i = 0; i < size; ++i) {
+  for (std::size_t i = 0; i < rows.steps().size(); ++i) {
     const std::uint64_t entries = read(entries_[i]);
     for (std::size_t k = 0; k < together; ++k) own[k] += terms[number(entries, k)];
   }
@@ -98,17 +101,19 @@ void SmallCounter::add(const double* terms, std::size_t size, Sums& sums) const 
 
 void SmallCounter::joint(const SmallRows& rows, const SmallPair (&pairs)[together], bool with_entropy,
                          PairTerms (&out)[together]) {
-  const std::size_t size = rows.steps().size();
-  Sums information = {};
-  Sums entropy = {};
+  double information[together] = {};
+  Both both[together] = {};
   count(rows, pairs);
-  take(rows, information);
-  add(rows.information(1), size, information);
-  if (with_entropy)
-    for (int y = 0; y < 2; ++y) add(rows.entropy(y), size, entropy);
+  if (with_entropy) {
+    take(rows, both);
+    add(rows, both);
+  } else {
+    take(rows, information);
+    add(rows, information);
+  }
   for (std::size_t k = 0; k < together; ++k) {
-    out[k].joint_with_class = information[k] / std::log(2.0);
-    out[k].joint_entropy = entropy[k] / std::log(2.0);
+    out[k].joint_with_class = (with_entropy ? both[k].information : information[k]) / std::log(2.0);
+    out[k].joint_entropy = both[k].entropy / std::log(2.0);
   }
 }
 
