@@ -79,7 +79,8 @@ FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<c
   const std::size_t classes = facts.classes.counts.size();
   const std::size_t states = counts.size() / std::max<std::size_t>(classes, 1);
   std::vector<std::uint32_t> own(states, 0);
-  for (std::size_t e = 0; e < counts.size(); ++e) own[e % states] += counts[e];
+  for (std::size_t y = 0; y < classes; ++y)
+    for (std::size_t x = 0; x < states; ++x) own[x] += counts[y * states + x];
   FeatureFacts result;
   double information = 0;
   for (std::size_t y = 0; y < classes; ++y)

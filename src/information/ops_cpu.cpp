@@ -24,6 +24,7 @@ struct Partner {
   cpu::SparseSide sparse;
   OrderedPartner ordered;
   std::vector<std::uint16_t> scaled;  ///< as SmallPair wants it; empty: too many states
+  SmallGroups alone, with_class;
   bool has_ordered = false;
 };
 
@@ -74,16 +75,14 @@ class CpuOps final : public Ops {
 
   void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
     for (const Pair& pair : pairs) make_ordered(partners_[static_cast<std::size_t>(pair.partner)]);
-    constexpr Terms joint = joint_with_class | joint_entropy;
-    if ((terms & joint) == 0 || !small_joint(pairs)) {
+    if ((terms & quick_terms) == 0 || !all_small(pairs)) {
       over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = ordered_pair(pairs[k], terms, worker); });
       return;
     }
-    const auto others = static_cast<Terms>(terms & ~joint);
+    if ((terms & relevance_beyond) != 0 && sorted_rows_.empty())
+      sorted_rows_ = sort_rows(dense_bytes()->data(), problem_.rows(), problem_.table->features, threads_);
     over_pieces(pairs, [&](std::size_t begin, std::size_t end, Worker& worker) {
-      for (std::size_t k = begin; k < end && others != 0; ++k) out[k] = ordered_pair(pairs[k], others, worker);
-      for (std::size_t k = begin; k < end; k += SmallCounter::together)
-        joint_pairs(pairs.subspan(k, std::min(end - k, SmallCounter::together)), terms, worker, out.data() + k);
+      small_pairs(pairs.subspan(begin, end - begin), terms, worker, out.data() + begin);
     });
   }
 
@@ -117,22 +116,40 @@ class CpuOps final : public Ops {
     return worker.counter.terms(ordered_, partner.ordered, {worker.chosen, states_of(pair)}, terms);
   }
 
-  /// Whether the quick way for bytes and two classes serves these pairs.
-  bool small_joint(std::span<const Pair> pairs) const {
+  /// Terms that have a quick way for bytes and two classes.
+  static constexpr Terms quick_terms = joint_with_class | joint_entropy | relevance_beyond;
+  bool all_small(std::span<const Pair> pairs) const {
     return small_.apply() && std::all_of(pairs.begin(), pairs.end(), [this](const Pair& pair) {
              return !partners_[static_cast<std::size_t>(pair.partner)].scaled.empty();
            });
   }
 
+  void small_pairs(std::span<const Pair> pairs, Terms terms, Worker& worker, PairTerms* out) {
+    const auto others = static_cast<Terms>(terms & ~quick_terms);
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      out[k] = others != 0 ? ordered_pair(pairs[k], others, worker) : PairTerms();
+      if ((terms & relevance_beyond) != 0) out[k].relevance_beyond = small_beyond(pairs[k], worker);
+    }
+    if ((terms & (joint_with_class | joint_entropy)) == 0) return;
+    for (std::size_t k = 0; k < pairs.size(); k += SmallCounter::together)
+      joint_pairs(pairs.subspan(k, std::min(pairs.size() - k, SmallCounter::together)), terms, worker, out + k);
+  }
+
+  SmallPair small_pair(const Pair& pair) const {
+    return {partners_[static_cast<std::size_t>(pair.partner)].scaled.data(),
+            dense_bytes()->data() + pair.candidate * problem_.rows()};
+  }
+  double small_beyond(const Pair& pair, Worker& worker) {
+    const Partner& partner = partners_[static_cast<std::size_t>(pair.partner)];
+    return worker.small.beyond(small_, small_pair(pair), sorted_rows_.data() + pair.candidate * problem_.rows(),
+                               partner.alone, partner.with_class);
+  }
+
   /// Up to SmallCounter::together of them; the last fills what is left.
   void joint_pairs(std::span<const Pair> pairs, Terms terms, Worker& worker, PairTerms* out) {
-    const std::uint8_t* codes = dense_bytes()->data();
     SmallPair small[SmallCounter::together];
-    for (std::size_t k = 0; k < SmallCounter::together; ++k) {
-      const Pair& pair = pairs[std::min(k, pairs.size() - 1)];
-      small[k] = {partners_[static_cast<std::size_t>(pair.partner)].scaled.data(),
-                  codes + pair.candidate * problem_.rows()};
-    }
+    for (std::size_t k = 0; k < SmallCounter::together; ++k)
+      small[k] = small_pair(pairs[std::min(k, pairs.size() - 1)]);
     PairTerms joint[SmallCounter::together];
     worker.small.joint(small_, small, (terms & joint_entropy) != 0, joint);
     for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -239,11 +256,16 @@ class CpuOps final : public Ops {
       codes.resize(chosen_rows_.size());
       for (std::size_t k = 0; k < codes.size(); ++k) codes[k] = partner.codes[chosen_rows_[k]];
     }
-    const std::int64_t most = problem_.most_states();
-    if (small_.apply() && partner.states * most <= std::int64_t{SmallCounter::most_cells})
-      for (const std::uint32_t code : codes)
-        partner.scaled.push_back(static_cast<std::uint16_t>(code * static_cast<std::uint32_t>(most)));
     partner.ordered = workers_.front().counter.prepare(ordered_, std::move(codes), partner.states);
+    if (small_.apply()) make_small(partner);
+  }
+
+  void make_small(Partner& partner) {
+    const auto most = static_cast<std::uint32_t>(problem_.most_states());
+    if (partner.states > 256 || partner.states * most > std::int64_t{SmallCounter::most_cells}) return;
+    for (const std::uint32_t code : partner.codes) partner.scaled.push_back(static_cast<std::uint16_t>(code * most));
+    partner.alone = SmallGroups(partner.ordered.codes, partner.states);
+    partner.with_class = SmallGroups(partner.ordered.with_class, partner.ordered.with_class_states);
   }
 
   JointSums sums_of(const Pair& pair, bool with_class, Worker& worker) {
@@ -292,6 +314,7 @@ class CpuOps final : public Ops {
   std::vector<std::uint32_t> sorted_weights_;
   OrderedRows ordered_;
   SmallRows small_;
+  std::vector<std::uint8_t> sorted_rows_;  ///< by each feature's states; made when first needed
   std::vector<std::uint32_t> chosen_rows_, chosen_weights_, chosen_classes_;
   std::vector<Partner> partners_;
   std::vector<Worker> workers_;

@@ -7,11 +7,23 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "information/ordered.hpp"
 
 namespace sheaf::information {
+
+/// Terms or sums of information and entropy side by side.
+struct Both {
+  double information = 0;
+  double entropy = 0;
+  Both& operator+=(const Both& other) {
+    information += other.information;
+    entropy += other.entropy;
+    return *this;
+  }
+};
 
 /// What all pairs share.
 class SmallRows {
@@ -24,13 +36,35 @@ class SmallRows {
   static constexpr std::uint32_t next = 256;  ///< an entry is count of class 0 + next * count of class 1
 
   std::span<const std::uint16_t> steps() const { return steps_; }
-  const double* information(int y) const { return information_[y].data(); }
-  const double* entropy(int y) const { return entropy_[y].data(); }
+  /// [next * joint + count of the condition], 0 where joint is 0.
+  const double* conditional() const { return conditional_.data(); }
+  /// By entry: doubles of information, or Both.
+  template <class Value>
+  const Value* terms(int y) const {
+    if constexpr (std::is_same_v<Value, double>)
+      return information_[y].data();
+    else
+      return both_[y].data();
+  }
 
  private:
   std::vector<std::uint16_t> steps_;  ///< what each row adds to its entry
-  std::vector<double> information_[2], entropy_[2];
+  std::vector<double> information_[2], conditional_;
+  std::vector<Both> both_[2];
 };
+
+/// The groups of rows that a partner makes, alone or with the class, in FEAST's order.
+struct SmallGroups {
+  SmallGroups() = default;
+  SmallGroups(std::span<const std::uint32_t> codes, std::int64_t states);
+
+  std::vector<std::uint8_t> of_row;
+  std::vector<std::uint8_t> begins;    ///< of each group, in places sorted by group
+  std::vector<std::uint8_t> count_at;  ///< size of the group of each place
+};
+
+/// The rows of each feature sorted by its states.
+std::vector<std::uint8_t> sort_rows(const std::uint8_t* codes, std::int64_t rows, std::int64_t features, int threads);
 
 struct SmallPair {
   const std::uint16_t* partner;  ///< its states times the most states of any candidate
@@ -47,12 +81,17 @@ class SmallCounter {
   /// I(SJ;Y) and, where wanted, H(SJ,Y).
   void joint(const SmallRows& rows, const SmallPair (&pairs)[together], bool with_entropy, PairTerms (&out)[together]);
 
+  /// I(J;Y|S). `sorted`: the rows by the candidate's states.
+  double beyond(const SmallRows& rows, const SmallPair& pair, const std::uint8_t* sorted, const SmallGroups& alone,
+                const SmallGroups& with_class);
+
  private:
-  using Sums = double[together];
   void find_cells(const SmallPair (&pairs)[together], std::size_t size);
   void count(const SmallRows& rows, const SmallPair (&pairs)[together]);
-  void take(const SmallRows& rows, Sums& sums);
-  void add(const double* terms, std::size_t size, Sums& sums) const;
+  template <class Value>
+  void take(const SmallRows& rows, Value (&sums)[together]);
+  template <class Value>
+  void add(const SmallRows& rows, Value (&sums)[together]) const;
 
   static constexpr std::size_t room = 256;
   static constexpr std::size_t apart = most_cells + 4224;  ///< not a power of 2: tables then share no cache lines
