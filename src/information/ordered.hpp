@@ -79,6 +79,8 @@ struct OrderedRows {
 class Merger {
  public:
   std::int64_t merge(Coded a, Coded b, std::vector<std::uint32_t>& ids);
+  /// The same by the rows whose weight is not 0; the others get 0. No weights: by all rows.
+  std::int64_t merge(Coded a, Coded b, std::span<const std::uint32_t> weights, std::vector<std::uint32_t>& ids);
 
  private:
   std::int64_t merge_sorted(Coded a, Coded b, std::vector<std::uint32_t>& ids);
