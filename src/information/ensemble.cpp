@@ -99,7 +99,7 @@ double selection_stability(std::span<const std::vector<std::int64_t>> sets, std:
 
 Ensemble select_ensemble(const Context& context, const BinnedTable& table, const BinnedTarget& target,
                          const SelectionOptions& options, const EnsembleOptions& ensemble) {
-  using namespace information;
+  using namespace information;  // NOLINT(google-build-using-namespace): our own family's
   std::vector<SelectionOptions> runs;
   for (const std::string& name : ensemble.criteria.empty() ? std::vector{options.criterion} : ensemble.criteria) {
     runs.push_back(options);

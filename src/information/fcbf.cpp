@@ -41,7 +41,7 @@ class CorrelationFilter {
 
  private:
   void find_uncertainties(const Problem& problem) {
-    const double all = static_cast<double>(facts_.log.total());
+    const auto all = static_cast<double>(facts_.log.total());
     const auto entropy = [all](std::span<const std::uint32_t> counts) {
       double sum = 0;
       for (const std::uint32_t c : counts)
@@ -88,6 +88,7 @@ class CorrelationFilter {
     const auto best = static_cast<std::size_t>(result.selected.back().index);
     const std::int32_t partner = ops_.add_partner(static_cast<std::int32_t>(best));
     std::vector<Pair> pairs;
+    pairs.reserve(left.size());
     for (const std::int32_t j : left) pairs.push_back({partner, j});
     result.work.pairs_possible += std::ssize(pairs);
     result.work.pairs_counted += std::ssize(pairs);
@@ -116,6 +117,7 @@ class CorrelationFilter {
       result.work.pairs_ordered += std::ssize(doubtful);
     }
     std::vector<Pair> again;
+    again.reserve(doubtful.size());
     for (const std::size_t k : doubtful) again.push_back(pairs[k]);
     std::vector<PairTerms> terms(again.size());
     ops_.ordered_terms(again, between, terms);

@@ -259,7 +259,8 @@ class Greedy {
 
   /// Enough to set a mark for the others.
   void keep_highest(std::vector<std::int32_t>& open) const {
-    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(ops_.batch() / (4 * partners()), 16));
+    const auto most =
+        static_cast<std::size_t>(std::max<std::int64_t>(ops_.batch() / (std::int64_t{4} * partners()), 16));
     if (open.size() <= most) return;
     const auto middle = open.begin() + static_cast<std::ptrdiff_t>(most);
     std::nth_element(open.begin(), middle, open.end(), [this](std::int32_t a, std::int32_t b) {

@@ -8,7 +8,7 @@ namespace sheaf {
 
 std::vector<double> mutual_information_matrix(const Context& context, const BinnedTable& table,
                                               std::span<const std::int64_t> features) {
-  using namespace information;
+  using namespace information;  // NOLINT(google-build-using-namespace): our own family's
   for (const std::int64_t j : features)
     if (j < 0 || j >= table.features)
       fail_usage("feature {} is not there: features are numbered 0 to {}", j, table.features - 1);

@@ -27,9 +27,9 @@ void pack_keys(Coded outer, Coded inner, std::vector<std::uint64_t>& keys) {
 
 TermTable::TermTable(std::int64_t total, std::span<const std::uint32_t> class_counts)
     : total_(static_cast<double>(total)),
-      triples_(small * small * small, 0.0),
+      triples_(std::size_t{small} * small * small, 0.0),
       by_class_(class_counts.size() * small * small, 0.0),
-      pairs_(small * small, 0.0),
+      pairs_(std::size_t{small} * small, 0.0),
       singles_(small, 0.0) {
   for (std::uint32_t c = 1; c < small; ++c) {
     singles_[c] = alone_of(c);

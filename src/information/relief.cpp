@@ -176,7 +176,7 @@ void check_numbers(const Numbers& numbers, const Dataset<double>& dataset, const
 }  // namespace information
 
 Selection select_numeric(const Context& context, const Dataset<double>& dataset, const SelectionOptions& options) {
-  using namespace information;
+  using namespace information;  // NOLINT(google-build-using-namespace): our own family's
   const Numbers numbers = read_numbers(context, dataset);
   check_numbers(numbers, dataset, options);
   const bool classic = options.criterion == "relief";

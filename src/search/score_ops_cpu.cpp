@@ -188,7 +188,7 @@ class CpuScores final : public ScoreOps<T> {
         prefetch(z, first + i, model);
         const auto value = static_cast<double>(*decisions(z, row, model));
         const std::int32_t label = this->truth().labels[row];
-        ++counts[static_cast<std::size_t>(2 * label + (value > 0 ? 0 : 1))];
+        ++counts[2 * static_cast<std::size_t>(label) + (value > 0 ? 0U : 1U)];
         signed_z[static_cast<std::size_t>(i)] = label == 0 ? value : -value;
       }
       if (losses) loss += sum_logistic(signed_z, size);

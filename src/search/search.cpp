@@ -192,6 +192,7 @@ template <class T>
 std::vector<ModelScores> Search<T>::score(const Context& context, const Fits<T>& fits,
                                           const std::vector<std::pair<std::int32_t, double>>& models) {
   std::vector<std::int32_t> tests;
+  tests.reserve(models.size());
   for (const auto& [split, cost] : models) tests.push_back(split - table_first_);
   std::vector<ModelScores> result;
   const auto judge = [&](const Round& round, const Block<T>& z) {
