@@ -89,7 +89,7 @@ class SharedResamples final : public Ops {
       return &found->second;
     }
     if (current_ > 0) ++met_first_;
-    const double later = static_cast<double>(resamples_.size() - current_);
+    const auto later = static_cast<double>(resamples_.size() - current_);
     const bool worth = later * met_again_ / (met_again_ + met_first_) >= worth_sharing;
     if (!worth || std::ssize(columns_) >= most_columns_) return nullptr;
     Column& column = columns_.emplace(feature, Column(features_, resamples_.size())).first->second;
