@@ -31,6 +31,7 @@ struct Arguments {
   double scale = 1;
   std::string file;
   bool others = false;
+  std::int64_t resamples = 0;
   bool growth = false;
 };
 
@@ -160,6 +161,23 @@ void bench_criteria(const Context& context, const SelectionShape& shape, std::in
   std::printf("  %-10s %9.3f s  %6.2f of jmi\n", "all", together, together / jmi);
 }
 
+/// An ensemble over resamples beside one selection.
+void bench_resamples(const Context& context, const SelectionShape& shape, std::int64_t count, std::int64_t resamples) {
+  const SelectionData data = make_data(shape, context.threads());
+  SelectionOptions options;
+  options.count = count;
+  const double alone = run_ours(context, data, options).seconds;
+  EnsembleOptions ensemble;
+  ensemble.resamples = resamples;
+  const double start = now();
+  const Ensemble got = select_ensemble(context, data.table, data.target, options, ensemble);
+  const double together = now() - start;
+  std::printf("%-24s %lld resamples %9.3f s  one selection %9.3f s  %6.2f of one each, stability %.3f\n",
+              shape.name.c_str(), static_cast<long long>(resamples), together, alone,
+              together / alone / static_cast<double>(resamples), got.stability);
+  std::fflush(stdout);
+}
+
 void bench_growth(const Context& context, std::int64_t count) {
   const SelectionShape base{"", 4000, 2000, 2, 0, 16};
   std::printf("\ngrowth of JMI around %lld features, %lld examples, %d classes, %d bins, count %lld\n",
@@ -213,7 +231,9 @@ int run(const Arguments& arguments) {
   const auto shapes = paper_shapes(arguments.scale);
   for (std::size_t k = 0; k < shapes.size(); ++k)
     if (arguments.shape == 0 || arguments.shape == static_cast<int>(k) + 1) {
-      if (arguments.others)
+      if (arguments.resamples > 0)
+        bench_resamples(context, shapes[k], arguments.count, arguments.resamples);
+      else if (arguments.others)
         bench_criteria(context, shapes[k], arguments.count);
       else if (!arguments.growth)
         bench_data(context, make_data(shapes[k], context.threads()), arguments.count);
@@ -235,6 +255,7 @@ int main(int argc, char** argv) {
   app.add_option("--count", arguments.count, "features to select");
   app.add_option("--scale", arguments.scale, "share of the examples of shapes 3 to 5");
   app.add_flag("--criteria", arguments.others, "each criterion beside JMI instead");
+  app.add_option("--resamples", arguments.resamples, "an ensemble over so many resamples instead");
   app.add_flag("--growth", arguments.growth, "growth in features, samples, bins, classes and count instead");
   CLI11_PARSE(app, argc, argv);
   try {

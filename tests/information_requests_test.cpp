@@ -220,5 +220,60 @@ TEST(Ensembles, OfResamplesSelectFromRepeatedExamples) {
   }
 }
 
+/// How often a resample draws each example, as ensembles do.
+std::vector<std::uint32_t> draw(std::uint64_t seed, std::int64_t resample, std::int64_t rows) {
+  Random random(seed, static_cast<std::uint64_t>(resample));
+  std::vector<std::uint32_t> counts(static_cast<std::size_t>(rows), 0);
+  for (std::int64_t k = 0; k < rows; ++k) ++counts[random.below(static_cast<std::uint64_t>(rows))];
+  return counts;
+}
+
+/// A table in which each example stands as often as the resample has drawn it is the resample.
+Made repeat_rows(const Made& made, const std::vector<std::uint32_t>& weights) {
+  Made repeated;
+  repeated.columns.resize(made.columns.size());
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    for (std::uint32_t times = 0; times < weights[i]; ++times) {
+      repeated.classes.push_back(made.classes[i]);
+      for (std::size_t j = 0; j < made.columns.size(); ++j) repeated.columns[j].push_back(made.columns[j][i]);
+    }
+  repeated.table = test::dense_table(repeated.columns, std::ssize(repeated.classes));
+  repeated.target = test::target_of(repeated.classes);
+  return repeated;
+}
+
+void expect_same(const Selection& got, const Selection& wanted, const std::string& what) {
+  ASSERT_EQ(indices(got), indices(wanted)) << what;
+  for (std::size_t k = 0; k < got.selected.size(); ++k) {
+    EXPECT_EQ(got.selected[k].score, wanted.selected[k].score) << what;
+    EXPECT_EQ(got.selected[k].relevance, wanted.selected[k].relevance) << what;
+    EXPECT_EQ(got.selected[k].redundancy, wanted.selected[k].redundancy) << what;
+  }
+}
+
+/// Few examples are counted in order, many in tables that all resamples share.
+TEST(Ensembles, OfResamplesHaveTheBitsOfRepeatedExamples) {
+  for (const std::int64_t rows : {150, 1500}) {
+    const Made made = make_table(rows, 14);
+    Context::Options context;
+    context.seed = 9;
+    SelectionOptions options;
+    options.count = 6;
+    EnsembleOptions ensemble;
+    ensemble.resamples = 7;
+    for (const CriterionInfo& info : criteria())
+      if (!info.numeric) ensemble.criteria.emplace_back(info.name);
+    const Ensemble got = select_ensemble(Context(context), made.table, made.target, options, ensemble);
+    ASSERT_EQ(got.members.size(), 7 * ensemble.criteria.size());
+    for (const EnsembleMember& member : got.members) {
+      const auto weights = draw(9, member.resample, rows);
+      const Made repeated = repeat_rows(made, weights);
+      options.criterion = member.selection.criterion;
+      expect_same(member.selection, select_features(Context(context), repeated.table, repeated.target, options),
+                  options.criterion);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sheaf

@@ -1,5 +1,6 @@
 // The quick way for bytes and two classes gives the bits of the plain one.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,9 +34,9 @@ struct SmallTable {
 
 class SmallPairs : public testing::TestWithParam<std::pair<int, int>> {};
 
-TEST_P(SmallPairs, HaveTheBitsOfOrderedOnes) {
-  const SmallTable table(GetParam().first, GetParam().second);
+void expect_same_bits(const SmallTable& table, std::span<const std::uint32_t> weights) {
   OrderedRows rows;
+  rows.weights = weights;
   rows.classes = {table.classes, 2};
   rows.finish();
   const SmallRows small(rows);
@@ -45,8 +46,10 @@ TEST_P(SmallPairs, HaveTheBitsOfOrderedOnes) {
   const OrderedPartner partner = plain.prepare(rows, table.column(0), table.states);
   std::vector<std::uint16_t> scaled;
   for (const std::uint32_t code : partner.codes) scaled.push_back(static_cast<std::uint16_t>(code * table.states));
-  const SmallGroups alone(partner.codes, table.states);
-  const SmallGroups with_class(partner.with_class, partner.with_class_states);
+  const SmallGroups alone(partner.codes, table.states, weights);
+  const SmallGroups with_class(partner.with_class, partner.with_class_states, weights);
+  const FeatureGroups groups(small, table.codes.data(), table.features, false, 2);
+  const FeatureGroups class_groups(small, table.codes.data(), table.features, true, 2);
   const auto sorted = sort_rows(table.codes.data(), table.rows, table.features, 2);
   for (std::int64_t j = 1; j < table.features; j += 4) {
     SmallPair pairs[SmallCounter::together];
@@ -58,14 +61,27 @@ TEST_P(SmallPairs, HaveTheBitsOfOrderedOnes) {
     for (int k = 0; k < 4; ++k) {
       const auto candidate = table.column(j + k);
       const PairTerms expected =
-          plain.terms(rows, partner, {candidate, table.states}, joint_with_class | joint_entropy | relevance_beyond);
+          plain.terms(rows, partner, {candidate, table.states},
+                      joint_with_class | joint_entropy | relevance_beyond | between | between_in_class);
       EXPECT_EQ(with_entropy[k].joint_with_class, expected.joint_with_class);
       EXPECT_EQ(with_entropy[k].joint_entropy, expected.joint_entropy);
       EXPECT_EQ(without[k].joint_with_class, expected.joint_with_class);
       const double beyond = quick.beyond(small, pairs[k], sorted.data() + (j + k) * table.rows, alone, with_class);
       EXPECT_EQ(beyond, expected.relevance_beyond);
+      EXPECT_EQ(quick.between(small, rows.terms, pairs[k], alone, groups.of(j + k)), expected.between);
+      EXPECT_EQ(partner.entropy_in_class - quick.partner_given(small, pairs[k], alone, class_groups.of(j + k)),
+                expected.between_in_class);
     }
   }
+}
+
+TEST_P(SmallPairs, HaveTheBitsOfOrderedOnes) { expect_same_bits(SmallTable(GetParam().first, GetParam().second), {}); }
+
+TEST_P(SmallPairs, HaveTheBitsOfOrderedOnesInResamples) {
+  const SmallTable table(GetParam().first * 5 / 8, GetParam().second);
+  std::vector<std::uint32_t> weights;
+  for (std::int64_t i = 0; i < table.rows; ++i) weights.push_back(static_cast<std::uint32_t>(1 + i % 7 / 4));
+  if (table.rows >= 2) expect_same_bits(table, weights);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SmallPairs,

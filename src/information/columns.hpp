@@ -20,6 +20,12 @@ decltype(auto) with_dense_column(const BinnedTable& table, std::int64_t j, Read&
                     std::get<DenseCodes>(table.codes));
 }
 
+/// nullptr: sparse, or more than 256 states.
+inline const Array<std::uint8_t>* dense_bytes(const BinnedTable& table) {
+  const auto* dense = std::get_if<DenseCodes>(&table.codes);
+  return dense != nullptr ? std::get_if<Array<std::uint8_t>>(dense) : nullptr;
+}
+
 /// The states of feature j, one for each example.
 template <class Code>
 void read_column(const BinnedTable& table, std::int64_t j, std::vector<Code>& out) {

@@ -10,6 +10,7 @@
 
 #include "information/select.hpp"
 #include "information/shared_counts.hpp"
+#include "information/shared_resamples.hpp"
 
 namespace sheaf {
 namespace information {
@@ -108,18 +109,23 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
   if (ensemble.resamples < 0) fail_usage("{} resamples are asked for; 0 or more is expected", ensemble.resamples);
   Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
   const Facts facts = find_facts(problem, context.threads());
+  std::vector<std::vector<std::uint32_t>> resamples;
+  for (std::int64_t b = 0; b < ensemble.resamples; ++b) resamples.push_back(draw_resample(context, target, b));
+  const auto facts_of_resamples = find_facts_of_resamples(problem, resamples, context.threads());
   std::map<bool, std::unique_ptr<Ops>> devices;  // criteria whose partners are merged states may count in another way
   Ensemble result;
-  for (std::int64_t b = ensemble.resamples > 0 ? 0 : -1; b < ensemble.resamples; ++b) {
-    const auto weights = b < 0 ? std::vector<std::uint32_t>() : draw_resample(context, target, b);
-    problem.weights = weights;
-    const Facts of_resample = b < 0 ? Facts() : find_facts(problem, context.threads());
+  for (std::int64_t b = resamples.empty() ? -1 : 0; b < std::ssize(resamples); ++b) {
+    if (b >= 0) problem.weights = resamples[static_cast<std::size_t>(b)];
+    const Facts& own = b < 0 ? facts : facts_of_resamples[static_cast<std::size_t>(b)];
     for (const SelectionOptions& run : runs) {
       auto& ops = devices[merges_partners(run)];
-      if (ops == nullptr)
-        ops = share_counts(make_devices(context, problem, run, merges_partners(run)), problem, most_shared_bytes);
-      ops->choose_rows(weights);
-      result.members.push_back({b, select_with(context, problem, b < 0 ? facts : of_resample, *ops, run)});
+      if (ops == nullptr) {
+        ops = make_devices(context, problem, run, merges_partners(run));
+        ops = share_resamples(std::move(ops), problem, resamples, most_shared_bytes);
+        if (runs.size() > 1) ops = share_counts(std::move(ops), problem, most_shared_bytes);
+      }
+      ops->choose_rows(problem.weights);
+      result.members.push_back({b, select_with(context, problem, own, *ops, run)});
     }
   }
   combine(options, ensemble.combination, facts, result);

@@ -74,6 +74,53 @@ class ClassCounter {
   std::vector<std::uint32_t> counts_;
 };
 
+/// counts[(y * states + x) * resamples + r]: a row is read once and adds its weights of all resamples.
+class ResampleCounter {
+ public:
+  ResampleCounter(const Problem& problem, std::span<const Facts> facts, std::span<const std::uint32_t> weights)
+      : problem_(problem), facts_(facts), weights_(weights) {}
+
+  void count(std::int64_t j) {
+    states_ = static_cast<std::size_t>(problem_.table->states[static_cast<std::size_t>(j)]);
+    counts_.assign(states_ * static_cast<std::size_t>(problem_.class_count) * facts_.size(), 0);
+    if (const SparseCodes* sparse = sparse_codes(*problem_.table)) return count_sparse(*sparse, j);
+    with_dense_column(*problem_.table, j, [this](const auto* codes) {
+      for (std::int64_t i = 0; i < problem_.rows(); ++i) add<1>(i, codes[i]);
+    });
+  }
+  /// As ClassCounter has them.
+  std::span<const std::uint32_t> of_resample(std::size_t r) {
+    own_.resize(counts_.size() / facts_.size());
+    for (std::size_t e = 0; e < own_.size(); ++e) own_[e] = counts_[e * facts_.size() + r];
+    return own_;
+  }
+
+ private:
+  template <int Sign>
+  void add(std::int64_t i, std::size_t state) {
+    const auto y = static_cast<std::size_t>(problem_.classes[static_cast<std::size_t>(i)]);
+    std::uint32_t* to = counts_.data() + (y * states_ + state) * facts_.size();
+    const std::uint32_t* from = weights_.data() + static_cast<std::size_t>(i) * facts_.size();
+    for (std::size_t r = 0; r < facts_.size(); ++r) to[r] = Sign > 0 ? to[r] + from[r] : to[r] - from[r];
+  }
+  void count_sparse(const SparseCodes& sparse, std::int64_t j) {
+    const std::size_t common = sparse.common[j];
+    for (std::size_t r = 0; r < facts_.size(); ++r)
+      for (std::size_t y = 0; y < facts_[r].classes.counts.size(); ++y)
+        counts_[(y * states_ + common) * facts_.size() + r] = facts_[r].classes.counts[y];
+    for (std::int64_t e = sparse.offsets[j]; e < sparse.offsets[j + 1]; ++e) {
+      add<-1>(sparse.examples[e], common);
+      add<1>(sparse.examples[e], sparse.codes[e]);
+    }
+  }
+
+  const Problem& problem_;
+  std::span<const Facts> facts_;
+  std::span<const std::uint32_t> weights_;  ///< [row * resamples + r]
+  std::size_t states_ = 0;
+  std::vector<std::uint32_t> counts_, own_;
+};
+
 /// The sums of one feature from its counts: class outside, state inside, as FEAST adds.
 FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<const std::uint32_t> counts) {
   const std::size_t classes = facts.classes.counts.size();
@@ -97,13 +144,49 @@ FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<c
   return result;
 }
 
-}  // namespace
-
-Facts find_facts(const Problem& problem, int threads) {
+/// All but what is counted of each feature.
+Facts begin_facts(const Problem& problem) {
   Facts facts;
   facts.log = FixedLog(problem.total());
   facts.classes = find_class_facts(problem, facts.log);
   facts.features.resize(static_cast<std::size_t>(problem.table->features));
+  return facts;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> interleave(std::span<const std::vector<std::uint32_t>> resamples) {
+  if (resamples.empty()) return {};
+  std::vector<std::uint32_t> weights(resamples.size() * resamples[0].size());
+  for (std::size_t r = 0; r < resamples.size(); ++r)
+    for (std::size_t i = 0; i < resamples[r].size(); ++i) weights[i * resamples.size() + r] = resamples[r][i];
+  return weights;
+}
+
+std::vector<Facts> find_facts_of_resamples(const Problem& problem,
+                                           std::span<const std::vector<std::uint32_t>> resamples, int threads) {
+  std::vector<Facts> facts;
+  std::vector<TermTable> terms;
+  for (const auto& resample : resamples) {
+    Problem of_resample = problem;
+    of_resample.weights = resample;
+    facts.push_back(begin_facts(of_resample));
+    terms.emplace_back(facts.back().log.total(), facts.back().classes.counts);
+  }
+  const std::vector<std::uint32_t> weights = interleave(resamples);
+  parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+    ResampleCounter counter(problem, facts, weights);
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
+      counter.count(j);
+      for (std::size_t r = 0; r < facts.size(); ++r)
+        facts[r].features[static_cast<std::size_t>(j)] = from_counts(facts[r], terms[r], counter.of_resample(r));
+    }
+  });
+  return facts;
+}
+
+Facts find_facts(const Problem& problem, int threads) {
+  Facts facts = begin_facts(problem);
   const TermTable terms(facts.log.total(), facts.classes.counts);
   parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
     ClassCounter counter(problem, facts.classes);

@@ -27,6 +27,13 @@ struct Facts {
 /// For every feature; the relevance in FEAST's order and rounding.
 Facts find_facts(const Problem& problem, int threads);
 
+/// The weights of each row side by side: [row * resamples + r].
+std::vector<std::uint32_t> interleave(std::span<const std::vector<std::uint32_t>> resamples);
+
+/// The same for each resample, all counted in one pass over the table.
+std::vector<Facts> find_facts_of_resamples(const Problem& problem,
+                                           std::span<const std::vector<std::uint32_t>> resamples, int threads);
+
 /// Of states that are no feature: merged ones.
 FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<const std::uint32_t> codes,
                       std::int64_t states);

@@ -151,7 +151,7 @@ class Greedy {
     std::int64_t states = problem_.table->states[static_cast<std::size_t>(feature)];
     if (!merged_.empty()) {
       std::vector<std::uint32_t> both;
-      states = Merger().merge({codes, states}, {merged_, merged_states_}, both);
+      states = Merger().merge({codes, states}, {merged_, merged_states_}, problem_.weights, both);
       codes = std::move(both);
     }
     merged_ = std::move(codes);

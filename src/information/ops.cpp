@@ -91,6 +91,14 @@ std::span<const double> Ops::column_terms(std::int32_t, Terms) {
   throw InternalError("columns were asked of a device that counts pairs");
 }
 
+void Ops::set_resamples(std::span<const std::vector<std::uint32_t>>) {
+  throw InternalError("a device that counts one resample at a time was given several");
+}
+
+void Ops::resampled_sums(std::span<const Pair>, bool, std::size_t, std::span<JointSums>) {
+  throw InternalError("several resamples were asked of a device that counts one at a time");
+}
+
 TermColumns::TermColumns(std::span<const double> values, Terms wanted) {
   const auto terms = static_cast<std::size_t>(std::popcount(wanted));
   if (terms == 0) return;

@@ -81,6 +81,14 @@ class Ops {
   virtual void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) = 0;
   virtual void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) = 0;
 
+  /// Whether sums of many resamples take one pass.
+  virtual bool counts_resamples() const { return false; }
+  /// The resamples that resampled_sums counts; each has as many examples as the table.
+  virtual void set_resamples(std::span<const std::vector<std::uint32_t>> resamples);
+  /// out[k * wanted + r]: of pair k in resample first + r, for all from `first` on.
+  virtual void resampled_sums(std::span<const Pair> pairs, bool with_class, std::size_t first,
+                              std::span<JointSums> out);
+
   /// Whether a partner with every feature at once costs less than choosing the pairs that matter.
   virtual bool counts_columns() const { return false; }
   /// The wanted terms of the partner and every feature, in FEAST's order, as TermColumns reads them. Valid until the

@@ -9,6 +9,7 @@
 #include "information/columns.hpp"
 #include "information/ops.hpp"
 #include "information/ordered.hpp"
+#include "information/resampled_sums.hpp"
 #include "information/small_pairs.hpp"
 #include "information/sums_cpu.hpp"
 
@@ -51,6 +52,8 @@ class CpuOps final : public Ops {
   void choose_rows(std::span<const std::uint32_t> weights) override {
     partners_.clear();
     problem_.weights = weights;
+    if (std::exchange(has_rows_, true) && std::ranges::equal(weights, kept_weights_)) return;
+    kept_weights_.assign(weights.begin(), weights.end());
     log_ = FixedLog(problem_.total());
     choose_ordered_rows();
     sorted_weights_.clear();
@@ -73,14 +76,35 @@ class CpuOps final : public Ops {
     over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = sums_of(pairs[k], with_class, worker); });
   }
 
+  bool counts_resamples() const override { return kernel_ == Kernel::tables; }
+  void set_resamples(std::span<const std::vector<std::uint32_t>> resamples) override {
+    resamples_ = resamples.size();
+    resample_weights_.resize(resamples_ * class_order_.places.size());
+    for (std::size_t i = 0; i < class_order_.places.size(); ++i)
+      for (std::size_t r = 0; r < resamples_; ++r)
+        resample_weights_[static_cast<std::size_t>(class_order_.places[i]) * resamples_ + r] = resamples[r][i];
+  }
+  void resampled_sums(std::span<const Pair> pairs, bool with_class, std::size_t first,
+                      std::span<JointSums> out) override {
+    const cpu::ResampleWeights weights{resample_weights_.data(), resamples_, first};
+    const cpu::TableRows rows{class_order_.begins, class_order_.ends, nullptr};
+    over_pairs(pairs, [&](std::size_t k, Worker& worker) {
+      const Partner& partner = partners_[static_cast<std::size_t>(pairs[k].partner)];
+      with_sorted_column(pairs[k].candidate, [&](const auto* x) {
+        cpu::resampled_table_sums(log_, rows, weights, x, states_of(pairs[k]), partner.by_class.data(),
+                                  static_cast<std::uint32_t>(partner.states), with_class, worker.scratch,
+                                  out.data() + k * weights.wanted());
+      });
+    });
+  }
+
   void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
     for (const Pair& pair : pairs) make_ordered(partners_[static_cast<std::size_t>(pair.partner)]);
-    if ((terms & quick_terms) == 0 || !all_small(pairs)) {
+    if (!all_small(pairs)) {
       over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = ordered_pair(pairs[k], terms, worker); });
       return;
     }
-    if ((terms & relevance_beyond) != 0 && sorted_rows_.empty())
-      sorted_rows_ = sort_rows(dense_bytes()->data(), problem_.rows(), problem_.table->features, threads_);
+    prepare_small(terms);
     over_pieces(pairs, [&](std::size_t begin, std::size_t end, Worker& worker) {
       small_pairs(pairs.subspan(begin, end - begin), terms, worker, out.data() + begin);
     });
@@ -116,8 +140,16 @@ class CpuOps final : public Ops {
     return worker.counter.terms(ordered_, partner.ordered, {worker.chosen, states_of(pair)}, terms);
   }
 
-  /// Terms that have a quick way for bytes and two classes.
-  static constexpr Terms quick_terms = joint_with_class | joint_entropy | relevance_beyond;
+  /// What the quick way for bytes and two classes needs of every feature.
+  void prepare_small(Terms terms) {
+    const std::int64_t features = problem_.table->features;
+    if ((terms & relevance_beyond) != 0 && sorted_rows_.empty())
+      sorted_rows_ = sort_rows(small_codes(), small_size(), features, threads_);
+    if ((terms & between) != 0 && groups_.empty())
+      groups_ = FeatureGroups(small_, small_codes(), features, false, threads_);
+    if ((terms & between_in_class) != 0 && class_groups_.empty())
+      class_groups_ = FeatureGroups(small_, small_codes(), features, true, threads_);
+  }
   bool all_small(std::span<const Pair> pairs) const {
     return small_.apply() && std::all_of(pairs.begin(), pairs.end(), [this](const Pair& pair) {
              return !partners_[static_cast<std::size_t>(pair.partner)].scaled.empty();
@@ -125,9 +157,9 @@ class CpuOps final : public Ops {
   }
 
   void small_pairs(std::span<const Pair> pairs, Terms terms, Worker& worker, PairTerms* out) {
-    const auto others = static_cast<Terms>(terms & ~quick_terms);
     for (std::size_t k = 0; k < pairs.size(); ++k) {
-      out[k] = others != 0 ? ordered_pair(pairs[k], others, worker) : PairTerms();
+      out[k] = PairTerms();
+      if ((terms & (between | between_in_class)) != 0) small_redundancy(pairs[k], terms, worker, out[k]);
       if ((terms & relevance_beyond) != 0) out[k].relevance_beyond = small_beyond(pairs[k], worker);
     }
     if ((terms & (joint_with_class | joint_entropy)) == 0) return;
@@ -137,11 +169,20 @@ class CpuOps final : public Ops {
 
   SmallPair small_pair(const Pair& pair) const {
     return {partners_[static_cast<std::size_t>(pair.partner)].scaled.data(),
-            dense_bytes()->data() + pair.candidate * problem_.rows()};
+            small_codes() + pair.candidate * small_size()};
+  }
+  void small_redundancy(const Pair& pair, Terms terms, Worker& worker, PairTerms& out) {
+    const Partner& partner = partners_[static_cast<std::size_t>(pair.partner)];
+    const SmallPair codes = small_pair(pair);
+    if ((terms & between) != 0)
+      out.between = worker.small.between(small_, ordered_.terms, codes, partner.alone, groups_.of(pair.candidate));
+    if ((terms & between_in_class) != 0)
+      out.between_in_class = partner.ordered.entropy_in_class -
+                             worker.small.partner_given(small_, codes, partner.alone, class_groups_.of(pair.candidate));
   }
   double small_beyond(const Pair& pair, Worker& worker) {
     const Partner& partner = partners_[static_cast<std::size_t>(pair.partner)];
-    return worker.small.beyond(small_, small_pair(pair), sorted_rows_.data() + pair.candidate * problem_.rows(),
+    return worker.small.beyond(small_, small_pair(pair), sorted_rows_.data() + pair.candidate * small_size(),
                                partner.alone, partner.with_class);
   }
 
@@ -157,10 +198,11 @@ class CpuOps final : public Ops {
       out[k].joint_entropy = joint[k].joint_entropy;
     }
   }
-  const Array<std::uint8_t>* dense_bytes() const {
-    const auto* dense = std::get_if<DenseCodes>(&problem_.table->codes);
-    return dense != nullptr ? std::get_if<Array<std::uint8_t>>(dense) : nullptr;
+  /// The table as SmallCounter reads it: the rows that count.
+  const std::uint8_t* small_codes() const {
+    return chosen_rows_.empty() ? dense_bytes(*problem_.table)->data() : chosen_bytes_.data();
   }
+  std::int64_t small_size() const { return std::ssize(chosen_classes_); }
 
   /// A copy of the whole table, once: each class then has a table that stays in the nearest cache.
   void sort_table() {
@@ -191,7 +233,13 @@ class CpuOps final : public Ops {
     ordered_.weights = chosen_weights_;
     ordered_.classes = {chosen_classes_, problem_.class_count};
     ordered_.finish();
-    small_ = dense_bytes() != nullptr && chosen_rows_.empty() ? SmallRows(ordered_) : SmallRows();
+    small_ = dense_bytes(*problem_.table) != nullptr ? SmallRows(ordered_) : SmallRows();
+    sorted_rows_.clear();
+    groups_ = class_groups_ = {};
+    // Rows that are not drawn must not be met: the order of first appearance is that of the others. So few rows are
+    // copied in less time than one partner takes.
+    if (small_.apply() && !chosen_rows_.empty())
+      chosen_bytes_ = choose_rows_of(*dense_bytes(*problem_.table), problem_.rows(), chosen_rows_, threads_);
   }
 
   std::int32_t add(std::vector<std::uint32_t> codes, std::int64_t states) {
@@ -263,9 +311,10 @@ class CpuOps final : public Ops {
   void make_small(Partner& partner) {
     const auto most = static_cast<std::uint32_t>(problem_.most_states());
     if (partner.states > 256 || partner.states * most > std::int64_t{SmallCounter::most_cells}) return;
-    for (const std::uint32_t code : partner.codes) partner.scaled.push_back(static_cast<std::uint16_t>(code * most));
-    partner.alone = SmallGroups(partner.ordered.codes, partner.states);
-    partner.with_class = SmallGroups(partner.ordered.with_class, partner.ordered.with_class_states);
+    for (const std::uint32_t code : partner.ordered.codes)
+      partner.scaled.push_back(static_cast<std::uint16_t>(code * most));
+    partner.alone = SmallGroups(partner.ordered.codes, partner.states, chosen_weights_);
+    partner.with_class = SmallGroups(partner.ordered.with_class, partner.ordered.with_class_states, chosen_weights_);
   }
 
   JointSums sums_of(const Pair& pair, bool with_class, Worker& worker) {
@@ -283,13 +332,16 @@ class CpuOps final : public Ops {
   JointSums by_tables(const Pair& pair, const Partner& partner, bool with_class, Worker& worker) {
     const cpu::TableRows rows{class_order_.begins, class_order_.ends,
                               sorted_weights_.empty() ? nullptr : sorted_weights_.data()};
-    return std::visit(
-        [&](const auto& sorted) {
-          const auto* x = sorted.data() + static_cast<std::int64_t>(pair.candidate) * problem_.rows();
-          return cpu::table_sums(log_, rows, x, states_of(pair), partner.by_class.data(),
-                                 static_cast<std::uint32_t>(partner.states), with_class, worker.scratch);
-        },
-        sorted_);
+    JointSums sums;
+    with_sorted_column(pair.candidate, [&](const auto* x) {
+      sums = cpu::table_sums(log_, rows, x, states_of(pair), partner.by_class.data(),
+                             static_cast<std::uint32_t>(partner.states), with_class, worker.scratch);
+    });
+    return sums;
+  }
+  template <class Read>
+  void with_sorted_column(std::int64_t j, Read&& read) const {
+    std::visit([&](const auto& sorted) { read(sorted.data() + j * problem_.rows()); }, sorted_);
   }
 
   template <class Code>
@@ -311,11 +363,15 @@ class CpuOps final : public Ops {
   FixedLog log_;
   ClassOrder class_order_;
   DenseCodes sorted_;
-  std::vector<std::uint32_t> sorted_weights_;
+  std::vector<std::uint32_t> sorted_weights_, resample_weights_;
+  std::size_t resamples_ = 0;
   OrderedRows ordered_;
   SmallRows small_;
   std::vector<std::uint8_t> sorted_rows_;  ///< by each feature's states; made when first needed
-  std::vector<std::uint32_t> chosen_rows_, chosen_weights_, chosen_classes_;
+  FeatureGroups groups_, class_groups_;    ///< the same
+  std::vector<std::uint32_t> chosen_rows_, chosen_weights_, chosen_classes_, kept_weights_;
+  std::vector<std::uint8_t> chosen_bytes_;
+  bool has_rows_ = false;
   std::vector<Partner> partners_;
   std::vector<Worker> workers_;
 };

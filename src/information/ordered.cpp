@@ -92,6 +92,22 @@ std::int64_t Merger::merge(Coded a, Coded b, std::vector<std::uint32_t>& ids) {
   return static_cast<std::int64_t>(last) + 1;
 }
 
+std::int64_t Merger::merge(Coded a, Coded b, std::span<const std::uint32_t> weights, std::vector<std::uint32_t>& ids) {
+  if (weights.empty()) return merge(a, b, ids);
+  std::vector<std::uint32_t> of_a, of_b, own;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == 0) continue;
+    of_a.push_back(a.codes[i]);
+    of_b.push_back(b.codes[i]);
+  }
+  const std::int64_t states = merge({of_a, a.states}, {of_b, b.states}, own);
+  ids.assign(weights.size(), 0);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (weights[i] > 0) ids[i] = own[next++];
+  return states;
+}
+
 /// Rows sorted by joint state, the rows of one state in order: the first of each run shows it first.
 std::int64_t Merger::merge_sorted(Coded a, Coded b, std::vector<std::uint32_t>& ids) {
   pack_keys(a, b, keys_);

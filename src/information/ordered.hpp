@@ -30,6 +30,11 @@ class TermTable {
     if (a < small && b < small) return triples_[(joint * small + a) * small + b];
     return mutual_of(joint, a, b);
   }
+  /// The same, and 0 where joint is 0.
+  double mutual_or_zero(std::uint32_t joint, std::uint32_t a, std::uint32_t b) const {
+    if (a < small && b < small) return triples_[(joint * small + a) * small + b];
+    return joint > 0 ? mutual_of(joint, a, b) : 0;
+  }
   /// The same where b is the count of class y.
   double with_class(std::uint32_t joint, std::uint32_t a, std::uint32_t b, std::size_t y) const {
     if (a < small) return by_class_[(y * small + joint) * small + a];
@@ -74,6 +79,8 @@ struct OrderedRows {
 class Merger {
  public:
   std::int64_t merge(Coded a, Coded b, std::vector<std::uint32_t>& ids);
+  /// The same by the rows whose weight is not 0; the others get 0. No weights: by all rows.
+  std::int64_t merge(Coded a, Coded b, std::span<const std::uint32_t> weights, std::vector<std::uint32_t>& ids);
 
  private:
   std::int64_t merge_sorted(Coded a, Coded b, std::vector<std::uint32_t>& ids);

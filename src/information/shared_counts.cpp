@@ -1,18 +1,20 @@
 #include "information/shared_counts.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 namespace sheaf::information {
 namespace {
 
-class SharedCounts final : public Ops {
+/// What is remembered of one partner and every feature; `Column` says what.
+template <class Column>
+class Remembering : public Ops {
  public:
-  SharedCounts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes)
+  Remembering(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes)
       : ops_(std::move(ops)),
         features_(static_cast<std::size_t>(problem.table->features)),
-        most_columns_(most_bytes /
-                      std::max<std::int64_t>(1, problem.table->features * static_cast<std::int64_t>(sizeof(Entry)))) {}
+        most_columns_(most_bytes / std::max<std::int64_t>(1, problem.table->features * Column::bytes_each)) {}
 
   Kernel kernel() const override { return ops_->kernel(); }
   std::int64_t batch() const override { return ops_->batch(); }
@@ -35,11 +37,47 @@ class SharedCounts final : public Ops {
     return ops_->add_partner(codes, states);
   }
 
+ protected:
+  /// nullptr: merged states, or no memory left for another partner.
+  Column* find(const Pair& pair) {
+    const std::int32_t feature = partners_[static_cast<std::size_t>(pair.partner)];
+    if (feature < 0) return nullptr;
+    const auto found = columns_.find(feature);
+    if (found != columns_.end()) return &found->second;
+    if (std::ssize(columns_) >= most_columns_) return nullptr;
+    return &columns_.emplace(feature, Column(features_)).first->second;
+  }
+
+  std::unique_ptr<Ops> ops_;
+
+ private:
+  std::size_t features_;
+  std::int64_t most_columns_;
+  std::vector<std::uint32_t> weights_;
+  std::vector<std::int32_t> partners_;
+  std::unordered_map<std::int32_t, Column> columns_;
+};
+
+enum class State : std::uint8_t { unknown, pair, whole };
+struct KnownSums {
+  JointSums sums;
+  State state = State::unknown;
+};
+struct SumsColumn {
+  static constexpr std::int64_t bytes_each = sizeof(KnownSums);
+  explicit SumsColumn(std::size_t features) : entries(features) {}
+  std::vector<KnownSums> entries;
+};
+
+class SharedSums final : public Remembering<SumsColumn> {
+ public:
+  using Remembering::Remembering;
+
   void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
     std::vector<Pair> missing;
     std::vector<std::size_t> places;
     for (std::size_t k = 0; k < pairs.size(); ++k) {
-      const Entry* known = find(pairs[k]);
+      const KnownSums* known = entry_of(pairs[k]);
       if (known != nullptr && known->state >= (with_class ? State::whole : State::pair)) {
         out[k] = known->sums;
         continue;
@@ -51,7 +89,7 @@ class SharedCounts final : public Ops {
     ops_->joint_sums(missing, with_class, counted);
     for (std::size_t k = 0; k < missing.size(); ++k) {
       out[places[k]] = counted[k];
-      if (Entry* entry = find(missing[k])) *entry = {counted[k], with_class ? State::whole : State::pair};
+      if (KnownSums* entry = entry_of(missing[k])) *entry = {counted[k], with_class ? State::whole : State::pair};
     }
   }
 
@@ -60,36 +98,80 @@ class SharedCounts final : public Ops {
   }
 
  private:
-  enum class State : std::uint8_t { unknown, pair, whole };
-  struct Entry {
-    JointSums sums;
-    State state = State::unknown;
-  };
+  KnownSums* entry_of(const Pair& pair) {
+    SumsColumn* column = find(pair);
+    return column != nullptr ? &column->entries[static_cast<std::size_t>(pair.candidate)] : nullptr;
+  }
+};
 
-  /// nullptr: merged states, or no memory left for another partner.
-  Entry* find(const Pair& pair) {
-    const std::int32_t feature = partners_[static_cast<std::size_t>(pair.partner)];
-    if (feature < 0) return nullptr;
-    const auto found = columns_.find(feature);
-    if (found != columns_.end()) return &found->second[static_cast<std::size_t>(pair.candidate)];
-    if (std::ssize(columns_) >= most_columns_) return nullptr;
-    return &columns_.emplace(feature, std::vector<Entry>(features_))
-                .first->second[static_cast<std::size_t>(pair.candidate)];
+/// Each term on its own, for few criteria read the same ones. Not a number: not known.
+class TermsColumn {
+ public:
+  static constexpr std::int64_t bytes_each = term_count * sizeof(double);
+  explicit TermsColumn(std::size_t features) : features_(features) {}
+
+  /// False where one of the wanted is not known.
+  bool read(std::size_t j, Terms wanted, PairTerms& out) const {
+    bool known = true;
+    for (int term = 0; term < term_count; ++term) {
+      if (((wanted >> term) & 1) == 0) continue;
+      const double value = values_[term].empty() ? unknown : values_[term][j];
+      out.*fields[term] = value;
+      known = known && value == value;
+    }
+    return known;
+  }
+  void write(std::size_t j, Terms wanted, const PairTerms& terms) {
+    for (int term = 0; term < term_count; ++term) {
+      if (((wanted >> term) & 1) == 0) continue;
+      if (values_[term].empty()) values_[term].assign(features_, unknown);
+      values_[term][j] = terms.*fields[term];
+    }
   }
 
-  std::unique_ptr<Ops> ops_;
+ private:
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  /// In the order of their bits.
+  static constexpr double PairTerms::*fields[term_count] = {&PairTerms::between, &PairTerms::joint_with_class,
+                                                            &PairTerms::joint_entropy, &PairTerms::between_in_class,
+                                                            &PairTerms::relevance_beyond};
   std::size_t features_;
-  std::int64_t most_columns_;
-  std::vector<std::uint32_t> weights_;
-  std::vector<std::int32_t> partners_;
-  std::unordered_map<std::int32_t, std::vector<Entry>> columns_;
+  std::vector<double> values_[term_count];
+};
+
+class SharedTerms final : public Remembering<TermsColumn> {
+ public:
+  using Remembering::Remembering;
+
+  void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
+    ops_->joint_sums(pairs, with_class, out);
+  }
+
+  void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
+    std::vector<Pair> missing;
+    std::vector<std::size_t> places;
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      const TermsColumn* column = find(pairs[k]);
+      if (column != nullptr && column->read(static_cast<std::size_t>(pairs[k].candidate), terms, out[k])) continue;
+      missing.push_back(pairs[k]);
+      places.push_back(k);
+    }
+    std::vector<PairTerms> counted(missing.size());
+    ops_->ordered_terms(missing, terms, counted);
+    for (std::size_t k = 0; k < missing.size(); ++k) {
+      out[places[k]] = counted[k];
+      if (TermsColumn* column = find(missing[k]))
+        column->write(static_cast<std::size_t>(missing[k].candidate), terms, counted[k]);
+    }
+  }
 };
 
 }  // namespace
 
 std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes) {
-  if (ops->kernel() == Kernel::ordered) return ops;
-  return std::make_unique<SharedCounts>(std::move(ops), problem, most_bytes);
+  if (ops->counts_columns()) return ops;
+  if (ops->kernel() == Kernel::ordered) return std::make_unique<SharedTerms>(std::move(ops), problem, most_bytes);
+  return std::make_unique<SharedSums>(std::move(ops), problem, most_bytes);
 }
 
 }  // namespace sheaf::information

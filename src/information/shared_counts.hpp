@@ -8,7 +8,7 @@
 
 namespace sheaf::information {
 
-/// `ops` with a memory of order-free sums, of at most `most_bytes`.
+/// `ops` with a memory of sums or terms, of at most `most_bytes`; as it is where it counts whole columns.
 std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes);
 
 }  // namespace sheaf::information

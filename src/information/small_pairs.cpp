@@ -51,14 +51,85 @@ SmallRows::SmallRows(const OrderedRows& rows) {
   }
 }
 
-SmallGroups::SmallGroups(std::span<const std::uint32_t> codes, std::int64_t states)
+SmallGroups::SmallGroups(std::span<const std::uint32_t> codes, std::int64_t states,
+                         std::span<const std::uint32_t> weights)
     : of_row(codes.begin(), codes.end()), begins(static_cast<std::size_t>(states), 0) {
-  std::vector<std::uint8_t> counts(begins.size(), 0);
-  for (const std::uint32_t code : codes) ++counts[code];
-  for (std::size_t group = 0; group < counts.size(); ++group) {
-    begins[group] = static_cast<std::uint8_t>(count_at.size());
-    count_at.insert(count_at.end(), counts[group], counts[group]);
+  std::vector<std::uint8_t> rows(begins.size(), 0);
+  std::vector<std::uint32_t> examples(begins.size(), 0);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    ++rows[codes[i]];
+    examples[codes[i]] += weights.empty() ? 1 : weights[i];
   }
+  for (std::size_t group = 0; group < rows.size(); ++group) {
+    begins[group] = static_cast<std::uint8_t>(count_at.size());
+    count_at.insert(count_at.end(), rows[group], static_cast<std::uint8_t>(examples[group]));
+  }
+  sorted.resize(codes.size());
+  std::vector<std::uint8_t> next = begins;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    sorted[next[codes[i]]++] = static_cast<std::uint8_t>(i);
+    count_of.push_back(static_cast<std::uint8_t>(examples[codes[i]]));
+  }
+}
+
+namespace {
+
+/// The states of a feature merged with the class, numbered in order of first appearance.
+void merge_with_class(std::span<const std::uint16_t> steps, const std::uint8_t* codes, std::uint8_t* merged) {
+  std::uint16_t numbers[512] = {};
+  std::uint16_t last = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    std::uint16_t& number = numbers[2 * codes[i] + (steps[i] >= SmallRows::next ? 1 : 0)];
+    if (number == 0) number = ++last;
+    merged[i] = static_cast<std::uint8_t>(number - 1);
+  }
+}
+
+void find_groups(std::span<const std::uint16_t> steps, const std::uint8_t* codes, std::uint8_t* begins,
+                 std::uint8_t* count_at) {
+  std::uint8_t rows[256] = {};
+  std::uint8_t examples[256] = {};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    ++rows[codes[i]];
+    examples[codes[i]] = static_cast<std::uint8_t>(examples[codes[i]] + (steps[i] & 255U) + (steps[i] >> 8U));
+  }
+  std::uint8_t first[256];
+  std::size_t place = 0;
+  for (std::size_t group = 0; group < 256; ++group) {
+    first[group] = static_cast<std::uint8_t>(place);
+    for (std::uint8_t k = 0; k < rows[group]; ++k) count_at[place++] = examples[group];
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) begins[i] = first[codes[i]];
+}
+
+}  // namespace
+
+FeatureGroups::FeatureGroups(const SmallRows& rows, const std::uint8_t* codes, std::int64_t features, bool with_class,
+                             int threads)
+    : rows_(rows.steps().size()),
+      begins_(rows_ * static_cast<std::size_t>(features)),
+      count_at_(rows_ * static_cast<std::size_t>(features)) {
+  parallel_ranges(threads, features, 64, [&](Range range) {
+    std::uint8_t merged[256];
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
+      const std::size_t first = static_cast<std::size_t>(j) * rows_;
+      if (with_class) merge_with_class(rows.steps(), codes + first, merged);
+      find_groups(rows.steps(), with_class ? merged : codes + first, begins_.data() + first, count_at_.data() + first);
+    }
+  });
+}
+
+std::vector<std::uint8_t> choose_rows_of(const Array<std::uint8_t>& codes, std::int64_t rows,
+                                         std::span<const std::uint32_t> chosen, int threads) {
+  const std::int64_t features = rows > 0 ? codes.size() / rows : 0;
+  std::vector<std::uint8_t> out(chosen.size() * static_cast<std::size_t>(features));
+  parallel_ranges(threads, features, 64, [&](Range range) {
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
+      std::uint8_t* to = out.data() + static_cast<std::size_t>(j) * chosen.size();
+      for (std::size_t k = 0; k < chosen.size(); ++k) to[k] = codes.data()[j * rows + chosen[k]];
+    }
+  });
+  return out;
 }
 
 std::vector<std::uint8_t> sort_rows(const std::uint8_t* codes, std::int64_t rows, std::int64_t features, int threads) {
@@ -85,23 +156,75 @@ void sort_by_group(const SmallGroups& groups, const std::uint8_t* sorted, std::s
   const std::uint8_t* of_row = groups.of_row.data();
   for (std::size_t k = 0; k < size; ++k) out[next[of_row[sorted[k]]]++] = sorted[k];
 }
+/// The same where the groups are the candidate's.
+void sort_by_group(FeatureGroups::Of groups, const std::vector<std::uint8_t>& sorted, std::uint8_t* out) {
+  std::uint8_t placed[256] = {};  // of each group, by its begin
+  for (const std::uint8_t row : sorted) {
+    const std::uint8_t begin = groups.begins[row];
+    out[begin + placed[begin]++] = row;
+  }
+}
+
+/// The count of the row's joint state in its own class, taken out of the entry.
+unsigned take_own(std::uint16_t& entry, std::uint16_t step) {
+  const unsigned mask = step >= SmallRows::next ? 0xff00U : 0xffU;
+  const unsigned own = entry & mask;
+  entry = static_cast<std::uint16_t>(entry & ~mask);
+  return (own >> 8U) + (own & 255U);
+}
 
 }  // namespace
 
 // NOLINTBEGIN(clang-analyzer-core.uninitialized.*): the first steps.size() entries are set before they are read
-/// H(J|S) finds a joint state where it differs from the one before it, H(J|SY) where its count is still there: that
-/// one leaves the table clear.
-double SmallCounter::beyond(const SmallRows& rows, const SmallPair& pair, const std::uint8_t* sorted,
-                            const SmallGroups& alone, const SmallGroups& with_class) {
+void SmallCounter::count_one(const SmallRows& rows, const SmallPair& pair, std::uint16_t* cells) {
   if (tables_.empty()) tables_.assign(together * apart, 0);
   const auto steps = rows.steps();
-  std::uint16_t cells[room];
-  std::uint8_t order[2][room];
   std::uint16_t* table = tables_.data();
   for (std::size_t i = 0; i < steps.size(); ++i)
     cells[i] = static_cast<std::uint16_t>(pair.partner[i] + pair.candidate[i]);
   for (std::size_t i = 0; i < steps.size(); ++i)
     table[cells[i]] = static_cast<std::uint16_t>(table[cells[i]] + steps[i]);
+}
+
+/// The candidate outside, the partner inside: a joint state's rows lie side by side, and the first finds its count.
+double SmallCounter::between(const SmallRows& rows, const TermTable& terms, const SmallPair& pair,
+                             const SmallGroups& partner, FeatureGroups::Of candidate) {
+  std::uint16_t cells[room];
+  std::uint8_t order[room];
+  count_one(rows, pair, cells);
+  sort_by_group(candidate, partner.sorted, order);
+  double sum = 0;
+  for (std::size_t p = 0; p < partner.sorted.size(); ++p) {
+    const std::uint16_t entry = std::exchange(tables_[cells[order[p]]], std::uint16_t{0});
+    const std::uint32_t joint = (entry & 255U) + (entry >> 8U);
+    sum += terms.mutual_or_zero(joint, partner.count_of[order[p]], candidate.count_at[p]);
+  }
+  return sum / std::log(2.0);
+}
+
+double SmallCounter::partner_given(const SmallRows& rows, const SmallPair& pair, const SmallGroups& partner,
+                                   FeatureGroups::Of candidate) {
+  std::uint16_t cells[room];
+  std::uint8_t order[room];
+  count_one(rows, pair, cells);
+  sort_by_group(candidate, partner.sorted, order);
+  double sum = 0;
+  for (std::size_t p = 0; p < partner.sorted.size(); ++p) {
+    const std::uint32_t joint = take_own(tables_[cells[order[p]]], rows.steps()[order[p]]);
+    sum += rows.conditional()[SmallRows::next * joint + candidate.count_at[p]];
+  }
+  return sum / std::log(2.0);
+}
+
+/// H(J|S) finds a joint state where it differs from the one before it, H(J|SY) where its count is still there: that
+/// one leaves the table clear.
+double SmallCounter::beyond(const SmallRows& rows, const SmallPair& pair, const std::uint8_t* sorted,
+                            const SmallGroups& alone, const SmallGroups& with_class) {
+  const auto steps = rows.steps();
+  std::uint16_t cells[room];
+  std::uint8_t order[2][room];
+  count_one(rows, pair, cells);
+  std::uint16_t* table = tables_.data();
   sort_by_group(alone, sorted, steps.size(), order[0]);
   sort_by_group(with_class, sorted, steps.size(), order[1]);
   const double* terms = rows.conditional();
@@ -116,11 +239,7 @@ double SmallCounter::beyond(const SmallRows& rows, const SmallPair& pair, const 
   double rest = 0;
   for (std::size_t p = 0; p < steps.size(); ++p) {
     const std::uint8_t row = order[1][p];
-    const unsigned mask = steps[row] >= SmallRows::next ? 0xff00U : 0xffU;
-    std::uint16_t& entry = table[cells[row]];
-    const unsigned own = entry & mask;
-    entry = static_cast<std::uint16_t>(entry & ~mask);
-    rest += terms[SmallRows::next * ((own >> 8U) + (own & 255U)) + with_class.count_at[p]];
+    rest += terms[SmallRows::next * take_own(table[cells[row]], steps[row]) + with_class.count_at[p]];
   }
   return without / std::log(2.0) - rest / std::log(2.0);
 }

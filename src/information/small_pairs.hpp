@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <sheaf/array.hpp>
+
 #include "information/ordered.hpp"
 
 namespace sheaf::information {
@@ -56,12 +58,41 @@ class SmallRows {
 /// The groups of rows that a partner makes, alone or with the class, in FEAST's order.
 struct SmallGroups {
   SmallGroups() = default;
-  SmallGroups(std::span<const std::uint32_t> codes, std::int64_t states);
+  /// `weights`: how often each row counts; empty: once each.
+  SmallGroups(std::span<const std::uint32_t> codes, std::int64_t states, std::span<const std::uint32_t> weights);
 
   std::vector<std::uint8_t> of_row;
   std::vector<std::uint8_t> begins;    ///< of each group, in places sorted by group
-  std::vector<std::uint8_t> count_at;  ///< size of the group of each place
+  std::vector<std::uint8_t> count_at;  ///< examples in the group of each place
+  std::vector<std::uint8_t> count_of;  ///< examples in the group of each row
+  std::vector<std::uint8_t> sorted;    ///< the row at each place
 };
+
+/// The same for all features of a table, without their rows.
+class FeatureGroups {
+ public:
+  FeatureGroups() = default;
+  /// By the feature's states, or by its states merged with the class.
+  FeatureGroups(const SmallRows& rows, const std::uint8_t* codes, std::int64_t features, bool with_class, int threads);
+
+  struct Of {
+    const std::uint8_t* begins;    ///< of the group of each row
+    const std::uint8_t* count_at;  ///< examples in the group of each place
+  };
+  Of of(std::int64_t feature) const {
+    const auto first = static_cast<std::size_t>(feature) * rows_;
+    return {begins_.data() + first, count_at_.data() + first};
+  }
+  bool empty() const { return begins_.empty(); }
+
+ private:
+  std::size_t rows_ = 0;
+  std::vector<std::uint8_t> begins_, count_at_;
+};
+
+/// The chosen rows of each feature of a table of `rows`.
+std::vector<std::uint8_t> choose_rows_of(const Array<std::uint8_t>& codes, std::int64_t rows,
+                                         std::span<const std::uint32_t> chosen, int threads);
 
 /// The rows of each feature sorted by its states.
 std::vector<std::uint8_t> sort_rows(const std::uint8_t* codes, std::int64_t rows, std::int64_t features, int threads);
@@ -85,7 +116,15 @@ class SmallCounter {
   double beyond(const SmallRows& rows, const SmallPair& pair, const std::uint8_t* sorted, const SmallGroups& alone,
                 const SmallGroups& with_class);
 
+  /// I(S;J).
+  double between(const SmallRows& rows, const TermTable& terms, const SmallPair& pair, const SmallGroups& partner,
+                 FeatureGroups::Of candidate);
+  /// H(S|JY). `candidate`: its groups with the class.
+  double partner_given(const SmallRows& rows, const SmallPair& pair, const SmallGroups& partner,
+                       FeatureGroups::Of candidate);
+
  private:
+  void count_one(const SmallRows& rows, const SmallPair& pair, std::uint16_t* cells);
   void find_cells(const SmallPair (&pairs)[together], std::size_t size);
   void count(const SmallRows& rows, const SmallPair (&pairs)[together]);
   template <class Value>

@@ -12,8 +12,12 @@
 
 namespace sheaf::information::cpu {
 
+struct ResampledCounts {
+  std::vector<std::uint32_t> counts, present;
+};
 struct Scratch {
   std::vector<std::uint32_t> table, merged, removed, removed_with_class;
+  ResampledCounts resampled, resampled_merged;
 };
 
 inline std::uint32_t* cleared(std::vector<std::uint32_t>& table, std::size_t cells) {
