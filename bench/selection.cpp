@@ -17,6 +17,7 @@
 
 #include "information/columns.hpp"
 #include "peers/sequential_jmi.hpp"
+#include "plot.hpp"
 #include "selection_tables.hpp"
 #include "timing.hpp"
 
@@ -33,6 +34,7 @@ struct Arguments {
   bool others = false;
   std::int64_t resamples = 0;
   bool growth = false;
+  std::string plot;
 };
 
 std::vector<SelectionShape> paper_shapes(double scale) {
@@ -178,41 +180,35 @@ void bench_resamples(const Context& context, const SelectionShape& shape, std::i
   std::fflush(stdout);
 }
 
-void bench_growth(const Context& context, std::int64_t count) {
+void bench_growth(const Context& context, std::int64_t count, const std::string& plot) {
   const SelectionShape base{"", 4000, 2000, 2, 0, 16};
   std::printf("\ngrowth of JMI around %lld features, %lld examples, %d classes, %d bins, count %lld\n",
               static_cast<long long>(base.features), static_cast<long long>(base.rows), base.classes, base.bins,
               static_cast<long long>(count));
-  const auto line = [&](const char* what, std::int64_t value, const SelectionShape& shape, std::int64_t picks) {
-    const SelectionData data = make_data(shape, context.threads());
-    SelectionOptions options;
-    options.count = picks;
-    const Timed timed = run_ours(context, data, options);
-    std::printf("  %-9s %8lld  %-8s %9.3f s  %5.1f %% of pairs\n", what, static_cast<long long>(value),
-                timed.selection.kernel.c_str(), timed.seconds, share_counted(timed.selection.work));
-    std::fflush(stdout);
+  std::vector<GrowthCurve> curves;
+  const auto curve = [&](const char* what, const std::vector<std::int64_t>& values, const auto& set) {
+    curves.push_back({what, {}, {}});
+    for (const std::int64_t value : values) {
+      SelectionShape shape = base;
+      SelectionOptions options;
+      options.count = count;
+      set(shape, options, value);
+      const Timed timed = run_ours(context, make_data(shape, context.threads()), options);
+      std::printf("  %-9s %8lld  %-8s %9.3f s  %5.1f %% of pairs\n", what, static_cast<long long>(value),
+                  timed.selection.kernel.c_str(), timed.seconds, share_counted(timed.selection.work));
+      std::fflush(stdout);
+      curves.back().factors.push_back(static_cast<double>(value) / static_cast<double>(values.front()));
+      curves.back().seconds.push_back(timed.seconds);
+    }
   };
-  for (const std::int64_t v : {1000, 4000, 16000}) {
-    auto s = base;
-    s.features = v;
-    line("features", v, s, count);
-  }
-  for (const std::int64_t v : {500, 2000, 8000, 32000}) {
-    auto s = base;
-    s.rows = v;
-    line("samples", v, s, count);
-  }
-  for (const int v : {4, 16, 64, 200}) {
-    auto s = base;
-    s.bins = v;
-    line("bins", v, s, count);
-  }
-  for (const int v : {2, 10, 50}) {
-    auto s = base;
-    s.classes = v;
-    line("classes", v, s, count);
-  }
-  for (const std::int64_t v : {10, 50, 200}) line("count", v, base, v);
+  curve("features", {1000, 4000, 16000}, [](auto& shape, auto&, std::int64_t v) { shape.features = v; });
+  curve("samples", {500, 2000, 8000, 32000}, [](auto& shape, auto&, std::int64_t v) { shape.rows = v; });
+  curve("bins", {4, 16, 64, 200}, [](auto& shape, auto&, std::int64_t v) { shape.bins = static_cast<int>(v); });
+  curve("classes", {2, 10, 50}, [](auto& shape, auto&, std::int64_t v) { shape.classes = static_cast<int>(v); });
+  curve("count", {10, 50, 200}, [](auto&, auto& options, std::int64_t v) { options.count = v; });
+  if (!plot.empty())
+    write_growth(plot, fmt::format("Selecting by JMI on {}: growth in five directions", to_string(context.device())),
+                 curves);
 }
 
 int run(const Arguments& arguments) {
@@ -238,7 +234,7 @@ int run(const Arguments& arguments) {
       else if (!arguments.growth)
         bench_data(context, make_data(shapes[k], context.threads()), arguments.count);
     }
-  if (arguments.growth) bench_growth(context, std::min<std::int64_t>(arguments.count, 50));
+  if (arguments.growth) bench_growth(context, std::min<std::int64_t>(arguments.count, 50), arguments.plot);
   return 0;
 }
 
@@ -257,6 +253,7 @@ int main(int argc, char** argv) {
   app.add_flag("--criteria", arguments.others, "each criterion beside JMI instead");
   app.add_option("--resamples", arguments.resamples, "an ensemble over so many resamples instead");
   app.add_flag("--growth", arguments.growth, "growth in features, samples, bins, classes and count instead");
+  app.add_option("--plot", arguments.plot, "SVG of the growth to write");
   CLI11_PARSE(app, argc, argv);
   try {
     return sheaf::bench::run(arguments);
