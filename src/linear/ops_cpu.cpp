@@ -63,7 +63,7 @@ class CpuOps final : public LinearOps<T> {
                 BlockView<T> q, BlockView<T> hd) override {
     const auto flags = padded_flags(d.stride, wanted);
     const cpu::Sandwich<T> operands{d, curvatures, u, flags.data(), bias_or_0(), q};
-    std::visit([&](const auto& x) { cpu::sandwich<false>(x, operands, hd, sandwich_totals_, threads_); }, x_);
+    std::visit([&](const auto& x) { cpu::sandwich(x, operands, hd, sandwich_totals_, threads_); }, x_);
   }
 
   void transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) override {
@@ -284,7 +284,7 @@ class CpuOps final : public LinearOps<T> {
     const auto* sparse = std::get_if<SparseMatrix<T>>(&x_);
     if (sparse != nullptr && cpu::fuses(*sparse, g.stride)) {
       const std::vector<std::uint8_t> none(static_cast<std::size_t>(g.stride), 0);
-      cpu::sandwich<Squares>(*sparse, {{}, {}, z, none.data(), bias_or_0(), {}}, g, sandwich_totals_, threads_);
+      cpu::scatter<Squares>(*sparse, {{}, {}, z, none.data(), bias_or_0(), {}}, g, sandwich_totals_, threads_);
       return;
     }
     if (sparse != nullptr)

@@ -107,7 +107,7 @@ void scatter_rows(const SparseMatrix<T>& matrix, const Sandwich<T>& s, bool thro
 }
 
 template <bool Squares, class T>
-void sandwich(const SparseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, Array<double>& totals, int threads) {
+void scatter(const SparseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, Array<double>& totals, int threads) {
   const std::int64_t size = hd.rows * hd.stride;
   const std::int64_t parts = scatter_parts(x, hd.stride);
   if (totals.size() < parts * size) totals = Array<double>(parts * size);
@@ -122,6 +122,11 @@ void sandwich(const SparseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, A
                  [&](auto width, std::int32_t) { scatter_rows<Squares, width()>(x, s, through, rows, mine); });
   }
   add_parts(totals.data(), parts, size, hd.data, threads);
+}
+
+template <class T>
+void sandwich(const SparseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, Array<double>& totals, int threads) {
+  scatter<false>(x, s, hd, totals, threads);
 }
 
 /// Two blocks that X' and (X o X)' are applied to.
@@ -204,14 +209,14 @@ void segment_factors(const DenseMatrix<T>& x, const Sandwich<T>& s, Range rows, 
 }
 
 /// totals += X' D X d over some rows of a dense matrix, segment by segment.
-template <bool Squares, class T>
+template <class T>
 void dense_sandwich_rows(const DenseMatrix<T>& x, const Sandwich<T>& s, Range rows, double* totals) {
   const std::int32_t stride = s.d.stride;
   Array<T> factors(short_segment * stride);
   for (std::int64_t first = rows.begin; first < rows.end; first += short_segment) {
     const Range part{first, std::min(first + short_segment, rows.end)};
     segment_factors(x, s, part, factors.data());
-    outer_segment<Squares>(x, part, {0, x.columns}, factors.data(), stride, totals);
+    outer_segment<false>(x, part, {0, x.columns}, factors.data(), stride, totals);
     if (s.bias == 0) continue;
     double* bias_totals = totals + x.columns * stride;
     for (std::int64_t i = 0; i < part.end - part.begin; ++i)
@@ -219,7 +224,7 @@ void dense_sandwich_rows(const DenseMatrix<T>& x, const Sandwich<T>& s, Range ro
   }
 }
 
-template <bool Squares, class T>
+template <class T>
 void sandwich(const DenseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, Array<double>& totals, int threads) {
   const std::int64_t size = hd.rows * hd.stride;
   const std::int64_t parts = std::clamp<std::int64_t>(x.rows / segment, 1, 64);
@@ -229,7 +234,7 @@ void sandwich(const DenseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, Ar
   for (std::int64_t part = 0; part < parts; ++part) {
     double* mine = totals.data() + part * size;
     std::fill_n(mine, size, 0.0);
-    dense_sandwich_rows<Squares>(x, s, part_of(x.rows, parts, part), mine);
+    dense_sandwich_rows(x, s, part_of(x.rows, parts, part), mine);
   }
   add_parts(totals.data(), parts, size, hd.data, threads);
 }
