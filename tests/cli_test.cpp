@@ -17,15 +17,6 @@ using testing::AssertionResult;
 
 class Cli : public ProgramTest {};
 
-/// One line that begins "sheaf: error: " and holds all of `parts`.
-AssertionResult complains(const Outcome& outcome, int code, const Names& parts) {
-  const auto lines = std::count(outcome.err.begin(), outcome.err.end(), '\n');
-  bool good = outcome.code == code && lines == 1 && outcome.err.starts_with("sheaf: error: ") && outcome.out.empty();
-  for (const auto& part : parts) good = good && outcome.err.find(part) != std::string::npos;
-  if (good) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "code " << outcome.code << "\nout: " << outcome.out << "\nerr: " << outcome.err;
-}
-
 const std::string small_csv = "a,b,species\n1,0,cat\n2,5,dog\n3,0,cat\n4,7,dog\n";
 
 TEST_F(Cli, HelpAndVersionSucceed) {

@@ -16,14 +16,6 @@ using testing::AssertionResult;
 
 class LinearCli : public ProgramTest {};
 
-AssertionResult complains(const Outcome& outcome, int code, const Names& parts) {
-  bool good = outcome.code == code && outcome.err.starts_with("sheaf: error: ") && outcome.out.empty() &&
-              std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1;
-  for (const auto& part : parts) good = good && outcome.err.find(part) != std::string::npos;
-  if (good) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "code " << outcome.code << "\nout: " << outcome.out << "\nerr: " << outcome.err;
-}
-
 AssertionResult holds(const std::string& text, const Names& parts) {
   for (const auto& part : parts)
     if (text.find(part) == std::string::npos) return testing::AssertionFailure() << "no '" << part << "' in\n" << text;

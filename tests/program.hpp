@@ -43,6 +43,16 @@ class ProgramTest : public testing::Test {
             text(folder_ / "err")};
   }
 
+  /// Whether the program ended with `code` and one line that begins "sheaf: error: " and holds all of `parts`.
+  static testing::AssertionResult complains(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
+    const auto lines = std::count(outcome.err.begin(), outcome.err.end(), '\n');
+    bool good = outcome.code == code && lines == 1 && outcome.err.starts_with("sheaf: error: ") && outcome.out.empty();
+    for (const auto& part : parts) good = good && outcome.err.find(part) != std::string::npos;
+    if (good) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "code " << outcome.code << "\nout: " << outcome.out
+                                       << "\nerr: " << outcome.err;
+  }
+
   std::string file(const std::string& name) const { return text(folder_ / "work" / name); }
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / "work" / name); }
   void write(const std::string& name, const std::string& content) const {

@@ -16,13 +16,6 @@ class SearchCli : public ProgramTest {
     ProgramTest::SetUp();
     ASSERT_EQ(shell("sheaf generate text t.svm --rows 300 --features 400 --nonzeros 6000 --seed 3 --quiet").code, 0);
   }
-  static testing::AssertionResult complains(const Outcome& outcome, int code, const Names& parts) {
-    bool good = outcome.code == code && outcome.err.find("sheaf: error: ") != std::string::npos && outcome.out.empty();
-    for (const auto& part : parts) good = good && outcome.err.find(part) != std::string::npos;
-    if (good) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << "code " << outcome.code << "\nout: " << outcome.out
-                                       << "\nerr: " << outcome.err;
-  }
 };
 
 TEST_F(SearchCli, LeavesOneFolderWithEverything) {

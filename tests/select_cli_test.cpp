@@ -22,13 +22,6 @@ class SelectCli : public ProgramTest {
     ProgramTest::SetUp();
     ASSERT_EQ(shell("sheaf generate genes g.arff --rows 60 --features 80 --informative 6 --seed 3 --quiet").code, 0);
   }
-  static testing::AssertionResult complains(const Outcome& outcome, int code, const Names& parts) {
-    bool good = outcome.code == code && outcome.err.find("sheaf: error: ") != std::string::npos && outcome.out.empty();
-    for (const auto& part : parts) good = good && outcome.err.find(part) != std::string::npos;
-    if (good) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << "code " << outcome.code << "\nout: " << outcome.out
-                                       << "\nerr: " << outcome.err;
-  }
   Json selected(const std::string& arguments) const {
     const auto outcome = shell("sheaf select --quiet --json - " + arguments);
     EXPECT_EQ(outcome.code, 0) << arguments << "\n" << outcome.err;
