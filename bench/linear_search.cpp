@@ -29,6 +29,7 @@
 
 #include "linear/newton.hpp"
 #include "plot.hpp"
+#include "program.hpp"
 #include "timing.hpp"
 
 namespace sheaf::bench {
@@ -305,10 +306,5 @@ int run(int argc, char** argv) {
 }  // namespace sheaf::bench
 
 int main(int argc, char** argv) {
-  try {
-    return sheaf::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_linear_search: %s\n", error.what());
-    return 1;
-  }
+  return sheaf::bench::run_program("bench_linear_search", [&] { return sheaf::bench::run(argc, argv); });
 }

@@ -19,6 +19,7 @@
 #include <sheaf/splits.hpp>
 
 #include "peers/liblinear.hpp"
+#include "program.hpp"
 #include "timing.hpp"
 
 namespace sheaf::bench {
@@ -296,10 +297,5 @@ int run(int argc, char** argv) {
 }  // namespace sheaf::bench
 
 int main(int argc, char** argv) {
-  try {
-    return sheaf::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_newton: %s\n", error.what());
-    return 1;
-  }
+  return sheaf::bench::run_program("bench_newton", [&] { return sheaf::bench::run(argc, argv); });
 }

@@ -14,6 +14,7 @@
 #include <sheaf/random.hpp>
 
 #include "linear/ops.hpp"
+#include "program.hpp"
 #include "timing.hpp"
 #if SHEAF_CUDA
 #include "peers/cusparse.hpp"
@@ -173,10 +174,5 @@ int run(int argc, char** argv) {
 }  // namespace sheaf::bench
 
 int main(int argc, char** argv) {
-  try {
-    return sheaf::bench::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_products: %s\n", error.what());
-    return 1;
-  }
+  return sheaf::bench::run_program("bench_products", [&] { return sheaf::bench::run(argc, argv); });
 }
