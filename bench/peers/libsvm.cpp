@@ -62,8 +62,10 @@ PeerMachines libsvm_fit(const SparseMatrix<double>& x, const std::vector<std::in
   if (const char* complaint = svm_check_parameter(&problem, &options)) fail("LIBSVM: {}", complaint);
   PeerMachines result;
   double start = now();
+  const double processor = processor_seconds();
   svm_model* model = svm_train(&problem, &options);
   result.seconds = now() - start;
+  result.processor = processor_seconds() - processor;
   result.support_vectors = svm_get_nr_sv(model);
   result.objective = printed_objectives();
   if (unseen != nullptr) {

@@ -11,6 +11,7 @@ namespace sheaf::bench {
 
 struct PeerMachines {
   double seconds = 0;
+  double processor = 0;  ///< processor seconds
   double objective = 0;  ///< sum over all pairs of classes
   std::int64_t support_vectors = 0;
   double predict_seconds = 0;

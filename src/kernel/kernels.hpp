@@ -3,38 +3,12 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 
 #include <sheaf/kernel.hpp>
 
 #include "core/host_device.hpp"
 
 namespace sheaf::kernel {
-
-/// e^x for x <= 0, to about 1e-7 of its value, without a branch: loops over it become vectors. Below e^-87 it is 0.
-SHEAF_HOST_DEVICE inline float exp_of_negative(float x) {
-#ifdef __CUDA_ARCH__
-  return expf(x);
-#else
-  const float clipped = x < -87.0F ? -87.0F : x;
-  const float whole = static_cast<float>(static_cast<std::int32_t>(clipped * 1.44269504F - 0.5F));  // rounds: x <= 0
-  const float rest = (clipped - whole * 0.693359375F) + whole * 2.12194440e-4F;
-  float sum = 1.9875691500e-4F;
-  sum = sum * rest + 1.3981999507e-3F;
-  sum = sum * rest + 8.3334519073e-3F;
-  sum = sum * rest + 4.1665795894e-2F;
-  sum = sum * rest + 1.6666665459e-1F;
-  sum = sum * rest + 5.0000001201e-1F;
-  sum = sum * rest * rest + rest + 1.0F;
-  std::int32_t bits = 0;
-  std::memcpy(&bits, &sum, sizeof bits);
-  bits += static_cast<std::int32_t>(whole) * (1 << 23);
-  float result = 0;
-  std::memcpy(&result, &bits, sizeof result);
-  return x < -87.0F ? 0.0F : result;
-#endif
-}
 
 /// x'y of two rows, with their squared norms.
 template <class A>
@@ -60,9 +34,13 @@ struct Polynomial {
 template <class A>
 struct Rbf {
   A gamma;
-  SHEAF_HOST_DEVICE float operator()(A dot, A norm, A other_norm) const {
+  /// Of the exponential; 0 or less.
+  SHEAF_HOST_DEVICE float argument(A dot, A norm, A other_norm) const {
     const A distance = norm + other_norm - 2 * dot;
-    return exp_of_negative(-static_cast<float>(gamma * (distance > 0 ? distance : A(0))));
+    return -static_cast<float>(gamma * (distance > 0 ? distance : A(0)));
+  }
+  SHEAF_HOST_DEVICE float operator()(A dot, A norm, A other_norm) const {
+    return std::exp(argument(dot, norm, other_norm));
   }
 };
 
