@@ -1,4 +1,5 @@
-// Which kernel rows are at hand: slots for as many rows as memory allows, the row used longest ago making room.
+// Which kernel values are at hand: slots for as many rows as memory allows, the row used longest ago making room. A row
+// is cut into parts (one a class), which are computed as tasks need them.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +10,37 @@ namespace sheaf::kernel {
 
 class RowCache {
  public:
-  RowCache(std::int64_t rows, std::int64_t slots)
-      : slot_of_(static_cast<std::size_t>(rows), none),
+  RowCache(std::int64_t rows, std::int64_t slots, std::size_t parts)
+      : parts_(parts),
+        present_(static_cast<std::size_t>(slots) * parts, false),
+        slot_of_(static_cast<std::size_t>(rows), none),
         row_in_(static_cast<std::size_t>(slots), none),
         older_(static_cast<std::size_t>(slots), none),
         newer_(static_cast<std::size_t>(slots), none) {}
 
   std::int64_t slots() const { return static_cast<std::int64_t>(row_in_.size()); }
 
-  /// The slot of a row, which becomes the newest. A row that was not at hand is `missing`: the caller computes it. At
-  /// most slots() different rows may be asked for before what was asked for first is given up.
-  std::int32_t take(std::int32_t row, bool& missing) {
+  /// The slot of a row, which becomes the newest. At most slots() different rows may be asked for before what was asked
+  /// for first is given up.
+  std::int32_t take(std::int32_t row) {
     std::int32_t slot = slot_of_[at(row)];
-    missing = slot == none;
-    if (missing) {
+    if (slot != none) {
+      if (row_in_.size() == slot_of_.size()) return slot;  // nothing is ever given up
+      unlink(slot);
+    } else {
       slot = filled_ < slots() ? static_cast<std::int32_t>(filled_++) : give_up_oldest();
       row_in_[at(slot)] = row;
       slot_of_[at(row)] = slot;
-    } else {
-      unlink(slot);
     }
     link_newest(slot);
     return slot;
+  }
+  /// Whether the caller must compute a part of what is in a slot; from then on it counts as present.
+  bool must_compute(std::int32_t slot, std::size_t part) {
+    auto present = present_[at(slot) * parts_ + part];
+    const bool missing = !present;
+    present = true;
+    return missing;
   }
 
  private:
@@ -41,6 +51,7 @@ class RowCache {
     const std::int32_t slot = oldest_;
     unlink(slot);
     slot_of_[at(row_in_[at(slot)])] = none;
+    for (std::size_t part = 0; part < parts_; ++part) present_[at(slot) * parts_ + part] = false;
     return slot;
   }
   void unlink(std::int32_t slot) {
@@ -56,6 +67,8 @@ class RowCache {
     newest_ = slot;
   }
 
+  std::size_t parts_;
+  std::vector<bool> present_;
   std::vector<std::int32_t> slot_of_, row_in_, older_, newer_;
   std::int64_t filled_ = 0;
   std::int32_t oldest_ = none, newest_ = none;

@@ -18,6 +18,7 @@ struct TaskState {
   std::vector<double> beta, g;
   std::vector<std::int32_t> last;   ///< the last working set, newest first
   std::vector<std::uint8_t> taken;  ///< scratch, 0 between calls
+  std::int64_t steps = 0;           ///< since it last chose
 
   bool can_rise(std::size_t v) const { return beta[v] < std::max(problem.bounds[v], 0.0); }
   bool can_fall(std::size_t v) const { return beta[v] > std::min(problem.bounds[v], 0.0); }
@@ -31,6 +32,7 @@ class Chooser {
     set.positions.clear();
     find_bounds(task);
     set.violation = violation(task);
+    set.steps = std::exchange(task.steps, 0);
     if (set.violation < task.problem.tolerance) return;
     if (task.problem.variables() <= size)
       take_all(task, set);

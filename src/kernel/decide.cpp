@@ -50,7 +50,7 @@ Block<double> decision_values(const Context& context, const KernelParams& kernel
   Block<double> decisions(queries.rows(), static_cast<std::int32_t>(machines.size()));
   const Union all = unite(machines, kernel.type == KernelType::precomputed ? queries.features() : support.rows());
   if (!all.rows.empty() && queries.rows() > 0)
-    kernel::add_decisions(context, kernel, support.x, all.rows, all.coefficients, queries.x, decisions.view());
+    kernel::add_decisions(context, kernel, support, all.rows, all.coefficients, queries, decisions.view());
   for (std::int64_t i = 0; i < decisions.rows(); ++i)
     for (std::int32_t m = 0; m < decisions.tasks(); ++m) decisions(i, m) -= machines[static_cast<std::size_t>(m)].rho;
   return decisions;

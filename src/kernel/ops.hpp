@@ -9,8 +9,8 @@
 
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
 #include <sheaf/kernel.hpp>
-#include <sheaf/matrix.hpp>
 
 #include "kernel/problem.hpp"
 
@@ -22,6 +22,7 @@ struct WorkingSet {
   std::vector<std::int32_t> positions;  ///< of the variables' rows
   std::vector<std::int32_t> slots;      ///< where their kernel rows lie; the trainer's to fill
   double violation = 0;
+  std::int64_t steps = 0;  ///< pair steps taken since the task last chose
 };
 
 /// Training. Kernel rows live in numbered slots.
@@ -39,16 +40,16 @@ class SvmOps {
 
   /// Tasks 0 .. size-1 from now on: beta = start, g = 0.
   virtual void load_tasks(std::span<const TaskProblem> problems) = 0;
-  /// Kernel rows of these positions against all positions, into these slots. Slots are taken in ascending order.
-  virtual void compute_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots) = 0;
+  /// Kernel rows of these positions, into these slots: the part that stands against the given positions.
+  virtual void compute_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots,
+                            Range against) = 0;
   /// g_task += sum over k of factors[k] * kernel row slots[k].
   virtual void add_rows(std::int32_t task, std::span<const std::int32_t> slots, std::span<const double> factors) = 0;
   /// The next working sets of the given tasks, of at most `size` variables; none for a task whose violation is below
   /// its tolerance.
   virtual void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) = 0;
-  /// Solves the given tasks on their working sets and brings their g up to date; steps[k] pair steps were taken.
-  virtual void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets,
-                       std::span<std::int64_t> steps) = 0;
+  /// Solves the given tasks on their working sets and brings their g up to date. May return before it is done.
+  virtual void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets) = 0;
   /// beta by variable and g by row.
   virtual void fetch(std::int32_t task, std::vector<double>& beta, std::vector<double>& g) = 0;
 };
@@ -60,30 +61,30 @@ struct Coefficients {
   std::vector<double> values;
 };
 
-/// The backend of the context's device. `order` names the rows of x by position.
+/// The backend of the context's device. `order` names the rows of the dataset by position; the dataset must outlive it.
 template <class T>
-std::unique_ptr<SvmOps> make_ops(const Context& context, const Matrix<T>& x, std::span<const std::int32_t> order,
+std::unique_ptr<SvmOps> make_ops(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
                                  const KernelParams& kernel);
 /// decisions(i, m) += sum over support vectors s of value * K(query i, s).
 template <class T>
-void add_decisions(const Context& context, const KernelParams& kernel, const Matrix<T>& support,
+void add_decisions(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                    std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                   const Matrix<T>& queries, BlockView<double> decisions);
+                   const Dataset<T>& queries, BlockView<double> decisions);
 
 // The backends, for these alone.
 template <class T>
-std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Matrix<T>& x, std::span<const std::int32_t> order,
-                                     const KernelParams& kernel);
+std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& dataset,
+                                     std::span<const std::int32_t> order, const KernelParams& kernel);
 template <class T>
-void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Matrix<T>& support,
+void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                       const Matrix<T>& queries, BlockView<double> decisions);
+                       const Dataset<T>& queries, BlockView<double> decisions);
 template <class T>
-std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Matrix<T>& x, std::span<const std::int32_t> order,
-                                      const KernelParams& kernel);
+std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Dataset<T>& dataset,
+                                      std::span<const std::int32_t> order, const KernelParams& kernel);
 template <class T>
-void add_decisions_cuda(const Context& context, const KernelParams& kernel, const Matrix<T>& support,
+void add_decisions_cuda(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                         std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                        const Matrix<T>& queries, BlockView<double> decisions);
+                        const Dataset<T>& queries, BlockView<double> decisions);
 
 }  // namespace sheaf::kernel

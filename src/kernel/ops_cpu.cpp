@@ -65,16 +65,17 @@ class CpuOps final : public SvmOps {
     }
   }
 
-  void compute_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots) override {
+  void compute_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots,
+                    Range against) override {
     for (const std::int32_t slot : slots)
       while (static_cast<std::int64_t>(slabs_.size()) * slab_rows_ <= slot) slabs_.emplace_back(slab_rows_ * stride_);
-    if (kernel_.type == KernelType::precomputed) return copy_rows(positions, slots);
+    if (kernel_.type == KernelType::precomputed) return copy_rows(positions, slots, against);
     const std::int64_t group_bytes = std::max<std::int64_t>(1, columns(table_.x) * 64);
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(lane_bytes / group_bytes, 1, 64)) *
                       static_cast<std::size_t>(cpu::lanes<A>);
     for (std::size_t first = 0; first < positions.size(); first += most) {
       const std::size_t count = std::min(most, positions.size() - first);
-      compute_block(positions.subspan(first, count), slots.subspan(first, count));
+      compute_block(positions.subspan(first, count), slots.subspan(first, count), against);
     }
   }
 
@@ -93,12 +94,11 @@ class CpuOps final : public SvmOps {
     });
   }
 
-  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets,
-               std::span<std::int64_t> steps) override {
+  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets) override {
     std::vector<Change> changes(tasks.size());
     parallel_for(threads_, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t k) {
       const auto at = static_cast<std::size_t>(k);
-      steps[at] = solve(tasks_[static_cast<std::size_t>(tasks[at])], sets[at], changes[at]);
+      solve(tasks_[static_cast<std::size_t>(tasks[at])], sets[at], changes[at]);
     });
     add_changes(tasks, changes);
   }
@@ -115,41 +115,41 @@ class CpuOps final : public SvmOps {
     return slabs_[static_cast<std::size_t>(slot / slab_rows_)].data() + slot % slab_rows_ * stride_;
   }
 
-  void compute_block(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots) {
+  void compute_block(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots, Range against) {
     constexpr auto lanes = static_cast<std::size_t>(cpu::lanes<A>);
     std::vector<cpu::LaneRows<A>> groups;
     for (std::size_t first = 0; first < positions.size(); first += lanes)
       groups.emplace_back(table_, positions.subspan(first, std::min(lanes, positions.size() - first)),
                           columns(table_.x));
-    const std::int64_t tiles = (rows_ + cpu::tile_rows - 1) / cpu::tile_rows;
-    parallel_for(team_for(threads_, rows_ * static_cast<std::int64_t>(positions.size())), tiles,
-                 [&](std::int64_t tile) {
-                   alignas(64) float values[cpu::tile_rows * cpu::lanes<A>];
-                   const std::int64_t first = tile * cpu::tile_rows;
-                   const std::int64_t count = std::min(cpu::tile_rows, rows_ - first);
-                   for (std::size_t group = 0; group < groups.size(); ++group) {
-                     cpu::kernel_tile(kernel_, table_, first, count, groups[group], values);
-                     const std::size_t used = std::min(lanes, positions.size() - group * lanes);
-                     for (std::size_t r = 0; r < used; ++r) {
-                       float* to = row_at(slots[group * lanes + r]) + first;
-                       for (std::int64_t i = 0; i < count; ++i)
-                         to[i] = values[i * cpu::lanes<A> + static_cast<std::int64_t>(r)];
-                     }
-                   }
-                 });
+    const std::int64_t width = against.end - against.begin;
+    const std::int64_t tiles = (width + cpu::tile_rows - 1) / cpu::tile_rows;
+    const int team = team_for(threads_, width * static_cast<std::int64_t>(positions.size()));
+    parallel_for(team, tiles, [&](std::int64_t tile) {
+      alignas(64) float values[cpu::tile_rows * cpu::lanes<A>];
+      const std::int64_t first = against.begin + tile * cpu::tile_rows;
+      const std::int64_t count = std::min(cpu::tile_rows, against.end - first);
+      for (std::size_t group = 0; group < groups.size(); ++group) {
+        cpu::kernel_tile(kernel_, table_, first, count, groups[group], values);
+        const std::size_t used = std::min(lanes, positions.size() - group * lanes);
+        for (std::size_t r = 0; r < used; ++r) {
+          float* to = row_at(slots[group * lanes + r]) + first;
+          for (std::int64_t i = 0; i < count; ++i) to[i] = values[i * cpu::lanes<A> + static_cast<std::int64_t>(r)];
+        }
+      }
+    });
   }
 
   /// Column j of a precomputed table is the position's row of the dataset: the table's columns follow its rows.
-  void copy_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots) {
+  void copy_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots, Range against) {
     const auto& x = std::get<DenseMatrix<A>>(table_.x);
     parallel_for(threads_, static_cast<std::int64_t>(positions.size()), [&](std::int64_t k) {
       const A* from = x.values.data() + positions[static_cast<std::size_t>(k)] * x.columns;
       float* to = row_at(slots[static_cast<std::size_t>(k)]);
-      for (std::int64_t i = 0; i < rows_; ++i) to[i] = static_cast<float>(from[i]);
+      for (std::int64_t i = against.begin; i < against.end; ++i) to[i] = static_cast<float>(from[i]);
     });
   }
 
-  std::int64_t solve(TaskState& task, const WorkingSet& set, Change& change) {
+  void solve(TaskState& task, const WorkingSet& set, Change& change) {
     const TaskProblem& problem = task.problem;
     std::vector<std::size_t> order(set.variables.size());  // the first group before the second
     std::iota(order.begin(), order.end(), 0);
@@ -169,7 +169,7 @@ class CpuOps final : public SvmOps {
     const double tolerance = problem.variables() == static_cast<std::int64_t>(order.size())
                                  ? problem.tolerance
                                  : std::max(problem.tolerance, 0.1 * set.violation);
-    const std::int64_t steps = small.solve(tolerance * 0.999, 100 * small.size());
+    task.steps += small.solve(tolerance * 0.999, 100 * small.size());
     for (std::size_t k = 0; k < order.size(); ++k) {
       const auto v = static_cast<std::size_t>(set.variables[order[k]]);
       const double delta = small.beta[places[k]] - task.beta[v];
@@ -178,7 +178,6 @@ class CpuOps final : public SvmOps {
       change.rows.push_back(row_at(set.slots[order[k]]));
       change.factors.push_back(delta);
     }
-    return steps;
   }
 
   void fill(const TaskState& task, const WorkingSet& set, const std::vector<std::size_t>& order,
@@ -224,32 +223,17 @@ class CpuOps final : public SvmOps {
   std::vector<TaskState> tasks_;
 };
 
-/// K(i, j) of a precomputed kernel, rows and columns in the order of training.
-template <class T>
-Table<float> precomputed_table(const Matrix<T>& x, std::span<const std::int32_t> order, int threads) {
-  const auto rows = take_rows<float>(x, order, 0, threads);
-  const auto& from = std::get<DenseMatrix<float>>(rows.x);
-  const auto n = static_cast<std::int64_t>(order.size());
-  DenseMatrix<float> to{n, n, Array<float>(n * n)};
-  parallel_ranges(threads, n, 16, [&](Range range) {
-    for (std::int64_t i = range.begin; i < range.end; ++i)
-      for (std::int64_t j = 0; j < n; ++j)
-        to.values[i * n + j] = from.values[i * from.columns + order[static_cast<std::size_t>(j)]];
-  });
-  return {std::move(to), {}};
-}
-
 template <class A, class T>
-void decide(const Context& context, const KernelParams& kernel, const Matrix<T>& support,
-            std::span<const std::int32_t> support_rows, const Coefficients& coefficients, const Matrix<T>& queries,
+void decide(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
+            std::span<const std::int32_t> support_rows, const Coefficients& coefficients, const Dataset<T>& queries,
             BlockView<double> decisions) {
   constexpr auto lanes = static_cast<std::int64_t>(cpu::lanes<A>);
-  const auto table = take_rows<A>(support, support_rows, dense_share, context.threads());
-  std::vector<std::int32_t> all(static_cast<std::size_t>(rows(queries)));
+  const auto table = take_rows<A>(support.x, support_rows, dense_share, context.threads());
+  std::vector<std::int32_t> all(static_cast<std::size_t>(queries.rows()));
   std::iota(all.begin(), all.end(), 0);
-  const auto asked = take_rows<A>(queries, all, dense_share, context.threads());
+  const auto asked = take_rows<A>(queries.x, all, dense_share, context.threads());
   const std::int64_t vectors = rows(table.x);
-  parallel_for(context.threads(), (rows(queries) + lanes - 1) / lanes, [&](std::int64_t group) {
+  parallel_for(context.threads(), (queries.rows() + lanes - 1) / lanes, [&](std::int64_t group) {
     const auto first = static_cast<std::size_t>(group * lanes);
     const std::size_t count = std::min(static_cast<std::size_t>(lanes), all.size() - first);
     const cpu::LaneRows<A> rows(asked, std::span<const std::int32_t>(all).subspan(first, count), columns(table.x));
@@ -276,10 +260,10 @@ void decide(const Context& context, const KernelParams& kernel, const Matrix<T>&
 /// The kernel values stand in the queries themselves.
 template <class T>
 void decide_precomputed(const Context& context, std::span<const std::int32_t> support_rows,
-                        const Coefficients& coefficients, const Matrix<T>& queries, BlockView<double> decisions) {
-  std::vector<std::int32_t> all(static_cast<std::size_t>(rows(queries)));
+                        const Coefficients& coefficients, const Dataset<T>& queries, BlockView<double> decisions) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(queries.rows()));
   std::iota(all.begin(), all.end(), 0);
-  const auto table = take_rows<double>(queries, all, 0, context.threads());
+  const auto table = take_rows<double>(queries.x, all, 0, context.threads());
   const auto& x = std::get<DenseMatrix<double>>(table.x);
   parallel_ranges(context.threads(), x.rows, 16, [&](Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i)
@@ -293,33 +277,33 @@ void decide_precomputed(const Context& context, std::span<const std::int32_t> su
 }  // namespace
 
 template <class T>
-std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Matrix<T>& x, std::span<const std::int32_t> order,
-                                     const KernelParams& kernel) {
+std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& dataset,
+                                     std::span<const std::int32_t> order, const KernelParams& kernel) {
   const int threads = context.threads();
   if (kernel.type == KernelType::precomputed)
-    return std::make_unique<CpuOps<float>>(precomputed_table(x, order, threads), kernel, threads);
-  if (float_suffices(x, kernel))
-    return std::make_unique<CpuOps<float>>(take_rows<float>(x, order, dense_share, threads), kernel, threads);
-  return std::make_unique<CpuOps<double>>(take_rows<double>(x, order, dense_share, threads), kernel, threads);
+    return std::make_unique<CpuOps<float>>(precomputed_table(dataset.x, order, threads), kernel, threads);
+  if (float_suffices(dataset.x, kernel, threads))
+    return std::make_unique<CpuOps<float>>(take_rows<float>(dataset.x, order, dense_share, threads), kernel, threads);
+  return std::make_unique<CpuOps<double>>(take_rows<double>(dataset.x, order, dense_share, threads), kernel, threads);
 }
 
 template <class T>
-void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Matrix<T>& support,
+void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                       const Matrix<T>& queries, BlockView<double> decisions) {
+                       const Dataset<T>& queries, BlockView<double> decisions) {
   if (kernel.type == KernelType::precomputed)
     return decide_precomputed(context, support_rows, coefficients, queries, decisions);
-  if (float_suffices(support, kernel) && float_suffices(queries, kernel))
+  if (float_suffices(support.x, kernel, context.threads()) && float_suffices(queries.x, kernel, context.threads()))
     decide<float>(context, kernel, support, support_rows, coefficients, queries, decisions);
   else
     decide<double>(context, kernel, support, support_rows, coefficients, queries, decisions);
 }
 
-#define SHEAF_KERNEL_CPU(T)                                                                                      \
-  template std::unique_ptr<SvmOps> make_cpu_ops(const Context&, const Matrix<T>&, std::span<const std::int32_t>, \
-                                                const KernelParams&);                                            \
-  template void add_decisions_cpu(const Context&, const KernelParams&, const Matrix<T>&,                         \
-                                  std::span<const std::int32_t>, const Coefficients&, const Matrix<T>&,          \
+#define SHEAF_KERNEL_CPU(T)                                                                                       \
+  template std::unique_ptr<SvmOps> make_cpu_ops(const Context&, const Dataset<T>&, std::span<const std::int32_t>, \
+                                                const KernelParams&);                                             \
+  template void add_decisions_cpu(const Context&, const KernelParams&, const Dataset<T>&,                         \
+                                  std::span<const std::int32_t>, const Coefficients&, const Dataset<T>&,          \
                                   BlockView<double>);
 SHEAF_KERNEL_CPU(float)
 SHEAF_KERNEL_CPU(double)

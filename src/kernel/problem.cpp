@@ -90,6 +90,14 @@ void check_task(const SvmSheaf& sheaf, const SvmTask& task) {
 
 }  // namespace
 
+std::vector<Range> RowOrder::parts() const {
+  const auto count = static_cast<std::int64_t>(rows.size());
+  if (classes.empty()) return {{0, count}};
+  std::vector<Range> result = classes;
+  result.push_back({classes.back().end, count});
+  return result;
+}
+
 RowOrder order_rows(const SvmSheaf& sheaf) {
   RowOrder order;
   order.rows.resize(static_cast<std::size_t>(sheaf.examples));
@@ -122,9 +130,12 @@ void place_rows(const SvmSheaf& sheaf, const RowOrder& order, const SvmTask& tas
   problem.sides = is_regression(sheaf.kind) ? 2 : 1;
   problem.ranges[0] = {0, sheaf.examples};
   if (task.negative != SvmTask::rest && !order.classes.empty()) {
-    problem.ranges[0] = order.classes[static_cast<std::size_t>(std::min(task.positive, task.negative))];
-    if (task.positive != task.negative)
-      problem.ranges[1] = order.classes[static_cast<std::size_t>(std::max(task.positive, task.negative))];
+    problem.parts[0] = std::min(task.positive, task.negative);
+    problem.ranges[0] = order.classes[static_cast<std::size_t>(problem.parts[0])];
+    if (task.positive != task.negative) {
+      problem.parts[1] = std::max(task.positive, task.negative);
+      problem.ranges[1] = order.classes[static_cast<std::size_t>(problem.parts[1])];
+    }
   }
   for (const Range& range : problem.ranges) problem.rows += range.end - range.begin;
 }

@@ -22,12 +22,16 @@ namespace sheaf::kernel {
 struct RowOrder {
   std::vector<std::int32_t> rows;  ///< position to row of the dataset
   std::vector<Range> classes;      ///< positions of each class; empty: as in the dataset
+
+  /// What kernel rows are cut into: the classes and the rest, or the whole.
+  std::vector<Range> parts() const;
 };
 RowOrder order_rows(const SvmSheaf& sheaf);
 
 /// One task: its rows are the ranges of positions, one behind the other; variable v stands at row v % rows.
 struct TaskProblem {
   Range ranges[2];
+  std::int32_t parts[2] = {0, -1};  ///< the numbers of the ranges among the order's parts; negative: none
   std::int64_t rows = 0;
   int sides = 1;  ///< variables a row
   bool grouped = false;

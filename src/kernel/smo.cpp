@@ -33,7 +33,15 @@ class Trainer {
  public:
   Trainer(const Context& context, const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order, SvmOps& ops,
           std::int64_t slots)
-      : context_(context), sheaf_(sheaf), params_(params), order_(order), ops_(ops), cache_(sheaf.examples, slots) {
+      : context_(context),
+        sheaf_(sheaf),
+        params_(params),
+        order_(order),
+        ops_(ops),
+        parts_(order.parts()),
+        cache_(sheaf.examples, slots, parts_.size()) {
+    all_parts_.resize(parts_.size());
+    std::iota(all_parts_.begin(), all_parts_.end(), 0);
     size_ = static_cast<std::int32_t>(std::min<std::int64_t>(ops.working_set_size(), slots));
     fits_.tasks.resize(sheaf.tasks.size());
     if (params.decisions)
@@ -89,7 +97,11 @@ class Trainer {
       const std::size_t count = std::min(most, positions.size() - first);
       const auto chunk = std::span(positions).subspan(first, count);
       count_asked(task, chunk);
-      ops_.add_rows(task, bring(chunk), std::span(factors).subspan(first, count));
+      WorkingSet set;
+      set.positions.assign(chunk.begin(), chunk.end());
+      const std::int32_t tasks[] = {task};
+      bring(tasks, {&set, 1});
+      ops_.add_rows(task, set.slots, std::span(factors).subspan(first, count));
     }
   }
 
@@ -101,6 +113,7 @@ class Trainer {
     for (std::size_t k = 0; k < active.size(); ++k) {
       End& end = ends_[index(active[k])];
       end.violation = sets_[k].violation;
+      end.iterations += sets_[k].steps;
       end.converged = sets_[k].variables.empty();
       if (end.converged || end.iterations >= most_iterations(active[k])) continue;
       ++end.rounds;
@@ -133,41 +146,43 @@ class Trainer {
   }
 
   void improve(std::span<const std::int32_t> tasks, std::span<WorkingSet> sets) {
-    std::vector<std::int32_t> positions;
-    for (std::size_t k = 0; k < tasks.size(); ++k) {
-      count_asked(tasks[k], sets[k].positions);
-      positions.insert(positions.end(), sets[k].positions.begin(), sets[k].positions.end());
-    }
-    const std::vector<std::int32_t> slots = bring(positions);
-    auto at = slots.begin();
-    for (WorkingSet& set : sets) {
-      set.slots.assign(at, at + static_cast<std::ptrdiff_t>(set.positions.size()));
-      at += static_cast<std::ptrdiff_t>(set.positions.size());
-    }
-    std::vector<std::int64_t> steps(tasks.size());
-    ops_.improve(tasks, sets, steps);
-    for (std::size_t k = 0; k < tasks.size(); ++k) ends_[index(tasks[k])].iterations += steps[k];
+    for (std::size_t k = 0; k < tasks.size(); ++k) count_asked(tasks[k], sets[k].positions);
+    bring(tasks, sets);
+    ops_.improve(tasks, sets);
   }
 
-  /// The slots of these positions, whose missing rows are computed together.
-  std::vector<std::int32_t> bring(std::span<const std::int32_t> positions) {
-    std::vector<std::int32_t> slots;
-    std::vector<std::pair<std::int32_t, std::int32_t>> missing;  // slot and position
-    for (const std::int32_t position : positions) {
-      bool is_missing = false;
-      slots.push_back(cache_.take(position, is_missing));
-      if (is_missing) missing.emplace_back(slots.back(), position);
+  /// Gives the sets' rows slots; what tasks need of them and is missing is computed together.
+  void bring(std::span<const std::int32_t> tasks, std::span<WorkingSet> sets) {
+    std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> missing(parts_.size());  // slot and position
+    for (std::size_t k = 0; k < tasks.size(); ++k) {
+      sets[k].slots.clear();
+      for (const std::int32_t position : sets[k].positions) {
+        const std::int32_t slot = cache_.take(position);
+        sets[k].slots.push_back(slot);
+        for (const std::int32_t part : needed_parts(tasks[k]))
+          if (part >= 0 && cache_.must_compute(slot, index(part))) missing[index(part)].emplace_back(slot, position);
+      }
     }
+    for (std::size_t part = 0; part < parts_.size(); ++part) compute(missing[part], parts_[part]);
+  }
+
+  /// Tasks over all rows need every part.
+  std::span<const std::int32_t> needed_parts(std::int32_t task) {
+    if (problems_[index(task)].rows < sheaf_.examples || parts_.size() == 1) return problems_[index(task)].parts;
+    return all_parts_;
+  }
+
+  void compute(std::vector<std::pair<std::int32_t, std::int32_t>>& missing, Range against) {
+    if (missing.empty() || against.begin == against.end) return;
     std::sort(missing.begin(), missing.end());
-    std::vector<std::int32_t> missing_positions;
-    std::vector<std::int32_t> missing_slots;
+    std::vector<std::int32_t> positions;
+    std::vector<std::int32_t> slots;
     for (const auto& [slot, position] : missing) {
-      missing_slots.push_back(slot);
-      missing_positions.push_back(position);
+      slots.push_back(slot);
+      positions.push_back(position);
     }
-    if (!missing.empty()) ops_.compute_rows(missing_positions, missing_slots);
-    fits_.counts.computed += static_cast<std::int64_t>(missing.size()) * sheaf_.examples;
-    return slots;
+    ops_.compute_rows(positions, slots, against);
+    fits_.counts.computed += static_cast<std::int64_t>(missing.size()) * (against.end - against.begin);
   }
 
   void count_asked(std::int32_t task, std::span<const std::int32_t> positions) {
@@ -212,7 +227,9 @@ class Trainer {
   const SvmParams& params_;
   const RowOrder& order_;
   SvmOps& ops_;
+  std::vector<Range> parts_;
   RowCache cache_;
+  std::vector<std::int32_t> all_parts_;
   std::int32_t size_ = 0;
   std::vector<TaskProblem> problems_;
   std::vector<End> ends_;
@@ -243,7 +260,7 @@ SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const Svm
   using namespace kernel;
   check_sheaf(sheaf, dataset.rows(), dataset.features(), params);
   const RowOrder order = order_rows(sheaf);
-  const auto ops = make_ops(context, dataset.x, order.rows, params.kernel);
+  const auto ops = make_ops(context, dataset, order.rows, params.kernel);
   const std::int64_t room = context.memory() / 4;  // for variables
   const std::int64_t slots = slots_for(context, sheaf.examples, 2 * matrix_bytes(dataset.x) + room);
   Trainer trainer(context, sheaf, params, order, *ops,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "core/parallel.hpp"
 
@@ -88,21 +89,42 @@ Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, doub
 }
 
 template <class T>
-bool float_suffices(const Matrix<T>& x, const KernelParams& kernel) {
+bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads) {
   if (kernel.type == KernelType::precomputed) return true;
   if (kernel.type != KernelType::rbf) return false;
   double largest = 0;
   bool whole = true;
-  for (std::int64_t i = 0; i < rows(x); ++i) {
-    double norm = 0;
-    for_entries(x, i, [&](std::int64_t, T value) {
-      norm += static_cast<double>(value) * static_cast<double>(value);
-      whole = whole && value == std::trunc(value);
-    });
-    largest = std::max(largest, norm);
-  }
+  std::mutex mutex;
+  parallel_ranges(threads, rows(x), 1024, [&](Range range) {
+    double largest_here = 0;
+    bool whole_here = true;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      double norm = 0;
+      for_entries(x, i, [&](std::int64_t, T value) {
+        norm += static_cast<double>(value) * static_cast<double>(value);
+        whole_here = whole_here && value == std::trunc(value);
+      });
+      largest_here = std::max(largest_here, norm);
+    }
+    const std::lock_guard lock(mutex);
+    largest = std::max(largest, largest_here);
+    whole = whole && whole_here;
+  });
   constexpr double harmless = 16;  // gamma |x|^2 of which float loses about 1e-6
   return kernel.gamma * largest <= harmless || (whole && largest < (1 << 22));
+}
+
+template <class T>
+Table<float> precomputed_table(const Matrix<T>& x, std::span<const std::int32_t> order, int threads) {
+  const auto from = dense_rows<float>(x, order, threads);
+  const auto n = static_cast<std::int64_t>(order.size());
+  DenseMatrix<float> to{n, n, Array<float>(n * n)};
+  parallel_ranges(threads, n, 16, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        to.values[i * n + j] = from.values[i * from.columns + order[static_cast<std::size_t>(j)]];
+  });
+  return {std::move(to), {}};
 }
 
 #define SHEAF_TABLE(A, T) \
@@ -112,7 +134,9 @@ SHEAF_TABLE(float, double)
 SHEAF_TABLE(double, float)
 SHEAF_TABLE(double, double)
 #undef SHEAF_TABLE
-template bool float_suffices(const Matrix<float>&, const KernelParams&);
-template bool float_suffices(const Matrix<double>&, const KernelParams&);
+template bool float_suffices(const Matrix<float>&, const KernelParams&, int);
+template bool float_suffices(const Matrix<double>&, const KernelParams&, int);
+template Table<float> precomputed_table(const Matrix<float>&, std::span<const std::int32_t>, int);
+template Table<float> precomputed_table(const Matrix<double>&, std::span<const std::int32_t>, int);
 
 }  // namespace sheaf::kernel

@@ -26,6 +26,10 @@ Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, doub
 /// Whether inner products may be summed in float. |x|^2 + |y|^2 - 2 x'y cancels: its error times gamma must stay far
 /// below the tolerances in use, or be none at all, as with integers. Other kernels are summed in double.
 template <class T>
-bool float_suffices(const Matrix<T>& x, const KernelParams& kernel);
+bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads);
+
+/// A precomputed kernel with rows and columns in the given order: dense, without norms.
+template <class T>
+Table<float> precomputed_table(const Matrix<T>& x, std::span<const std::int32_t> order, int threads);
 
 }  // namespace sheaf::kernel
