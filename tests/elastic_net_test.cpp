@@ -187,12 +187,11 @@ TEST_P(Nets, EveryModelOfAGridIsOptimal) {
           const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
           const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
           const auto verdict = judge(plain, {alpha, path.l1_ratio, intercept, standardise, logistic()}, model);
-          EXPECT_TRUE(model.fit.converged);
+          EXPECT_TRUE(model.fit.converged) << shape.rows << " x " << shape.features << " l1 " << path.l1_ratio << " alpha " << alpha << (intercept ? " intercept" : "") << (standardise ? " standardise" : "") << ", epochs " << model.fit.epochs << " gap " << model.fit.gap << " of " << model.fit.tolerance << " nonzeros " << model.fit.nonzeros;
           EXPECT_LT(verdict.gap, 1.01e-8);
           EXPECT_LT(verdict.violation, 2e-3);
           EXPECT_NEAR(model.fit.objective, verdict.objective, 1e-10 * (1 + verdict.objective));
-          if (model.alpha == 0) EXPECT_TRUE(model.features.empty()) << "above the largest alpha";
-          if (model.alpha == 1) EXPECT_FALSE(model.features.empty()) << "below the largest alpha";
+          EXPECT_EQ(model.features.empty(), model.alpha == 0) << "the first alpha is above the largest";
         }
       }
   }

@@ -87,11 +87,12 @@ SHEAF_HOST_DEVICE inline int lowest_bucket(const std::int32_t* counts, std::int3
   return lowest;
 }
 
-/// Memory for vectors over rows: q and s always, z and step for the logistic loss.
+/// Memory for vectors over rows: z and step for the logistic loss only.
 template <class T>
 struct LaneRows {
   T* q = nullptr;
   T* s = nullptr;
+  T* before = nullptr;  ///< q before an extrapolation
   T* z = nullptr;
   T* step = nullptr;
 };
@@ -106,8 +107,25 @@ struct LaneFeatures {
   T* curvature = nullptr;
   T* penalty1 = nullptr;
   T* penalty2 = nullptr;
-  T* start = nullptr;  ///< logistic loss: weights before the Newton step; shotgun: the last good ones
+  T* start = nullptr;    ///< logistic loss: weights before the Newton step; shotgun: the last good ones
+  T* history = nullptr;  ///< weights after each of the last passes, lane_history of them
 };
+/// Passes between extrapolations, and one.
+inline constexpr int lane_history = 6;
+/// Vectors over rows and over the working set that a lane needs.
+constexpr int lane_row_vectors(bool logistic) { return logistic ? 5 : 3; }
+inline constexpr int lane_feature_vectors = 6 + lane_history;
+
+template <class T>
+SHEAF_HOST_DEVICE LaneRows<T> lane_rows(T* memory, std::int64_t examples, bool logistic) {
+  return {memory, memory + examples, memory + 2 * examples, logistic ? memory + 3 * examples : nullptr,
+          logistic ? memory + 4 * examples : nullptr};
+}
+template <class T>
+SHEAF_HOST_DEVICE LaneFeatures<T> lane_features(const std::int32_t* list, std::int32_t count, T* memory) {
+  const auto at = [&](std::int64_t k) { return memory + k * count; };
+  return {list, count, at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
+}
 
 enum class LaneOrder : std::uint8_t { active, cyclic, random, parallel };
 
@@ -443,17 +461,121 @@ class LaneSolver {
         gained = visit_random();
       } else {
         gained = visit_all();
-        if (rules_.order == LaneOrder::active)
-          for (int turn = 0; turn < 8 && epochs_ < rules_.max_epochs; ++turn) {
-            const double more = visit_nonzero();
-            gained += more;
-            if (more <= little * 0.1) break;
-          }
+        if (rules_.order == LaneOrder::active) gained += refine(little);
       }
       all += gained;
       if (gained <= little) break;
     }
     return all;
+  }
+
+  /// Passes over the features that have a weight, and a leap to where they lead.
+  SHEAF_HOST_DEVICE double refine(double little) {
+    double gained = 0;
+    remember(0);
+    for (int turn = 1; turn < lane_history; ++turn) {
+      const double more = visit_nonzero();
+      gained += more;
+      // Within a Newton step more precision is lost on the next one; without, slow passes are what a leap is for.
+      if (more <= (Logistic ? little * 0.1 : 0)) return gained;
+      remember(turn);
+    }
+    return gained + extrapolate();
+  }
+
+  SHEAF_HOST_DEVICE void remember(int turn) {
+    T* to = features_.history + static_cast<std::int64_t>(turn) * features_.count;
+    over_features([&](std::int32_t k) { to[k] = features_.w[k]; });
+    team_.sync();
+  }
+
+  /// Anderson's acceleration: the mixture of the last passes whose steps cancel best, if it is better than the last.
+  SHEAF_HOST_DEVICE double extrapolate() {
+    constexpr int steps = lane_history - 1;
+    double share[steps];
+    if (!cancelling(share)) return 0;
+    const double now = model_value();
+    over_rows([&](std::int64_t i) { rows_.before[i] = rows_.q[i]; });
+    const double shift = shift_;
+    team_.sync();
+    const T* last = features_.history + static_cast<std::int64_t>(steps) * features_.count;
+    for (std::int32_t k = 0; k < features_.count; ++k) {
+      if (last[k] == 0) continue;
+      double mixed_weight = 0;
+      for (int h = 0; h < steps; ++h)
+        mixed_weight += share[h] * double(features_.history[static_cast<std::int64_t>(h + 1) * features_.count + k]);
+      const T w = static_cast<T>(mixed_weight);
+      const T step = w - last[k];
+      if (step == 0) continue;
+      apply(team_, k, step, w);
+      shift_ += double(step) * double(features_.mean[k]);
+      team_.sync();
+    }
+    epochs_ += 1;
+    const double gain = now - model_value();
+    if (gain > 0) return gain;
+    over_features([&](std::int32_t k) { features_.w[k] = last[k]; });
+    over_rows([&](std::int64_t i) { rows_.q[i] = rows_.before[i]; });
+    shift_ = shift;
+    team_.sync();
+    return 0;
+  }
+
+  /// The shares, of sum 1, that make the mixture of the remembered steps shortest. False: there are no such.
+  SHEAF_HOST_DEVICE bool cancelling(double* share) const {
+    constexpr int steps = lane_history - 1;
+    double gram[steps][steps];
+    const T* history = features_.history;
+    const auto step = [&](int h, std::int32_t k) {
+      const std::int64_t at = static_cast<std::int64_t>(h) * features_.count + k;
+      return double(history[at + features_.count]) - double(history[at]);
+    };
+    double trace = 0;
+    for (int a = 0; a < steps; ++a)
+      for (int b = 0; b <= a; ++b) {
+        double sum = 0;
+        over_features([&](std::int32_t k) { sum += step(a, k) * step(b, k); });
+        gram[a][b] = gram[b][a] = team_.sum(sum);
+        if (a == b) trace += gram[a][a];
+      }
+    if (!(trace > 0)) return false;
+    for (int a = 0; a < steps; ++a) {
+      gram[a][a] += 1e-12 * trace;
+      share[a] = 1;
+    }
+    for (int a = 0; a < steps; ++a) {  // Gauss's elimination; the matrix is positive definite
+      if (!(gram[a][a] > 0)) return false;
+      for (int r = a + 1; r < steps; ++r) {
+        const double factor = gram[r][a] / gram[a][a];
+        for (int c = a; c < steps; ++c) gram[r][c] -= factor * gram[a][c];
+        share[r] -= factor * share[a];
+      }
+    }
+    double sum = 0;
+    for (int a = steps - 1; a >= 0; --a) {
+      for (int c = a + 1; c < steps; ++c) share[a] -= gram[a][c] * share[c];
+      share[a] /= gram[a][a];
+      sum += share[a];
+    }
+    if (!(std::abs(sum) > 0)) return false;
+    for (int a = 0; a < steps; ++a) share[a] /= sum;
+    return true;
+  }
+
+  /// What passes make smaller: the quadratic model of the loss, and the penalties.
+  SHEAF_HOST_DEVICE double model_value() const {
+    const double squares = sum_rows([&](std::int64_t i) {
+      const double s = rows_.s[i];
+      if (!(s > 0)) return 0.0;
+      const double r = double(rows_.q[i]) / s + shift_;
+      return s * r * r;
+    });
+    double penalty = 0;
+    over_features([&](std::int32_t k) {
+      const double w = features_.w[k];
+      penalty += double(features_.penalty1[k]) * std::abs(w) + double(features_.penalty2[k]) / 2 * w * w;
+    });
+    return squares / (2 * task_.total) + team_.sum(penalty);
   }
 
   /// How far along the Newton step the true objective falls enough; weights and z go there.

@@ -242,15 +242,10 @@ class CpuNetOps final : public NetOps<T> {
     const auto lane = static_cast<std::size_t>(order.lane);
     const auto& set = sets_[lane];
     const auto size = static_cast<std::int64_t>(set.size());
-    Array<T> over_rows(rows_ * (Logistic ? 4 : 2));
-    Array<T> over_features(size * 6);
-    T* rows = over_rows.data();
-    T* features = over_features.data();
-    const LaneRows<T> vectors{rows, rows + rows_, Logistic ? rows + 2 * rows_ : nullptr,
-                              Logistic ? rows + 3 * rows_ : nullptr};
-    const LaneFeatures<T> working{set.data(),          static_cast<std::int32_t>(size), features,
-                                  features + size,     features + 2 * size,             features + 3 * size,
-                                  features + 4 * size, features + 5 * size};
+    Array<T> over_rows(rows_ * lane_row_vectors(Logistic));
+    Array<T> over_features(size * lane_feature_vectors);
+    const auto vectors = lane_rows(over_rows.data(), rows_, Logistic);
+    const auto working = lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data());
     LaneSolver<Logistic, Single, T, Columns> solver(single_, x, tasks_[lane], vectors, working, order.rules);
     return solver.run(blocks.w.data + order.lane, blocks.z.data + order.lane, blocks.u.data + order.lane,
                       blocks.w.stride, order.intercept, order.tolerance);
