@@ -57,6 +57,9 @@ NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSh
       linear_(make_ops<T>(context, dataset)),
       ops_(make_net_ops<T>(context, dataset, *linear_)) {
   ops_->load_tables(sheaf, params, totals_);
+  if (params.solver == NetSolver::shotgun)
+    parallel_ = params.parallel > 0 ? params.parallel
+                                    : estimate_parallel<T>(*linear_, *ops_, sheaf, totals_, features_);
 }
 
 template <class T>
@@ -386,10 +389,9 @@ void NetRun<T>::choose_features() {
     const auto& sums = sums_[static_cast<std::size_t>(t)];
     const auto nonzeros = static_cast<std::int32_t>(sums.nonzeros);
     course.wanted = std::max({smallest_set, 2 * nonzeros, course.wanted});
-    const double bend = params_.loss == Loss::logistic ? 4 : 1;  // the dual's curvature
     const double radius = all || sums.ratio == std::numeric_limits<double>::infinity()
                               ? std::numeric_limits<double>::infinity()
-                              : std::sqrt(2 * course.gap / bend);
+                              : std::sqrt(2 * course.gap * largest_bend(params_.loss));
     choices.push_back({t, all ? static_cast<std::int32_t>(features_) : course.wanted, feasible_scale(sums.ratio), radius});
   }
   std::vector<std::int32_t> sizes(choices.size());
@@ -408,7 +410,7 @@ void NetRun<T>::solve() {
     order.rules.order = order_of(params_.solver);
     order.rules.max_epochs = std::max(1, params_.max_epochs - course.epochs);
     order.rules.seed = context_.seed() + static_cast<std::uint64_t>(course.stretch);
-    order.rules.parallel = course.parallel > 0 ? course.parallel : params_.parallel;
+    order.rules.parallel = course.parallel > 0 ? course.parallel : parallel_;
     orders.push_back(order);
   }
   std::vector<LaneReport> reports(orders.size());

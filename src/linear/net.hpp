@@ -24,6 +24,11 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
 /// What the model without features is for each path.
 std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals);
 
+/// Features that may be updated at once, for the row weights of a sheaf whose tables are loaded; see net_parallel.cpp.
+template <class T>
+std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
+                               std::span<const double> totals, std::int64_t features);
+
 /// Part of a path: its alphas, and where it begins.
 struct NetStretch {
   std::int32_t path = 0;
@@ -94,6 +99,7 @@ class NetRun {
   std::unique_ptr<LinearOps<T>> linear_;
   std::unique_ptr<NetOps<T>> ops_;
   std::vector<NetStretch> stretches_;
+  std::int32_t parallel_ = 1;
   std::int32_t heads_ = 0;  // the first stretches, whose models others begin with
   std::vector<NetCourse> courses_;
   std::vector<FeatureSums> sums_;

@@ -55,6 +55,49 @@ struct LaneTask {
   }
 };
 
+/// The tables that models of one sheaf share; pointers to none are null.
+template <class T>
+struct LaneTables {
+  std::int64_t examples;
+  const T* targets;
+  std::int64_t target_columns;
+  const float* weights;
+  std::int64_t weight_columns;
+  const T* factors;
+  const T* means;
+  const T* variances;
+  bool intercept;
+  bool standardise;
+};
+
+template <class T>
+LaneTask<T> lane_task(const LaneTables<T>& tables, std::int32_t rows, std::int32_t target, double total, double center,
+                      double alpha1, double alpha2) {
+  return {tables.examples,
+          tables.targets + target,
+          tables.target_columns,
+          tables.weights != nullptr ? tables.weights + rows : nullptr,
+          tables.weight_columns,
+          total,
+          center,
+          tables.factors,
+          tables.means + rows,
+          tables.variances + rows,
+          tables.weight_columns,
+          alpha1,
+          alpha2,
+          tables.intercept,
+          tables.standardise};
+}
+
+/// What centres feature j and scales it to length 1.
+template <class T>
+SHEAF_HOST_DEVICE inline void normalise(const LaneTask<T>& task, std::int64_t j, T& mean, T& scale) {
+  const T curvature = task.curvature(j);
+  mean = task.intercept ? task.mean(j) : T(0);
+  scale = curvature > 0 ? 1 / std::sqrt(curvature) : T(0);
+}
+
 /// Of a feature with mean `mean`: `squares` from the mean over its stored entries, which have the weight `seen` of
 /// `total`; the others are 0. What only rounding makes of a constant feature is 0.
 SHEAF_HOST_DEVICE inline double variance_of(double mean, double squares, double seen, double total) {
@@ -113,7 +156,7 @@ struct LaneFeatures {
 /// Passes between extrapolations, and one.
 inline constexpr int lane_history = 6;
 /// Vectors over rows and over the working set that a lane needs.
-constexpr int lane_row_vectors(bool logistic) { return logistic ? 5 : 3; }
+SHEAF_HOST_DEVICE constexpr int lane_row_vectors(bool logistic) { return logistic ? 5 : 3; }
 inline constexpr int lane_feature_vectors = 6 + lane_history;
 
 template <class T>
@@ -329,8 +372,10 @@ class LaneSolver {
            task_.total;
   }
 
-  SHEAF_HOST_DEVICE T gradient(std::int32_t k) const {
-    return (x_.dot(team_, features_.list[k], rows_.q) + static_cast<T>(shift_ * volume_) * features_.mean[k]) /
+  SHEAF_HOST_DEVICE T gradient(std::int32_t k) const { return gradient_by(team_, k); }
+  template <class Part>
+  SHEAF_HOST_DEVICE T gradient_by(const Part& part, std::int32_t k) const {
+    return (x_.dot(part, features_.list[k], rows_.q) + static_cast<T>(shift_ * volume_) * features_.mean[k]) /
            static_cast<T>(task_.total);
   }
 
@@ -444,6 +489,72 @@ class LaneSolver {
     return static_cast<std::int32_t>(mixed(rules_.seed ^ mixed(draw)) % static_cast<std::uint64_t>(features_.count));
   }
 
+  /// All features once, `parallel_` of them at a time, in an order drawn anew: start + turn * stride modulo their number.
+  /// Steps of one time are computed from the same residuals, so that together they may go too far: then half as many
+  /// are taken at once from then on, and the work goes on from the last weights that were good.
+  SHEAF_HOST_DEVICE double visit_parallel() {
+    const auto count = static_cast<std::uint64_t>(features_.count);
+    const std::uint64_t draw = mixed(rules_.seed ^ mixed(static_cast<std::uint64_t>(epochs_)));
+    const std::uint64_t start = draw % count;
+    std::uint64_t stride = mixed(draw) % count;
+    while (!coprime(stride, count)) stride = (stride + 1) % count;
+    const double before = model_value();
+    remember(0);
+    over_rows([&](std::int64_t i) { rows_.before[i] = rows_.q[i]; });
+    const double shift = shift_;
+    team_.sync();
+    for (std::int32_t first = 0; first < features_.count; first += parallel_) {
+      const std::int32_t size = first + parallel_ < features_.count ? parallel_ : features_.count - first;
+      const auto feature = [&](std::int32_t turn) {
+        return static_cast<std::int32_t>((start + static_cast<std::uint64_t>(first + turn) * stride) % count);
+      };
+      take_together(size, feature);
+    }
+    epochs_ += 1;
+    const double gain = before - model_value();
+    if (gain >= 0) return gain;
+    parallel_ = parallel_ > 1 ? parallel_ / 2 : 1;
+    over_features([&](std::int32_t k) { features_.w[k] = features_.history[k]; });
+    over_rows([&](std::int64_t i) { rows_.q[i] = rows_.before[i]; });
+    shift_ = shift;
+    team_.sync();
+    return HUGE_VAL;
+  }
+
+  SHEAF_HOST_DEVICE static bool coprime(std::uint64_t a, std::uint64_t b) {
+    while (a != 0) {
+      const std::uint64_t rest = b % a;
+      b = a;
+      a = rest;
+    }
+    return b == 1;
+  }
+
+  /// The steps stand where the second of the remembered weights would.
+  template <class Feature>
+  SHEAF_HOST_DEVICE void take_together(std::int32_t size, const Feature& feature) {
+    T* steps = features_.history + features_.count;
+    const auto part = team_.part();
+    for (std::int32_t turn = team_.part_rank(); turn < size; turn += team_.parts()) {
+      const std::int32_t k = feature(turn);
+      const T curvature = features_.curvature[k];
+      const T w = curvature > 0 ? shrunken(gradient_by(part, k) + curvature * features_.w[k], features_.penalty1[k],
+                                           curvature + features_.penalty2[k])
+                                : T(0);
+      if (part.rank() == 0) steps[turn] = w - features_.w[k];
+    }
+    team_.sync();
+    for (std::int32_t turn = 0; turn < size; ++turn) {
+      const T step = steps[turn];
+      if (step == 0) continue;
+      const std::int32_t k = feature(turn);
+      apply(team_, k, step, features_.w[k] + step);
+      shift_ += double(step) * double(features_.mean[k]);
+      team_.sync();
+    }
+    team_.sync();
+  }
+
   SHEAF_HOST_DEVICE double visit_nonzero() {
     double gained = 0;
     team_.for_nonzero(features_.w, features_.count, [&](std::int32_t k) { gained += visit(k); });
@@ -459,6 +570,9 @@ class LaneSolver {
       double gained = 0;
       if (rules_.order == LaneOrder::random) {
         gained = visit_random();
+      } else if (rules_.order == LaneOrder::parallel) {
+        gained = visit_parallel();
+        if (gained == HUGE_VAL) continue;  // taken back
       } else {
         gained = visit_all();
         if (rules_.order == LaneOrder::active) gained += refine(little);

@@ -1,0 +1,69 @@
+// Teams of threads that solve a lane together: a warp for short columns, a block for long ones.
+#pragma once
+
+#include <cstdint>
+
+namespace sheaf::linear::gpu {
+
+inline constexpr unsigned everybody = 0xffffffffU;
+
+template <class V>
+__device__ V warp_sum(V value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(everybody, value, step);
+  return value;
+}
+
+struct Warp {
+  __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x & 31U); }
+  static __device__ constexpr std::int32_t size() { return 32; }
+  __device__ void sync() const { __syncwarp(); }
+  template <class V>
+  __device__ V sum(V value) const {
+    return warp_sum(value);
+  }
+  __device__ std::int32_t part_rank() const { return 0; }
+  __device__ std::int32_t parts() const { return 1; }
+  __device__ Warp part() const { return {}; }
+  /// f(k) for every k with a weight, in order; looked up a warp's width at a time.
+  template <class T, class F>
+  __device__ void for_nonzero(const T* w, std::int32_t count, F&& f) const {
+    for (std::int32_t base = 0; base < count; base += 32) {
+      const std::int32_t k = base + static_cast<std::int32_t>(threadIdx.x & 31U);
+      unsigned there = __ballot_sync(everybody, k < count && w[k] != 0);
+      while (there != 0) {
+        f(base + __ffs(static_cast<int>(there)) - 1);
+        there &= there - 1;
+      }
+    }
+  }
+};
+
+/// All threads of a block of `Threads`.
+template <int Threads>
+struct Crew {
+  double* sums;  // one a warp, in shared memory
+
+  __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x); }
+  static __device__ constexpr std::int32_t size() { return Threads; }
+  __device__ void sync() const { __syncthreads(); }
+  /// The same bits in every thread: the warps' sums are added in order.
+  template <class V>
+  __device__ V sum(V value) const {
+    value = warp_sum(value);
+    __syncthreads();
+    if ((threadIdx.x & 31U) == 0) sums[threadIdx.x / 32] = static_cast<double>(value);
+    __syncthreads();
+    double all = 0;
+    for (int warp = 0; warp < Threads / 32; ++warp) all += sums[warp];
+    return static_cast<V>(all);
+  }
+  __device__ std::int32_t part_rank() const { return static_cast<std::int32_t>(threadIdx.x / 32); }
+  __device__ std::int32_t parts() const { return Threads / 32; }
+  __device__ Warp part() const { return {}; }
+  template <class T, class F>
+  __device__ void for_nonzero(const T* w, std::int32_t count, F&& f) const {
+    Warp{}.for_nonzero(w, count, f);  // every warp finds the same: weights change between two syncs only
+  }
+};
+
+}  // namespace sheaf::linear::gpu
