@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <sheaf/context.hpp>
+#include <sheaf/error.hpp>
 #include <sheaf/selection.hpp>
 
 #include "information/columns.hpp"
@@ -35,6 +36,7 @@ struct Arguments {
   std::int64_t resamples = 0;
   bool growth = false;
   std::string plot;
+  bool few = false;
 };
 
 std::vector<SelectionShape> paper_shapes(double scale) {
@@ -180,6 +182,37 @@ void bench_resamples(const Context& context, const SelectionShape& shape, std::i
   std::fflush(stdout);
 }
 
+/// Tables of few states: every way to count beside the one that is chosen. Features so that each takes a while.
+void bench_few_states(const Context& context, std::int64_t count) {
+  const std::vector<std::string> kernels{"ordered", "tables", "grouped", "popcount"};
+  std::printf("\n%8s %8s %6s %8s", "features", "examples", "bins", "classes");
+  for (const std::string& kernel : kernels) std::printf(" %11s", kernel.c_str());
+  std::printf("  chosen\n");
+  for (const std::int64_t rows : {100, 200, 400, 1000, 4000, 40000})
+    for (const auto& [bins, classes] :
+         {std::pair{2, 2}, {3, 2}, {5, 2}, {5, 10}, {8, 2}, {12, 2}, {16, 2}, {32, 2}, {64, 2}, {64, 10}}) {
+      const SelectionShape shape{"", std::clamp<std::int64_t>(4'000'000 / rows, 400, 10000), rows, classes, 0, bins};
+      const SelectionData data = make_data(shape, context.threads());
+      std::printf("%8lld %8lld %6d %8d", static_cast<long long>(shape.features), static_cast<long long>(rows), bins,
+                  classes);
+      SelectionOptions options;
+      options.count = count;
+      for (const std::string& kernel : kernels) {
+        options.kernel = kernel;
+        try {
+          std::printf(" %9.4f s", run_ours(context, data, options).seconds);
+        } catch (const UsageError&) {
+          std::printf(" %11s", "-");
+        }
+      }
+      options.kernel = "auto";
+      const Timed chosen = run_ours(context, data, options);
+      std::printf("  %s, %.4f s, %lld pairs in order\n", chosen.selection.kernel.c_str(), chosen.seconds,
+                  static_cast<long long>(chosen.selection.work.pairs_ordered));
+      std::fflush(stdout);
+    }
+}
+
 void bench_growth(const Context& context, std::int64_t count, const std::string& plot) {
   const SelectionShape base{"", 4000, 2000, 2, 0, 16};
   std::printf("\ngrowth of JMI around %lld features, %lld examples, %d classes, %d bins, count %lld\n",
@@ -224,6 +257,10 @@ int run(const Arguments& arguments) {
     bench_data(context, read_data(context, arguments.file, 64), arguments.count);
     return 0;
   }
+  if (arguments.few) {
+    bench_few_states(context, std::min<std::int64_t>(arguments.count, 50));
+    return 0;
+  }
   const auto shapes = paper_shapes(arguments.scale);
   for (std::size_t k = 0; k < shapes.size(); ++k)
     if (arguments.shape == 0 || arguments.shape == static_cast<int>(k) + 1) {
@@ -252,6 +289,7 @@ int main(int argc, char** argv) {
   app.add_option("--scale", arguments.scale, "share of the examples of shapes 3 to 5");
   app.add_flag("--criteria", arguments.others, "each criterion beside JMI instead");
   app.add_option("--resamples", arguments.resamples, "an ensemble over so many resamples instead");
+  app.add_flag("--few", arguments.few, "every way to count tables of few states instead");
   app.add_flag("--growth", arguments.growth, "growth in features, samples, bins, classes and count instead");
   app.add_option("--plot", arguments.plot, "SVG of the growth to write");
   CLI11_PARSE(app, argc, argv);

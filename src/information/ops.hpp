@@ -53,6 +53,7 @@ enum class Kernel : std::uint8_t {
   tables,    ///< one table of counts for each class, examples sorted by class
   grouped,   ///< counts within each joint state of partner and class: many states or classes
   nonzeros,  ///< sparse tables: only examples not in the common state
+  popcount,  ///< one bit for each example and state, joined by AND: few states
 };
 std::string_view name_of(Kernel kernel);
 Kernel parse_kernel(std::string_view name);

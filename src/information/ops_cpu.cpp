@@ -9,6 +9,7 @@
 #include "information/columns.hpp"
 #include "information/ops.hpp"
 #include "information/ordered.hpp"
+#include "information/plane_sums_cpu.hpp"
 #include "information/resampled_sums.hpp"
 #include "information/small_pairs.hpp"
 #include "information/sums_cpu.hpp"
@@ -23,6 +24,8 @@ struct Partner {
   std::vector<std::uint16_t> by_class;
   cpu::Groups groups;
   cpu::SparseSide sparse;
+  std::int32_t feature = -1;  ///< of the table; -1: merged states
+  cpu::WeightedPlanes planes;
   OrderedPartner ordered;
   std::vector<std::uint16_t> scaled;  ///< as SmallPair wants it; empty: too many states
   SmallGroups alone, with_class;
@@ -43,6 +46,7 @@ class CpuOps final : public Ops {
       : problem_(problem), threads_(context.threads()), kernel_(kernel), workers_(static_cast<std::size_t>(threads_)) {
     if (kernel_ == Kernel::tables || kernel_ == Kernel::grouped) class_order_ = order_by_class(problem_, 1);
     if (kernel_ == Kernel::tables) sort_table();
+    if (kernel_ == Kernel::popcount) planes_ = PlaneTable(problem_, threads_);
     choose_rows(problem.weights);
   }
 
@@ -57,6 +61,10 @@ class CpuOps final : public Ops {
     log_ = FixedLog(problem_.total());
     choose_ordered_rows();
     sorted_weights_.clear();
+    if (kernel_ == Kernel::popcount) {
+      weight_planes_ = planes_of_weights(planes_, weights);
+      plane_counts_ = PlaneCounts(planes_, weight_planes_, threads_);
+    }
     if (kernel_ != Kernel::tables || weights.empty()) return;
     sorted_weights_.resize(weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -66,10 +74,11 @@ class CpuOps final : public Ops {
   std::int32_t add_partner(std::int32_t feature) override {
     std::vector<std::uint32_t> codes;
     read_column(*problem_.table, feature, codes);
-    return add(std::move(codes), problem_.table->states[static_cast<std::size_t>(feature)]);
+    return add(feature, std::move(codes), problem_.table->states[static_cast<std::size_t>(feature)]);
   }
   std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
-    return add({codes.begin(), codes.end()}, states);
+    require(kernel_ != Kernel::popcount, "merged states have no planes");
+    return add(-1, {codes.begin(), codes.end()}, states);
   }
 
   void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
@@ -242,8 +251,9 @@ class CpuOps final : public Ops {
       chosen_bytes_ = choose_rows_of(*dense_bytes(*problem_.table), problem_.rows(), chosen_rows_, threads_);
   }
 
-  std::int32_t add(std::vector<std::uint32_t> codes, std::int64_t states) {
+  std::int32_t add(std::int32_t feature, std::vector<std::uint32_t> codes, std::int64_t states) {
     Partner partner;
+    partner.feature = feature;
     partner.codes = std::move(codes);
     partner.states = states;
     if (kernel_ == Kernel::tables) {
@@ -254,6 +264,7 @@ class CpuOps final : public Ops {
     }
     if (kernel_ == Kernel::grouped) group(partner);
     if (kernel_ == Kernel::nonzeros) make_sparse_side(partner);
+    if (kernel_ == Kernel::popcount) partner.planes = cpu::weigh_planes(planes_, feature, weight_planes_);
     partners_.push_back(std::move(partner));
     return static_cast<std::int32_t>(partners_.size()) - 1;
   }
@@ -321,6 +332,9 @@ class CpuOps final : public Ops {
     const Partner& partner = partners_[static_cast<std::size_t>(pair.partner)];
     if (kernel_ == Kernel::tables) return by_tables(pair, partner, with_class, worker);
     if (kernel_ == Kernel::nonzeros) return by_nonzeros(pair, partner, with_class, worker);
+    if (kernel_ == Kernel::popcount)
+      return cpu::PlaneSums(log_, planes_, plane_counts_, worker.scratch)(partner.feature, partner.planes,
+                                                                          pair.candidate, with_class);
     if (sparse_codes(*problem_.table) != nullptr) {
       read_column(*problem_.table, pair.candidate, worker.column);
       return by_groups(worker.column.data(), pair, partner, worker);
@@ -365,6 +379,9 @@ class CpuOps final : public Ops {
   DenseCodes sorted_;
   std::vector<std::uint32_t> sorted_weights_, resample_weights_;
   std::size_t resamples_ = 0;
+  PlaneTable planes_;
+  std::vector<std::uint64_t> weight_planes_;
+  PlaneCounts plane_counts_;
   OrderedRows ordered_;
   SmallRows small_;
   std::vector<std::uint8_t> sorted_rows_;  ///< by each feature's states; made when first needed
