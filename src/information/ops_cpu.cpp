@@ -7,6 +7,7 @@
 #include "core/parallel.hpp"
 #include "information/class_order.hpp"
 #include "information/columns.hpp"
+#include "information/facts.hpp"
 #include "information/ops.hpp"
 #include "information/ordered.hpp"
 #include "information/plane_sums_cpu.hpp"
@@ -24,6 +25,7 @@ struct Partner {
   std::vector<std::uint16_t> by_class;
   cpu::Groups groups;
   cpu::SparseSide sparse;
+  cpu::ResampledSide resampled;
   std::int32_t feature = -1;  ///< of the table; -1: merged states
   cpu::WeightedPlanes planes;
   OrderedPartner ordered;
@@ -85,20 +87,28 @@ class CpuOps final : public Ops {
     over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = sums_of(pairs[k], with_class, worker); });
   }
 
-  bool counts_resamples() const override { return kernel_ == Kernel::tables; }
+  bool counts_resamples() const override { return kernel_ == Kernel::tables || kernel_ == Kernel::nonzeros; }
   void set_resamples(std::span<const std::vector<std::uint32_t>> resamples) override {
     resamples_ = resamples.size();
-    resample_weights_.resize(resamples_ * class_order_.places.size());
+    resample_weights_ = interleave(resamples);
+    if (kernel_ != Kernel::tables) return;
+    const std::vector<std::uint32_t> in_order = resample_weights_;
     for (std::size_t i = 0; i < class_order_.places.size(); ++i)
-      for (std::size_t r = 0; r < resamples_; ++r)
-        resample_weights_[static_cast<std::size_t>(class_order_.places[i]) * resamples_ + r] = resamples[r][i];
+      std::copy_n(in_order.data() + i * resamples_, resamples_,
+                  resample_weights_.data() + static_cast<std::size_t>(class_order_.places[i]) * resamples_);
   }
   void resampled_sums(std::span<const Pair> pairs, bool with_class, std::size_t first,
                       std::span<JointSums> out) override {
     const cpu::ResampleWeights weights{resample_weights_.data(), resamples_, first};
     const cpu::TableRows rows{class_order_.begins, class_order_.ends, nullptr};
+    for (const Pair& pair : pairs) resample_side(partners_[static_cast<std::size_t>(pair.partner)], weights);
     over_pairs(pairs, [&](std::size_t k, Worker& worker) {
       const Partner& partner = partners_[static_cast<std::size_t>(pairs[k].partner)];
+      if (kernel_ == Kernel::nonzeros)
+        return cpu::ResampledNonzeros(log_, weights, worker.scratch)(partner.sparse, partner.resampled,
+                                                                     sparse_column(pairs[k].candidate),
+                                                                     states_of(pairs[k]), with_class,
+                                                                     out.data() + k * weights.wanted());
       with_sorted_column(pairs[k].candidate, [&](const auto* x) {
         cpu::resampled_table_sums(log_, rows, weights, x, states_of(pairs[k]), partner.by_class.data(),
                                   static_cast<std::uint32_t>(partner.states), with_class, worker.scratch,
@@ -364,11 +374,19 @@ class CpuOps final : public Ops {
   }
 
   JointSums by_nonzeros(const Pair& pair, const Partner& partner, bool with_class, Worker& worker) {
+    return cpu::NonzeroSums(log_, weights(), worker.scratch)(partner.sparse, sparse_column(pair.candidate),
+                                                             states_of(pair), with_class);
+  }
+  cpu::SparseColumn sparse_column(std::int32_t j) const {
     const SparseCodes& codes = *sparse_codes(*problem_.table);
-    const auto begin = static_cast<std::size_t>(codes.offsets[pair.candidate]);
-    const auto size = static_cast<std::size_t>(codes.offsets[pair.candidate + 1]) - begin;
-    const cpu::SparseColumn column{codes.examples.span().subspan(begin, size), codes.codes.span().subspan(begin, size)};
-    return cpu::NonzeroSums(log_, weights(), worker.scratch)(partner.sparse, column, states_of(pair), with_class);
+    const auto begin = static_cast<std::size_t>(codes.offsets[j]);
+    const auto size = static_cast<std::size_t>(codes.offsets[j + 1]) - begin;
+    return {codes.examples.span().subspan(begin, size), codes.codes.span().subspan(begin, size)};
+  }
+  /// Once, when the partner is first counted for several resamples.
+  void resample_side(Partner& partner, const cpu::ResampleWeights& weights) const {
+    if (kernel_ == Kernel::nonzeros && partner.resampled.sums.empty())
+      partner.resampled = cpu::resample_side(log_, partner.sparse, weights);
   }
 
   Problem problem_;
