@@ -37,6 +37,8 @@ struct Arguments {
   bool growth = false;
   std::string plot;
   bool few = false;
+  std::string kernel = "auto";
+  std::string criterion = "jmi";
 };
 
 std::vector<SelectionShape> paper_shapes(double scale) {
@@ -120,10 +122,13 @@ double share_counted(const SelectionWork& work) {
              : 0;
 }
 
-void bench_data(const Context& context, const SelectionData& data, std::int64_t count) {
+void bench_data(const Context& context, const SelectionData& data, const Arguments& arguments) {
   const SelectionShape& shape = data.shape;
   SelectionOptions options;
+  const std::int64_t count = arguments.count;
   options.count = count;
+  options.criterion = arguments.criterion;
+  options.kernel = arguments.kernel;
   const Timed ours = run_ours(context, data, options);
   const double set_up = set_up_seconds(context, data, options);
   std::int64_t sample = 0;
@@ -139,7 +144,8 @@ void bench_data(const Context& context, const SelectionData& data, std::int64_t 
 }
 
 /// Each criterion beside JMI, and all of them in one run.
-void bench_criteria(const Context& context, const SelectionShape& shape, std::int64_t count) {
+void bench_criteria(const Context& context, const SelectionShape& shape, std::int64_t count,
+                    const std::string& kernel) {
   const SelectionData data = make_data(shape, context.threads());
   std::printf("\n%s, %lld features\n", shape.name.c_str(), static_cast<long long>(count));
   double jmi = 0;
@@ -149,6 +155,7 @@ void bench_criteria(const Context& context, const SelectionShape& shape, std::in
     SelectionOptions options;
     options.criterion = info.name;
     options.count = count;
+    options.kernel = info.name == "cmi" ? "auto" : kernel;
     const Timed timed = run_ours(context, data, options);
     if (info.name == "jmi") jmi = timed.seconds;
     ensemble.criteria.emplace_back(info.name);
@@ -254,7 +261,7 @@ int run(const Arguments& arguments) {
               context.device().is_cpu() ? "" : ", after one that starts the GPU and is not timed");
   std::printf("%-24s %15s  %-8s %28s  %13s  %9s\n", "shape", "size", "kernel", "ours", "sequential", "ratio");
   if (!arguments.file.empty()) {
-    bench_data(context, read_data(context, arguments.file, 64), arguments.count);
+    bench_data(context, read_data(context, arguments.file, 64), arguments);
     return 0;
   }
   if (arguments.few) {
@@ -267,9 +274,9 @@ int run(const Arguments& arguments) {
       if (arguments.resamples > 0)
         bench_resamples(context, shapes[k], arguments.count, arguments.resamples);
       else if (arguments.others)
-        bench_criteria(context, shapes[k], arguments.count);
+        bench_criteria(context, shapes[k], arguments.count, arguments.kernel);
       else if (!arguments.growth)
-        bench_data(context, make_data(shapes[k], context.threads()), arguments.count);
+        bench_data(context, make_data(shapes[k], context.threads()), arguments);
     }
   if (arguments.growth) bench_growth(context, std::min<std::int64_t>(arguments.count, 50), arguments.plot);
   return 0;
@@ -289,6 +296,8 @@ int main(int argc, char** argv) {
   app.add_option("--scale", arguments.scale, "share of the examples of shapes 3 to 5");
   app.add_flag("--criteria", arguments.others, "each criterion beside JMI instead");
   app.add_option("--resamples", arguments.resamples, "an ensemble over so many resamples instead");
+  app.add_option("--kernel", arguments.kernel, "the way to count");
+  app.add_option("--criterion", arguments.criterion, "beside the sequential JMI");
   app.add_flag("--few", arguments.few, "every way to count tables of few states instead");
   app.add_flag("--growth", arguments.growth, "growth in features, samples, bins, classes and count instead");
   app.add_option("--plot", arguments.plot, "SVG of the growth to write");

@@ -40,7 +40,8 @@ class Shape {
   }
   double tables() const { return rows() * rates_.table_row + cells() * rates_.table_cell; }
   double planes() const {
-    const double vectors = rows() / 128 + problem_.class_count;
+    const double weight_bits = problem_.weights.empty() ? 1 : 4;  // what a resample has, as a rule
+    const double vectors = (rows() / 128 + problem_.class_count) * weight_bits;
     return vectors * (states() - 1) * (states() - 1) * rates_.plane_vector + cells() * rates_.plane_cell;
   }
   double grouped() const { return rows() * rates_.grouped_row; }

@@ -82,6 +82,9 @@ class Ops {
   virtual void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) = 0;
   virtual void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) = 0;
 
+  /// Of those that count in FEAST's order: whether joint_sums is there as well, and takes less.
+  virtual bool screens() const { return false; }
+
   /// Whether sums of many resamples take one pass.
   virtual bool counts_resamples() const { return false; }
   /// The resamples that resampled_sums counts; each has as many examples as the table.

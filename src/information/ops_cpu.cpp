@@ -84,8 +84,14 @@ class CpuOps final : public Ops {
   }
 
   void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
+    if (has_small_sums()) {
+      for (const Pair& pair : pairs) make_ordered(partners_[static_cast<std::size_t>(pair.partner)]);
+      if (all_small(pairs)) return small_sums(pairs, out);
+    }
     over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = sums_of(pairs[k], with_class, worker); });
   }
+
+  bool screens() const override { return kernel_ == Kernel::ordered && has_small_sums(); }
 
   bool counts_resamples() const override { return kernel_ == Kernel::tables || kernel_ == Kernel::nonzeros; }
   void set_resamples(std::span<const std::vector<std::uint32_t>> resamples) override {
@@ -105,10 +111,9 @@ class CpuOps final : public Ops {
     over_pairs(pairs, [&](std::size_t k, Worker& worker) {
       const Partner& partner = partners_[static_cast<std::size_t>(pairs[k].partner)];
       if (kernel_ == Kernel::nonzeros)
-        return cpu::ResampledNonzeros(log_, weights, worker.scratch)(partner.sparse, partner.resampled,
-                                                                     sparse_column(pairs[k].candidate),
-                                                                     states_of(pairs[k]), with_class,
-                                                                     out.data() + k * weights.wanted());
+        return cpu::ResampledNonzeros(log_, weights, worker.scratch)(
+            partner.sparse, partner.resampled, sparse_column(pairs[k].candidate), states_of(pairs[k]), with_class,
+            out.data() + k * weights.wanted());
       with_sorted_column(pairs[k].candidate, [&](const auto* x) {
         cpu::resampled_table_sums(log_, rows, weights, x, states_of(pairs[k]), partner.by_class.data(),
                                   static_cast<std::uint32_t>(partner.states), with_class, worker.scratch,
@@ -186,6 +191,22 @@ class CpuOps final : public Ops {
       joint_pairs(pairs.subspan(k, std::min(pairs.size() - k, SmallCounter::together)), terms, worker, out + k);
   }
 
+  bool has_small_sums() const { return (kernel_ == Kernel::tables || kernel_ == Kernel::ordered) && small_.apply(); }
+  /// Tables of few examples, four pairs at a time; the last fills what is left.
+  void small_sums(std::span<const Pair> pairs, std::span<JointSums> out) {
+    over_pieces(pairs, [&](std::size_t begin, std::size_t end, Worker& worker) {
+      for (std::size_t k = begin; k < end; k += SmallCounter::together) {
+        const std::size_t count = std::min(end - k, SmallCounter::together);
+        SmallPair small[SmallCounter::together];
+        for (std::size_t e = 0; e < SmallCounter::together; ++e)
+          small[e] = small_pair(pairs[k + std::min(e, count - 1)]);
+        JointSums sums[SmallCounter::together];
+        worker.small.sums(small_, small_terms_, small, sums);
+        std::copy_n(sums, count, out.begin() + static_cast<std::ptrdiff_t>(k));
+      }
+    });
+  }
+
   SmallPair small_pair(const Pair& pair) const {
     return {partners_[static_cast<std::size_t>(pair.partner)].scaled.data(),
             small_codes() + pair.candidate * small_size()};
@@ -253,6 +274,7 @@ class CpuOps final : public Ops {
     ordered_.classes = {chosen_classes_, problem_.class_count};
     ordered_.finish();
     small_ = dense_bytes(*problem_.table) != nullptr ? SmallRows(ordered_) : SmallRows();
+    small_terms_ = has_small_sums() ? SmallSums(small_, log_) : SmallSums();
     sorted_rows_.clear();
     groups_ = class_groups_ = {};
     // Rows that are not drawn must not be met: the order of first appearance is that of the others. So few rows are
@@ -402,6 +424,7 @@ class CpuOps final : public Ops {
   PlaneCounts plane_counts_;
   OrderedRows ordered_;
   SmallRows small_;
+  SmallSums small_terms_;
   std::vector<std::uint8_t> sorted_rows_;  ///< by each feature's states; made when first needed
   FeatureGroups groups_, class_groups_;    ///< the same
   std::vector<std::uint32_t> chosen_rows_, chosen_weights_, chosen_classes_, kept_weights_;
