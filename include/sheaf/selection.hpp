@@ -69,7 +69,7 @@ struct SelectedFeature {
 struct SelectionWork {
   std::int64_t pairs_possible = 0;
   std::int64_t pairs_counted = 0;
-  std::int64_t pairs_ordered = 0;  ///< counted once more in FEAST's order, to settle ties
+  std::int64_t pairs_ordered = 0;  ///< counted once more in FEAST's order, where rounding may decide
 };
 
 struct Selection {

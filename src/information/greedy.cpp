@@ -57,6 +57,7 @@ class Greedy {
         table_{facts.classes.entropy, std::log2(static_cast<double>(facts.log.total()))},
         ordered_(ops.kernel() == Kernel::ordered),
         by_columns_(ordered_ && ops.counts_columns()),
+        screens_(ordered_ && criterion.certain != nullptr && ops.screens()),
         accumulated_(facts.features.size(), Accumulated{start(), 0}),
         settled_(facts.features.size(), Accumulated{start(), 0}),
         bounds_(facts.features.size(), start()),
@@ -217,7 +218,7 @@ class Greedy {
       for (std::int64_t j = range.begin; j < range.end; ++j) {
         const auto c = static_cast<std::size_t>(j);
         if (taken_[c] != 0) continue;
-        include(accumulated_[c], terms[c]);
+        include(accumulated_[c], part_of(terms[c]));
         of_range.offer(score_of(c, accumulated_[c].value), j);
       }
       const std::lock_guard lock(mutex);
@@ -290,18 +291,55 @@ class Greedy {
     }
     begins.push_back(pairs.size());
     work_.pairs_counted += std::ssize(pairs);
-    const std::vector<PairTerms> terms = ordered_ ? ordered_terms(pairs) : std::vector<PairTerms>();
-    const std::vector<JointSums> sums = ordered_ ? std::vector<JointSums>() : joint_sums(pairs);
+    const std::vector<double> parts = screens_ ? screened_parts(pairs, begins) : all_parts(pairs);
     parallel_ranges(context_.threads(), std::ssize(open), 1 << 11, [&](Range range) {
       for (std::size_t e = begins[static_cast<std::size_t>(range.begin)];
            e < begins[static_cast<std::size_t>(range.end)]; ++e)
-        count_in(pairs[e], ordered_ ? terms[e] : quick_terms(pairs[e], sums[e]));
+        count_in(pairs[e], parts[e]);
     });
   }
 
-  void count_in(const Pair& pair, const PairTerms& terms) {
+  double part_of(const PairTerms& terms) const { return criterion_.part(terms, weights_); }
+
+  std::vector<double> all_parts(std::span<const Pair> pairs) const {
+    std::vector<double> parts(pairs.size());
+    const std::vector<PairTerms> terms = ordered_ ? ordered_terms(pairs) : std::vector<PairTerms>();
+    const std::vector<JointSums> sums = ordered_ ? std::vector<JointSums>() : joint_sums(pairs);
+    parallel_ranges(context_.threads(), std::ssize(pairs), 1 << 11, [&](Range range) {
+      for (auto e = static_cast<std::size_t>(range.begin); e < static_cast<std::size_t>(range.end); ++e)
+        parts[e] = part_of(ordered_ ? terms[e] : quick_terms(pairs[e], sums[e]));
+    });
+    return parts;
+  }
+
+  /// Counted quickly first, and in FEAST's order only where its rounding can tell: not a part that is larger than a
+  /// minimum known already, nor one that is capped. The pairs of candidate k begin at begins[k].
+  std::vector<double> screened_parts(std::span<const Pair> pairs, const std::vector<std::size_t>& begins) {
+    std::vector<double> parts(pairs.size());
+    const std::vector<JointSums> sums = joint_sums(pairs);
+    parallel_ranges(context_.threads(), std::ssize(begins) - 1, 1 << 11, [&](Range range) {
+      for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k) {
+        double limit = accumulated_[static_cast<std::size_t>(pairs[begins[k]].candidate)].value;
+        for (std::size_t e = begins[k]; e < begins[k + 1]; ++e)
+          limit = std::min(limit, part_of(quick_terms(pairs[e], sums[e])) + term_error_);
+        for (std::size_t e = begins[k]; e < begins[k + 1]; ++e)
+          parts[e] = criterion_.certain(quick_terms(pairs[e], sums[e]), term_error_, limit);
+      }
+    });
+    std::vector<Pair> uncertain;
+    for (std::size_t e = 0; e < pairs.size(); ++e)
+      if (std::isnan(parts[e])) uncertain.push_back(pairs[e]);
+    work_.pairs_ordered += std::ssize(uncertain);
+    const auto terms = ordered_terms(uncertain);
+    std::size_t next = 0;
+    for (double& part : parts)
+      if (std::isnan(part)) part = part_of(terms[next++]);
+    return parts;
+  }
+
+  void count_in(const Pair& pair, double part) {
     const auto j = static_cast<std::size_t>(pair.candidate);
-    const double part = include(accumulated_[j], terms);
+    include(accumulated_[j], part);
     if (is(Accumulation::sum)) bounds_[j] += part - most(static_cast<std::size_t>(pair.partner), j);
     if (is(Accumulation::minimum)) bounds_[j] = std::min(bounds_[j], part);
     if (is(Accumulation::latest)) bounds_[j] = part;
@@ -313,13 +351,11 @@ class Greedy {
     for (std::int32_t s = from; s < end; ++s) pairs.push_back({s, j});
   }
 
-  double include(Accumulated& to, const PairTerms& terms) const {
-    const double part = criterion_.part(terms, weights_);
+  void include(Accumulated& to, double part) const {
     ++to.parts;
     if (is(Accumulation::sum)) to.value += part;
     if (is(Accumulation::minimum)) to.value = std::min(to.value, part);
     if (is(Accumulation::latest)) to.value = part;
-    return part;
   }
 
   std::vector<PairTerms> ordered_terms(std::span<const Pair> pairs) const {
@@ -352,7 +388,7 @@ class Greedy {
     work_.pairs_ordered += std::ssize(pairs);
     const auto terms = ordered_terms(pairs);
     for (std::size_t k = 0; k < pairs.size(); ++k)
-      include(settled_[static_cast<std::size_t>(pairs[k].candidate)], terms[k]);
+      include(settled_[static_cast<std::size_t>(pairs[k].candidate)], part_of(terms[k]));
     Best exact;
     for (const std::int64_t j : close)
       exact.offer(score_of(static_cast<std::size_t>(j), settled_[static_cast<std::size_t>(j)].value), j);
@@ -369,6 +405,7 @@ class Greedy {
   TableFacts table_;
   bool ordered_;
   bool by_columns_;
+  bool screens_;
   std::int32_t columns_ = 0;  ///< partners whose parts every candidate has
   double term_error_ = 0;
   std::vector<FeatureFacts> partners_;

@@ -53,6 +53,7 @@ enum class Kernel : std::uint8_t {
   tables,    ///< one table of counts for each class, examples sorted by class
   grouped,   ///< counts within each joint state of partner and class: many states or classes
   nonzeros,  ///< sparse tables: only examples not in the common state
+  popcount,  ///< one bit for each example and state, joined by AND: few states
 };
 std::string_view name_of(Kernel kernel);
 Kernel parse_kernel(std::string_view name);
@@ -80,6 +81,9 @@ class Ops {
 
   virtual void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) = 0;
   virtual void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) = 0;
+
+  /// Of those that count in FEAST's order: whether joint_sums is there as well, and takes less.
+  virtual bool screens() const { return false; }
 
   /// Whether sums of many resamples take one pass.
   virtual bool counts_resamples() const { return false; }

@@ -13,6 +13,7 @@
 #include "information/ordered.hpp"
 #include "information/ordered_cuda.cuh"
 #include "information/ordered_device.cuh"
+#include "information/planes_cuda.cuh"
 #include "information/staging.cuh"
 #include "information/sums_cuda.cuh"
 
@@ -46,13 +47,15 @@ class CudaOps final : public Ops {
         kernel_(kernel),
         device_(context.device()),
         processors_(attribute(device_.index, cudaDevAttrMultiProcessorCount)),
-        ordered_(context.device(), context.threads()) {
+        ordered_(context.device(), context.threads()),
+        planes_(context.device()) {
     states_ = Array<std::int32_t>::copy_of(problem.table->states, device_);
     classes_.assign(problem.classes.begin(), problem.classes.end());
     if (kernel_ == Kernel::tables) send_sorted();
     if (kernel_ == Kernel::nonzeros) send_sparse();
     if (kernel_ == Kernel::ordered) ordered_.send_table(*problem.table);
     if (kernel_ == Kernel::grouped) send_dense();
+    if (kernel_ == Kernel::popcount) planes_.send_table(problem, context.threads());
     choose_rows(problem.weights);
   }
 
@@ -72,6 +75,7 @@ class CudaOps final : public Ops {
     device_log_ = Array<std::int64_t>::copy_of(log_.values(), device_);
     send_weights();
     if (kernel_ == Kernel::ordered) ordered_.choose_rows(problem_);
+    if (kernel_ == Kernel::popcount) planes_.choose_rows(weights);
   }
 
   std::int32_t add_partner(std::int32_t feature) override {
@@ -79,11 +83,11 @@ class CudaOps final : public Ops {
     partner.feature = feature;
     partner.states = problem_.table->states[static_cast<std::size_t>(feature)];
     std::vector<std::uint32_t> codes;
-    if (kernel_ != Kernel::tables) read_column(*problem_.table, feature, codes);
+    if (!counts_features()) read_column(*problem_.table, feature, codes);
     return add(std::move(partner), codes);
   }
   std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
-    require(kernel_ != Kernel::tables, "merged states are not counted in tables");
+    require(!counts_features(), "merged states are counted neither in tables nor in planes");
     Partner partner;
     partner.merged.assign(codes.begin(), codes.end());
     partner.states = states;
@@ -125,6 +129,9 @@ class CudaOps final : public Ops {
   }
 
  private:
+  /// Whether partners are features of the table on the device, and nothing else.
+  bool counts_features() const { return kernel_ == Kernel::tables || kernel_ == Kernel::popcount; }
+
   template <class V>
   void grow(Array<V>& array, std::int64_t size) {
     if (array.size() < size) array = Array<V>(size * 3 / 2, device_);
@@ -207,7 +214,7 @@ class CudaOps final : public Ops {
 
   void send_weights() {
     weights_ = {};
-    if (problem_.weights.empty()) return;
+    if (problem_.weights.empty() || kernel_ == Kernel::popcount) return;
     if (kernel_ != Kernel::tables) {
       weights_ = Array<std::uint32_t>::copy_of(problem_.weights, device_);
       return;
@@ -264,7 +271,7 @@ class CudaOps final : public Ops {
   }
 
   void send_partners() {
-    if (kernel_ == Kernel::tables) {
+    if (counts_features()) {
       std::vector<std::int32_t> features;
       for (const Partner& partner : partners_) features.push_back(partner.feature);
       device_features_ = Array<std::int32_t>::copy_of(features, device_);
@@ -293,6 +300,9 @@ class CudaOps final : public Ops {
     if (count == 0) return;
     if (kernel_ == Kernel::tables) {
       launch_tables(count, with_class);
+    } else if (kernel_ == Kernel::popcount) {
+      planes_.launch(device_log_.data(), device_features_.data(), device_pairs_.data(), count, with_class,
+                     device_sums_.data(), stream_);
     } else if (kernel_ == Kernel::nonzeros) {
       const gpu::NonzeroView view{offsets_.data(), examples_.data(), nonzeros_.data(),
                                   weights(),       states_.data(),   device_log_.data()};
@@ -370,6 +380,8 @@ class CudaOps final : public Ops {
   Array<gpu::PartnerView> device_partners_;
   // ordered
   gpu::OrderedDevice ordered_;
+  // popcount
+  gpu::PlaneDevice planes_;
   // calls
   std::vector<Partner> partners_;
   Array<Pair> device_pairs_;
