@@ -222,6 +222,8 @@ struct JobMemory {
   const Job* jobs;
   const std::int32_t* lists;
   T* over_features;  // lane_feature_vectors for each entry of the lists
+  ColumnPlace* places;
+  std::int32_t* active;
   T* over_rows;      // lane_row_vectors for each job
   std::int64_t examples;
   bool shared;  // q and s live in shared memory
@@ -253,7 +255,8 @@ __global__ void __launch_bounds__(Threads) solve_lanes(Columns x, JobMemory<T> m
     rows.s = rows.q + memory.examples;
   }
   const LaneFeatures<T> features =
-      lane_features(memory.lists + job.list, job.size, memory.over_features + job.list * lane_feature_vectors);
+      lane_features(memory.lists + job.list, job.size, memory.over_features + job.list * lane_feature_vectors,
+                    memory.places + job.list, memory.active + job.list);
   LaneSolver<Logistic, Team, T, Columns> solver(team, x, task, rows, features, job.rules);
   const LaneReport report = solver.run(memory.w + job.lane, memory.z + job.lane, memory.u + job.lane, memory.stride,
                                        job.intercept, job.tolerance);

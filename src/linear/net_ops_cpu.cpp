@@ -10,6 +10,7 @@ namespace {
 
 /// A team of one.
 struct Single {
+  static constexpr bool fetches_ahead = false;
   static constexpr std::int32_t rank() { return 0; }
   static constexpr std::int32_t size() { return 1; }
   static constexpr std::int32_t part_rank() { return 0; }
@@ -20,10 +21,13 @@ struct Single {
   static V sum(V value) {
     return value;
   }
-  template <class T, class F>
-  static void for_nonzero(const T* w, std::int32_t count, F&& f) {
+  /// The places of what is not 0; returns their number.
+  template <class T>
+  static std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) {
+    std::int32_t found = 0;
     for (std::int32_t k = 0; k < count; ++k)
-      if (w[k] != 0) f(k);
+      if (w[k] != 0) places[found++] = k;
+    return found;
   }
 };
 
@@ -245,7 +249,10 @@ class CpuNetOps final : public NetOps<T> {
     Array<T> over_rows(rows_ * lane_row_vectors(Logistic));
     Array<T> over_features(size * lane_feature_vectors);
     const auto vectors = lane_rows(over_rows.data(), rows_, Logistic);
-    const auto working = lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data());
+    Array<ColumnPlace> places(size);
+    Array<std::int32_t> active(size);
+    const auto working = lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data(), places.data(),
+                                       active.data());
     LaneSolver<Logistic, Single, T, Columns> solver(single_, x, tasks_[lane], vectors, working, order.rules);
     return solver.run(blocks.w.data + order.lane, blocks.z.data + order.lane, blocks.u.data + order.lane,
                       blocks.w.stride, order.intercept, order.tolerance);

@@ -161,13 +161,26 @@ class CudaNetOps final : public NetOps<T> {
     upload(std::span<const gpu::Job>(jobs), jobs_);
     const auto count = static_cast<std::int64_t>(jobs.size());
     grow(over_features_, set_offsets_.back() * lane_feature_vectors);
+    grow(column_places_, set_offsets_.back());
+    grow(active_, set_offsets_.back());
     grow(over_rows_, count * lane_row_vectors(logistic) * rows_);
     grow(reports_, count);
     const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(T));
     const bool shared = on_chip + 1024 <= most_shared_;
-    const gpu::JobMemory<T> memory{tasks_.data(),     jobs_.data(),  lists_.data(),  over_features_.data(),
-                                   over_rows_.data(), rows_,         shared,         blocks.w.data,
-                                   blocks.z.data,     blocks.u.data, blocks.w.stride, reports_.data()};
+    const gpu::JobMemory<T> memory{tasks_.data(),
+                                   jobs_.data(),
+                                   lists_.data(),
+                                   over_features_.data(),
+                                   column_places_.data(),
+                                   active_.data(),
+                                   over_rows_.data(),
+                                   rows_,
+                                   shared,
+                                   blocks.w.data,
+                                   blocks.z.data,
+                                   blocks.u.data,
+                                   blocks.w.stride,
+                                   reports_.data()};
     const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
     with_columns([&](auto x) {
       logistic ? launch<true>(x, memory, static_cast<unsigned>(count), bytes)
@@ -303,6 +316,8 @@ class CudaNetOps final : public NetOps<T> {
   std::vector<std::int32_t> set_lanes_;
   Array<gpu::Job> jobs_;
   Array<T> over_features_, over_rows_, column_values_;
+  Array<ColumnPlace> column_places_;
+  Array<std::int32_t> active_;
   Array<LaneReport> reports_;
 };
 

@@ -14,6 +14,8 @@ __device__ V warp_sum(V value) {
 }
 
 struct Warp {
+  static constexpr bool fetches_ahead = true;
+
   __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x & 31U); }
   static __device__ constexpr std::int32_t size() { return 32; }
   __device__ void sync() const { __syncwarp(); }
@@ -24,23 +26,27 @@ struct Warp {
   __device__ std::int32_t part_rank() const { return 0; }
   __device__ std::int32_t parts() const { return 1; }
   __device__ Warp part() const { return {}; }
-  /// f(k) for every k with a weight, in order; looked up a warp's width at a time.
-  template <class T, class F>
-  __device__ void for_nonzero(const T* w, std::int32_t count, F&& f) const {
+  /// The places of what is not 0, in order; returns their number.
+  template <class T>
+  __device__ std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) const {
+    const unsigned lane = threadIdx.x & 31U;
+    std::int32_t found = 0;
     for (std::int32_t base = 0; base < count; base += 32) {
-      const std::int32_t k = base + static_cast<std::int32_t>(threadIdx.x & 31U);
-      unsigned there = __ballot_sync(everybody, k < count && w[k] != 0);
-      while (there != 0) {
-        f(base + __ffs(static_cast<int>(there)) - 1);
-        there &= there - 1;
-      }
+      const std::int32_t k = base + static_cast<std::int32_t>(lane);
+      const bool there = k < count && w[k] != 0;
+      const unsigned all = __ballot_sync(everybody, there);
+      if (there) places[found + __popc(all & ((1U << lane) - 1))] = k;
+      found += __popc(all);
     }
+    return found;
   }
 };
 
 /// All threads of a block of `Threads`.
 template <int Threads>
 struct Crew {
+  static constexpr bool fetches_ahead = true;
+
   double* sums;  // one a warp, in shared memory
 
   __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x); }
@@ -60,9 +66,10 @@ struct Crew {
   __device__ std::int32_t part_rank() const { return static_cast<std::int32_t>(threadIdx.x / 32); }
   __device__ std::int32_t parts() const { return Threads / 32; }
   __device__ Warp part() const { return {}; }
-  template <class T, class F>
-  __device__ void for_nonzero(const T* w, std::int32_t count, F&& f) const {
-    Warp{}.for_nonzero(w, count, f);  // every warp finds the same: weights change between two syncs only
+  /// Every warp finds the same.
+  template <class T>
+  __device__ std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) const {
+    return Warp{}.list_nonzero(w, count, places);
   }
 };
 
