@@ -181,6 +181,7 @@ class Greedy {
   /// Counts candidates, those that reach highest first, until no other can beat the best or tie with it.
   Best settle() {
     if (criterion_.needs == 0) return most_relevant();
+    if (options_.lazy && is(Accumulation::latest) && nothing_left()) return {0, first_candidate()};
     if (by_columns_) return settle_columns();
     Best best;
     std::vector<Best> complete;
@@ -198,6 +199,14 @@ class Greedy {
     }
     if (ordered_ || options_.match == Match::fast || best.feature < 0) return best;
     return settle_ties(best, complete);
+  }
+
+  /// Whether the merged states tell the class: with it they are then the same states in the same order, and what a
+  /// candidate tells beyond them is 0 in FEAST's rounding too. Not for states of one feature, which have their own
+  /// order.
+  bool nothing_left() const { return selected_.size() > 1 && partners_.back().sum == partners_.back().class_sum; }
+  std::int64_t first_candidate() const {
+    return std::find(taken_.begin(), taken_.end(), std::uint8_t{0}) - taken_.begin();
   }
 
   /// Every candidate with each partner not yet counted: no bounds to keep, no pairs to list.
@@ -241,13 +250,14 @@ class Greedy {
   /// Those that may still beat or tie with the best. What the second pass leaves out cannot come back later.
   std::vector<std::int32_t> open_candidates(const Best& best, int pass, const std::vector<std::int32_t>& before) const {
     const double least = options_.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
-    // Minima of parts as FEAST rounds them are bounds without error: a tie is lost to a lower index.
+    // Minima of parts as FEAST rounds them are bounds without error: no room is needed, and a tie goes to the lower
+    // index.
     const bool exact = ordered_ && is(Accumulation::minimum) && best.feature >= 0 && options_.lazy;
     std::vector<std::int32_t> open;
     const auto consider = [&](std::int32_t candidate) {
       const auto j = static_cast<std::size_t>(candidate);
       if (reach_[j] < least || taken_[j] != 0 || accumulated_[j].parts == partners()) return;
-      if (exact && candidate > best.feature && reach_[j] <= best.score) return;
+      if (exact && (candidate > best.feature ? reach_[j] <= best.score : reach_[j] < best.score)) return;
       open.push_back(candidate);
     };
     if (pass > 1)
