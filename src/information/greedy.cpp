@@ -186,6 +186,7 @@ class Greedy {
     Best best;
     std::vector<Best> complete;
     std::vector<std::int32_t> open;
+    const std::int64_t counted_before = work_.pairs_counted;
     for (int pass = 0;; ++pass) {
       open = open_candidates(best, pass, open);
       if (open.empty()) break;
@@ -197,6 +198,9 @@ class Greedy {
         best.offer(complete.back().score, j);
       }
     }
+    const auto candidates = static_cast<double>(taken_.size() - selected_.size());
+    counted_nearly_all_ = static_cast<double>(work_.pairs_counted - counted_before) > 0.9 * candidates &&
+                          static_cast<double>(complete.size()) > 0.9 * candidates;
     if (ordered_ || options_.match == Match::fast || best.feature < 0) return best;
     return settle_ties(best, complete);
   }
@@ -264,7 +268,7 @@ class Greedy {
       std::for_each(before.begin(), before.end(), consider);
     else
       for (std::int32_t j = 0; j < static_cast<std::int32_t>(taken_.size()); ++j) consider(j);
-    if (options_.lazy && pass == 0) keep_highest(open);
+    if (options_.lazy && pass == 0 && !counted_nearly_all_) keep_highest(open);
     return open;
   }
 
@@ -416,7 +420,8 @@ class Greedy {
   bool ordered_;
   bool by_columns_;
   bool screens_;
-  std::int32_t columns_ = 0;  ///< partners whose parts every candidate has
+  bool counted_nearly_all_ = false;  ///< in the round before: setting a mark first would be in vain
+  std::int32_t columns_ = 0;         ///< partners whose parts every candidate has
   double term_error_ = 0;
   std::vector<FeatureFacts> partners_;
   std::vector<std::int64_t> selected_;

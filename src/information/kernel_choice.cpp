@@ -102,6 +102,7 @@ Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, Demand d
   const bool sparse = sparse_codes(*problem.table) != nullptr;
   const std::int64_t most_ordered = on_gpu ? most_ordered_rows_gpu : sparse ? 256 : 1024;
   if (problem.rows() > most_ordered) return unordered.kernel;
+  if (on_gpu) return Kernel::ordered;  // all pairs of a partner at once: nothing is quicker there
   // Where joint states are as many as examples, most hold one of them, scores tie by the hundred, and ties would be
   // counted in order anyway.
   constexpr double counted_again = 8;
