@@ -195,10 +195,14 @@ void bench_few_states(const Context& context, std::int64_t count) {
   std::printf("\n%8s %8s %6s %8s", "features", "examples", "bins", "classes");
   for (const std::string& kernel : kernels) std::printf(" %11s", kernel.c_str());
   std::printf("  chosen\n");
-  for (const std::int64_t rows : {100, 200, 400, 1000, 4000, 40000})
+  const auto all_rows = context.device().is_cpu() ? std::vector<std::int64_t>{100, 200, 400, 1000, 4000, 40000}
+                                                  : std::vector<std::int64_t>{1000, 40000};
+  for (const std::int64_t rows : all_rows)
     for (const auto& [bins, classes] :
          {std::pair{2, 2}, {3, 2}, {5, 2}, {5, 10}, {8, 2}, {12, 2}, {16, 2}, {32, 2}, {64, 2}, {64, 10}}) {
-      const SelectionShape shape{"", std::clamp<std::int64_t>(4'000'000 / rows, 400, 10000), rows, classes, 0, bins};
+      const bool on_gpu = !context.device().is_cpu();
+      const std::int64_t features = std::clamp<std::int64_t>((on_gpu ? 160'000'000 : 4'000'000) / rows, 400, 10000);
+      const SelectionShape shape{"", features, rows, classes, 0, bins};
       const SelectionData data = make_data(shape, context.threads());
       std::printf("%8lld %8lld %6d %8d", static_cast<long long>(shape.features), static_cast<long long>(rows), bins,
                   classes);

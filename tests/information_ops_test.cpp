@@ -79,7 +79,7 @@ std::vector<Kernel> kernels_for(const Problem& problem, bool sparse, Device devi
   for (const Kernel kernel : {Kernel::ordered, Kernel::tables, Kernel::grouped, Kernel::nonzeros, Kernel::popcount}) {
     if (kernel == Kernel::nonzeros && !sparse) continue;
     try {
-      kernels.push_back(choose_kernel(problem, kernel, device.is_cuda(), false));
+      kernels.push_back(choose_kernel(problem, kernel, device.is_cuda(), Demand::any));
     } catch (const UsageError&) {
     }
   }
@@ -207,7 +207,7 @@ TEST(Verbs, MergedPartnersMayHaveAsManyStatesAsThereAreExamples) {
     }
     const Facts facts = find_facts(problem, 1);
     const FeatureFacts partner = facts_of(problem, facts, codes, table.rows);
-    const Kernel kernel = choose_kernel(problem, Kernel::automatic, device.is_cuda(), true);
+    const Kernel kernel = choose_kernel(problem, Kernel::automatic, device.is_cuda(), Demand::merged_partners);
     const auto ops = make_ops(context_of(device, 2), problem, kernel);
     ops->add_partner(codes, static_cast<std::int32_t>(table.rows));
     const auto last = static_cast<std::int32_t>(table.features) - 1;

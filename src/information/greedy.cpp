@@ -181,10 +181,12 @@ class Greedy {
   /// Counts candidates, those that reach highest first, until no other can beat the best or tie with it.
   Best settle() {
     if (criterion_.needs == 0) return most_relevant();
+    if (options_.lazy && is(Accumulation::latest) && nothing_left()) return {0, first_candidate()};
     if (by_columns_) return settle_columns();
     Best best;
     std::vector<Best> complete;
     std::vector<std::int32_t> open;
+    const std::int64_t counted_before = work_.pairs_counted;
     for (int pass = 0;; ++pass) {
       open = open_candidates(best, pass, open);
       if (open.empty()) break;
@@ -196,8 +198,19 @@ class Greedy {
         best.offer(complete.back().score, j);
       }
     }
+    const auto candidates = static_cast<double>(taken_.size() - selected_.size());
+    counted_nearly_all_ = static_cast<double>(work_.pairs_counted - counted_before) > 0.9 * candidates &&
+                          static_cast<double>(complete.size()) > 0.9 * candidates;
     if (ordered_ || options_.match == Match::fast || best.feature < 0) return best;
     return settle_ties(best, complete);
+  }
+
+  /// Whether the merged states tell the class: with it they are then the same states in the same order, and what a
+  /// candidate tells beyond them is 0 in FEAST's rounding too. Not for states of one feature, which have their own
+  /// order.
+  bool nothing_left() const { return selected_.size() > 1 && partners_.back().sum == partners_.back().class_sum; }
+  std::int64_t first_candidate() const {
+    return std::find(taken_.begin(), taken_.end(), std::uint8_t{0}) - taken_.begin();
   }
 
   /// Every candidate with each partner not yet counted: no bounds to keep, no pairs to list.
@@ -241,20 +254,21 @@ class Greedy {
   /// Those that may still beat or tie with the best. What the second pass leaves out cannot come back later.
   std::vector<std::int32_t> open_candidates(const Best& best, int pass, const std::vector<std::int32_t>& before) const {
     const double least = options_.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
-    // Minima of parts as FEAST rounds them are bounds without error: a tie is lost to a lower index.
+    // Minima of parts as FEAST rounds them are bounds without error: no room is needed, and a tie goes to the lower
+    // index.
     const bool exact = ordered_ && is(Accumulation::minimum) && best.feature >= 0 && options_.lazy;
     std::vector<std::int32_t> open;
     const auto consider = [&](std::int32_t candidate) {
       const auto j = static_cast<std::size_t>(candidate);
       if (reach_[j] < least || taken_[j] != 0 || accumulated_[j].parts == partners()) return;
-      if (exact && candidate > best.feature && reach_[j] <= best.score) return;
+      if (exact && (candidate > best.feature ? reach_[j] <= best.score : reach_[j] < best.score)) return;
       open.push_back(candidate);
     };
     if (pass > 1)
       std::for_each(before.begin(), before.end(), consider);
     else
       for (std::int32_t j = 0; j < static_cast<std::int32_t>(taken_.size()); ++j) consider(j);
-    if (options_.lazy && pass == 0) keep_highest(open);
+    if (options_.lazy && pass == 0 && !counted_nearly_all_) keep_highest(open);
     return open;
   }
 
@@ -406,7 +420,8 @@ class Greedy {
   bool ordered_;
   bool by_columns_;
   bool screens_;
-  std::int32_t columns_ = 0;  ///< partners whose parts every candidate has
+  bool counted_nearly_all_ = false;  ///< in the round before: setting a mark first would be in vain
+  std::int32_t columns_ = 0;         ///< partners whose parts every candidate has
   double term_error_ = 0;
   std::vector<FeatureFacts> partners_;
   std::vector<std::int64_t> selected_;

@@ -17,14 +17,14 @@ constexpr std::int64_t most_plane_states = 16;
 
 /// What one pair takes, in nanoseconds of one core.
 struct Rates {
-  double ordered_row, small_ordered_row;  ///< in FEAST's order; the second by SmallCounter
-  double table_row, table_cell;           ///< a cell is met once for each class
-  double plane_vector, plane_cell;        ///< a vector of 128 examples for each joint state; a cell as above
+  double ordered_row, small_ordered_row;          ///< in FEAST's order; the second by SmallCounter
+  double table_row, table_cell, small_table_row;  ///< a cell is met once for each class
+  double plane_vector, plane_cell;                ///< a vector of 128 examples for each joint state; a cell as above
   double grouped_row;
   double nonzero;
 };
-constexpr Rates cpu_rates{5.5, 1.5, 0.95, 0.55, 0.55, 1.5, 3, 8};
-constexpr Rates gpu_rates{1, 1, 1, 0.2, 1, 1, 8, 4};
+constexpr Rates cpu_rates{5.5, 1.5, 0.95, 0.55, 1.4, 0.55, 1.5, 3, 8};
+constexpr Rates gpu_rates{1, 1, 1, 0.2, 1, 1, 1, 8, 4};
 
 class Shape {
  public:
@@ -34,11 +34,15 @@ class Shape {
   double states() const { return problem_.most_states(); }
   double cells() const { return states() * states() * problem_.class_count; }
 
-  double ordered() const {
-    const bool small = dense_bytes(*problem_.table) != nullptr && problem_.class_count == 2 && problem_.rows() < 256;
-    return rows() * (small ? rates_.small_ordered_row : rates_.ordered_row);
+  /// What SmallCounter is for.
+  bool is_small() const {
+    return dense_bytes(*problem_.table) != nullptr && problem_.class_count == 2 && problem_.rows() < 256;
   }
-  double tables() const { return rows() * rates_.table_row + cells() * rates_.table_cell; }
+  double ordered() const { return rows() * (is_small() ? rates_.small_ordered_row : rates_.ordered_row); }
+  double tables() const {
+    const double plain = rows() * rates_.table_row + cells() * rates_.table_cell;
+    return is_small() ? std::min(plain, rows() * rates_.small_table_row) : plain;
+  }
   double planes() const {
     const double weight_bits = problem_.weights.empty() ? 1 : 4;  // what a resample has, as a rule
     const double vectors = (rows() / 128 + problem_.class_count) * weight_bits;
@@ -87,7 +91,8 @@ void check_asked(const Problem& problem, Kernel asked, bool on_gpu, bool merged_
 
 }  // namespace
 
-Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, bool merged_partners) {
+Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, Demand demand) {
+  const bool merged_partners = demand == Demand::merged_partners;
   check_asked(problem, asked, on_gpu, merged_partners);
   if (asked != Kernel::automatic) return asked;
   const std::int64_t states = problem.most_states();
@@ -97,10 +102,11 @@ Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, bool mer
   const bool sparse = sparse_codes(*problem.table) != nullptr;
   const std::int64_t most_ordered = on_gpu ? most_ordered_rows_gpu : sparse ? 256 : 1024;
   if (problem.rows() > most_ordered) return unordered.kernel;
+  if (on_gpu) return Kernel::ordered;  // all pairs of a partner at once: nothing is quicker there
   // Where joint states are as many as examples, most hold one of them, scores tie by the hundred, and ties would be
   // counted in order anyway.
   constexpr double counted_again = 8;
-  const bool ties = merged_partners || states * states >= problem.rows();
+  const bool ties = merged_partners || (states * states >= problem.rows() && demand != Demand::distinct_parts);
   return shape.ordered() <= unordered.cost * (ties ? counted_again : 1) ? Kernel::ordered : unordered.kernel;
 }
 

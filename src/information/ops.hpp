@@ -111,9 +111,15 @@ class TermColumns {
   const double* columns_[term_count] = {};
 };
 
+/// What a criterion means for the way to count.
+enum class Demand : std::uint8_t {
+  any,
+  distinct_parts,   ///< parts that hardly ever tie, however few the examples: condred
+  merged_partners,  ///< partners will have as many states as examples: cmi
+};
+
 /// The way to count that suits the table where `asked` is automatic; one that the table does not allow is a UsageError.
-/// `merged_partners`: partners will have as many states as examples (cmi).
-Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, bool merged_partners);
+Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, Demand demand);
 
 /// The backend of the context's device. `problem` is kept: what it points to must outlive the object.
 std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Kernel kernel);

@@ -191,7 +191,12 @@ class CpuOps final : public Ops {
       joint_pairs(pairs.subspan(k, std::min(pairs.size() - k, SmallCounter::together)), terms, worker, out + k);
   }
 
-  bool has_small_sums() const { return (kernel_ == Kernel::tables || kernel_ == Kernel::ordered) && small_.apply(); }
+  bool has_small_sums() const {
+    if (!small_.apply() || (kernel_ != Kernel::tables && kernel_ != Kernel::ordered)) return false;
+    // A table of fewer cells than examples is added up in less time than each example's cell is looked for.
+    const std::int64_t states = problem_.most_states();
+    return kernel_ == Kernel::ordered || states * states * problem_.class_count > problem_.rows();
+  }
   /// Tables of few examples, four pairs at a time; the last fills what is left.
   void small_sums(std::span<const Pair> pairs, std::span<JointSums> out) {
     over_pieces(pairs, [&](std::size_t begin, std::size_t end, Worker& worker) {
@@ -312,6 +317,7 @@ class CpuOps final : public Ops {
     auto& groups = partner.groups;
     groups.rows.resize(partner.codes.size());
     for (const std::uint32_t i : by_class) groups.rows[static_cast<std::size_t>(next[partner.codes[i]]++)] = i;
+    leave_out_single(partner);
     for (std::size_t k = 0; k < groups.rows.size(); ++k) {
       const std::uint32_t i = groups.rows[k];
       const std::uint32_t before = groups.rows[k > 0 ? k - 1 : 0];
@@ -321,6 +327,19 @@ class CpuOps final : public Ops {
       groups.begins_state.push_back(new_state ? 1 : 0);
     }
     groups.begins.push_back(static_cast<std::int64_t>(groups.rows.size()));
+  }
+
+  /// Rows that do not count, and those that have their state for themselves.
+  void leave_out_single(Partner& partner) const {
+    const auto weight = [this](std::uint32_t i) { return problem_.weights.empty() ? 1 : problem_.weights[i]; };
+    auto& groups = partner.groups;
+    std::vector<std::uint32_t> rows_of(static_cast<std::size_t>(partner.states), 0);
+    for (const std::uint32_t i : groups.rows) rows_of[partner.codes[i]] += weight(i) > 0 ? 1 : 0;
+    std::erase_if(groups.rows, [&](std::uint32_t i) {
+      const bool single = weight(i) > 0 && rows_of[partner.codes[i]] == 1;
+      if (single) groups.left_out += log_(weight(i));
+      return single || weight(i) == 0;
+    });
   }
 
   void make_sparse_side(Partner& partner) {

@@ -33,8 +33,9 @@ struct Partner {
   std::int32_t feature = -1;  ///< -1: merged states
   std::vector<std::uint32_t> merged;
   std::int64_t states = 0;
+  std::int64_t counted_states = 0;  ///< of the rows that `rows` holds
   std::int64_t joint_states = 0;
-  Array<std::uint32_t> codes, with_class, counts, class_counts;
+  Array<std::uint32_t> rows, codes, with_class, counts, class_counts;
   std::int64_t sum = 0;
   std::int64_t class_sum = 0;
 };
@@ -231,10 +232,36 @@ class CudaOps final : public Ops {
     const cuda::Current current(device_.index);
     stream_.synchronize();  // what is sent below lies where the work before may still read
     if (kernel_ == Kernel::ordered) ordered_.add_partner(codes, partner.states, stream_);
-    if (kernel_ == Kernel::grouped || kernel_ == Kernel::nonzeros) prepare_counts(partner, codes);
+    if (kernel_ == Kernel::grouped) prepare_rows(partner, codes);
+    if (kernel_ == Kernel::nonzeros) prepare_counts(partner, codes);
     partners_.push_back(std::move(partner));
     send_partners();
     return static_cast<std::int32_t>(partners_.size()) - 1;
+  }
+
+  /// Without the rows that have their state for themselves, whatever the candidate: merged states soon are of that
+  /// kind.
+  void prepare_rows(Partner& partner, const std::vector<std::uint32_t>& codes) {
+    const auto weight = [this](std::size_t i) { return problem_.weights.empty() ? 1 : problem_.weights[i]; };
+    std::vector<std::uint32_t> rows_of(static_cast<std::size_t>(partner.states), 0);
+    for (std::size_t i = 0; i < codes.size(); ++i) rows_of[codes[i]] += weight(i) > 0 ? 1 : 0;
+    std::vector<std::uint32_t> rows, kept, classes;
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      if (weight(i) > 0 && rows_of[codes[i]] == 1) partner.sum += log_(weight(i));
+      if (weight(i) == 0 || rows_of[codes[i]] == 1) continue;
+      rows.push_back(static_cast<std::uint32_t>(i));
+      kept.push_back(codes[i]);
+      classes.push_back(classes_[i]);
+    }
+    partner.class_sum = partner.sum;
+    std::vector<std::uint32_t> own, with_class;
+    const std::vector<std::uint32_t> none(kept.size(), 0);
+    partner.counted_states = Merger().merge({kept, partner.states}, {none, 1}, own);
+    partner.joint_states = Merger().merge({kept, partner.states}, {classes, problem_.class_count}, with_class);
+    partner.rows = Array<std::uint32_t>::copy_of(rows, device_);
+    partner.codes = Array<std::uint32_t>::copy_of(own, device_);
+    partner.with_class = Array<std::uint32_t>::copy_of(with_class, device_);
+    make_rooms((partner.counted_states + partner.joint_states) * (problem_.most_states() + std::int64_t{1}));
   }
 
   void prepare_counts(Partner& partner, const std::vector<std::uint32_t>& codes) {
@@ -278,8 +305,9 @@ class CudaOps final : public Ops {
     } else if (kernel_ != Kernel::ordered) {
       std::vector<gpu::PartnerView> views;
       for (const Partner& p : partners_)
-        views.push_back({p.codes.data(), p.with_class.data(), p.counts.data(), p.class_counts.data(), p.sum,
-                         p.class_sum, p.states, p.joint_states});
+        views.push_back({p.rows.data(), p.rows.size(), p.codes.data(), p.with_class.data(), p.counts.data(),
+                         p.class_counts.data(), p.sum, p.class_sum,
+                         kernel_ == Kernel::grouped ? p.counted_states : p.states, p.joint_states});
       device_partners_ = Array<gpu::PartnerView>::copy_of(views, device_);
     }
   }

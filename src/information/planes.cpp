@@ -53,6 +53,17 @@ std::uint32_t count_ones(const std::uint64_t* plane, std::span<const std::uint64
 
 void set_bit(std::uint64_t* plane, std::int64_t place) { plane[place / 64] |= std::uint64_t{1} << (place % 64); }
 
+/// 64 places at a time, a word of each state on the way; that of the last state goes nowhere.
+void write_planes(const std::uint8_t* codes, Range places, int planes, std::int64_t words, std::uint64_t* out) {
+  for (std::int64_t first = places.begin; first < places.end; first += 64) {
+    std::uint64_t of_states[256];
+    std::fill_n(of_states, planes + 1, std::uint64_t{0});
+    const std::int64_t count = std::min<std::int64_t>(64, places.end - first);
+    for (std::int64_t i = 0; i < count; ++i) of_states[codes[first + i]] |= std::uint64_t{1} << i;
+    for (int p = 0; p < planes; ++p) out[p * words + first / 64] = of_states[p];
+  }
+}
+
 }  // namespace
 
 PlaneTable::PlaneTable(const Problem& problem, int threads) : order_(order_by_class(problem, unit)), first_{0} {
@@ -64,10 +75,8 @@ PlaneTable::PlaneTable(const Problem& problem, int threads) : order_(order_by_cl
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       place_columns(table, order_, {j, j + 1}, 1, codes.data());
       std::uint64_t* own = bits_.data() + first_[static_cast<std::size_t>(j)] * words();
-      const int last = planes(j);
       for (std::size_t y = 0; y < order_.begins.size(); ++y)
-        for (std::int64_t i = order_.begins[y]; i < order_.ends[y]; ++i)
-          if (const int state = codes[static_cast<std::size_t>(i)]; state < last) set_bit(own + state * words(), i);
+        write_planes(codes.data(), {order_.begins[y], order_.ends[y]}, planes(j), words(), own);
     }
   });
 }
