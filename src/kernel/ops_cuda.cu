@@ -55,6 +55,7 @@ class CudaOps final : public SvmOps {
         rows_(kernel, context.device(), stream_, blas_),
         examples_(static_cast<std::int64_t>(order.size())) {
     stride_ = (examples_ + 31) / 32 * 32;
+    slot_of_ = Array<std::int32_t>::zeros(examples_, device_);
     slab_rows_ = std::max<std::int64_t>(1, slab_bytes / (stride_ * static_cast<std::int64_t>(sizeof(float))));
     if (kernel.type == KernelType::precomputed)
       precomputed_ = precomputed_table(dataset.x, order, context.threads());
@@ -64,6 +65,11 @@ class CudaOps final : public SvmOps {
   }
 
   std::int32_t working_set_size() const override { return working_set; }
+  std::int64_t data_bytes() const override {
+    const std::int64_t table = table_.dense.bytes() + table_.values.bytes() + table_.indices.bytes() +
+                               table_.offsets.bytes() + table_.norms.bytes();
+    return table + tile_bytes + 4 * gpu::between_bytes;
+  }
   std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
 
   void load_tasks(std::span<const TaskProblem> problems) override {
@@ -81,16 +87,11 @@ class CudaOps final : public SvmOps {
       rows += problem.rows;
     }
     tasks_ = Array<gpu::DeviceTask>::copy_of(tasks, device_);
-    bounds_ = Array<double>(variables, device_);
-    linear_ = Array<double>(variables, device_);
-    beta_ = Array<double>(variables, device_);
+    bounds_ = together(problems, variables, &TaskProblem::bounds);
+    linear_ = together(problems, variables, &TaskProblem::linear);
+    beta_ = together(problems, variables, &TaskProblem::start);
     g_ = Array<double>::zeros(rows, device_);
     taken_ = Array<std::uint8_t>::zeros(variables, device_);
-    for (std::size_t t = 0; t < problems.size(); ++t) {
-      put(problems[t].bounds, bounds_.data() + tasks[t].variables_at);
-      put(problems[t].linear, linear_.data() + tasks[t].variables_at);
-      put(problems[t].start, beta_.data() + tasks[t].variables_at);
-    }
     const auto count = static_cast<std::int64_t>(problems.size());
     sets_ = Array<std::int32_t>::zeros(count * working_set, device_);
     counts_ = Array<std::int32_t>::zeros(count, device_);
@@ -105,13 +106,15 @@ class CudaOps final : public SvmOps {
                     Range against) override {
     const auto current = here();
     for (const std::int32_t slot : slots)
-      while (static_cast<std::int64_t>(slabs_.size()) * slab_rows_ <= slot)
-        slabs_.emplace_back(std::min(slab_rows_, examples_) * stride_, device_);
+      while (static_cast<std::int64_t>(slabs_.size()) * slab_rows_ <= slot) add_slab();
     if (kernel_.type == KernelType::precomputed) return copy_rows(positions, slots, against);
-    std::vector<float*> rows;
-    for (const std::int32_t slot : slots) rows.push_back(row_at(slot));
-    rows_.compute(table_, against, table_, upload(positions, positions_), static_cast<std::int64_t>(positions.size()),
-                  upload(std::span<float* const>(rows), row_pointers_));
+    const auto count = static_cast<std::int64_t>(positions.size());
+    const std::int32_t* on_device = upload(positions, positions_);
+    grow(row_pointers_, count);
+    gpu::find_rows<<<gpu::row_blocks(count), gpu::row_threads, 0, stream_>>>(
+        slots_view(), on_device, upload(slots, slots_), count, row_pointers_.data());
+    cuda::check_launch("find_rows");
+    rows_.compute(table_, against, table_, on_device, count, row_pointers_.data());
   }
 
   void add_rows(std::int32_t task, std::span<const std::int32_t> slots, std::span<const double> factors) override {
@@ -152,30 +155,24 @@ class CudaOps final : public SvmOps {
     }
   }
 
-  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets) override {
+  /// Where the sets' rows lie is known here since they were computed.
+  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet>) override {
     const auto current = here();
     const auto most = static_cast<std::size_t>(
         std::min(most_grid_y, tile_bytes / (std::int64_t{working_set} * working_set * std::int64_t{sizeof(float)})));
     for (std::size_t first = 0; first < tasks.size(); first += most) {
       const std::size_t count = std::min(most, tasks.size() - first);
-      improve_some(tasks.subspan(first, count), sets.subspan(first, count));
+      improve_some(tasks.subspan(first, count));
     }
   }
 
-  void fetch(std::int32_t task, std::vector<double>& beta, std::vector<double>& g) override {
+  void fetch(std::vector<double>& beta, std::vector<double>& g) override {
     const auto current = here();
     stream_.synchronize();
-    std::int64_t variables_at = 0;
-    std::int64_t rows_at = 0;
-    for (std::int32_t t = 0; t < task; ++t) {
-      variables_at += problems_[static_cast<std::size_t>(t)].variables();
-      rows_at += problems_[static_cast<std::size_t>(t)].rows;
-    }
-    const TaskProblem& problem = problems_[static_cast<std::size_t>(task)];
-    beta.resize(static_cast<std::size_t>(problem.variables()));
-    g.resize(static_cast<std::size_t>(problem.rows));
-    copy_bytes(beta.data(), Device::cpu(), beta_.data() + variables_at, device_, problem.variables() * 8);
-    copy_bytes(g.data(), Device::cpu(), g_.data() + rows_at, device_, problem.rows * 8);
+    beta.resize(static_cast<std::size_t>(beta_.size()));
+    g.resize(static_cast<std::size_t>(g_.size()));
+    copy_bytes(beta.data(), Device::cpu(), beta_.data(), device_, beta_.bytes());
+    copy_bytes(g.data(), Device::cpu(), g_.data(), device_, g_.bytes());
   }
 
  private:
@@ -184,6 +181,15 @@ class CudaOps final : public SvmOps {
   gpu::DeviceState state() {
     return {tasks_.data(), bounds_.data(), linear_.data(), beta_.data(),       g_.data(),     taken_.data(),
             sets_.data(),  counts_.data(), whole_.data(),  violations_.data(), steps_.data(), working_set};
+  }
+
+  gpu::Slots slots_view() { return {slab_pointers_.data(), slot_of_.data(), slab_rows_, stride_}; }
+
+  void add_slab() {
+    slabs_.emplace_back(std::min(slab_rows_, examples_) * stride_, device_);
+    std::vector<float*> pointers;
+    for (Array<float>& slab : slabs_) pointers.push_back(slab.data());
+    slab_pointers_ = Array<float*>::copy_of(pointers, device_);
   }
 
   float* row_at(std::int32_t slot) {
@@ -200,14 +206,9 @@ class CudaOps final : public SvmOps {
           "sending kernel rows");
   }
 
-  void improve_some(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets) {
+  void improve_some(std::span<const std::int32_t> tasks) {
     const auto count = static_cast<std::int64_t>(tasks.size());
-    std::vector<const float*> rows(static_cast<std::size_t>(count * working_set), nullptr);
-    for (std::size_t k = 0; k < sets.size(); ++k)
-      for (std::size_t l = 0; l < sets[k].slots.size(); ++l)
-        rows[k * static_cast<std::size_t>(working_set) + l] = row_at(sets[k].slots[l]);
     const std::int32_t* on_device = upload(tasks, improved_tasks_);
-    const float* const* set_rows = upload(std::span<const float* const>(rows), set_rows_);
     grow(tiles_, count * working_set * working_set);
     grow(changed_rows_, count * working_set);
     grow(factors_, count * working_set);
@@ -215,10 +216,10 @@ class CudaOps final : public SvmOps {
     const gpu::Changes changes{changed_rows_.data(), factors_.data(), changed_counts_.data()};
     constexpr int gather_threads = 256;
     const dim3 gather_blocks(working_set / (gather_threads / 32), static_cast<unsigned>(count));
-    gpu::gather_tiles<<<gather_blocks, gather_threads, 0, stream_>>>(state(), on_device, set_rows, tiles_.data());
+    gpu::gather_tiles<<<gather_blocks, gather_threads, 0, stream_>>>(state(), slots_view(), on_device, tiles_.data());
     cuda::check_launch("gather_tiles");
     gpu::solve_tasks<working_set><<<static_cast<unsigned>(count), working_set, 0, stream_>>>(
-        state(), on_device, tiles_.data(), set_rows, 100 * working_set, changes);
+        state(), slots_view(), on_device, tiles_.data(), 100 * working_set, changes);
     cuda::check_launch("solve_tasks");
     add(tasks, changes, working_set, on_device);
   }
@@ -242,9 +243,12 @@ class CudaOps final : public SvmOps {
                 "sending a list");
     return on_device.data();
   }
-  void put(const std::vector<double>& from, double* to) {
-    cuda::check(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(double), cudaMemcpyHostToDevice, stream_),
-                "sending a task");
+  Array<double> together(std::span<const TaskProblem> problems, std::int64_t size,
+                         std::vector<double> TaskProblem::*part) const {
+    std::vector<double> all;
+    all.reserve(static_cast<std::size_t>(size));
+    for (const TaskProblem& problem : problems) all.insert(all.end(), (problem.*part).begin(), (problem.*part).end());
+    return Array<double>::copy_of(all, device_);
   }
   template <class V>
   V* bring(const Array<V>& from, Pinned<V>& to) {
@@ -278,7 +282,9 @@ class CudaOps final : public SvmOps {
   std::vector<std::int64_t> last_steps_;
   Array<std::int32_t> chosen_tasks_, improved_tasks_, positions_, changed_counts_;
   Array<float*> row_pointers_;
-  Array<const float*> set_rows_, changed_rows_;
+  Array<float*> slab_pointers_;
+  Array<std::int32_t> slot_of_, slots_;
+  Array<const float*> changed_rows_;
   Array<double> factors_;
   Array<float> tiles_;
   Pinned<std::int32_t> host_sets_, host_counts_;
