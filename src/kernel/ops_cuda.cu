@@ -17,6 +17,7 @@ namespace {
 constexpr std::int32_t working_set = 1024;
 constexpr std::int64_t slab_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t tile_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t streamed_bytes = std::int64_t{64} << 20;
 constexpr int gradient_threads = 128;
 constexpr std::int64_t most_grid_y = 65535;
 
@@ -59,6 +60,8 @@ class CudaOps final : public SvmOps {
     slab_rows_ = std::max<std::int64_t>(1, slab_bytes / (stride_ * static_cast<std::int64_t>(sizeof(float))));
     if (kernel.type == KernelType::precomputed)
       precomputed_ = precomputed_table(dataset.x, order, context.threads());
+    else if (matrix_bytes(dataset.x) > context.memory() / 3)
+      waiting_ = kernel::take_rows<A>(dataset.x, order, kernel::dense_share, context.threads());
     else
       table_ = gpu::take_rows<A>(dataset.x, dataset.by_rows(device_), order, context.memory() / 4, device_, stream_);
     stream_.synchronize();
@@ -68,7 +71,7 @@ class CudaOps final : public SvmOps {
   std::int64_t data_bytes() const override {
     const std::int64_t table = table_.dense.bytes() + table_.values.bytes() + table_.indices.bytes() +
                                table_.offsets.bytes() + table_.norms.bytes();
-    return table + tile_bytes + 4 * gpu::between_bytes;
+    return table + tile_bytes + 4 * gpu::between_bytes + (waiting_.norms.size() > 0 ? 2 * streamed_bytes : 0);
   }
   std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
 
@@ -114,7 +117,10 @@ class CudaOps final : public SvmOps {
     gpu::find_rows<<<gpu::row_blocks(count), gpu::row_threads, 0, stream_>>>(
         slots_view(), on_device, upload(slots, slots_), count, row_pointers_.data());
     cuda::check_launch("find_rows");
-    rows_.compute(table_, against, table_, on_device, count, row_pointers_.data());
+    if (waiting_.norms.size() > 0)
+      stream_rows(positions, against);
+    else
+      rows_.compute(table_, against, table_, on_device, count, row_pointers_.data(), against.begin);
   }
 
   void add_rows(std::int32_t task, std::span<const std::int32_t> slots, std::span<const double> factors) override {
@@ -196,6 +202,25 @@ class CudaOps final : public SvmOps {
     return slabs_[static_cast<std::size_t>(slot / slab_rows_)].data() + slot % slab_rows_ * stride_;
   }
 
+  /// Rows that do not fit the GPU pass by in tiles.
+  void stream_rows(std::span<const std::int32_t> positions, Range against) {
+    const std::int64_t width =
+        std::max<std::int64_t>(1, matrix_bytes(waiting_.x) / std::max<std::int64_t>(1, examples_));
+    const std::int64_t tile = std::max<std::int64_t>(1, streamed_bytes / width);
+    std::vector<std::int32_t> numbers;
+    Table<A> asked = take_rows<A>(waiting_.x, positions, is_sparse(waiting_.x) ? 2.0 : 0.0, 1);
+    const auto lanes = gpu::bring_rows(asked, {0, static_cast<std::int64_t>(positions.size())}, device_);
+    for (std::size_t k = 0; k < positions.size(); ++k) numbers.push_back(static_cast<std::int32_t>(k));
+    const auto on_device = Array<std::int32_t>::copy_of(numbers, device_);
+    for (std::int64_t begin = against.begin; begin < against.end; begin += tile) {
+      const Range part{begin, std::min(against.end, begin + tile)};
+      const auto here = gpu::bring_rows(waiting_, part, device_);
+      rows_.compute(here, {0, part.end - part.begin}, lanes, on_device.data(),
+                    static_cast<std::int64_t>(positions.size()), row_pointers_.data(), begin);
+      stream_.synchronize();
+    }
+  }
+
   void copy_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots, Range against) {
     const auto& x = std::get<DenseMatrix<float>>(precomputed_.x);
     for (std::size_t k = 0; k < positions.size(); ++k)
@@ -270,6 +295,7 @@ class CudaOps final : public SvmOps {
   gpu::KernelRows<A> rows_;
   std::int64_t examples_, stride_ = 0, slab_rows_ = 0;
   gpu::DeviceTable<A> table_;
+  Table<A> waiting_;  // in CPU memory, where the GPU's does not hold it
   Table<float> precomputed_;
   std::vector<Array<float>> slabs_;
   std::span<const TaskProblem> problems_;
@@ -292,73 +318,6 @@ class CudaOps final : public SvmOps {
   Pinned<std::int64_t> host_steps_;
 };
 
-/// Dense coefficients of some support vectors, machine-minor.
-std::vector<double> dense_coefficients(const Coefficients& coefficients, Range vectors, std::int32_t machines) {
-  std::vector<double> dense(static_cast<std::size_t>((vectors.end - vectors.begin) * machines), 0.0);
-  for (std::int64_t s = vectors.begin; s < vectors.end; ++s)
-    for (std::int64_t e = coefficients.offsets[static_cast<std::size_t>(s)];
-         e < coefficients.offsets[static_cast<std::size_t>(s) + 1]; ++e)
-      dense[static_cast<std::size_t>((s - vectors.begin) * machines +
-                                     coefficients.machines[static_cast<std::size_t>(e)])] +=
-          coefficients.values[static_cast<std::size_t>(e)];
-  return dense;
-}
-
-std::vector<std::int32_t> all_rows(std::int64_t count) {
-  std::vector<std::int32_t> rows(static_cast<std::size_t>(count));
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows;
-}
-
-/// Queries in blocks against all support vectors: kernel values in double, then one product with the coefficients.
-template <class A, class T>
-void decide(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-            std::span<const std::int32_t> support_rows, const Coefficients& coefficients, const Dataset<T>& queries,
-            BlockView<double> decisions) {
-  const Device device = context.device();
-  const cuda::Stream stream;
-  const cuda::Blas blas(stream);
-  const auto everyone = all_rows(queries.rows());
-  const auto table =
-      gpu::take_rows<A>(support.x, support.by_rows(device), support_rows, context.memory() / 8, device, stream);
-  const auto asked =
-      gpu::take_rows<A>(queries.x, queries.by_rows(device), everyone, context.memory() / 8, device, stream);
-  const auto numbers = Array<std::int32_t>::copy_of(everyone, device);
-  gpu::KernelRows<A> rows(kernel, device, stream, blas);
-  const std::int32_t machines = decisions.tasks;
-  const std::int64_t vectors = std::min<std::int64_t>(
-      table.rows, std::max<std::int64_t>(1024, (std::int64_t{256} << 20) / (std::int64_t{8} * machines)));
-  const std::int64_t block = std::clamp<std::int64_t>((std::int64_t{512} << 20) / (8 * vectors), 1, queries.rows());
-  Array<double> values(block * vectors, device);
-  Array<double> sums(block * machines, device);
-  std::vector<double> host(static_cast<std::size_t>(block) * static_cast<std::size_t>(machines));
-  for (std::int64_t begin = 0; begin < table.rows; begin += vectors) {
-    const Range part{begin, std::min(table.rows, begin + vectors)};
-    const std::int64_t width = part.end - part.begin;
-    const auto factors = Array<double>::copy_of(dense_coefficients(coefficients, part, machines), device);
-    std::vector<double*> pointers;
-    for (std::int64_t r = 0; r < block; ++r) pointers.push_back(values.data() + r * width - part.begin);
-    const auto row_pointers = Array<double*>::copy_of(pointers, device);
-    for (std::int64_t first = 0; first < queries.rows(); first += block) {
-      const std::int64_t count = std::min(block, queries.rows() - first);
-      rows.compute(table, part, asked, numbers.data() + first, count, row_pointers.data());
-      const double one = 1;
-      const double zero = 0;
-      cuda::check(
-          cublasDgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, machines, static_cast<int>(count), static_cast<int>(width), &one,
-                      factors.data(), machines, values.data(), static_cast<int>(width), &zero, sums.data(), machines),
-          "cublasDgemm");
-      cuda::check(cudaMemcpyAsync(host.data(), sums.data(), static_cast<std::size_t>(count * machines) * sizeof(double),
-                                  cudaMemcpyDeviceToHost, stream),
-                  "fetching decisions");
-      stream.synchronize();
-      for (std::int64_t i = 0; i < count; ++i)
-        for (std::int32_t m = 0; m < machines; ++m)
-          decisions.data[(first + i) * decisions.stride + m] += host[static_cast<std::size_t>(i * machines + m)];
-    }
-  }
-}
-
 }  // namespace
 
 template <class T>
@@ -370,29 +329,9 @@ std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Dataset<T>& 
   return std::make_unique<CudaOps<double>>(context, dataset, order, kernel);
 }
 
-template <class T>
-void add_decisions_cuda(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                        const Dataset<T>& queries, BlockView<double> decisions) {
-  // Precomputed values need no kernel: there is nothing for a GPU to do.
-  if (kernel.type == KernelType::precomputed)
-    return add_decisions_cpu(context, kernel, support, support_rows, coefficients, queries, decisions);
-  const cuda::Current current(context.device().index);
-  const int threads = context.threads();
-  if (float_suffices(support.x, kernel, threads) && float_suffices(queries.x, kernel, threads))
-    decide<float>(context, kernel, support, support_rows, coefficients, queries, decisions);
-  else
-    decide<double>(context, kernel, support, support_rows, coefficients, queries, decisions);
-}
-
-#define SHEAF_KERNEL_CUDA(T)                                                                                       \
-  template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<T>&, std::span<const std::int32_t>, \
-                                                 const KernelParams&);                                             \
-  template void add_decisions_cuda(const Context&, const KernelParams&, const Dataset<T>&,                         \
-                                   std::span<const std::int32_t>, const Coefficients&, const Dataset<T>&,          \
-                                   BlockView<double>);
-SHEAF_KERNEL_CUDA(float)
-SHEAF_KERNEL_CUDA(double)
-#undef SHEAF_KERNEL_CUDA
+template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<float>&, std::span<const std::int32_t>,
+                                               const KernelParams&);
+template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<double>&, std::span<const std::int32_t>,
+                                               const KernelParams&);
 
 }  // namespace sheaf::kernel

@@ -11,6 +11,7 @@
 // are shared, so none can be cut short for one task.
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include <sheaf/error.hpp>
 #include <sheaf/progress.hpp>
@@ -283,7 +284,10 @@ SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const Svm
   const std::int64_t slots =
       std::max(slots_for(context, sheaf.examples, ops->data_bytes() + room), std::min(sheaf.examples, fewest_slots));
   Trainer trainer(context, sheaf, params, order, *ops, slots);
-  Stage stage(context.progress(), "training", static_cast<std::int64_t>(sheaf.tasks.size()));
+  const std::string name = slots < sheaf.examples
+                               ? fmt::format("training, with memory for {} of {} kernel rows", slots, sheaf.examples)
+                               : "training";
+  Stage stage(context.progress(), name, static_cast<std::int64_t>(sheaf.tasks.size()));
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, ops->bytes_per_variable(), room);
     trainer.train(first, count, stage);
