@@ -24,7 +24,7 @@ struct Rates {
   double nonzero;
 };
 constexpr Rates cpu_rates{5.5, 1.5, 0.6, 0.47, 1.4, 0.55, 1.5, 3.4, 8};
-constexpr Rates gpu_rates{1, 1, 1, 0.2, 1, 1, 1, 8, 4};
+constexpr Rates gpu_rates{1, 1, 1, 0.1, 1, 8, 1, 8, 4};
 
 class Shape {
  public:
