@@ -18,6 +18,8 @@ Command search_command();
 Command select_command();
 Command liblinear_train_command();
 Command liblinear_predict_command();
+Command libsvm_train_command();
+Command libsvm_predict_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
@@ -32,6 +34,8 @@ std::span<const Command> commands() {
       select_command(),
       liblinear_train_command(),
       liblinear_predict_command(),
+      libsvm_train_command(),
+      libsvm_predict_command(),
       devices_command(),
   };
   return rows;

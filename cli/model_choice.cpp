@@ -1,0 +1,52 @@
+#include "model_choice.hpp"
+
+#include <utility>
+
+#include <sheaf/names.hpp>
+
+namespace sheaf::cli {
+namespace {
+
+const std::vector<std::pair<std::string, ModelKind>>& kinds() {
+  static const std::vector<std::pair<std::string, ModelKind>> rows{{"linear", ModelKind::linear},
+                                                                   {"svm", ModelKind::svm}};
+  return rows;
+}
+
+bool find_kind(const std::string& name, ModelKind& kind) {
+  for (const auto& [known, value] : kinds())
+    if (known == name) {
+      kind = value;
+      return true;
+    }
+  return false;
+}
+
+std::string joined_names() {
+  std::string text;
+  for (const auto& [name, kind] : kinds()) text += (text.empty() ? "" : "|") + name;
+  return text;
+}
+
+}  // namespace
+
+void ModelChoice::declare_kind(Arguments& arguments) {
+  arguments.add({"--model", joined_names(), "what to train: a linear model, or support vectors with a kernel", "linear",
+                 [this](const std::string& text) {
+                   if (find_kind(text, kind)) return;
+                   std::vector<std::string> names;
+                   for (const auto& [name, value] : kinds()) names.push_back(name);
+                   fail_unknown("model", text, names);
+                 }});
+}
+
+void ModelChoice::declare_with_file(Arguments& arguments) {
+  arguments.add({"--model", joined_names() + "|FILE",
+                 "what to train: a linear model, or support vectors with a kernel; any other word is the file to write",
+                 "linear", [this](const std::string& text) {
+                   if (!find_kind(text, kind)) file = text;
+                 }});
+  arguments.text("output", "FILE", file, "where to write the model");
+}
+
+}  // namespace sheaf::cli
