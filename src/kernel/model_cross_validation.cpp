@@ -9,6 +9,7 @@
 #include "kernel/model_folds.hpp"
 #include "kernel/model_predict.hpp"
 #include "kernel/platt.hpp"
+#include "kernel/some_rows.hpp"
 
 namespace sheaf {
 namespace {
@@ -42,6 +43,10 @@ SvmModel sigmoids_of(const SvmModel& shape, const ModelPlan& plan, const Block<d
     model.sigmoid_b.push_back(sigmoid.b);
   }
   return model;
+}
+
+std::int32_t most_likely(const std::vector<double>& p) {
+  return static_cast<std::int32_t>(std::max_element(p.begin(), p.end()) - p.begin());
 }
 
 }  // namespace
@@ -86,19 +91,24 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
   auto& predictions = result.predictions;
   predictions.rows = dataset.rows();
   predictions.columns = static_cast<std::int32_t>(sides.size());
-  for (std::int64_t i = 0; i < dataset.rows(); ++i) {
-    const auto fold = static_cast<std::size_t>(testers[static_cast<std::size_t>(i)]);
-    const auto& plan = plans[fold];
-    for (const auto task : plan.tasks) predictions.decisions.push_back(task < 0 ? 0.0 : fits.decisions(i, task));
-    const auto decisions = std::span(predictions.decisions).last(sides.size());
-    if (options.kind == SvmKind::one_class) {
-      predictions.classes.push_back(decisions[0] > 0 ? 0 : 1);
-    } else if (probabilities) {
-      const auto p = kernel::class_probabilities(sigmoids[fold], decisions, sides);
-      predictions.classes.push_back(static_cast<std::int32_t>(std::max_element(p.begin(), p.end()) - p.begin()));
-    } else if (is_classification(options.kind)) {
-      predictions.classes.push_back(
-          kernel::choose_class(decisions, sides, labels.class_names.size(), options.rule, plan.present));
+  predictions.decisions.resize(static_cast<std::size_t>(dataset.rows()) * sides.size());
+  if (!is_regression(options.kind)) predictions.classes.resize(static_cast<std::size_t>(dataset.rows()));
+  const bool pairs = sides.size() > 1 && options.multi_class == MultiClass::one_vs_one;
+  for (std::size_t f = 0; f < plans.size(); ++f) {
+    const auto rows = std::span(dealt.order).subspan(dealt.begins[f], dealt.begins[f + 1] - dealt.begins[f]);
+    const auto block = kernel::decisions_of(context, dataset, params.kernel, fits, plans[f].tasks, rows, pairs);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const auto row = static_cast<std::size_t>(rows[k]);
+      const auto decisions = std::span(predictions.decisions).subspan(row * sides.size(), sides.size());
+      for (std::size_t m = 0; m < sides.size(); ++m)
+        decisions[m] = block(static_cast<std::int64_t>(k), static_cast<std::int32_t>(m));
+      if (options.kind == SvmKind::one_class)
+        predictions.classes[row] = decisions[0] > 0 ? 0 : 1;
+      else if (probabilities)
+        predictions.classes[row] = most_likely(kernel::class_probabilities(sigmoids[f], decisions, sides));
+      else if (is_classification(options.kind))
+        predictions.classes[row] =
+            kernel::choose_class(decisions, sides, labels.class_names.size(), options.rule, plans[f].present);
     }
   }
   if (const auto score = score_of(result.shape, predictions, dataset.target)) result.score = *score;

@@ -4,9 +4,9 @@
 #include <sheaf/error.hpp>
 #include <sheaf/svm_model.hpp>
 
-#include "core/parallel.hpp"
 #include "kernel/machine_plan.hpp"
 #include "kernel/platt.hpp"
+#include "kernel/some_rows.hpp"
 
 namespace sheaf {
 namespace {
@@ -43,38 +43,6 @@ std::vector<std::int32_t> support_rows(const SvmFits& fits, const ModelPlan& pla
   return rows;
 }
 
-template <class T>
-DenseMatrix<double> take(const DenseMatrix<T>& x, std::span<const std::int32_t> rows) {
-  const auto count = static_cast<std::int64_t>(rows.size());
-  DenseMatrix<double> result{count, x.columns, Array<double>(count * x.columns)};
-  for (std::int64_t i = 0; i < count; ++i)
-    std::transform(x.values.data() + rows[static_cast<std::size_t>(i)] * x.columns,
-                   x.values.data() + (rows[static_cast<std::size_t>(i)] + std::int64_t{1}) * x.columns,
-                   result.values.data() + i * x.columns, [](T value) { return static_cast<double>(value); });
-  return result;
-}
-
-template <class T>
-SparseMatrix<double> take(const SparseMatrix<T>& x, std::span<const std::int32_t> rows) {
-  const auto count = static_cast<std::int64_t>(rows.size());
-  SparseMatrix<double> result{count, x.columns, Array<std::int64_t>(count + 1), {}, {}};
-  result.offsets[0] = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t row = rows[static_cast<std::size_t>(i)];
-    result.offsets[i + 1] = result.offsets[i] + x.offsets[row + 1] - x.offsets[row];
-  }
-  result.indices = Array<std::int32_t>(result.offsets[count]);
-  result.values = Array<double>(result.offsets[count]);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t from = x.offsets[rows[static_cast<std::size_t>(i)]];
-    for (std::int64_t k = result.offsets[i]; k < result.offsets[i + 1]; ++k) {
-      result.indices[k] = x.indices[from + k - result.offsets[i]];
-      result.values[k] = static_cast<double>(x.values[from + k - result.offsets[i]]);
-    }
-  }
-  return result;
-}
-
 /// The machine with support vectors by their place among those of the model.
 SvmMachine placed(const SvmMachine& machine, const std::vector<std::int32_t>& place) {
   std::vector<std::pair<std::int32_t, double>> pairs;
@@ -96,7 +64,7 @@ void keep_support(const Dataset<T>& dataset, const SvmLabels& labels, const std:
   if (model.kernel.type == KernelType::precomputed)
     model.serials = rows;
   else
-    std::visit([&](const auto& x) { model.support = take(x, rows); }, dataset.x);
+    model.support = kernel::some_rows<double>(dataset.x, rows);
   for (const auto row : rows)
     if (!labels.classes.empty()) model.support_classes.push_back(labels.classes[static_cast<std::size_t>(row)]);
 }
