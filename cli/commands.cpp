@@ -20,6 +20,7 @@ Command liblinear_train_command();
 Command liblinear_predict_command();
 Command libsvm_train_command();
 Command libsvm_predict_command();
+Command libsvm_scale_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
@@ -36,6 +37,7 @@ std::span<const Command> commands() {
       liblinear_predict_command(),
       libsvm_train_command(),
       libsvm_predict_command(),
+      libsvm_scale_command(),
       devices_command(),
   };
   return rows;

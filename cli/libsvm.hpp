@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <sheaf/libsvm_scaling.hpp>
 #include <sheaf/svm_model.hpp>
 
 namespace sheaf::cli {
@@ -16,5 +17,11 @@ std::string libsvm_score(const SvmModel& model, const Score& score);
 
 /// One line for each row as svm-predict writes it, with probabilities where there are some.
 std::string libsvm_predictions(const SvmModel& model, const Predictions& predictions);
+
+/// As it stands in the file, zeros too.
+Dataset<double> read_sparse_libsvm(const Context& context, const std::string& path);
+/// svm-scale's warnings; `ranges` names the file they came from, empty: they are the table's own.
+void warn_of_scaling(const Dataset<double>& dataset, const LibsvmScaling& scaling, const std::string& ranges,
+                     std::int64_t written);
 
 }  // namespace sheaf::cli
