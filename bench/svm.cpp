@@ -30,7 +30,7 @@ struct Options {
   std::string device = "cpu";
   int threads = 0;
   double cost = 1, gamma = 1, tolerance = 1e-3, cache = 2000, divide = 1;
-  bool rest = false, no_peer = false;
+  bool rest = false, no_peer = false, unit = false;
   int repeats = 1;
   std::int64_t rows = 0;
   std::string plot;
@@ -44,10 +44,34 @@ Context make_context(const Options& options) {
   return Context(inside);
 }
 
+/// Each feature to [0, 1] by its extremes.
+void scale_to_unit(DenseMatrix<double>& x) {
+  for (std::int64_t j = 0; j < x.columns; ++j) {
+    double low = 1e300;
+    double high = -1e300;
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      low = std::min(low, x.values[i * x.columns + j]);
+      high = std::max(high, x.values[i * x.columns + j]);
+    }
+    for (std::int64_t i = 0; i < x.rows; ++i)
+      x.values[i * x.columns + j] = high > low ? (x.values[i * x.columns + j] - low) / (high - low) : 0;
+  }
+}
+
 Dataset<double> read(const Options& options, const std::string& file) {
-  ReadOptions sparse;
-  sparse.storage = Storage::sparse;
-  auto dataset = read_dataset<double>(make_context(options), file, sparse);
+  ReadOptions storage;
+  storage.storage = options.unit ? Storage::dense : Storage::sparse;
+  auto dataset = read_dataset<double>(make_context(options), file, storage);
+  if (auto* dense = std::get_if<DenseMatrix<double>>(&dataset.x)) {
+    if (options.rows > 0 && options.rows < dense->rows) {  // the first rows
+      dense->rows = options.rows;
+      dense->values =
+          Array<double>::copy_of(dense->values.span().first(static_cast<std::size_t>(options.rows * dense->columns)));
+      dataset.target.classes.resize(static_cast<std::size_t>(options.rows));
+    }
+    scale_to_unit(*dense);
+    return dataset;
+  }
   for (double& value : std::get<SparseMatrix<double>>(dataset.x).values) value /= options.divide;
   return dataset;
 }
@@ -90,6 +114,7 @@ struct Ours {
 
 Ours train(const Options& options, const Dataset<double>& dataset, const SvmSheaf& sheaf) {
   const Context context = make_context(options);
+  dataset.by_rows(context.device());  // the data are there, as they are for LIBSVM
   SvmParams params;
   params.kernel.gamma = options.gamma;
   params.tolerance = options.tolerance;
@@ -126,11 +151,10 @@ void describe_fits(const SvmFits& fits) {
 
 void fit(const Options& options, const std::string& file) {
   const auto dataset = read(options, file);
-  const auto& x = std::get<SparseMatrix<double>>(dataset.x);
   std::optional<Dataset<double>> unseen;
-  if (std::filesystem::exists(file + ".t")) unseen = read(options, file + ".t");
-  std::printf("%s: %lld x %lld, C = %g, gamma = %g on %s\n", file.c_str(), static_cast<long long>(x.rows),
-              static_cast<long long>(x.columns), options.cost, options.gamma, options.device.c_str());
+  if (!options.unit && std::filesystem::exists(file + ".t")) unseen = read(options, file + ".t");
+  std::printf("%s: %lld x %lld, C = %g, gamma = %g on %s\n", file.c_str(), static_cast<long long>(dataset.rows()),
+              static_cast<long long>(dataset.features()), options.cost, options.gamma, options.device.c_str());
   const SvmSheaf sheaf = all_classes(dataset, options.rest, options.cost);
   Ours ours = train(options, dataset, sheaf);
   std::printf("  Sheaf  %9.3f s (%.3f s of processors)\n", ours.seconds, ours.processor);
@@ -160,13 +184,16 @@ void fit(const Options& options, const std::string& file) {
                 ours.predict_seconds, right([&](std::int64_t i) { return winner(sheaf, classes, decisions, i); }));
   }
   std::fflush(stdout);
-  if (!have_libsvm() || options.no_peer || options.rest) return;
+  if (!have_libsvm() || options.no_peer || options.rest || options.unit) return;
+  const auto& x = std::get<SparseMatrix<double>>(dataset.x);
   const auto* rows = unseen ? &std::get<SparseMatrix<double>>(unseen->x) : nullptr;
   const PeerMachines peer =
       libsvm_fit(x, dataset.target.classes, options.cost, options.gamma, options.tolerance, options.cache, rows);
-  std::printf("  LIBSVM %9.3f s, %.3f s of a processor (ratios %.2f, %.2f), %lld support vectors, ours %+.1e of its objective\n",
-              peer.seconds, peer.processor, peer.seconds / ours.seconds, peer.processor / ours.processor, static_cast<long long>(peer.support_vectors),
-              (objective - peer.objective) / std::abs(peer.objective));
+  std::printf(
+      "  LIBSVM %9.3f s, %.3f s of a processor (ratios %.2f, %.2f), %lld support vectors, ours %+.1e of its "
+      "objective\n",
+      peer.seconds, peer.processor, peer.seconds / ours.seconds, peer.processor / ours.processor,
+      static_cast<long long>(peer.support_vectors), (objective - peer.objective) / std::abs(peer.objective));
   if (unseen)
     std::printf("    predicting: %.3f s (ratio %.2f), accuracy %.3f\n", peer.predict_seconds,
                 peer.predict_seconds / ours.predict_seconds,
@@ -263,6 +290,8 @@ int run(int argc, char** argv) {
     command->add_option("--gamma", options.gamma, "of the RBF kernel");
     command->add_option("--tolerance", options.tolerance, "eps");
     command->add_option("--divide", options.divide, "divide all features by");
+    command->add_flag("--unit", options.unit, "scale each feature to [0, 1] (dense)");
+    command->add_option("--rows", options.rows, "only so many (with --unit)");
     command->add_option("--repeats", options.repeats, "best of how many");
   };
   auto* single = app.add_subcommand("fit", "one training beside LIBSVM");

@@ -23,6 +23,9 @@ namespace sheaf {
 namespace kernel {
 namespace {
 
+/// However little memory there is: a working set needs room for a few pairs.
+constexpr std::int64_t fewest_slots = 64;
+
 /// How many slots for kernel rows the memory holds beside `other` bytes.
 std::int64_t slots_for(const Context& context, std::int64_t rows, std::int64_t other) {
   const std::int64_t room = std::max<std::int64_t>(0, context.memory() - other);
@@ -114,8 +117,9 @@ class Trainer {
       End& end = ends_[index(active[k])];
       end.violation = sets_[k].violation;
       end.iterations += sets_[k].steps;
+      const bool stuck = end.rounds > 0 && sets_[k].steps == 0;  // no step is large enough to change a number
       end.converged = sets_[k].variables.empty();
-      if (end.converged || end.iterations >= most_iterations(active[k])) continue;
+      if (end.converged || stuck || end.iterations >= most_iterations(active[k])) continue;
       ++end.rounds;
       going.push_back(active[k]);
       going_sets.push_back(std::move(sets_[k]));
@@ -263,15 +267,20 @@ SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const Svm
   const auto ops = make_ops(context, dataset, order.rows, params.kernel);
   const std::int64_t room = context.memory() / 4;  // for variables
   const std::int64_t slots = slots_for(context, sheaf.examples, 2 * matrix_bytes(dataset.x) + room);
-  Trainer trainer(context, sheaf, params, order, *ops,
-                  std::max<std::int64_t>(slots, std::min<std::int64_t>(sheaf.examples, 2)));
+  Trainer trainer(context, sheaf, params, order, *ops, std::max(slots, std::min(sheaf.examples, fewest_slots)));
   Stage stage(context.progress(), "training", static_cast<std::int64_t>(sheaf.tasks.size()));
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, ops->bytes_per_variable(), room);
     trainer.train(first, count, stage);
     first += count;
   }
-  return trainer.take();
+  SvmFits fits = trainer.take();
+  if (params.decisions && !order.classes.empty()) {  // most rows take part in few tasks
+    std::vector<SvmMachine> machines;
+    for (const SvmFit& fit : fits.tasks) machines.push_back(fit.machine);
+    fits.decisions = decision_values(context, params.kernel, dataset, machines, dataset);
+  }
+  return fits;
 }
 
 template SvmFits train_sheaf(const Context&, const Dataset<float>&, const SvmSheaf&, const SvmParams&);
