@@ -21,6 +21,7 @@ Command liblinear_predict_command();
 Command libsvm_train_command();
 Command libsvm_predict_command();
 Command libsvm_scale_command();
+Command libsvm_easy_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
@@ -38,6 +39,7 @@ std::span<const Command> commands() {
       libsvm_train_command(),
       libsvm_predict_command(),
       libsvm_scale_command(),
+      libsvm_easy_command(),
       devices_command(),
   };
   return rows;
