@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <sheaf/error.hpp>
@@ -7,6 +8,8 @@
 
 #include "command.hpp"
 #include "linear_text.hpp"
+#include "model_choice.hpp"
+#include "svm_commands.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -14,20 +17,26 @@ namespace sheaf::cli {
 namespace {
 
 struct Fit {
-  std::string input, output, weights;
-  ModelFormat format = ModelFormat::sheaf;
+  std::string input, weights;
+  ModelChoice choice;
+  std::string format = "sheaf";
   LinearOptions options;
+  SvmOptions svm;
   ReadOptions reading;
   Common common;
 
   void run() {
-    if (output.empty()) fail_usage("--model FILE is missing: where to write the model");
+    const auto& output = choice.file;
+    if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
+    if (choice.kind == ModelKind::svm)
+      return fit_svm({input, output, weights, format, with_shared(svm, options), reading}, common);
+    if (format == "libsvm") fail_usage("LIBSVM's format is for kernel machines (--model svm); here it is liblinear");
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(context, input, reading);
       const auto row_weights = weights.empty() ? std::vector<float>{} : read_row_weights(weights, dataset.rows());
       const auto model = train_linear(context, dataset, options, row_weights);
-      save_model(model, output, format);
+      save_model(model, output, format == "sheaf" ? ModelFormat::sheaf : ModelFormat::liblinear);
       tell(model, dataset.rows());
     });
   }
@@ -36,30 +45,31 @@ struct Fit {
     if (!common.quiet())
       for (const auto& warning : warnings_of(model)) say("sheaf: warning: " + warning);
     if (common.json())
-      print(model_json(model, output, rows));
+      print(model_json(model, choice.file, rows));
     else if (!common.quiet())
       print(model_text(model, input, rows));
   }
 };
 
-void set_format(ModelFormat& format, const std::string& text) {
-  static const std::vector<std::string> known{"sheaf", "liblinear"};
-  if (text != known[0] && text != known[1]) fail_unknown("model format", text, known);
-  format = text == known[0] ? ModelFormat::sheaf : ModelFormat::liblinear;
+void set_format(std::string& format, const std::string& text) {
+  static const std::vector<std::string> known{"sheaf", "liblinear", "libsvm"};
+  if (std::find(known.begin(), known.end(), text) == known.end()) fail_unknown("model format", text, known);
+  format = text;
 }
 
 std::function<void()> declare(Arguments& arguments) {
   auto fit = std::make_shared<Fit>();
   arguments.positional("FILE", fit->input, "the table to learn from; - is standard input");
-  arguments.text("model", "FILE", fit->output, "where to write the model");
-  arguments.add({"--model-format", "sheaf|liblinear",
-                 "Sheaf's own file keeps all names; LIBLINEAR's can be read by its tools", "sheaf",
+  fit->choice.declare_with_file(arguments);
+  arguments.add({"--model-format", "sheaf|liblinear|libsvm",
+                 "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { set_format(fit->format, text); }});
   arguments.section("Training");
   arguments.parameters(fit->options);
   arguments.add({"--no-bias-penalty", "", "leave the bias's weight out of the penalty", "",
                  [fit](const std::string&) { fit->options.penalise_bias = false; }});
   arguments.text("row-weights", "FILE", fit->weights, "how much each row counts: one number of 0 or more to a line");
+  declare_svm(arguments, fit->svm);
   declare_reading(arguments, fit->reading);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
   return [fit] { fit->run(); };
@@ -69,10 +79,12 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command fit_command() {
   return {"fit",
-          "Train a linear model: logistic regression or support vectors, for classes or amounts",
+          "Train a linear model or a kernel machine, for classes or amounts",
           {{"logistic regression", "sheaf fit iris.csv --model iris.model"},
            {"support vectors, rare classes weighing as much as frequent ones",
             "sheaf fit trial.csv --model trial.model --loss svm --cost 0.1 --class-weight balanced"},
+           {"support vectors with a radial basis function",
+            "sheaf fit iris.csv --model svm --gamma 0.25 --cost 16 --output iris.model"},
            {"regression, for LIBLINEAR's own tools to apply",
             "sheaf fit houses.svm --model houses.model --loss svr --model-format liblinear"}},
           declare};

@@ -66,8 +66,7 @@ struct Easy {
   static std::string grid_lines(const std::vector<GridRate>& rates) {
     std::string text;
     for (const auto& one : rates)
-      text += fmt::format("log2c={} log2g={} rate={}\n", python_text(one.log2_cost), python_text(one.log2_gamma),
-                          python_text(one.rate));
+      text += fmt::format("log2c={:g} log2g={:g} rate={}\n", one.log2_cost, one.log2_gamma, python_text(one.rate));
     return text;
   }
 
