@@ -26,8 +26,7 @@ struct Fit {
   Common common;
 
   void run() {
-    const auto& output = choice.file;
-    if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
+    const auto& output = choice.file();
     if (choice.kind == ModelKind::svm)
       return fit_svm({input, output, weights, format, with_shared(svm, options), reading}, common);
     if (format == "libsvm") fail_usage("LIBSVM's format is for kernel machines (--model svm); here it is liblinear");
@@ -45,7 +44,7 @@ struct Fit {
     if (!common.quiet())
       for (const auto& warning : warnings_of(model)) say("sheaf: warning: " + warning);
     if (common.json())
-      print(model_json(model, choice.file, rows));
+      print(model_json(model, choice.file(), rows));
     else if (!common.quiet())
       print(model_text(model, input, rows));
   }

@@ -123,7 +123,9 @@ std::string points_text(const SvmSearchResult& r) {
     rows.back().push_back(score_cell(summaries[p].deviation));
     rows.back().push_back(fmt::format("{:.0f}", r.support(p)));
   }
-  auto text = fmt::format("\n{}\n", bold("The best points")) + table(rows, "l" + std::string(rows[0].size() - 1, 'r'), 2);
+  std::string alignment(rows[0].size(), 'r');
+  alignment[0] = 'l';
+  auto text = fmt::format("\n{}\n", bold("The best points")) + table(rows, alignment, 2);
   if (order.size() > most_points) text += fmt::format("  and {} more, in scores.csv\n", order.size() - most_points);
   return text;
 }

@@ -65,7 +65,8 @@ std::string surface(const std::vector<SurfacePoint>& points, std::string_view x_
   const double range = values.high > values.low ? values.high - values.low : 1;
   Chart chart(half, height, "A surface over two parameters");
   chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", x_title));
-  chart.left_axis(y, left, right, fmt::format("{} (log scale)", y_title));
+  chart.left_axis(y, left, right, "");
+  chart.text(left, top - 10, fmt::format("{} (log scale)", y_title), "axis");
   const double width = (right - left) / columns;
   const double tall = (bottom - top) / lines;
   for (int line = 0; line < lines; ++line) {
@@ -75,7 +76,8 @@ std::string surface(const std::vector<SurfacePoint>& points, std::string_view x_
       double next = -2;
       if (column < columns) {
         const double value = value_at(points, x, y, left + (column + 0.5) * width, top + (line + 0.5) * tall);
-        next = std::floor((value - values.low) / range * levels) / levels;
+        const double share = (value - values.low) / range;
+        next = std::floor(share * share * share * levels) / levels;  // finer near the top
       }
       if (next == shade) continue;
       if (shade >= 0)

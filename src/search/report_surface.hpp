@@ -14,7 +14,8 @@ struct SurfacePoint {
   bool ringed = false;
 };
 
-/// Between the points the value is that of their neighbours, the nearer the more; shown in ten steps.
+/// Between the points the value is that of their neighbours, the nearer the more; shown in ten steps, finer
+/// near the largest.
 std::string surface(const std::vector<SurfacePoint>& points, std::string_view x_title, std::string_view y_title);
 
 }  // namespace sheaf::report

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -98,7 +97,7 @@ std::string surface_cards(const SvmSearchResult& r, int degree) {
   }
   const auto suffix = r.options.degrees.size() > 1 ? fmt::format(", degree {}", degree) : "";
   return card(fmt::format("{} of each C and γ{}", info(metric).title, suffix),
-              fmt::format("Darker is better, in steps of a tenth of the range, between the points that were tried (dots). "
+              fmt::format("Darker is better, in steps that are finer near the best, between the points that were tried (dots). "
                           "Ringed: the chosen point. Means over {} splits.",
                           r.splits),
               surface(scores, "C", "γ")) +
@@ -202,7 +201,7 @@ std::string search_html(const SvmSearchResult& r) {
                            class_cards(r) + outer_card(r) + table_card(r) + "</div>\n";
   const auto name = r.source.substr(r.source.rfind('/') + 1);
   const auto subtitle =
-      fmt::format("{} with a {} kernel: {} points, {} splits ({}), seed {}", to_string(r.options.svm.kind),
+      fmt::format("{}, {} kernel: {} points, {} splits ({}), seed {}", to_string(r.options.svm.kind),
                   to_string(r.options.svm.kernel), r.points.size(), r.splits, to_string(*r.options.common.split), r.seed);
   return page("Search: " + name, subtitle, body,
               fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
