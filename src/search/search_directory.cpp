@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* settings_name = "settings.json";
 constexpr const char* journal_name = "journal.txt";
 constexpr std::int64_t weight_bytes = 50;  // of the text of one weight in two files, names and reports included
-constexpr const char* result_names[] = {"results.json", "scores.csv", "report.html", "model.txt", "model.liblinear"};
+constexpr const char* result_names[] = {"results.json", "scores.csv", "report.html", "model.txt", "model.liblinear",
+                                        "model.libsvm"};
 
 Json linear_json(const LinearOptions& options) {
   Json weights = Json::array();
@@ -63,7 +64,7 @@ Json reading_json(const ReadOptions& reading) {
 
 Json settings_json(const SearchSettings& settings) {
   const auto hash = search::hash_file(settings.data);
-  return {{"sheaf", SHEAF_VERSION},
+  Json json{{"sheaf", SHEAF_VERSION},
           {"command", settings.command},
           {"data", {{"path", settings.data}, {"bytes", hash.size}, {"sha256", hash.sha256}}},
           {"seed", settings.seed},
@@ -71,6 +72,8 @@ Json settings_json(const SearchSettings& settings) {
           {"precision", settings.precision == Precision::float32 ? "float" : "double"},
           {"options", options_json(decided(settings.options))},
           {"reading", reading_json(settings.reading)}};
+  json["family"] = settings.family.empty() ? Json() : Json::parse(settings.family);
+  return json;
 }
 
 /// The first difference, as "options/folds: 5 then, 10 now"; empty: none. What does not change results is left out.
@@ -184,6 +187,18 @@ std::size_t SearchDirectory::finished() const { return state_->journal.found(); 
 void SearchDirectory::finish(const SearchResult& result) const {
   save_model(result.model, file("model.txt"));
   if (const auto text = liblinear_text(result.model)) write_text_file(file("model.liblinear"), *text);
+  write_text_file(file("scores.csv"), search_csv(result));
+  write_text_file(file("report.html"), search_html(result));
+  write_text_file(file("results.json"), search_json(result));
+}
+
+void SearchDirectory::finish(const SvmSearchResult& result) const {
+  save_svm(result.model, file("model.txt"));
+  try {
+    write_text_file(file("model.libsvm"), format_svm(result.model, SvmFormat::libsvm));
+  } catch (const Error&) {  // classes that are no integers, or one against the rest
+    fs::remove(file("model.libsvm"));
+  }
   write_text_file(file("scores.csv"), search_csv(result));
   write_text_file(file("report.html"), search_html(result));
   write_text_file(file("results.json"), search_json(result));
