@@ -36,6 +36,8 @@ SearchOptions decided(SearchOptions options);
 std::vector<double> default_costs();
 /// "0.1,1,10", or "0.001:1000:7" for 7 costs from 0.001 to 1000 in equal steps of the logarithm. Ascending, each once.
 std::vector<double> parse_costs(std::string_view text);
+/// The same for numbers that messages call `name`.
+std::vector<double> parse_positive_list(std::string_view name, std::string_view text);
 
 constexpr std::size_t metric_count = 7;
 constexpr std::size_t roc_points = 101;
