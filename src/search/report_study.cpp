@@ -145,7 +145,7 @@ std::string warnings_card(const StudyResult& r) {
 
 std::string study_html(const StudyResult& r) {
   const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + warnings_card(r) + surface_card(r) +
-                           frequency_card(r) + roc_card(r) + scores_card(r) + path_cards(r) + features_card(r) +
+                           scores_card(r) + frequency_card(r) + path_cards(r) + roc_card(r) + features_card(r) +
                            splits_card(r) + "</div>\n";
   const auto name = r.source.substr(r.source.rfind('/') + 1);
   const auto subtitle = fmt::format(

@@ -18,7 +18,7 @@ constexpr double right = half - 16;
 constexpr double top = 28;
 constexpr double height = 330;
 constexpr double bottom = height - 50;
-constexpr std::size_t most_bars = 30;
+constexpr std::size_t most_bars = 16;
 constexpr std::size_t named_lines = 8;   // as many colours as the page has
 constexpr std::size_t most_lines = 200;  // the others would hide each other
 
@@ -48,12 +48,13 @@ std::pair<double, double> cell(const std::vector<double>& alphas, std::size_t a,
 
 struct Line {
   std::int64_t feature = 0;
+  double chosen = 0;  // its size at the alpha that was chosen
   double reach = 0;
   std::vector<double> effects;  // by alpha
 };
 
-/// Those that move most first.
-std::vector<Line> lines_of(const StudyResult& r, std::size_t column) {
+/// Those that matter most at the alpha that the split chose first.
+std::vector<Line> lines_of(const StudyResult& r, std::size_t column, std::size_t chosen) {
   std::map<std::int64_t, double> deviations;
   for (const auto& feature : r.chosen) deviations[feature.index] = feature.deviation;
   std::map<std::int64_t, Line> found;
@@ -68,11 +69,14 @@ std::vector<Line> lines_of(const StudyResult& r, std::size_t column) {
       line.effects.resize(r.alpha_count(), 0.0);
       line.effects[a] = net.weights[k] * deviation->second;
       line.reach = std::max(line.reach, std::abs(line.effects[a]));
+      if (a == chosen) line.chosen = std::abs(line.effects[a]);
     }
   }
   std::vector<Line> lines;
   for (auto& [j, line] : found) lines.push_back(std::move(line));
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.reach > b.reach; });
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+    return std::pair(a.chosen, a.reach) > std::pair(b.chosen, b.reach);
+  });
   if (lines.size() > most_lines) lines.resize(most_lines);
   return lines;
 }
@@ -165,7 +169,7 @@ std::string frequency_bars(const StudyResult& r) {
 std::string coefficient_path(const StudyResult& r, std::size_t column) {
   const auto& split = r.splits[static_cast<std::size_t>(r.options.path_split - 1)];
   const auto& alphas = r.alphas[static_cast<std::size_t>(split.l1_ratio)];
-  const auto lines = lines_of(r, column);
+  const auto lines = lines_of(r, column, static_cast<std::size_t>(split.alpha));
   if (lines.empty() || alphas.size() < 2) return "<p>No feature has a weight on this path.</p>\n";
   double low = 0;
   double high = 0;

@@ -22,9 +22,13 @@ constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int32_t worthwhile_on_cpu = 64;
 constexpr std::int32_t worthwhile_on_gpu = 512;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
-// Which features have weights is decided by the final models, so they are trained more closely; float cannot be.
+
+/// Which features have weights is decided by the final models, so they are trained more closely; float cannot be.
 template <class T>
-constexpr double final_closeness = sizeof(T) == sizeof(double) ? 0.01 : 1;
+double final_tolerance(double tolerance) {
+  constexpr double close = 1e-8;
+  return sizeof(T) == sizeof(float) ? tolerance : std::min(tolerance, std::max(tolerance / 100, close));
+}
 
 /// Batches advance one common bar instead of beginning one each.
 class Inner : public Progress {
@@ -257,7 +261,7 @@ std::vector<StudySplit> Study<T>::refit(const Context& context, std::int32_t fir
     mine.nets.resize(static_cast<std::size_t>(sheaf_.target_columns));
   }
   auto params = linear::net_params(options_.net);
-  params.tolerance *= final_closeness<T>;
+  params.tolerance = final_tolerance<T>(params.tolerance);
   const auto split_of = [&](const StudyModel& model) -> StudySplit& {
     return splits[static_cast<std::size_t>(model.part / plan_.parts())];
   };

@@ -110,6 +110,23 @@ void find_best(StudyResult& result) {
   result.best_alpha = static_cast<std::int32_t>(best % result.alpha_count());
 }
 
+/// Large features need small weights, which cost little.
+void note_scales(StudyResult& result, std::span<const double> deviations) {
+  constexpr double much = 100;
+  std::vector<double> varying;
+  for (const double deviation : deviations)
+    if (deviation > 0) varying.push_back(deviation);
+  if (result.options.net.standardise || varying.size() < 2) return;
+  std::sort(varying.begin(), varying.end());
+  const double low = varying[varying.size() / 20];
+  const double high = varying[varying.size() - 1 - varying.size() / 20];
+  if (high > much * low)
+    result.notes.push_back(
+        fmt::format("features are on scales as different as {:.3g} and {:.3g} (standard deviations), and the penalty "
+                    "spares those with large values; --standardise treats them alike",
+                    low, high));
+}
+
 /// What a grid that ends too early leaves open, and choices that say little.
 void add_notes(StudyResult& result) {
   const auto count = static_cast<std::int32_t>(result.alpha_count());
@@ -135,6 +152,7 @@ void add_notes(StudyResult& result) {
 void tabulate(StudyResult& result, const std::vector<std::string>& names, std::span<const double> deviations) {
   add_features(result, names, deviations);
   find_best(result);
+  note_scales(result, deviations);
   add_notes(result);
 }
 
