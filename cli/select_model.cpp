@@ -45,7 +45,8 @@ void ModelSelection::declare(Arguments& arguments) {
                  "penalise features as if their standard deviation was 1 in the rows that are trained on");
   arguments.add({"--no-intercept", "", "no constant beside the features", "",
                  [this](const std::string&) { options_.net.intercept = false; }});
-  arguments.text("row-weights", "FILE", row_weights_path_, "how much each row counts: one number of 0 or more to a line");
+  arguments.text("row-weights", "FILE", row_weights_path_,
+                 "how much each row counts: one number of 0 or more to a line");
   arguments.text("penalty-factors", "FILE", factors_path_,
                  "how much each feature is penalised: one number of 0 or more to a line");
   arguments.parameters(options_.net, {"solver", "parallel", "tolerance", "max-epochs"});
@@ -102,7 +103,8 @@ StudyResult ModelSelection::run(const Context& context, const Common& common, co
                                 const ReadOptions& reading, const Dataset<T>& dataset) {
   read_weights(dataset);
   if (folder_.empty()) return study_nets(context, dataset, options_, row_weights_);
-  if (input == "-") fail_usage("a study with --output reads a file, not standard input: to go on, it must read it again");
+  if (input == "-")
+    fail_usage("a study with --output reads a file, not standard input: to go on, it must read it again");
   StudyDirectory directory(folder_, existing());
   const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
   directory.begin({command_line(), input, reading, decided(options_, dataset.target, dataset.source), row_weights_,

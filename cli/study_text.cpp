@@ -100,7 +100,8 @@ std::string features_text(const StudyResult& r) {
   auto about = fmt::format("  chosen by at least {} of the splits; {} by any", percent(r.options.min_frequency),
                            grouped(static_cast<std::int64_t>(r.chosen.size())));
   if (r.class_names.size() == 2) about += fmt::format("; positive weights speak for class {}", r.class_names[0]);
-  auto text = fmt::format("\n{}{}\n", bold(fmt::format("{} feature{}", selected, selected == 1 ? "" : "s")), dim(about));
+  auto text =
+      fmt::format("\n{}{}\n", bold(fmt::format("{} feature{}", selected, selected == 1 ? "" : "s")), dim(about));
   if (!r.chosen.empty()) text += table(rows, several ? "lrlrrrl" : "lrlrrr", 2);
   if (shown < r.chosen.size())
     text += dim(fmt::format("  and {} more, see --csv or --report\n", r.chosen.size() - shown));
@@ -109,18 +110,20 @@ std::string features_text(const StudyResult& r) {
 
 std::string stability_text(const StudyResult& r) {
   if (r.splits.size() < 2) return {};
-  return fmt::format("\n  {} {:.3f} (95 % interval {:.3f} to {:.3f}): 1 where all splits choose the same features, "
-                     "about 0 by chance\n",
-                     bold("Stability"), r.stability.value, r.stability.low, r.stability.high);
+  return fmt::format(
+      "\n  {} {:.3f} (95 % interval {:.3f} to {:.3f}): 1 where all splits choose the same features, "
+      "about 0 by chance\n",
+      bold("Stability"), r.stability.value, r.stability.low, r.stability.high);
 }
 
 std::string next_text(const StudyResult& r, std::string_view kind) {
   const auto l1 = static_cast<std::size_t>(r.best_l1_ratio);
   const auto ratio = kind == "lasso" ? "" : fmt::format(" --l1-ratio {:g}", r.options.l1_ratios[l1]);
-  return fmt::format("\n  The best pair over all splits, trained on all rows:\n  sheaf fit {} --model {} --alpha {}{}{} "
-                     "--output FILE\n",
-                     r.source, kind, r.alphas[l1][static_cast<std::size_t>(r.best_alpha)], ratio,
-                     r.options.net.standardise ? " --standardise" : "");
+  return fmt::format(
+      "\n  The best pair over all splits, trained on all rows:\n  sheaf fit {} --model {} --alpha {}{}{} "
+      "--output FILE\n",
+      r.source, kind, r.alphas[l1][static_cast<std::size_t>(r.best_alpha)], ratio,
+      r.options.net.standardise ? " --standardise" : "");
 }
 
 }  // namespace

@@ -40,23 +40,23 @@ const std::vector<Case> cases{
 
 class NetPeers : public ProgramTest {
  protected:
-  /// Makes the table a case names, as rows of numbers with the label first; whether it could.
+  /// Makes the table a case names, with the label last; whether it could.
   bool make(const std::string& data) const {
     const auto colon = data.find(':');
     std::string line =
-        "sheaf generate " + data.substr(0, colon) + " data.libsvm " + data.substr(std::min(colon + 1, data.size()));
+        "sheaf generate " + data.substr(0, colon) + " data.csv " + data.substr(std::min(colon + 1, data.size()));
     if (colon == std::string::npos) {
       const auto real = std::string(SHEAF_TESTS_DIR) + "/../../shared/data/" + data + "/train.libsvm.xz";
       if (!std::filesystem::exists(real)) return false;
-      line = "sheaf convert " + real + " data.libsvm";
+      line = "sheaf convert " + real + " data.csv";
     }
-    line += " --quiet; rows=$(wc -l < data.libsvm); for ((i = 1; i <= rows; ++i)); do echo $((1 + i % 3)); done > weights";
+    line += " --quiet; rows=$(wc -l < data.csv); for ((i = 1; i < rows; ++i)); do echo $((1 + i % 3)); done > weights";
     return shell(line).code == 0;
   }
 
   /// alpha, from the message that one is missing.
   double alpha_of(const Case& c) const {
-    const auto message = shell("sheaf fit data.libsvm --output m " + kind(c)).err;
+    const auto message = shell("sheaf fit data.csv --output m " + kind(c)).err;
     const std::string before = "from ";
     return c.share * std::stod(message.substr(message.find(before) + before.size()));
   }
@@ -69,7 +69,7 @@ class NetPeers : public ProgramTest {
 
   /// Intercept first.
   std::vector<double> fit(const Case& c, double alpha, Device device) const {
-    const auto outcome = shell("sheaf fit data.libsvm --output m --quiet --tolerance 1e-12 --max-epochs 1000000 " +
+    const auto outcome = shell("sheaf fit data.csv --output m --quiet --tolerance 1e-12 --max-epochs 1000000 " +
                                kind(c) + " --alpha " + fmt::format("{}", alpha) + " --device " + to_string(device));
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     const auto model = parse_model(file("m"), "m");
@@ -89,79 +89,91 @@ class NetPeers : public ProgramTest {
     return result;
   }
 
-  /// Runs one peer's script on every case that it can do.
+  /// Runs one peer's script, once for all cases that it can do.
   template <class Applies>
   void compare(const std::string& program, const std::string& script, double tolerance, const Applies& applies) const {
     write("script", script);
-    int compared = 0;
+    std::vector<Asked> asked;
+    std::string list;
     for (const auto& c : cases) {
       if (!applies(c) || !make(c.data)) continue;
-      const double alpha = alpha_of(c);
-      const auto peer = shell(program + fmt::format(" script {} {} {} {} {}", alpha, c.l1_ratio, c.logistic ? 1 : 0,
-                                                    c.standardise ? 1 : 0, c.weighted ? 1 : 0));
-      ASSERT_EQ(peer.code, 0) << peer.err;
-      const auto theirs = numbers("theirs");
-      double largest = 0;
-      for (std::size_t j = 1; j < theirs.size(); ++j) largest = std::max(largest, std::abs(theirs[j]));
-      ASSERT_GT(largest, 0);
-      for (const Device device : devices()) {
-        const auto ours = fit(c, alpha, device);
-        ASSERT_EQ(ours.size(), theirs.size());
-        for (std::size_t j = 0; j < ours.size(); ++j)
-          EXPECT_NEAR(ours[j], theirs[j], tolerance * std::max(largest, j == 0 ? std::abs(theirs[0]) : 0.0))
-              << c.data << " l1-ratio " << c.l1_ratio << (c.logistic ? " logistic" : "") << ", weight " << j;
-      }
-      ++compared;
+      asked.push_back({c, alpha_of(c), {}});
+      for (const Device device : devices()) asked.back().found.push_back(fit(c, asked.back().alpha, device));
+      ASSERT_EQ(shell(fmt::format("mv data.csv data{0}; mv weights weights{0}", asked.size())).code, 0);
+      list += fmt::format("{} {} {} {} {}\n", asked.back().alpha, c.l1_ratio, c.logistic ? 1 : 0, c.standardise ? 1 : 0,
+                          c.weighted ? 1 : 0);
     }
-    EXPECT_GE(compared, 4);
+    write("cases", list);
+    const auto peer = shell(program + " script");
+    ASSERT_EQ(peer.code, 0) << peer.err;
+    for (std::size_t k = 0; k < asked.size(); ++k)
+      for (const auto& ours : asked[k].found)
+        expect_near(ours, numbers("theirs" + std::to_string(k + 1)), tolerance, asked[k].c);
+    EXPECT_GE(asked.size(), 4U);
+  }
+
+ private:
+  struct Asked {
+    Case c;
+    double alpha;
+    std::vector<std::vector<double>> found;  // of each device
+  };
+
+  static void expect_near(const std::vector<double>& ours, const std::vector<double>& theirs, double tolerance,
+                          const Case& c) {
+    ASSERT_EQ(ours.size(), theirs.size());
+    double largest = 0;
+    for (std::size_t j = 1; j < theirs.size(); ++j) largest = std::max(largest, std::abs(theirs[j]));
+    ASSERT_GT(largest, 0);
+    for (std::size_t j = 0; j < ours.size(); ++j)
+      EXPECT_NEAR(ours[j], theirs[j], tolerance * std::max(largest, j == 0 ? std::abs(theirs[0]) : 0.0))
+          << c.data << " l1-ratio " << c.l1_ratio << (c.logistic ? " logistic" : "") << ", weight " << j;
   }
 };
 
-constexpr const char* scikit_learn = R"py(import sys
-import numpy as np
-from sklearn.datasets import load_svmlight_file
+constexpr const char* scikit_learn = R"py(import numpy as np
 from sklearn.linear_model import ElasticNet, LogisticRegression
-alpha, l1, logistic, standardise, weighted = map(float, sys.argv[1:])
-x, y = load_svmlight_file("data.libsvm")
-x = np.asarray(x.todense())
-if len(set(y)) == 2:
-    y = np.where(y == max(y), 1.0, -1.0)
-s = np.loadtxt("weights") if weighted else np.ones(len(y))
-if logistic:
-    model = LogisticRegression(penalty="elasticnet", solver="saga", l1_ratio=l1, C=1 / (alpha * s.sum()), tol=1e-9,
-                               max_iter=200000).fit(x, y, s)
-    found = [model.intercept_[0], *model.coef_[0]]
-else:
-    model = ElasticNet(alpha=alpha, l1_ratio=l1, tol=1e-13, max_iter=1000000).fit(x, y, s)
-    found = [model.intercept_, *model.coef_]
-np.savetxt("theirs", np.array(found), fmt="%.17g")
+for k, (alpha, l1, logistic, standardise, weighted) in enumerate(np.atleast_2d(np.loadtxt("cases")), 1):
+    table = np.loadtxt(f"data{k}", delimiter=",", skiprows=1)
+    x, y = table[:, :-1], table[:, -1]
+    if len(set(y)) == 2:
+        y = np.where(y == max(y), 1.0, -1.0)
+    s = np.loadtxt(f"weights{k}") if weighted else np.ones(len(y))
+    if logistic:
+        model = LogisticRegression(penalty="elasticnet", solver="saga", l1_ratio=l1, C=1 / (alpha * s.sum()), tol=1e-9,
+                                   max_iter=200000).fit(x, y, s)
+        found = [model.intercept_[0], *model.coef_[0]]
+    else:
+        model = ElasticNet(alpha=alpha, l1_ratio=l1, tol=1e-13, max_iter=1000000).fit(x, y, s)
+        found = [model.intercept_, *model.coef_]
+    np.savetxt(f"theirs{k}", np.array(found), fmt="%.17g")
 )py";
 
 // Its gaussian family divides y by its deviation first, which makes the L2 penalty that many times weaker; a path that
 // ends at the lambda is how it is meant to be used.
 constexpr const char* glmnet = R"r(suppressMessages(library(glmnet))
-a <- as.numeric(commandArgs(trailingOnly = TRUE))
-lines <- strsplit(readLines("data.libsvm"), " ", fixed = TRUE)
-y <- sapply(lines, function(words) as.numeric(words[1]))
-pairs <- lapply(lines, function(words) do.call(rbind, strsplit(words[-1][nzchar(words[-1])], ":", fixed = TRUE)))
-p <- max(sapply(pairs, function(m) if (is.null(m)) 0 else max(as.integer(m[, 1]))))
-x <- matrix(0, length(y), p)
-for (i in seq_along(pairs)) if (!is.null(pairs[[i]])) x[i, as.integer(pairs[[i]][, 1])] <- as.numeric(pairs[[i]][, 2])
-s <- if (a[5]) scan("weights", quiet = TRUE) else rep(1, length(y))
-if (length(unique(y)) == 2) y <- ifelse(y == max(y), 1, -1)
-alpha <- a[1]; l1 <- a[2]
-if (a[3]) {
-  lambda <- alpha; mix <- l1; family <- "binomial"; target <- factor(y)
-} else {
-  mean <- sum(s * y) / sum(s)
-  deviation <- sqrt(sum(s * (y - mean)^2) / sum(s))
-  lambda <- alpha * l1 + deviation * alpha * (1 - l1); mix <- alpha * l1 / lambda; family <- "gaussian"; target <- y
+cases <- as.matrix(read.table("cases"))
+for (k in seq_len(nrow(cases))) {
+  a <- cases[k, ]
+  weights <- scan(paste0("weights", k), quiet = TRUE)
+  table <- matrix(scan(paste0("data", k), sep = ",", skip = 1, quiet = TRUE), nrow = length(weights), byrow = TRUE)
+  x <- table[, -ncol(table)]
+  y <- table[, ncol(table)]
+  s <- if (a[5]) weights else rep(1, length(y))
+  if (length(unique(y)) == 2) y <- ifelse(y == max(y), 1, -1)
+  alpha <- a[1]; l1 <- a[2]
+  if (a[3]) {
+    lambda <- alpha; mix <- l1; family <- "binomial"; target <- factor(y)
+  } else {
+    mean <- sum(s * y) / sum(s)
+    deviation <- sqrt(sum(s * (y - mean)^2) / sum(s))
+    lambda <- alpha * l1 + deviation * alpha * (1 - l1); mix <- alpha * l1 / lambda; family <- "gaussian"; target <- y
+  }
+  path <- lambda * 2^(5:0)
+  fit <- glmnet(x, target, weights = s, family = family, alpha = mix, lambda = path, standardize = a[4] == 1,
+                thresh = 1e-16, maxit = 1e8)
+  write(format(as.numeric(coef(fit)[, length(path)]), digits = 17), paste0("theirs", k), ncolumns = 1)
 }
-path <- lambda * 2^(5:0)
-fit <- glmnet(x, target, weights = s, family = family, alpha = mix, lambda = path, standardize = a[4] == 1,
-              thresh = 1e-16, maxit = 1e8)
-found <- as.numeric(coef(fit)[, length(path)])
-write(format(found, digits = 17), "theirs", ncolumns = 1)
 )r";
 
 TEST_F(NetPeers, ScikitLearnFindsTheSameWeights) {

@@ -32,8 +32,8 @@ TEST_F(StudyCli, FitWritesAReadableModelThatPredictApplies) {
     const auto on = " --device " + to_string(device);
     const auto fit = shell("sheaf fit t.csv --model elastic-net --alpha 0.1 --output m" + on);
     ASSERT_EQ(fit.code, 0) << fit.err;
-    EXPECT_TRUE(holds(fit.out, {"elastic net, alpha = 0.1, l1-ratio 0.5", "of 40", "duality gap", "converged",
-                                "Largest weights"}))
+    EXPECT_TRUE(holds(
+        fit.out, {"elastic net, alpha = 0.1, l1-ratio 0.5", "of 40", "duality gap", "converged", "Largest weights"}))
         << fit.out;
     const auto model = file("m");
     EXPECT_TRUE(holds(model, {"solver ELASTIC_NET\n", "names used\n", "alpha 0.1 l1-ratio 0.5 plain\n", " gap "}));
@@ -73,8 +73,8 @@ TEST_F(StudyCli, LabelsAreClassesWhereTheyLookLikeThem) {
   EXPECT_TRUE(holds(file("c"), {"solver ELASTIC_NET\nclasses 2\n"}));
   ASSERT_EQ(shell("sheaf fit two.csv --model ridge --alpha 0.1 --labels amounts --output a --quiet").code, 0);
   EXPECT_TRUE(holds(file("a"), {"solver ELASTIC_NET_AMOUNTS\n"}));
-  EXPECT_TRUE(complains(shell("sheaf fit two.csv --model elastic-net-logistic --labels amounts --alpha 1 --output x"), 2,
-                        {"for classes"}));
+  EXPECT_TRUE(complains(shell("sheaf fit two.csv --model elastic-net-logistic --labels amounts --alpha 1 --output x"),
+                        2, {"for classes"}));
   // LIBLINEAR's programs can apply it.
   ASSERT_EQ(shell("sheaf fit two.csv --model lasso --alpha 0.1 --model-format liblinear --output f --quiet").code, 0);
   EXPECT_TRUE(file("f").starts_with("solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 0 1\nnr_feature 2\nbias 1\nw\n"));
@@ -88,7 +88,8 @@ TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model m --alpha 1"), 2, {"--alpha is for elastic nets"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-nett --output m"), 2, {"two files", "elastic-net"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --cost 1 --output m"), 2, {"--cost is not for"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --l1-ratio 0.5 --alpha 1 --output m"), 2, {"1 for lasso"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf fit t.csv --model lasso --l1-ratio 0.5 --alpha 1 --output m"), 2, {"1 for lasso"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --l1-ratio 1.5 --alpha 1 --output m"), 2,
                         {"l1-ratio is out of range"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --parallel 4 --alpha 1 --output m"), 2,
@@ -151,8 +152,9 @@ TEST_F(StudyCli, WritesJsonCsvAPageAndTheReducedTable) {
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), static_cast<std::ptrdiff_t>(answer["chosen"].size()) + 1);
   const auto page = file("r.html");
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
-  EXPECT_TRUE(holds(page, {"AUC over alpha and l1-ratio", "How often each feature was chosen", "ROC of the rows left out",
-                           "Weights along the path of split 1", "Score of each split", always[0]}));
+  EXPECT_TRUE(
+      holds(page, {"AUC over alpha and l1-ratio", "How often each feature was chosen", "ROC of the rows left out",
+                   "Weights along the path of split 1", "Score of each split", always[0]}));
   for (const char* word : {"src=", "href=", "<script", "@import", "url(", "nan"})
     EXPECT_EQ(page.find(word), std::string::npos) << word;
   const auto small = file("small.csv");

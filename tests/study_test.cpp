@@ -217,8 +217,7 @@ TEST(Study, TablesAreWhatTheSplitsSay) {
           }
           chosen += 1;
           double rank = 1;
-          for (const auto& [other, effect] : effects)
-            rank += effect > effects[static_cast<std::int64_t>(j)] ? 1 : 0;
+          for (const auto& [other, effect] : effects) rank += effect > effects[static_cast<std::int64_t>(j)] ? 1 : 0;
           ranks.push_back(rank);
         }
         const auto found = std::find_if(result.chosen.begin(), result.chosen.end(),
@@ -259,8 +258,7 @@ TEST(Study, SeveralClassesAreJudgedTogether) {
       const auto& rows = lists[s * 4 + 3];
       for (std::size_t c = 0; c < 3; ++c) {
         auto one = table;
-        for (auto& label : one.labels)
-          label = fmt::format("{}", label) == result.class_names[c] ? 1.0 : -1.0;
+        for (auto& label : one.labels) label = fmt::format("{}", label) == result.class_names[c] ? 1.0 : -1.0;
         sum += plain_auc(one, rows, result.splits[s].nets[c]);
       }
       for (const auto row : rows) {

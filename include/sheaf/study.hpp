@@ -22,21 +22,21 @@ enum class Strategy : std::uint8_t {
 };
 
 struct StudyOptions {
-  NetOptions net;                  ///< its alpha and l1-ratio are not used
-  std::vector<double> l1_ratios;   ///< empty: default_l1_ratios()
-  std::vector<double> alphas;      ///< empty: from the smallest that leaves no weights downwards, for each l1-ratio
-  std::int32_t alpha_count = 30;   ///< of those
-  double smallest_share = 0.01;    ///< the last of those, as a share of the first
-  std::int32_t splits = 20;        ///< into rows to choose and train on and rows left out
-  double test_fraction = 0.2;      ///< of the rows that a split leaves out
-  std::int32_t folds = 3;          ///< of the rows of a split, to choose alpha and l1-ratio by
-  std::optional<Metric> score;     ///< to choose by; none: AUC for classes, R2 for amounts
-  Choice choice = Choice::best;    ///< simpler models have fewer features, then a larger alpha
+  NetOptions net;                 ///< its alpha and l1-ratio are not used
+  std::vector<double> l1_ratios;  ///< empty: default_l1_ratios()
+  std::vector<double> alphas;     ///< empty: from the smallest that leaves no weights downwards, for each l1-ratio
+  std::int32_t alpha_count = 30;  ///< of those
+  double smallest_share = 0.01;   ///< the last of those, as a share of the first
+  std::int32_t splits = 20;       ///< into rows to choose and train on and rows left out
+  double test_fraction = 0.2;     ///< of the rows that a split leaves out
+  std::int32_t folds = 3;         ///< of the rows of a split, to choose alpha and l1-ratio by
+  std::optional<Metric> score;    ///< to choose by; none: AUC for classes, R2 for amounts
+  Choice choice = Choice::best;   ///< simpler models have fewer features, then a larger alpha
   Strategy strategy = Strategy::grid;
-  std::int32_t trials = 0;         ///< random, refined: pairs drawn; 0: a third, but 10 at least
-  double min_frequency = 0.5;      ///< features chosen by this share of the splits are selected
-  std::int32_t path_split = 0;     ///< the split, from 1, whose whole path is kept; 0: none
-  std::int32_t batch = 0;          ///< splits trained and recorded together; 0: as many as are worth it and fit
+  std::int32_t trials = 0;      ///< random, refined: pairs drawn; 0: a third, but 10 at least
+  double min_frequency = 0.5;   ///< features chosen by this share of the splits are selected
+  std::int32_t path_split = 0;  ///< the split, from 1, whose whole path is kept; 0: none
+  std::int32_t batch = 0;       ///< splits trained and recorded together; 0: as many as are worth it and fit
 };
 std::vector<double> default_l1_ratios();
 
@@ -77,9 +77,9 @@ struct StudyResult {
   std::string source;
   std::int64_t rows = 0;
   std::int64_t features = 0;
-  std::vector<std::string> class_names;  ///< amounts: none
-  std::int32_t positive = 0;             ///< two classes: that of F1 and ROC
-  std::int32_t columns = 1;              ///< decision values of a model
+  std::vector<std::string> class_names;     ///< amounts: none
+  std::int32_t positive = 0;                ///< two classes: that of F1 and ROC
+  std::int32_t columns = 1;                 ///< decision values of a model
   std::vector<std::vector<double>> alphas;  ///< of each l1-ratio, descending, all of one length
   std::vector<StudySplit> splits;
   std::vector<StudyFeature> chosen;  ///< by some split: most frequent first, then by median rank

@@ -27,9 +27,9 @@ std::string spread_text(const Summarised& summary) {
 
 std::string header_tiles(const StudyResult& r) {
   const auto metric = *r.options.score;
-  std::vector<Tile> list{
-      {spread_text(r.left_out(metric)), fmt::format("{}, rows left out", info(metric).title)},
-      {grouped(std::ssize(r.selected())), fmt::format("features chosen by {} of splits", percent(r.options.min_frequency))}};
+  std::vector<Tile> list{{spread_text(r.left_out(metric)), fmt::format("{}, rows left out", info(metric).title)},
+                         {grouped(std::ssize(r.selected())),
+                          fmt::format("features chosen by {} of splits", percent(r.options.min_frequency))}};
   if (r.splits.size() > 1)
     list.push_back({fmt::format("{:.3f}", r.stability.value),
                     fmt::format("stability ({:.3f} to {:.3f})", r.stability.low, r.stability.high)});
@@ -50,8 +50,9 @@ std::string surface_card(const StudyResult& r) {
 }
 
 std::string frequency_card(const StudyResult& r) {
-  auto about = fmt::format("The most frequent of {} features that some split chose. Dashed: where features are selected.",
-                           grouped(std::ssize(r.chosen)));
+  auto about =
+      fmt::format("The most frequent of {} features that some split chose. Dashed: where features are selected.",
+                  grouped(std::ssize(r.chosen)));
   std::string marks;
   if (r.class_names.size() == 2)
     marks = legend({{"f0", "speaks for " + r.class_names[0]}, {"f1", "speaks for " + r.class_names[1]}});
@@ -63,7 +64,8 @@ std::string roc_card(const StudyResult& r) {
   if (r.class_names.size() != 2) return {};
   std::vector<std::vector<double>> curves;
   for (const auto& split : r.splits) curves.push_back(split.left_out.roc);
-  const auto curve = mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the rows left out");
+  const auto curve =
+      mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the rows left out");
   if (curve.empty()) return {};
   return card("ROC of the rows left out",
               fmt::format("Mean over the splits, with one standard deviation to each side. AUC {}.",
@@ -77,20 +79,22 @@ std::string path_cards(const StudyResult& r) {
   std::string cards;
   for (std::size_t c = 0; c < std::min(most_columns, static_cast<std::size_t>(r.columns)); ++c) {
     const auto of = r.columns == 1 ? "" : fmt::format(", class {}", r.class_names[c]);
-    cards += card(fmt::format("Weights along the path of split {}{}", r.options.path_split, of),
-                  fmt::format("At the l1-ratio that it chose, {:g}; dashed: the alpha that it chose, {:.4g}. Of features "
-                              "that some split chose.",
-                              r.l1_ratio_of(split), r.alpha_of(split)),
-                  coefficient_path(r, c));
+    cards +=
+        card(fmt::format("Weights along the path of split {}{}", r.options.path_split, of),
+             fmt::format("At the l1-ratio that it chose, {:g}; dashed: the alpha that it chose, {:.4g}. Of features "
+                         "that some split chose.",
+                         r.l1_ratio_of(split), r.alpha_of(split)),
+             coefficient_path(r, c));
   }
   return cards;
 }
 
 std::string scores_card(const StudyResult& r) {
-  return card("Score of each split",
-              fmt::format("{} on the rows that it left out. Dashed: the mean, with one standard deviation to each side.",
-                          info(*r.options.score).title),
-              split_scores(r));
+  return card(
+      "Score of each split",
+      fmt::format("{} on the rows that it left out. Dashed: the mean, with one standard deviation to each side.",
+                  info(*r.options.score).title),
+      split_scores(r));
 }
 
 std::string features_card(const StudyResult& r) {
@@ -120,7 +124,8 @@ std::string splits_card(const StudyResult& r) {
   for (const auto metric : r.known()) rows[0].push_back(std::string(info(metric).title));
   for (std::size_t s = 0; s < r.splits.size(); ++s) {
     const auto& split = r.splits[s];
-    const auto pair = static_cast<std::size_t>(split.l1_ratio) * r.alpha_count() + static_cast<std::size_t>(split.alpha);
+    const auto pair =
+        static_cast<std::size_t>(split.l1_ratio) * r.alpha_count() + static_cast<std::size_t>(split.alpha);
     std::int64_t features = 0;
     for (const auto& net : split.nets) features += std::ssize(net.features);
     rows.push_back({std::to_string(s + 1), fmt::format("{:.4g}", r.alpha_of(split)),
@@ -148,14 +153,14 @@ std::string study_html(const StudyResult& r) {
                            scores_card(r) + frequency_card(r) + path_cards(r) + roc_card(r) + features_card(r) +
                            splits_card(r) + "</div>\n";
   const auto name = r.source.substr(r.source.rfind('/') + 1);
-  const auto subtitle = fmt::format(
-      "{}{}: {} splits, {} folds, {} alphas x {} l1-ratios ({}), seed {}",
-      r.options.net.loss == Loss::logistic ? "Elastic-net logistic regression" : "Elastic net",
-      r.options.net.standardise ? ", standardised" : "", r.splits.size(), r.options.folds, r.alpha_count(),
-      r.alphas.size(), to_string(r.options.strategy), r.seed);
+  const auto subtitle =
+      fmt::format("{}{}: {} splits, {} folds, {} alphas x {} l1-ratios ({}), seed {}",
+                  r.options.net.loss == Loss::logistic ? "Elastic-net logistic regression" : "Elastic net",
+                  r.options.net.standardise ? ", standardised" : "", r.splits.size(), r.options.folds, r.alpha_count(),
+                  r.alphas.size(), to_string(r.options.strategy), r.seed);
   return page("Study: " + name, subtitle, body,
-              fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.", r.source,
-                          SHEAF_VERSION));
+              fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
+                          r.source, SHEAF_VERSION));
 }
 
 }  // namespace sheaf

@@ -147,8 +147,7 @@ std::string frequency_bars(const StudyResult& r) {
   Chart chart(half, end + 44, "How often each feature was chosen");
   const Axis x{0, 1, names, half - 16, false};
   chart.bottom_axis(x, 10, end, "share of the splits that chose it");
-  if (r.options.min_frequency > 0)
-    chart.line(x(r.options.min_frequency), 10, x(r.options.min_frequency), end, "edge");
+  if (r.options.min_frequency > 0) chart.line(x(r.options.min_frequency), 10, x(r.options.min_frequency), end, "edge");
   double y = 14;
   for (std::size_t k = 0; k < count; ++k, y += line_height) {
     const auto& feature = r.chosen[k];

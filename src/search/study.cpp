@@ -59,11 +59,10 @@ Study<T>::Study(const Context& context, const Dataset<T>& dataset, const StudyOp
       dataset_(dataset),
       options_(decided(options, dataset.target, dataset.source)),
       log_(log),
-      made_(linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options_.net,
-                                     row_weights)),
+      made_(
+          linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options_.net, row_weights)),
       plan_(made_.problem, options_, context.seed(), context.threads()),
-      judge_(context, dataset, made_.problem,
-             linear::judged_as(options_.net, !made_.problem.class_names.empty())) {
+      judge_(context, dataset, made_.problem, linear::judged_as(options_.net, !made_.problem.class_names.empty())) {
   sheaf_.examples = dataset.rows();
   sheaf_.target_columns = made_.problem.sheaf.target_columns;
   sheaf_.targets = made_.problem.sheaf.targets;
@@ -86,8 +85,7 @@ void Study<T>::find_alphas() {
   for (std::size_t l = 0; l < options_.l1_ratios.size(); ++l) {
     const auto* begin = largest.data() + l * columns;
     const double from = *std::max_element(begin, begin + columns);
-    if (!(from > 0))
-      fail("{}: no feature goes with the labels at all, so there are no alphas to try", dataset_.source);
+    if (!(from > 0)) fail("{}: no feature goes with the labels at all, so there are no alphas to try", dataset_.source);
     alphas_.push_back(alpha_path(from, options_.smallest_share, options_.alpha_count));
     for (double& alpha : alphas_.back()) alpha = rounded(alpha);
   }
@@ -375,7 +373,8 @@ StudyResult Study<T>::run() {
   for (const auto& feature : summarize(context_, dataset_).per_feature) deviations.push_back(feature.deviation);
   tabulate(answer, dataset_.feature_names, deviations);
   if (!dataset_.groups.empty())
-    answer.notes.emplace_back("the table's groups are not heeded: rows of one group may stand on both sides of a split");
+    answer.notes.emplace_back(
+        "the table's groups are not heeded: rows of one group may stand on both sides of a split");
   return answer;
 }
 

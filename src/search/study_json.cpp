@@ -66,7 +66,8 @@ Json nets_json(const StudyResult& r, const StudySplit& split) {
 Json splits_json(const StudyResult& r) {
   Json list = Json::array();
   for (const auto& split : r.splits) {
-    const auto pair = static_cast<std::size_t>(split.l1_ratio) * r.alpha_count() + static_cast<std::size_t>(split.alpha);
+    const auto pair =
+        static_cast<std::size_t>(split.l1_ratio) * r.alpha_count() + static_cast<std::size_t>(split.alpha);
     list.push_back({{"alpha", r.alpha_of(split)},
                     {"l1_ratio", r.l1_ratio_of(split)},
                     {"within", summary_json(r.within(split, pair))},
@@ -174,7 +175,8 @@ std::string study_splits_csv(const StudyResult& r) {
   text += ",converged\n";
   for (std::size_t s = 0; s < r.splits.size(); ++s) {
     const auto& split = r.splits[s];
-    const auto pair = static_cast<std::size_t>(split.l1_ratio) * r.alpha_count() + static_cast<std::size_t>(split.alpha);
+    const auto pair =
+        static_cast<std::size_t>(split.l1_ratio) * r.alpha_count() + static_cast<std::size_t>(split.alpha);
     std::int64_t nonzeros = 0;
     bool converged = true;
     for (const auto& net : split.nets) {

@@ -57,8 +57,8 @@ Row l1_ratios_row() {
       text.remove_prefix(comma + 1);
     }
   };
-  return {"l1-ratios", "LIST", "shares of the L1 penalty to try: numbers from 0 to 1", "0.2,0.5,0.9", {},
-          std::move(set)};
+  return {"l1-ratios",   "LIST", "shares of the L1 penalty to try: numbers from 0 to 1",
+          "0.2,0.5,0.9", {},     std::move(set)};
 }
 
 Row share_row() {
@@ -67,8 +67,12 @@ Row share_row() {
     if (share == 0 || share == 1) fail_usage("smallest-share must be more than 0 and less than 1");
     options.smallest_share = share;
   };
-  return {"smallest-share", "N", "the smallest of these, as a share of the largest",
-          fmt::format("{}", O{}.smallest_share), {}, std::move(set)};
+  return {"smallest-share",
+          "N",
+          "the smallest of these, as a share of the largest",
+          fmt::format("{}", O{}.smallest_share),
+          {},
+          std::move(set)};
 }
 
 void take_choice(StudyOptions& options, const SearchOptions& like) { options.choice = like.choice; }

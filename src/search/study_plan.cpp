@@ -72,8 +72,9 @@ void StudyPlan::check(const linear::Problem& problem, Metric score, std::int32_t
       return y[static_cast<std::size_t>(i)] != y[static_cast<std::size_t>(tested.front())];
     };
     if (score == Metric::r2 && std::none_of(tested.begin(), tested.end(), differs))
-      fail("{} leaves out rows of one and the same amount, so that R2 is not defined; take fewer folds, or --score rmse",
-           name(split, part));
+      fail(
+          "{} leaves out rows of one and the same amount, so that R2 is not defined; take fewer folds, or --score rmse",
+          name(split, part));
     return;
   }
   std::vector<std::int64_t> trains(problem.class_names.size(), 0), tests(problem.class_names.size(), 0);

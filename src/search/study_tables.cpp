@@ -30,8 +30,7 @@ std::vector<std::int64_t> by_effect(const StudySplit& split, std::span<const dou
   std::vector<std::int64_t> order;
   order.reserve(effects.size());
   for (const auto& [j, effect] : effects) order.push_back(j);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::int64_t a, std::int64_t b) { return effects[a] > effects[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return effects[a] > effects[b]; });
   return order;
 }
 
@@ -100,8 +99,8 @@ void find_best(StudyResult& result) {
   Summarised found;
   for (std::size_t pair = 0; pair < result.pairs(); ++pair) {
     const auto here = result.surface(pair);
-    const bool better = here.splits > found.splits || (here.splits == found.splits && here.splits > 0 &&
-                                                       sign * here.mean > sign * found.mean);
+    const bool better = here.splits > found.splits ||
+                        (here.splits == found.splits && here.splits > 0 && sign * here.mean > sign * found.mean);
     if (!better) continue;
     best = pair;
     found = here;
@@ -141,8 +140,7 @@ void add_notes(StudyResult& result) {
     result.notes.push_back(
         fmt::format("{} of {} splits chose the smallest alpha that was tried; smaller ones may be better still ({})",
                     smallest, all, result.options.alphas.empty() ? "--smallest-share" : "--alphas"));
-  if (empty > 0)
-    result.notes.push_back(fmt::format("{} of {} splits chose a model without features", empty, all));
+  if (empty > 0) result.notes.push_back(fmt::format("{} of {} splits chose a model without features", empty, all));
   if (result.options.l1_ratios.front() == 0 && result.splits.front().nonzeros.front() > 0)
     result.notes.emplace_back("at l1-ratio 0 every feature has a weight, so that nothing is selected there");
 }
