@@ -1,7 +1,5 @@
 #include <sheaf/search.hpp>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include <sheaf/error.hpp>
@@ -10,6 +8,7 @@
 
 #include "command.hpp"
 #include "model_choice.hpp"
+#include "command_line.hpp"
 #include "search_text.hpp"
 #include "svm_commands.hpp"
 #include "tables.hpp"
@@ -19,20 +18,6 @@ namespace sheaf::cli {
 namespace {
 
 constexpr std::size_t most_warnings = 10;
-
-/// The words of this process, those with blanks in quotes; nothing where the system does not tell.
-std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::string line;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::string word = text.substr(begin, text.find('\0', begin) - begin);
-    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?#`") == std::string::npos;
-    line += (line.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
-    begin += word.size() + 1;
-  }
-  return line;
-}
 
 struct Search {
   std::string input, output;
