@@ -20,24 +20,6 @@ constexpr double top = 28;
 constexpr double bottom = 270;
 constexpr double height = 320;
 
-struct Point {
-  double x, y;
-};
-
-std::string line_through(const std::vector<Point>& points) {
-  std::string data;
-  for (const auto& p : points) data += fmt::format("{}{:.1f} {:.1f}", data.empty() ? "M" : "L", p.x, p.y);
-  return data;
-}
-
-/// The area between two lines.
-std::string between(const std::vector<Point>& upper, std::vector<Point> lower) {
-  std::reverse(lower.begin(), lower.end());
-  auto data = line_through(upper);
-  for (const auto& p : lower) data += fmt::format("L{:.1f} {:.1f}", p.x, p.y);
-  return data + "Z";
-}
-
 /// A single cost stands in the middle of a decade to each side.
 Axis cost_axis(const std::vector<double>& costs) {
   const bool single = costs.size() == 1;
@@ -73,7 +55,7 @@ std::vector<std::int64_t> summed_confusion(const SearchResult& r) {
 
 }  // namespace
 
-std::string score_curve(const SearchResult& r) {
+std::string score_curve(const SearchResult& r, std::string_view axis) {
   const auto metric = *r.options.score;
   const auto& costs = r.options.costs;
   std::vector<Summarised> summaries;
@@ -81,7 +63,7 @@ std::string score_curve(const SearchResult& r) {
   const auto x = cost_axis(costs);
   const auto y = score_axis(r, summaries);
   Chart chart(half, height, "Score of each cost");
-  chart.bottom_axis(x, top, bottom, "C (log scale)");
+  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", axis));
   chart.left_axis(y, left, right, info(metric).title);
   std::vector<Point> upper, lower, middle;
   for (std::size_t c = 0; c < costs.size(); ++c) {
@@ -89,7 +71,7 @@ std::string score_curve(const SearchResult& r) {
     lower.push_back({x(costs[c]), y(summaries[c].mean - summaries[c].deviation)});
     middle.push_back({x(costs[c]), y(summaries[c].mean)});
   }
-  chart.path(between(upper, lower), "f0", 0.18);
+  chart.path(area_between(upper, lower), "f0", 0.18);
   chart.path(line_through(middle), "outline");
   const auto& best = summaries[r.chosen.best];
   const double bar = best.mean - (info(metric).larger_is_better ? 1 : -1) * best.standard_error;
@@ -98,24 +80,22 @@ std::string score_curve(const SearchResult& r) {
     for (const double score : r.scores(c, metric))
       if (std::isfinite(score)) chart.dot(x(costs[c]), y(score), 2.5, "grey");
     chart.dot(middle[c].x, middle[c].y, 4.5, "f0",
-              fmt::format("C = {:.6g}: {:.4f}, deviation {:.4f}, standard error {:.4f}", costs[c], summaries[c].mean,
-                          summaries[c].deviation, summaries[c].standard_error));
+              fmt::format("{} = {:.6g}: {:.4f}, deviation {:.4f}, standard error {:.4f}", axis, costs[c],
+                          summaries[c].mean, summaries[c].deviation, summaries[c].standard_error));
   }
   chart.dot(middle[r.chosen.chosen].x, middle[r.chosen.chosen].y, 9, "ring");
   return chart.finish();
 }
 
-std::string mean_roc(const SearchResult& r) {
+std::string mean_roc(std::span<const std::vector<double>> curves, const std::string& positive,
+                     std::string_view description) {
   const Axis x{0, 1, left, right - 60, false};
   const Axis y{0, 1, bottom, top, false};
   std::vector<Point> upper, lower, middle;
-  const auto splits = static_cast<std::size_t>(r.splits);
   for (std::size_t p = 0; p < roc_points; ++p) {
     std::vector<double> found;
-    for (std::size_t s = 0; s < splits; ++s) {
-      const auto& roc = r.models[r.chosen.chosen * splits + s].roc;
+    for (const auto& roc : curves)
       if (!roc.empty()) found.push_back(roc[p]);
-    }
     if (found.empty()) return {};
     const auto summary = summarise(found);
     const double at = x(static_cast<double>(p) / (roc_points - 1));
@@ -123,15 +103,21 @@ std::string mean_roc(const SearchResult& r) {
     lower.push_back({at, y(summary.mean - summary.deviation)});
     middle.push_back({at, y(summary.mean)});
   }
-  Chart chart(half, height, "ROC curve of the chosen cost");
-  const auto& positive = r.class_names[static_cast<std::size_t>(r.positive)];
+  Chart chart(half, height, description);
   chart.bottom_axis(x, top, bottom, fmt::format("share of the others taken for {}", short_name(positive)));
   chart.left_axis(y, left, right - 60, fmt::format("share of {} found", short_name(positive)));
   chart.line(x(0), y(0), x(1), y(1), "edge");
-  chart.path(between(upper, lower), "f0", 0.18);
+  chart.path(area_between(upper, lower), "f0", 0.18);
   middle.insert(middle.begin(), {x(0), y(0)});
   chart.path(line_through(middle), "outline");
   return chart.finish();
+}
+
+std::string mean_roc(const SearchResult& r) {
+  std::vector<std::vector<double>> curves;
+  const auto splits = static_cast<std::size_t>(r.splits);
+  for (std::size_t s = 0; s < splits; ++s) curves.push_back(r.models[r.chosen.chosen * splits + s].roc);
+  return mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the chosen cost");
 }
 
 std::string confusion_matrix(const SearchResult& r) {
