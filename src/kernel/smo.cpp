@@ -174,9 +174,8 @@ class Trainer {
     return all_parts_;
   }
 
-  void compute(std::vector<std::pair<std::int32_t, std::int32_t>>& missing, Range against) {
+  void compute(const std::vector<std::pair<std::int32_t, std::int32_t>>& missing, Range against) {
     if (missing.empty() || against.begin == against.end) return;
-    std::sort(missing.begin(), missing.end());
     std::vector<std::int32_t> positions;
     std::vector<std::int32_t> slots;
     for (const auto& [slot, position] : missing) {
