@@ -71,7 +71,7 @@ std::int32_t flag_folds(const std::string& text) {
 
 int solver_id(const std::string& text) {
   for (const auto& solver : linear_solvers()) {
-    if (std::to_string(solver.id) != text) continue;
+    if (solver.net() || std::to_string(solver.id) != text) continue;
     if (!solver.loss) fail_usage("-s {} ({}) is not supported; {}", text, solver.about, trained);
     return solver.id;
   }

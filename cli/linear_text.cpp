@@ -45,13 +45,32 @@ std::vector<std::int64_t> largest(const LinearModel& model, std::int32_t column,
 }
 
 std::string row_name(const LinearModel& model, std::int64_t row) {
-  return row < model.features ? model.feature_name(row) : "(bias)";
+  return row < model.features ? model.feature_name(row) : model.net ? "(intercept)" : "(bias)";
+}
+
+std::string net_text(const LinearModel& model) {
+  return fmt::format("\n  {}, alpha = {}, l1-ratio {}{}{}", about(model), model.net->alpha, model.net->l1_ratio,
+                     model.net->standardised ? ", standardised" : "", model.bias > 0 ? "" : ", no intercept");
+}
+
+std::string net_training_text(const LinearModel& model) {
+  std::vector<std::vector<std::string>> rows{
+      {model.is_regression() ? "" : "class", "features", "epochs", "objective", "duality gap", "tolerance", ""}};
+  for (std::size_t c = 0; c < model.net->fits.size(); ++c) {
+    const auto& fit = model.net->fits[c];
+    rows.push_back({shortened(column_name(model, static_cast<std::int32_t>(c)), name_width),
+                    fmt::format("{} of {}", grouped(fit.nonzeros), grouped(model.features)), grouped(fit.epochs),
+                    fmt::format("{:.6g}", fit.objective), fmt::format("{:.3g}", fit.gap),
+                    fmt::format("{:.3g}", fit.tolerance), fit.converged ? "converged" : yellow("not converged")});
+  }
+  return fmt::format("\n{}\n", bold("Training")) + table(rows, "lrrrrrl", 2);
 }
 
 std::string heading_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
   std::string text =
       fmt::format("{}\n  {} examples x {} features", bold(source), grouped(rows), grouped(model.features));
   if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
+  if (model.net) return text + net_text(model) + '\n';
   text += fmt::format("\n  {}, C = {}", about(model), model.cost);
   if (model.is_regression()) text += fmt::format(", epsilon {}", model.epsilon);
   if (model.bias > 0) text += fmt::format(", bias {}{}", model.bias, model.penalise_bias ? "" : " without penalty");
@@ -59,6 +78,7 @@ std::string heading_text(const LinearModel& model, const std::string& source, st
 }
 
 std::string training_text(const LinearModel& model) {
+  if (model.net) return net_training_text(model);
   std::vector<std::vector<std::string>> rows{
       {model.is_regression() ? "" : "class", "steps", "objective", "|gradient|", "tolerance", ""}};
   for (std::size_t c = 0; c < model.fits.size(); ++c) {
@@ -93,6 +113,28 @@ Json weights_json(const LinearModel& model, std::int32_t column) {
   return list;
 }
 
+void add_parameters(const LinearModel& model, Json& answer) {
+  if (model.net)
+    answer.update({{"alpha", model.net->alpha},
+                   {"l1_ratio", model.net->l1_ratio},
+                   {"standardised", model.net->standardised},
+                   {"intercept", model.bias > 0}});
+  else
+    answer.update({{"cost", model.cost}, {"bias", model.bias}, {"penalise_bias", model.penalise_bias}});
+}
+
+Json fit_json(const LinearModel& model, std::size_t column) {
+  if (model.net) {
+    const auto& fit = model.net->fits[column];
+    return {{"epochs", fit.epochs},      {"nonzeros", fit.nonzeros},   {"objective", fit.objective},
+            {"duality_gap", fit.gap},    {"tolerance", fit.tolerance}, {"parallel", fit.parallel},
+            {"converged", fit.converged}};
+  }
+  const auto& fit = model.fits[column];
+  return {{"iterations", fit.iterations},       {"products", fit.products},   {"objective", fit.objective},
+          {"gradient_norm", fit.gradient_norm}, {"tolerance", fit.tolerance}, {"converged", fit.converged}};
+}
+
 /// A field of a CSV line, in quotes where it must be.
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -112,21 +154,14 @@ std::string model_json(const LinearModel& model, const std::string& path, std::i
               {"solver", model.solver},
               {"rows", rows},
               {"features", model.features},
-              {"classes", model.class_names},
-              {"cost", model.cost},
-              {"bias", model.bias},
-              {"penalise_bias", model.penalise_bias},
-              {"training", Json::array()}};
+              {"classes", model.class_names}};
+  add_parameters(model, answer);
+  answer["training"] = Json::array();
   for (std::int32_t c = 0; c < model.columns; ++c) {
-    const auto& fit = model.fits[static_cast<std::size_t>(c)];
-    answer["training"].push_back({{"class", model.is_regression() ? Json() : Json(column_name(model, c))},
-                                  {"iterations", fit.iterations},
-                                  {"products", fit.products},
-                                  {"objective", fit.objective},
-                                  {"gradient_norm", fit.gradient_norm},
-                                  {"tolerance", fit.tolerance},
-                                  {"converged", fit.converged},
-                                  {"largest_weights", weights_json(model, c)}});
+    Json training{{"class", model.is_regression() ? Json() : Json(column_name(model, c))}};
+    training.update(fit_json(model, static_cast<std::size_t>(c)));
+    training["largest_weights"] = weights_json(model, c);
+    answer["training"].push_back(std::move(training));
   }
   return answer.dump(2) + "\n";
 }

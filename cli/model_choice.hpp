@@ -1,8 +1,7 @@
-// --model: which kind of model a command trains.
+// --model of commands whose results have a place of their own: which kind of model they work on.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "arguments.hpp"
 
@@ -10,21 +9,6 @@ namespace sheaf::cli {
 
 enum class ModelKind : std::uint8_t { linear, svm };
 
-/// `--model` names a kind; where the command writes a model, any other word is the file for it.
-struct ModelChoice {
-  ModelKind kind = ModelKind::linear;
-
-  /// Where to write the model. None, or two, is a UsageError.
-  const std::string& file() const;
-
-  /// For commands whose results have another place: only kinds are known.
-  void declare_kind(Arguments& arguments);
-  /// Also --output.
-  void declare_with_file(Arguments& arguments);
-
- private:
-  std::string word_;    // of --model, no kind
-  std::string output_;  // of --output
-};
+void declare_model_kind(Arguments& arguments, ModelKind& kind);
 
 }  // namespace sheaf::cli

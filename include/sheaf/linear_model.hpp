@@ -11,19 +11,24 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/linear.hpp>
 #include <sheaf/parameters.hpp>
 
 namespace sheaf {
 
-/// One of LIBLINEAR's solvers. Sheaf trains those with a loss here and applies the models of all.
+/// One of LIBLINEAR's solvers, or a kind of elastic net. Sheaf trains those with a loss here and the nets, and applies
+/// the models of all.
 struct LinearSolver {
-  int id;                 ///< LIBLINEAR's -s
+  int id;                 ///< LIBLINEAR's -s; below 0: not one of its solvers
   std::string_view name;  ///< in model files
   std::string_view about;
   bool regression = false;
   bool probabilities = false;
   std::optional<Loss> loss = {};
+  std::string_view applied_as = {};  ///< nets: the solver of LIBLINEAR whose models predict alike
+
+  bool net() const { return id < 0; }
 };
 std::span<const LinearSolver> linear_solvers();
 /// The solver Sheaf trains a loss with. The squared loss has none.
@@ -42,6 +47,14 @@ struct LinearOptions {
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
 };
 
+/// How an elastic net was trained; see NetSheaf for the objective.
+struct NetTraining {
+  double alpha = 0;
+  double l1_ratio = 0;
+  bool standardised = false;
+  std::vector<NetFit> fits;  ///< one a column
+};
+
 /// Decision values of an example x: z_c = sum over j of x_j w_jc + bias * w_bias,c.
 struct LinearModel {
   std::string solver = "L2R_LR";         ///< the name of one of linear_solvers()
@@ -50,7 +63,8 @@ struct LinearModel {
   std::int32_t columns = 1;              ///< decision values: one for two classes and for regression, else one a class
   double bias = 0;                       ///< value of a constant feature behind the others; 0: none
   std::vector<double> weights;           ///< feature-major: rows() x columns
-  std::vector<std::string> feature_names;  ///< empty: named by position
+  /// Empty: named by position. In an elastic net the names of features without a weight may be left empty.
+  std::vector<std::string> feature_names;
 
   // How it was trained; a model from another program knows nothing of it.
   double cost = 0;  ///< 0: not known
@@ -58,6 +72,7 @@ struct LinearModel {
   bool penalise_bias = true;
   std::vector<double> class_weights;  ///< one a class; empty: all 1
   std::vector<TaskFit> fits;          ///< one a column
+  std::optional<NetTraining> net;     ///< elastic nets only; they have no cost, epsilon and fits
 
   std::int64_t rows() const { return features + (bias > 0 ? 1 : 0); }
   double weight(std::int64_t row, std::int32_t column) const {
@@ -66,7 +81,8 @@ struct LinearModel {
   bool is_regression() const;
   bool has_probabilities() const;
   std::string feature_name(std::int64_t j) const {
-    return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
+    const bool named = !feature_names.empty() && !feature_names[static_cast<std::size_t>(j)].empty();
+    return named ? feature_names[static_cast<std::size_t>(j)] : std::to_string(j + 1);
   }
 };
 

@@ -6,26 +6,40 @@
 #include "data/text_source.hpp"
 
 namespace sheaf {
+namespace {
 
-std::vector<float> read_row_weights(const std::string& path, std::int64_t rows) {
+/// One number of 0 to `most` for each of `count` things; `what` is "a weight" of "row".
+template <class Number>
+std::vector<Number> read_numbers(const std::string& path, std::int64_t count, std::string_view what,
+                                 std::string_view thing) {
   const TextSource source(path, silent_progress());
   LineReader reader(path, source.text());
-  std::vector<float> weights;
-  weights.reserve(static_cast<std::size_t>(rows));
-  for (std::int64_t i = 0; i < rows; ++i) {
-    reader.next_line(fmt::format("the weight of row {} of {}", i + 1, rows));
-    const double weight = reader.finite("a weight");
-    if (weight < 0 || weight > static_cast<double>(std::numeric_limits<float>::max()))
-      reader.fail_here(fmt::format("a weight is 0 or more, not {}", reader.word()));
-    weights.push_back(static_cast<float>(weight));
+  std::vector<Number> numbers;
+  numbers.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    reader.next_line(fmt::format("the {} of {} {} of {}", what, thing, i + 1, count));
+    const double number = reader.finite(fmt::format("a {}", what));
+    if (number < 0 || number > static_cast<double>(std::numeric_limits<Number>::max()))
+      reader.fail_here(fmt::format("a {} is 0 or more, not {}", what, reader.word()));
+    numbers.push_back(static_cast<Number>(number));
     reader.skip(reader.word());
     reader.end_line();
   }
   if (!reader.at_end()) {
     reader.next_line("nothing");
-    reader.fail_here(fmt::format("expected the end of the file after the weights of {} rows", rows));
+    reader.fail_here(fmt::format("expected the end of the file after the {}s of {} {}s", what, count, thing));
   }
-  return weights;
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<float> read_row_weights(const std::string& path, std::int64_t rows) {
+  return read_numbers<float>(path, rows, "weight", "row");
+}
+
+std::vector<double> read_penalty_factors(const std::string& path, std::int64_t features) {
+  return read_numbers<double>(path, features, "penalty factor", "feature");
 }
 
 }  // namespace sheaf

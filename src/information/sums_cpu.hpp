@@ -77,11 +77,13 @@ inline std::int64_t grow(const FixedLog& log, std::uint32_t& count, std::uint32_
   return log(count) - before;
 }
 /// Rows sorted by the partner's state, and by class within: the candidate's states are counted group by group, in a
-/// table of its own states only.
+/// table of its own states only. A state of one row is left out: it adds the same to both sums whatever the candidate,
+/// and merged states soon are of that kind.
 struct Groups {
   std::vector<std::uint32_t> rows;         ///< examples in that order
   std::vector<std::int64_t> begins;        ///< of each joint state of partner and class, and the end
   std::vector<std::uint8_t> begins_state;  ///< whether the group is the first of its partner state
+  std::int64_t left_out = 0;               ///< what states of one row add to each sum
 };
 
 template <class Code>
@@ -95,7 +97,7 @@ class GroupedSums {
         in_state_(clear_room(scratch.merged, states)) {}
 
   JointSums operator()(const Groups& groups) {
-    JointSums sums;
+    JointSums sums{groups.left_out, groups.left_out};
     std::int64_t state_begin = 0;
     for (std::size_t g = 0; g + 1 < groups.begins.size(); ++g) {
       if (groups.begins_state[g] != 0) {

@@ -85,7 +85,7 @@ class Chooser {
     std::vector<std::int32_t> kept;
     for (const std::int32_t v : task.last) {
       const auto at = static_cast<std::size_t>(v);
-      if (static_cast<std::int32_t>(kept.size()) >= size / 2) break;
+      if (static_cast<std::int32_t>(kept.size()) >= most_kept(size)) break;
       if (task.can_rise(at) && task.can_fall(at)) kept.push_back(v);
     }
     task.taken.resize(static_cast<std::size_t>(task.problem.variables()), 0);

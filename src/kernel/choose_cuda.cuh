@@ -33,14 +33,14 @@ class BlockChooser {
         ranks_(shared.ranks),
         set_(state.sets + static_cast<std::int64_t>(task) * state.size) {}
 
-  __device__ void choose(std::int32_t size) {
+  __device__ void choose(std::int32_t size, std::int32_t most_kept) {
     find_bounds();
     const double first = highest_[0] - lowest_[0];
     const double violation = task_.grouped != 0 ? fmax(first, highest_[1] - lowest_[1]) : first;
     const bool done = violation < task_.tolerance;
     const bool whole = task_.rows * task_.sides <= size;
     int count = 0;
-    if (!done) count = whole ? take_all() : take_best(size);
+    if (!done) count = whole ? take_all() : take_best(size, most_kept);
     __syncthreads();
     if (threadIdx.x == 0) {
       state_.violations[number_] = violation;
@@ -104,8 +104,8 @@ class BlockChooser {
     return count;
   }
 
-  __device__ int take_best(std::int32_t size) {
-    const int kept = keep(size / 2);
+  __device__ int take_best(std::int32_t size, std::int32_t most_kept) {
+    const int kept = keep(most_kept);
     const int groups = task_.grouped != 0 ? 2 : 1;
     const int room = (size - kept) / groups / 2;
     int count = 0;
@@ -250,9 +250,9 @@ class BlockChooser {
 };
 
 __global__ void __launch_bounds__(choose_threads)
-    choose_sets(DeviceState state, const std::int32_t* tasks, std::int32_t size) {
+    choose_sets(DeviceState state, const std::int32_t* tasks, std::int32_t size, std::int32_t most_kept) {
   __shared__ ChooseShared shared;
-  BlockChooser(state, tasks[blockIdx.x], shared).choose(size);
+  BlockChooser(state, tasks[blockIdx.x], shared).choose(size, most_kept);
 }
 
 }  // namespace sheaf::kernel::gpu

@@ -16,6 +16,10 @@
 
 namespace sheaf::kernel {
 
+/// How many of the variables a task worked on last may stay for its next round. Measured on a9a: with three quarters,
+/// a fifth fewer rounds and kernel rows than with half where C is large, and no more where it is small.
+constexpr std::int32_t most_kept(std::int32_t size) { return size / 4 * 3; }
+
 /// The variables a task works on in one round, and how far it is from its optimum.
 struct WorkingSet {
   std::vector<std::int32_t> variables;

@@ -2,11 +2,14 @@
 // kernel values that lies in the core's cache. Variables of one group stand together and are padded to whole vectors.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "core/simd.hpp"
 #include "kernel/problem.hpp"
 
 namespace sheaf::kernel::cpu {
@@ -15,7 +18,7 @@ inline constexpr double smallest_curvature = 1e-12;  // as LIBSVM's tau
 
 class SmallProblem {
  public:
-  static constexpr int width = 8;
+  static constexpr int width = native_vector_bytes < 32 ? 8 : native_vector_bytes / 4;
 
   /// Makes room for so many variables of each group.
   void resize(std::int64_t first_group, std::int64_t second_group) {
@@ -72,30 +75,52 @@ class SmallProblem {
     fall_[at] = beta[at] > lower[at] ? 0 : never;
   }
 
+  // NOLINTBEGIN(modernize-use-using): the attribute of an alias is not honoured by every compiler
+  typedef double Doubles __attribute__((vector_size(native_vector_bytes)));
+  typedef std::int64_t Longs __attribute__((vector_size(native_vector_bytes)));
+  typedef float Floats __attribute__((vector_size(native_vector_bytes)));
+  typedef std::int32_t Ints __attribute__((vector_size(native_vector_bytes)));
+  typedef double WideDoubles __attribute__((vector_size(2 * native_vector_bytes)));
+  // NOLINTEND(modernize-use-using)
+  static constexpr std::int64_t doubles = native_vector_bytes / 8;
+  static constexpr std::int64_t floats = native_vector_bytes / 4;
+  static constexpr int chains = width / static_cast<int>(doubles);  // independent ones hide each other's waits
+
+  template <class V, class E>
+  static V load(const E* from) {
+    V value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+
   /// The variable that most wants to rise, and of those that want to fall against it the one that gains most.
   Pair choose(std::int64_t begin, std::int64_t end) const {
     Pair pair;
-    double top[width];
-    double low[width];
-    std::int64_t at[width] = {};
-    for (int l = 0; l < width; ++l) top[l] = low[l] = never;
+    Doubles top[chains];
+    Doubles low[chains];
+    Longs at[chains] = {};
+    for (int c = 0; c < chains; ++c) top[c] = low[c] = Doubles{} + never;
     for (std::int64_t k = begin; k < end; k += width)
-      for (int l = 0; l < width; ++l) {
-        const double up = rise_[static_cast<std::size_t>(k + l)] - f[static_cast<std::size_t>(k + l)];
-        const double down = fall_[static_cast<std::size_t>(k + l)] + f[static_cast<std::size_t>(k + l)];
-        at[l] = up > top[l] ? k : at[l];
-        top[l] = up > top[l] ? up : top[l];
-        low[l] = down > low[l] ? down : low[l];
+      for (int c = 0; c < chains; ++c) {
+        const auto e = static_cast<std::size_t>(k + c * doubles);
+        const auto gradient = load<Doubles>(&f[e]);
+        const Doubles up = load<Doubles>(&rise_[e]) - gradient;
+        const Doubles down = load<Doubles>(&fall_[e]) + gradient;
+        const Longs higher = up > top[c];
+        at[c] = higher ? Longs{} + k : at[c];
+        top[c] = higher ? up : top[c];
+        low[c] = down > low[c] ? down : low[c];
       }
     double highest = never;
     double lowest = never;
-    for (int l = 0; l < width; ++l) {
-      if (top[l] > highest) {
-        highest = top[l];
-        pair.i = at[l] + l;
+    for (int c = 0; c < chains; ++c)
+      for (int l = 0; l < doubles; ++l) {
+        if (top[c][l] > highest) {
+          highest = top[c][l];
+          pair.i = at[c][l] + c * doubles + l;
+        }
+        lowest = std::max(lowest, low[c][l]);
       }
-      lowest = std::max(lowest, low[l]);
-    }
     if (pair.i < 0) return pair;
     pair.violation = highest + lowest;
     choose_partner(begin, end, highest, pair);
@@ -105,21 +130,20 @@ class SmallProblem {
   void choose_partner(std::int64_t begin, std::int64_t end, double highest, Pair& pair) const {
     const float* row = tile.data() + pair.i * size_;
     const float curvature = diagonal[static_cast<std::size_t>(pair.i)];
-    float gains[width];
-    std::int32_t at[width] = {};
-    for (float& gain : gains) gain = 0;
-    for (std::int64_t k = begin; k < end; k += width)
-      for (int l = 0; l < width; ++l) {
-        const auto e = static_cast<std::size_t>(k + l);
-        const auto slope = static_cast<float>(highest + fall_[e] + f[e]);
-        float bend = curvature + diagonal[e] - 2 * row[k + l];
-        bend = bend > 0 ? bend : static_cast<float>(smallest_curvature);
-        float gain = slope * slope / bend;
-        gain = slope > 0 ? gain : 0.0F;
-        at[l] = gain > gains[l] ? static_cast<std::int32_t>(k) : at[l];
-        gains[l] = gain > gains[l] ? gain : gains[l];
-      }
-    for (int l = 0; l < width; ++l)
+    Floats gains = {};
+    Ints at = {};
+    for (std::int64_t k = begin; k < end; k += floats) {
+      const auto e = static_cast<std::size_t>(k);
+      const auto slope =
+          __builtin_convertvector(load<WideDoubles>(&fall_[e]) + load<WideDoubles>(&f[e]) + highest, Floats);
+      const Floats bend = curvature + load<Floats>(&diagonal[e]) - 2 * load<Floats>(row + k);
+      const Floats positive = bend > 0 ? bend : Floats{} + static_cast<float>(smallest_curvature);
+      const Floats gain = slope > 0 ? slope * slope / positive : Floats{};
+      const Ints better = gain > gains;
+      at = better ? Ints{} + static_cast<std::int32_t>(k) : at;
+      gains = better ? gain : gains;
+    }
+    for (int l = 0; l < floats; ++l)
       if (gains[l] > 0 && gains[l] > pair.gain) {
         pair.gain = gains[l];
         pair.j = at[l] + l;

@@ -109,9 +109,11 @@ void apply(const Kernel& kernel, const Table<A>& table, std::int64_t first, std:
   }
 }
 
+/// No wider than the lanes of a tile of doubles.
+inline constexpr int vector_bytes = native_vector_bytes < 32 ? native_vector_bytes : 32;
 // NOLINTBEGIN(modernize-use-using): the attribute of an alias is not honoured by every compiler
-typedef float Floats __attribute__((vector_size(native_vector_bytes)));
-typedef std::int32_t Ints __attribute__((vector_size(native_vector_bytes)));
+typedef float Floats __attribute__((vector_size(vector_bytes)));
+typedef std::int32_t Ints __attribute__((vector_size(vector_bytes)));
 // NOLINTEND(modernize-use-using)
 
 /// e^x for x <= 0, to about 1e-7 of its value (Cephes' polynomial); 0 below e^-87.
@@ -136,7 +138,7 @@ inline Floats exp_of_negative(Floats x) {
 template <class A>
 void apply(const Rbf<A>& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
            const A* tile, float* values) {
-  constexpr std::int64_t step = native_vector_bytes / static_cast<std::int64_t>(sizeof(float));
+  constexpr std::int64_t step = vector_bytes / static_cast<std::int64_t>(sizeof(float));
   static_assert(lanes<A> % step == 0);
   for (std::int64_t i = 0; i < count; ++i) {
     const A norm = table.norms[first + i];

@@ -1,23 +1,11 @@
 #include <algorithm>
-#include <cmath>
 
-#include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 
 #include "linear/problem.hpp"
 
 namespace sheaf {
 namespace {
-
-void weigh_rows(std::span<const float> row_weights, Sheaf& sheaf) {
-  if (row_weights.empty()) return;
-  if (static_cast<std::int64_t>(row_weights.size()) != sheaf.examples)
-    fail("there are {} row weights for {} rows", row_weights.size(), sheaf.examples);
-  for (std::size_t i = 0; i < row_weights.size(); ++i)
-    if (!std::isfinite(row_weights[i]) || row_weights[i] < 0)
-      fail("the weight of row {} is {}; weights are 0 or more", i + 1, row_weights[i]);
-  sheaf.row_weights.assign(row_weights.begin(), row_weights.end());
-}
 
 template <class T>
 std::vector<double> flat_weights(const Block<T>& block) {
@@ -38,7 +26,8 @@ template <class T>
 LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                          std::span<const float> row_weights) {
   auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), options);
-  weigh_rows(row_weights, problem.sheaf);
+  linear::check_row_weights(row_weights, problem.sheaf.examples);
+  problem.sheaf.row_weights.assign(row_weights.begin(), row_weights.end());
   auto fits = newton(context, dataset, problem.sheaf, linear::newton_params(options));
   LinearModel model;
   model.solver = linear_solver(options.loss).name;

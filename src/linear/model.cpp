@@ -22,12 +22,27 @@ constexpr std::array solvers{
     LinearSolver{11, "L2R_L2LOSS_SVR", "L2-loss support vector regression", true, false, Loss::squared_tube},
     LinearSolver{12, "L2R_L2LOSS_SVR_DUAL", "L2-loss support vector regression (dual)", true},
     LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true},
+    LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, {}, "L2R_L2LOSS_SVC"},
+    LinearSolver{-1, "ELASTIC_NET_AMOUNTS", "elastic net", true, false, {}, "L2R_L2LOSS_SVR"},
+    LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, {}, "L2R_LR"},
 };
 
 const LinearSolver& solver_named(std::string_view name) {
   for (const auto& solver : solvers)
     if (solver.name == name) return solver;
   throw InternalError("a model of an unknown solver");
+}
+
+void warn_of_nets(const LinearModel& model, std::vector<std::string>& warnings) {
+  for (std::size_t c = 0; c < model.net->fits.size(); ++c) {
+    const auto& fit = model.net->fits[c];
+    if (fit.converged) continue;
+    const auto what = model.is_regression() ? std::string("the net") : "class " + model.class_names[c];
+    warnings.push_back(fmt::format(
+        "{} at alpha = {} did not converge: the duality gap is {:.3g} after {} epochs, {:.3g} was wanted; scale the "
+        "features (--standardise), use double precision, or take more epochs, a larger alpha or a larger tolerance",
+        what, model.net->alpha, fit.gap, fit.epochs, fit.tolerance));
+  }
 }
 
 double positive_number(std::string_view name, std::string_view text) {
@@ -83,6 +98,7 @@ std::string canonical_label(std::string_view label) {
 
 std::vector<std::string> warnings_of(const LinearModel& model) {
   std::vector<std::string> warnings;
+  if (model.net) warn_of_nets(model, warnings);
   for (std::size_t c = 0; c < model.fits.size(); ++c) {
     const auto& fit = model.fits[c];
     if (fit.converged) continue;

@@ -36,6 +36,7 @@ const LinearSolver* read_solver(ModelReader& reader) {
   const auto word = reader.peek();
   std::vector<std::string> names;
   for (const auto& solver : linear_solvers()) {
+    if (solver.net()) continue;
     if (solver.name == word) {
       reader.take(word);
       return &solver;
@@ -103,6 +104,13 @@ void read_weights(ModelReader& reader, std::int64_t count, std::vector<double>& 
   }
 }
 
+/// Nets are written as a solver of LIBLINEAR's whose models predict alike.
+std::string_view written_solver(const LinearModel& model) {
+  for (const auto& solver : linear_solvers())
+    if (solver.name == model.solver && solver.net()) return solver.applied_as;
+  return model.solver;
+}
+
 /// The integer a class name stands for.
 std::string integer_label(const std::string& name) {
   auto canonical = canonical_label(name);
@@ -133,7 +141,7 @@ LinearModel parse_liblinear_model(ModelReader& reader) {
 }
 
 std::string format_liblinear_model(const LinearModel& model) {
-  std::string text = fmt::format("solver_type {}\nnr_class {}\n", model.solver,
+  std::string text = fmt::format("solver_type {}\nnr_class {}\n", written_solver(model),
                                  model.is_regression() ? 2 : static_cast<int>(model.class_names.size()));
   if (!model.is_regression()) {
     text += "label";

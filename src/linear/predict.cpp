@@ -14,6 +14,7 @@ template <class T>
 void check_names(const LinearModel& model, const Dataset<T>& dataset) {
   if (model.feature_names.empty() || dataset.feature_names.empty()) return;
   for (std::size_t j = 0; j < model.feature_names.size(); ++j) {
+    if (model.feature_names[j].empty()) continue;  // without a weight
     if (j >= dataset.feature_names.size())
       fail("{}: feature {} of the model, {}, is missing (a table without labels is read with --label none)",
            dataset.source, j + 1, model.feature_names[j]);

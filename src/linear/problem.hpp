@@ -22,6 +22,9 @@ struct Problem {
 Problem make_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
                      const LinearOptions& options);
 
+/// One weight of 0 or more for each row, or none at all; anything else is an Error.
+void check_row_weights(std::span<const float> row_weights, std::int64_t rows);
+
 double tolerance_of(const LinearOptions& options);
 NewtonParams newton_params(const LinearOptions& options);
 

@@ -1,0 +1,96 @@
+#include <array>
+
+#include <sheaf/elastic_net_model.hpp>
+
+#include "data/parameter_rows.hpp"
+
+namespace sheaf {
+namespace {
+
+using Row = Parameter<NetOptions>;
+
+constexpr std::array kinds{
+    NetKind{"elastic-net", "elastic net: least squares with an L1 and an L2 penalty"},
+    NetKind{"lasso", "lasso: the elastic net of l1-ratio 1", Loss::squared, 1.0},
+    NetKind{"ridge", "ridge regression: the elastic net of l1-ratio 0", Loss::squared, 0.0},
+    NetKind{"elastic-net-logistic", "logistic regression with the penalty of the elastic net", Loss::logistic},
+};
+
+Row alpha_row() {
+  auto set = [](NetOptions& options, std::string_view text) {
+    options.alpha = parse_number<double>("alpha", text, {0, std::numeric_limits<double>::max()});
+  };
+  return {"alpha", "N", "how much the penalty weighs against the mean loss", "", {}, std::move(set)};
+}
+
+Row tolerance_row() {
+  auto set = [](NetOptions& options, std::string_view text) {
+    const auto value = parse_number<double>("tolerance", text, {0, std::numeric_limits<double>::max()});
+    if (value == 0) fail_usage("tolerance must be more than 0");
+    options.tolerance = value;
+  };
+  return {"tolerance",
+          "N",
+          "stop where the duality gap is this small a share of the deviance without features",
+          fmt::format("{}", NetOptions{}.tolerance),
+          {},
+          std::move(set)};
+}
+
+Row parallel_row() {
+  auto set = [](NetOptions& options, std::string_view text) {
+    options.parallel = text == "auto" ? 0
+                                      : parse_number<std::int32_t>("parallel", text,
+                                                                   {1, std::numeric_limits<std::int32_t>::max()});
+  };
+  return {"parallel", "N|auto", "shotgun: features that are updated at once", "auto", {}, std::move(set)};
+}
+
+Row class_weight_row() {
+  auto set = [](NetOptions& options, std::string_view text) {
+    LinearOptions like;
+    for (const auto& row : parameters<LinearOptions>())
+      if (row.name == "class-weight") row.set(like, text);
+    options.balanced = options.balanced || like.balanced;
+    options.class_weights.insert(options.class_weights.end(), like.class_weights.begin(), like.class_weights.end());
+  };
+  return {"class-weight", "NAME=W", "factor of one class's rows (may be given several times), or balanced", "1", {},
+          std::move(set)};
+}
+
+}  // namespace
+
+std::span<const NetKind> net_kinds() { return kinds; }
+
+const NetKind* find_net_kind(std::string_view name) {
+  for (const auto& kind : kinds)
+    if (kind.name == name) return &kind;
+  return nullptr;
+}
+
+template <>
+const std::vector<Parameter<NetOptions>>& parameters() {
+  using O = NetOptions;
+  Choices<NetSolver> solvers;
+  for (const auto solver : {NetSolver::automatic, NetSolver::cyclic, NetSolver::shooting, NetSolver::shotgun})
+    solvers.emplace_back(to_string(solver), solver);
+  static const std::vector<Row> rows{
+      alpha_row(),
+      number_row("l1-ratio", &O::l1_ratio, {0, 1},
+                 "the L1 penalty's share: 1 is the lasso, 0 ridge regression, which selects nothing"),
+      choice_row<O, LabelKind>(
+          "labels", &O::labels,
+          {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"amounts", LabelKind::amounts}},
+          "what the labels are; two classes count as +1 and -1, of more each one is set against the rest"),
+      choice_row<O, NetSolver>("solver", &O::solver, solvers,
+                               "working sets, or one of: all features in turn, one at random, several at random"),
+      parallel_row(),
+      tolerance_row(),
+      number_row("max-epochs", &O::max_epochs, {1, std::numeric_limits<int>::max()},
+                 "most passes over the features in work"),
+      class_weight_row(),
+  };
+  return rows;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,112 @@
+// Paths of elastic nets on their way, many lanes abreast; see net.cpp for the method.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <sheaf/elastic_net.hpp>
+
+#include "linear/net_ops.hpp"
+
+namespace sheaf::linear {
+
+/// Sum of weights, mean and deviance of a target under a column of row weights.
+struct NetNull {
+  double total = 0;
+  double center = 0;     ///< the mean; 0 without an intercept
+  double deviance = 0;   ///< of the model without features, divided by the total: twice its loss
+  double intercept = 0;  ///< of that model
+};
+
+/// Checks the sheaf; the totals of all columns of row weights.
+std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, std::int64_t rows,
+                               std::int64_t features);
+/// What the model without features is for each path.
+std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals);
+
+/// Features that may be updated at once, for the row weights of a sheaf whose tables are loaded; see net_parallel.cpp.
+template <class T>
+std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
+                               std::span<const double> totals, std::int64_t features);
+
+/// Part of a path: its alphas, and where it begins.
+struct NetStretch {
+  std::int32_t path = 0;
+  std::vector<std::int32_t> alphas;  // positions in the path
+  std::int32_t from = -1;            // the held model to begin with; -1: no weights
+  std::int32_t hold = -1;            // where models are held for others to begin with, one an alpha; -1: nowhere
+};
+
+/// One model in work.
+struct NetCourse {
+  std::int32_t stretch = 0;
+  std::size_t at = 0;  // which of the stretch's alphas
+  RowSums rows;        // of the present weights
+  double intercept = 0;
+  double gap = 0;
+  double objective = 0;
+  double inner_tolerance = 0;
+  std::int32_t wanted = 0;  // size of the working set
+  std::int32_t rounds = 0;  // at this alpha
+  std::int32_t epochs = 0;  // at this alpha
+  std::int32_t parallel = 0;
+  bool finished = false;
+};
+
+template <class T>
+class NetRun {
+ public:
+  NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
+         bool keep_weights, const UseNets<T>& use);
+
+  void run();
+  /// For each path: the smallest alpha at which no feature has a weight.
+  std::vector<double> largest_alphas();
+
+ private:
+  std::int32_t count() const { return static_cast<std::int32_t>(courses_.size()); }
+  const NetStretch& stretch_of(const NetCourse& course) const {
+    return stretches_[static_cast<std::size_t>(course.stretch)];
+  }
+  double alpha_of(const NetCourse& course) const;
+  double tolerance_of(const NetCourse& course) const;
+  std::int32_t most_lanes() const;
+  void plan_stretches();
+  void run_stretches(std::int32_t first, std::int32_t last);
+  void begin(std::int32_t first, std::int32_t last);
+  void begin_fresh();
+  void begin_from_held();
+  void take_gradients();
+  void choose_lanes();
+  void judge();
+  bool hand_out_finished();
+  void hand_out(std::span<const std::int32_t> lanes);
+  void advance(NetCourse& course);
+  void compact();
+  void choose_features();
+  void solve();
+  NetBlocks<T> blocks() { return {w_.view(), g_.view(), z_.view(), u_.view()}; }
+  void keep(Block<T>& block, std::span<const std::int32_t> columns);
+
+  const Context& context_;
+  const NetSheaf& sheaf_;
+  const NetParams& params_;
+  bool keep_weights_;
+  const UseNets<T>& use_;
+  std::int64_t features_;
+  std::vector<double> totals_;
+  std::vector<NetNull> nulls_;  // of paths
+  std::unique_ptr<LinearOps<T>> linear_;
+  std::unique_ptr<NetOps<T>> ops_;
+  std::vector<NetStretch> stretches_;
+  std::int32_t parallel_ = 1;
+  std::int32_t heads_ = 0;  // the first stretches, whose models others begin with
+  std::vector<NetCourse> courses_;
+  std::vector<FeatureSums> sums_;
+  Block<T> w_, g_, z_, u_;
+  Block<T> held_w_, held_z_, held_u_;
+  std::vector<NetCourse> held_;
+  Stage* stage_ = nullptr;
+};
+
+}  // namespace sheaf::linear
