@@ -68,6 +68,12 @@ struct Fit {
     output = text;
   }
 
+  static std::string net_names() {
+    std::vector<std::string> names;
+    for (const auto& known : net_kinds()) names.emplace_back(known.name);
+    return join_names(names, "or");
+  }
+
   static std::string kind_names() {
     std::vector<std::string> names;
     for (const auto& known : net_kinds()) names.emplace_back(known.name);
@@ -82,23 +88,17 @@ void set_format(std::string& format, const std::string& text) {
   format = text;
 }
 
-constexpr std::initializer_list<const char*> svm_flags{"--type", "--kernel",      "--degree", "--gamma",      "--coef0",
-                                                       "--nu",   "--multi-class", "--decide", "--probability"};
-
 /// Options that the kind of model does not have would be forgotten in silence.
 void check_kind(const Arguments& arguments, Fit& fit) {
   const auto refuse = [&](std::initializer_list<const char*> flags, const std::string& why) {
     for (const char* flag : flags)
       if (arguments.given(flag)) fail_usage("{} {}", flag, why);
   };
-  if (fit.kernel_machine)
-    refuse({"--loss", "--max-iterations", "--bias", "--rule", "--no-bias-penalty"}, "is not for --model svm");
-  else
-    refuse(svm_flags, "is for kernel machines: give --model svm, and --output for the file");
+  check_svm_flags(arguments, fit.kernel_machine);
   if (fit.kind == nullptr) {
     refuse({"--alpha", "--l1-ratio", "--labels", "--solver", "--parallel", "--max-epochs", "--no-intercept",
             "--standardise", "--penalty-factors"},
-           "is for elastic nets: give --model " + Fit::kind_names() + ", and --output for the file");
+           "is for elastic nets: give --model " + Fit::net_names() + ", and --output for the file");
     return;
   }
   refuse({"--loss", "--cost", "--epsilon", "--max-iterations", "--bias", "--rule", "--no-bias-penalty"},

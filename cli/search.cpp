@@ -105,7 +105,10 @@ std::function<void()> declare(Arguments& arguments) {
   declare_svm_search(arguments, search->svm);
   declare_reading(arguments, search->reading);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"});
-  return [search] { search->run(); };
+  return [search, &arguments] {
+    check_svm_flags(arguments, search->kind == ModelKind::svm);
+    search->run();
+  };
 }
 
 }  // namespace
