@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "linear_text.hpp"
+#include "net_options.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -15,21 +16,22 @@ namespace sheaf::cli {
 namespace {
 
 struct Fit {
-  std::string input, output, weights, factors;
+  std::string input, output, weights;
   const NetKind* kind = nullptr;  // none: a linear model with an L2 penalty
   ModelFormat format = ModelFormat::sheaf;
   LinearOptions options;
   NetOptions net;
+  NetFlags net_flags;
   ReadOptions reading;
   Common common;
 
   void run() {
-    if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
+    if (output.empty()) fail_usage("--output FILE (or --model FILE) is missing: where to write the model");
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(context, input, reading);
       const auto row_weights = weights.empty() ? std::vector<float>{} : read_row_weights(weights, dataset.rows());
-      if (!factors.empty()) net.penalty_factors = read_penalty_factors(factors, dataset.features());
+      net_flags.find_factors(dataset.feature_names, dataset.features(), net);
       const auto model = kind != nullptr ? train_net(context, dataset, net, row_weights)
                                          : train_linear(context, dataset, options, row_weights);
       save_model(model, output, format);
@@ -81,14 +83,14 @@ void check_kind(const Arguments& arguments, Fit& fit) {
   };
   if (fit.kind == nullptr) {
     refuse({"--alpha", "--l1-ratio", "--labels", "--solver", "--parallel", "--max-epochs", "--no-intercept",
-            "--standardise", "--penalty-factors"},
+            "--standardise", "--penalty-factors", "--unpenalised"},
            "is for elastic nets: give --model " + Fit::kind_names() + ", and --output for the file");
     return;
   }
   refuse({"--loss", "--cost", "--epsilon", "--max-iterations", "--bias", "--rule", "--no-bias-penalty"},
          fmt::format("is not for --model {}; its penalty is --alpha", fit.kind->name));
   if (fit.kind->l1_ratio) refuse({"--l1-ratio"}, fmt::format("is {} for {}", *fit.kind->l1_ratio, fit.kind->name));
-  if (fit.net.solver != NetSolver::shotgun) refuse({"--parallel"}, "is for --solver shotgun");
+  NetFlags::check(arguments, fit.net);
   fit.net.loss = fit.kind->loss;
   fit.net.l1_ratio = fit.kind->l1_ratio.value_or(fit.net.l1_ratio);
 }
@@ -112,12 +114,7 @@ void declare_shared(Arguments& arguments, const std::shared_ptr<Fit>& fit, std::
 void declare_nets(Arguments& arguments, const std::shared_ptr<Fit>& fit) {
   arguments.section("Elastic nets");
   arguments.parameters(fit->net, {"alpha", "l1-ratio", "labels"});
-  arguments.flag("standardise", fit->net.standardise, "penalise features as if their standard deviation was 1");
-  arguments.add({"--no-intercept", "", "no constant beside the features", "",
-                 [fit](const std::string&) { fit->net.intercept = false; }});
-  arguments.text("penalty-factors", "FILE", fit->factors,
-                 "how much each feature is penalised: one number of 0 or more to a line");
-  arguments.parameters(fit->net, {"solver", "parallel", "max-epochs"});
+  fit->net_flags.declare(arguments, fit->net, {"solver", "parallel", "max-epochs"});
 }
 
 std::function<void()> declare(Arguments& arguments) {
