@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <sheaf/context.hpp>
+#include <sheaf/error.hpp>
 #include <sheaf/selection.hpp>
 
 #include "information/columns.hpp"
@@ -35,6 +36,9 @@ struct Arguments {
   std::int64_t resamples = 0;
   bool growth = false;
   std::string plot;
+  bool few = false;
+  std::string kernel = "auto";
+  std::string criterion = "jmi";
 };
 
 std::vector<SelectionShape> paper_shapes(double scale) {
@@ -118,10 +122,13 @@ double share_counted(const SelectionWork& work) {
              : 0;
 }
 
-void bench_data(const Context& context, const SelectionData& data, std::int64_t count) {
+void bench_data(const Context& context, const SelectionData& data, const Arguments& arguments) {
   const SelectionShape& shape = data.shape;
   SelectionOptions options;
+  const std::int64_t count = arguments.count;
   options.count = count;
+  options.criterion = arguments.criterion;
+  options.kernel = arguments.kernel;
   const Timed ours = run_ours(context, data, options);
   const double set_up = set_up_seconds(context, data, options);
   std::int64_t sample = 0;
@@ -137,7 +144,8 @@ void bench_data(const Context& context, const SelectionData& data, std::int64_t 
 }
 
 /// Each criterion beside JMI, and all of them in one run.
-void bench_criteria(const Context& context, const SelectionShape& shape, std::int64_t count) {
+void bench_criteria(const Context& context, const SelectionShape& shape, std::int64_t count,
+                    const std::string& kernel) {
   const SelectionData data = make_data(shape, context.threads());
   std::printf("\n%s, %lld features\n", shape.name.c_str(), static_cast<long long>(count));
   double jmi = 0;
@@ -147,6 +155,7 @@ void bench_criteria(const Context& context, const SelectionShape& shape, std::in
     SelectionOptions options;
     options.criterion = info.name;
     options.count = count;
+    options.kernel = info.name == "cmi" ? "auto" : kernel;
     const Timed timed = run_ours(context, data, options);
     if (info.name == "jmi") jmi = timed.seconds;
     ensemble.criteria.emplace_back(info.name);
@@ -178,6 +187,41 @@ void bench_resamples(const Context& context, const SelectionShape& shape, std::i
               shape.name.c_str(), static_cast<long long>(resamples), together, alone,
               together / alone / static_cast<double>(resamples), got.stability);
   std::fflush(stdout);
+}
+
+/// Tables of few states: every way to count beside the one that is chosen. Features so that each takes a while.
+void bench_few_states(const Context& context, std::int64_t count) {
+  const std::vector<std::string> kernels{"ordered", "tables", "grouped", "popcount"};
+  std::printf("\n%8s %8s %6s %8s", "features", "examples", "bins", "classes");
+  for (const std::string& kernel : kernels) std::printf(" %11s", kernel.c_str());
+  std::printf("  chosen\n");
+  const auto all_rows = context.device().is_cpu() ? std::vector<std::int64_t>{100, 200, 400, 1000, 4000, 40000}
+                                                  : std::vector<std::int64_t>{1000, 40000};
+  for (const std::int64_t rows : all_rows)
+    for (const auto& [bins, classes] :
+         {std::pair{2, 2}, {3, 2}, {5, 2}, {5, 10}, {8, 2}, {12, 2}, {16, 2}}) {
+      const bool on_gpu = !context.device().is_cpu();
+      const std::int64_t features = std::clamp<std::int64_t>((on_gpu ? 160'000'000 : 4'000'000) / rows, 400, 10000);
+      const SelectionShape shape{"", features, rows, classes, 0, bins};
+      const SelectionData data = make_data(shape, context.threads());
+      std::printf("%8lld %8lld %6d %8d", static_cast<long long>(shape.features), static_cast<long long>(rows), bins,
+                  classes);
+      SelectionOptions options;
+      options.count = count;
+      for (const std::string& kernel : kernels) {
+        options.kernel = kernel;
+        try {
+          std::printf(" %9.4f s", run_ours(context, data, options).seconds);
+        } catch (const UsageError&) {
+          std::printf(" %11s", "-");
+        }
+      }
+      options.kernel = "auto";
+      const Timed chosen = run_ours(context, data, options);
+      std::printf("  %s, %.4f s, %lld pairs in order\n", chosen.selection.kernel.c_str(), chosen.seconds,
+                  static_cast<long long>(chosen.selection.work.pairs_ordered));
+      std::fflush(stdout);
+    }
 }
 
 void bench_growth(const Context& context, std::int64_t count, const std::string& plot) {
@@ -221,7 +265,11 @@ int run(const Arguments& arguments) {
               context.device().is_cpu() ? "" : ", after one that starts the GPU and is not timed");
   std::printf("%-24s %15s  %-8s %28s  %13s  %9s\n", "shape", "size", "kernel", "ours", "sequential", "ratio");
   if (!arguments.file.empty()) {
-    bench_data(context, read_data(context, arguments.file, 64), arguments.count);
+    bench_data(context, read_data(context, arguments.file, 64), arguments);
+    return 0;
+  }
+  if (arguments.few) {
+    bench_few_states(context, std::min<std::int64_t>(arguments.count, 50));
     return 0;
   }
   const auto shapes = paper_shapes(arguments.scale);
@@ -230,9 +278,9 @@ int run(const Arguments& arguments) {
       if (arguments.resamples > 0)
         bench_resamples(context, shapes[k], arguments.count, arguments.resamples);
       else if (arguments.others)
-        bench_criteria(context, shapes[k], arguments.count);
+        bench_criteria(context, shapes[k], arguments.count, arguments.kernel);
       else if (!arguments.growth)
-        bench_data(context, make_data(shapes[k], context.threads()), arguments.count);
+        bench_data(context, make_data(shapes[k], context.threads()), arguments);
     }
   if (arguments.growth) bench_growth(context, std::min<std::int64_t>(arguments.count, 50), arguments.plot);
   return 0;
@@ -252,6 +300,9 @@ int main(int argc, char** argv) {
   app.add_option("--scale", arguments.scale, "share of the examples of shapes 3 to 5");
   app.add_flag("--criteria", arguments.others, "each criterion beside JMI instead");
   app.add_option("--resamples", arguments.resamples, "an ensemble over so many resamples instead");
+  app.add_option("--kernel", arguments.kernel, "the way to count");
+  app.add_option("--criterion", arguments.criterion, "beside the sequential JMI");
+  app.add_flag("--few", arguments.few, "every way to count tables of few states instead");
   app.add_flag("--growth", arguments.growth, "growth in features, samples, bins, classes and count instead");
   app.add_option("--plot", arguments.plot, "SVG of the growth to write");
   CLI11_PARSE(app, argc, argv);

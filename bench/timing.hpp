@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <limits>
 
 namespace sheaf::bench {
@@ -10,6 +11,9 @@ namespace sheaf::bench {
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+/// Processor seconds of this process so far, all threads together: what a shared machine cannot blur.
+inline double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Seconds of one call: run(repeats) performs the work `repeats` times and returns when it is done.
 template <class Run>

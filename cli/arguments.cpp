@@ -72,7 +72,9 @@ void Arguments::parse(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag("");
   app.allow_extras();
-  app.add_flag("-h,--help", help_);
+  const auto known = flags();
+  const bool own_h = std::find(known.begin(), known.end(), "-h") != known.end();
+  app.add_flag(own_h ? "--help" : "-h,--help", help_);
   for (auto& section : sections_)
     for (auto& option : section.options) {
       const auto set = [&option](const std::string& text) {

@@ -18,6 +18,10 @@ Command search_command();
 Command select_command();
 Command liblinear_train_command();
 Command liblinear_predict_command();
+Command libsvm_train_command();
+Command libsvm_predict_command();
+Command libsvm_scale_command();
+Command libsvm_easy_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
@@ -32,6 +36,10 @@ std::span<const Command> commands() {
       select_command(),
       liblinear_train_command(),
       liblinear_predict_command(),
+      libsvm_train_command(),
+      libsvm_predict_command(),
+      libsvm_scale_command(),
+      libsvm_easy_command(),
       devices_command(),
   };
   return rows;

@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "linear_text.hpp"
+#include "svm_commands.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -19,8 +20,9 @@ struct Predict {
 
   void run() {
     if (model_path.empty())
-      fail_usage("--model FILE is missing: the model to apply, as sheaf fit or LIBLINEAR wrote it");
+      fail_usage("--model FILE is missing: the model to apply, as sheaf fit, LIBLINEAR or LIBSVM wrote it");
     check_output(common, output);
+    if (holds_svm(model_path)) return predict_with_svm({input, model_path, output, probabilities, reading}, common);
     const auto model = load_model(model_path);
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
@@ -53,9 +55,9 @@ struct Predict {
 std::function<void()> declare(Arguments& arguments) {
   auto predict = std::make_shared<Predict>();
   arguments.positional("FILE", predict->input, "the table to predict for; - is standard input");
-  arguments.text("model", "FILE", predict->model_path, "a model of sheaf fit or of LIBLINEAR");
+  arguments.text("model", "FILE", predict->model_path, "a model of sheaf fit, of LIBLINEAR or of LIBSVM");
   arguments.text("output", "FILE", predict->output, "write one line for each row as CSV; - is standard output");
-  arguments.flag("probabilities", predict->probabilities, "write each class's probability too (logistic regression)");
+  arguments.flag("probabilities", predict->probabilities, "write each class's probability too (logistic regression, kernel machines trained with --probability yes)");
   declare_reading(arguments, predict->reading);
   predict->common.declare(arguments, {"device", "threads", "memory"});
   return [predict] { predict->run(); };
@@ -65,7 +67,7 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command predict_command() {
   return {"predict",
-          "Apply a linear model to a table, and compare with its labels where it has some",
+          "Apply a model to a table, and compare with its labels where it has some",
           {{"how good is it?", "sheaf predict test.csv --model iris.model"},
            {"a table without labels, with probabilities",
             "sheaf predict new.csv --model iris.model --label none --output new.predicted.csv --probabilities"},

@@ -7,8 +7,10 @@
 #include <sheaf/text.hpp>
 
 #include "command.hpp"
+#include "model_choice.hpp"
 #include "command_line.hpp"
 #include "search_text.hpp"
+#include "svm_commands.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -21,7 +23,9 @@ struct Search {
   std::string input, output;
   bool resume = false;
   bool force = false;
+  ModelChoice choice;
   SearchOptions options;
+  SvmSearchOptions svm;
   ReadOptions reading;
   Common common;
 
@@ -33,6 +37,11 @@ struct Search {
   void run() {
     if (output.empty()) fail_usage("--output DIR is missing: the folder for the results");
     if (input == "-") fail_usage("a search reads a file, not standard input: to go on, it must read it again");
+    if (choice.kind == ModelKind::svm) {
+      svm.svm = with_shared(svm.svm, options.linear);
+      svm.common = options;
+      return search_with_svm({command_line(), input, output, existing(), svm, reading}, common);
+    }
     options = decided(options);
     SearchDirectory directory(output, existing());
     const auto context = common.context();
@@ -70,6 +79,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("output", "DIR", search->output, "folder for the results; made where it is missing");
   arguments.flag("resume", search->resume, "go on with the search in that folder, which was ended before its end");
   arguments.flag("force", search->force, "begin again where that folder holds a search");
+  search->choice.declare_kind(arguments);
   arguments.section("Search");
   arguments.parameters(search->options);
   arguments.section("Training");
@@ -77,6 +87,7 @@ std::function<void()> declare(Arguments& arguments) {
                        {"loss", "epsilon", "tolerance", "max-iterations", "bias", "class-weight", "rule"});
   arguments.add({"--no-bias-penalty", "", "leave the bias's weight out of the penalty", "",
                  [search](const std::string&) { search->options.linear.penalise_bias = false; }});
+  declare_svm_search(arguments, search->svm);
   declare_reading(arguments, search->reading);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"});
   return [search] { search->run(); };
@@ -87,10 +98,11 @@ std::function<void()> declare(Arguments& arguments) {
 Command search_command() {
   return {
       "search",
-      "Find the best cost of a linear model: every cost on every split, trained together",
+      "Find the best cost of a model, and of a kernel machine its kernel: every point on every split, trained together",
       {{"seven costs, five stratified folds", "sheaf search microbes.arff.gz --output microbes-search"},
        {"ten costs by AUC, the simplest model within one standard error",
         "sheaf search text.svm --output found --cost 1e-3:1e3:10 --score auc --choose one-standard-error"},
+       {"C and gamma of support vectors, near the best ever finer", "sheaf search trial.csv --output svm --model svm"},
        {"an unbiased estimate by nested validation", "sheaf search trial.csv --output nested --outer 5"},
        {"after an interruption, the same command and", "sheaf search trial.csv --output nested --outer 5 --resume"}},
       declare};

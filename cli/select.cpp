@@ -140,11 +140,14 @@ struct Select {
     const auto selection_input = prepared.input(dataset.feature_names);
     auto report = begin_report(selection_input);
     describe_request(dataset, prepared, report);
+    const auto on_numbers = [&](const SelectionOptions& request) {
+      return select_on_numbers(context, dataset, prepared, request);
+    };
     if (combined())
       add_ensemble(context, selection_input,
-                   select_ensemble(context, prepared.table, prepared.target, options, ensemble), report);
+                   select_ensemble(context, prepared.table, prepared.target, options, ensemble, on_numbers), report);
     else if (find_criterion(options.criterion).numeric)
-      add_selection(selection_input, select_on_numbers(context, dataset, prepared), report);
+      add_selection(selection_input, on_numbers(options), report);
     else
       add_selection(selection_input, select_features(context, prepared.table, prepared.target, options), report);
     if (!outputs.report.empty()) add_plots(context, selection_input, report);
@@ -164,33 +167,37 @@ struct Select {
 
   /// FEAST gives relief what all its criteria get, the states; relieff is for the numbers themselves.
   template <class T>
-  Selection select_on_numbers(const Context& context, Dataset<T>& dataset, const Prepared& prepared) const {
+  Selection select_on_numbers(const Context& context, Dataset<T>& dataset, const Prepared& prepared,
+                              const SelectionOptions& request) const {
     if (binning.missing == MissingState::own)
       fail_usage("{} works on numbers, so missing values must be filled in: --missing mean, for instance",
-                 options.criterion);
-    if (options.criterion == "relief")
-      return select_in_double(context, states_dataset(context, prepared.table, dataset), prepared.target);
+                 request.criterion);
+    if (request.criterion == "relief")
+      return select_in_double(context, states_dataset(context, prepared.table, dataset), prepared.target, request);
     if constexpr (std::is_same_v<T, double>)
-      return select_in_double(context, dataset, prepared.target);
+      return select_in_double(context, dataset, prepared.target, request);
     else
-      fail_usage("{} works in double precision; leave out --precision", options.criterion);
+      fail_usage("{} works in double precision; leave out --precision", request.criterion);
   }
 
   /// On the classes as they were binned.
   template <class T>
-  Selection select_in_double(const Context& context, Dataset<T>&& dataset, const BinnedTarget& target) const {
+  static Selection select_in_double(const Context& context, Dataset<T>&& dataset, const BinnedTarget& target,
+                                    const SelectionOptions& request) {
     auto numbers = convert_precision<double, T>(std::move(dataset), context.threads());
-    return select_in_double(context, numbers, target);
+    return select_in_double(context, numbers, target, request);
   }
-  Selection select_in_double(const Context& context, Dataset<double>&& dataset, const BinnedTarget& target) const {
-    return select_in_double(context, dataset, target);
+  static Selection select_in_double(const Context& context, Dataset<double>&& dataset, const BinnedTarget& target,
+                                    const SelectionOptions& request) {
+    return select_in_double(context, dataset, target, request);
   }
-  Selection select_in_double(const Context& context, Dataset<double>& dataset, const BinnedTarget& target) const {
+  static Selection select_in_double(const Context& context, Dataset<double>& dataset, const BinnedTarget& target,
+                                    const SelectionOptions& request) {
     Target classes;
     classes.classes = target.classes;
     classes.class_names = target.names;
     std::swap(classes, dataset.target);
-    auto selection = select_numeric(context, dataset, options);
+    auto selection = select_numeric(context, dataset, request);
     std::swap(classes, dataset.target);
     return selection;
   }
@@ -245,6 +252,27 @@ struct Select {
   }
 };
 
+/// A flag that none of the criteria asked for reads is a misunderstanding, told before the work.
+void check_weights(const Arguments& arguments, const Select& select) {
+  const std::vector<std::pair<const char*, bool CriterionInfo::*>> flags{
+      {"--beta", &CriterionInfo::uses_beta},
+      {"--gamma", &CriterionInfo::uses_gamma},
+      {"--threshold", &CriterionInfo::uses_threshold},
+      {"--neighbours", &CriterionInfo::uses_neighbours}};
+  const auto& several = select.ensemble.criteria;
+  const auto asked = several.empty() ? std::vector{select.options.criterion} : several;
+  for (const auto& [flag, uses] : flags) {
+    if (!arguments.given(flag)) continue;
+    const auto used = uses;
+    if (std::any_of(asked.begin(), asked.end(), [used](const auto& name) { return find_criterion(name).*used; }))
+      continue;
+    std::vector<std::string_view> users;
+    for (const auto& info : criteria())
+      if (info.*used) users.push_back(info.name);
+    fail_usage("{} is for {}; {} does not use it", flag, fmt::join(users, " and "), fmt::join(asked, ","));
+  }
+}
+
 /// What contradicts itself.
 void check_request(const Arguments& arguments, const Select& select) {
   const auto given = [&](const char* flag) { return arguments.given(flag); };
@@ -252,6 +280,7 @@ void check_request(const Arguments& arguments, const Select& select) {
   if (!select.load_cuts.empty() && (given("--bins") || given("--binning") || given("--save-cuts")))
     fail_usage("--load-cuts takes the bins from the file; leave out --bins, --binning and --save-cuts");
   if (given("--criterion") && given("--criteria")) fail_usage("give --criterion, or --criteria for an ensemble");
+  check_weights(arguments, select);
   if (given("--combine") && !select.combined())
     fail_usage("--combine is for ensembles: name several --criteria, or how many --resamples");
 }

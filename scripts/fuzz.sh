@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
-targets=(libsvm csv arff compressed)
+targets=(libsvm csv arff compressed cuts)
 
 missing() {
   echo "fuzz: $1 is missing; nothing was fuzzed"
@@ -32,6 +32,7 @@ for target in "${targets[@]}"; do
   mkdir -p "$corpus" "$seeds"
   cp tests/fuzz/corpus/"$target"/* "$seeds"/
   case $target in
+    cuts) ;;  # the tests make their malformed ones
     compressed) cp tests/invalid/*.gz tests/invalid/*.xz tests/invalid/*.zst "$seeds"/ ;;
     *) cp tests/invalid/*."$target" "$seeds"/ ;;
   esac

@@ -12,6 +12,7 @@
 #include <sheaf/error.hpp>
 
 #include "binned_codes.hpp"
+#include "defects.hpp"
 #include "tables.hpp"
 
 namespace sheaf {
@@ -106,13 +107,9 @@ TEST_F(CutsFile, KeepsNamesOfAnyShape) {
 }
 
 TEST_F(CutsFile, DefectsNameTheirPlace) {
-  struct Defect {
-    std::string text;
-    std::int64_t line, column;
-  };
   const std::string head = "sheaf-cuts 1\nmethod mdlp\nmissing error\nfeatures 2\n";
   const std::string plain = head + "names no\ncuts 0\n";
-  const std::vector<Defect> defects{
+  const std::vector<test::Defect> defects{
       {"", 1, 1},
       {"sheaf-scaling 1\n", 1, 1},
       {"sheaf-cuts\n", 1, 11},
@@ -151,17 +148,8 @@ TEST_F(CutsFile, DefectsNameTheirPlace) {
       {head + "names yes\ncuts 0 a\ncuts 0\n", 7, 7},
       {head + "names yes\ncuts 0 a\ncuts 0 b\\c\n", 7, 9},
   };
-  for (const auto& defect : defects) {
-    write(defect.text);
-    try {
-      load_binning(path());
-      ADD_FAILURE() << defect.text;
-    } catch (const ParseError& error) {
-      EXPECT_EQ(error.place().file, path());
-      EXPECT_EQ(error.place().line, defect.line) << error.what() << "\n" << defect.text;
-      EXPECT_EQ(error.place().column, defect.column) << error.what() << "\n" << defect.text;
-    }
-  }
+  test::expect_defects(
+      defects, path(), [this](const std::string& text) { write(text); }, [this] { load_binning(path()); });
 }
 
 TEST_F(CutsFile, MissingFilesAndFoldersAreErrors) {

@@ -61,7 +61,7 @@ const std::vector<Case>& cases() {
       {2, 1, 2, 2, 0},        {31, 7, 2, 3, 0.5},    {32, 9, 3, 40, 0},     {33, 12, 33, 5, 0.2},
       {97, 30, 2, 64, 0},     {128, 11, 5, 300, 0},  {129, 8, 2, 6, 0.9},   {300, 10, 43, 17, 0},
       {600, 9, 3, 700, 0.8},  {1500, 14, 2, 4, 0.7}, {2100, 8, 4, 30, 0.3}, {2300, 6, 60, 9, 0.95},
-      {4000, 5, 2, 900, 0.5},
+      {4000, 5, 2, 900, 0.5}, {700, 9, 3, 16, 0.1},  {1300, 8, 2, 2, 0.6},
   };
   return list;
 }
@@ -76,10 +76,10 @@ Context context_of(Device device, int threads) {
 /// The kernels a table of this shape allows on the device.
 std::vector<Kernel> kernels_for(const Problem& problem, bool sparse, Device device) {
   std::vector<Kernel> kernels;
-  for (const Kernel kernel : {Kernel::ordered, Kernel::tables, Kernel::grouped, Kernel::nonzeros}) {
+  for (const Kernel kernel : {Kernel::ordered, Kernel::tables, Kernel::grouped, Kernel::nonzeros, Kernel::popcount}) {
     if (kernel == Kernel::nonzeros && !sparse) continue;
     try {
-      kernels.push_back(choose_kernel(problem, kernel, device.is_cuda(), false));
+      kernels.push_back(choose_kernel(problem, kernel, device.is_cuda(), Demand::any));
     } catch (const UsageError&) {
     }
   }
@@ -164,6 +164,26 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
   }
 }
 
+/// What was measured to be quickest on shapes that leave no doubt.
+TEST(Kernels, AreChosenByShape) {
+  const auto chosen = [](const Case& c, bool sparse, Demand demand) {
+    const Table plain(c);
+    const BinnedTarget target = test::target_of(plain.classes);
+    const BinnedTable table =
+        sparse ? test::sparse_table(plain.columns, c.rows) : test::dense_table(plain.columns, c.rows);
+    const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
+    return name_of(choose_kernel(problem, Kernel::automatic, false, demand));
+  };
+  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::any), "ordered") << "everything ties";
+  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::distinct_parts), "tables");
+  EXPECT_EQ(chosen({400, 5, 2, 3, 0}, false, Demand::any), "popcount") << "few examples, but nothing ties";
+  EXPECT_EQ(chosen({20000, 5, 2, 8, 0}, false, Demand::any), "popcount");
+  EXPECT_EQ(chosen({20000, 5, 2, 8, 0}, false, Demand::merged_partners), "grouped");
+  EXPECT_EQ(chosen({20000, 5, 2, 64, 0}, false, Demand::any), "tables");
+  EXPECT_EQ(chosen({5000, 5, 60, 200, 0}, false, Demand::any), "grouped") << "a table would be empty";
+  EXPECT_EQ(chosen({5000, 5, 2, 8, 0.99}, true, Demand::any), "nonzeros");
+}
+
 TEST(Verbs, CountAsTheDefinitionsSay) {
   for_all([](Device device, const Table& plain, const BinnedTable& table, const BinnedTarget& target, bool sparse) {
     const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
@@ -207,7 +227,7 @@ TEST(Verbs, MergedPartnersMayHaveAsManyStatesAsThereAreExamples) {
     }
     const Facts facts = find_facts(problem, 1);
     const FeatureFacts partner = facts_of(problem, facts, codes, table.rows);
-    const Kernel kernel = choose_kernel(problem, Kernel::automatic, device.is_cuda(), true);
+    const Kernel kernel = choose_kernel(problem, Kernel::automatic, device.is_cuda(), Demand::merged_partners);
     const auto ops = make_ops(context_of(device, 2), problem, kernel);
     ops->add_partner(codes, static_cast<std::int32_t>(table.rows));
     const auto last = static_cast<std::int32_t>(table.features) - 1;
@@ -250,7 +270,7 @@ TEST(Criteria, PickAsTheDefinitionsSayWithEveryKernel) {
                                                                   static_cast<std::size_t>(count), 0.7, 0.3);
       const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
       for (const Kernel kernel : kernels_for(problem, sparse, device)) {
-        if (info.name == "cmi" && kernel == Kernel::tables) continue;
+        if (info.name == "cmi" && (kernel == Kernel::tables || kernel == Kernel::popcount)) continue;
         options.kernel = name_of(kernel);
         for (const bool lazy : {true, false}) {
           options.lazy = lazy;
@@ -330,24 +350,37 @@ TEST(Criteria, PreselectedFeaturesCountAsSelected) {
     }
 }
 
+void expect_same_picks(const Selection& got, const Selection& wanted) {
+  ASSERT_EQ(got.selected.size(), wanted.selected.size());
+  for (std::size_t k = 0; k < got.selected.size(); ++k) {
+    EXPECT_EQ(got.selected[k].index, wanted.selected[k].index);
+    EXPECT_LE(std::abs(got.selected[k].score - wanted.selected[k].score), 1e-12 * 12);
+  }
+}
+
+/// One device named twice is two workers, as two GPUs would be: each has its own table, stream and partners.
 TEST(Criteria, SeveralDevicesTogetherPickTheSame) {
-  const Table plain({1400, 40, 3, 12, 0.4});
-  const BinnedTable table = test::dense_table(plain.columns, 1400);
-  const BinnedTarget target = test::target_of(plain.classes);
-  for (const Device device : test::devices())
-    for (const char* criterion : {"jmi", "cmim", "mrmr", "cmi", "fcbf"}) {
-      SelectionOptions options;
-      options.criterion = criterion;
-      options.count = 12;
-      const Selection alone = select_features(context_of(Device::cpu(), 1), table, target, options);
-      options.also = {Device::cpu()};
-      const Selection together = select_features(context_of(device, 3), table, target, options);
-      ASSERT_EQ(alone.selected.size(), together.selected.size());
-      for (std::size_t k = 0; k < alone.selected.size(); ++k) {
-        EXPECT_EQ(alone.selected[k].index, together.selected[k].index);
-        EXPECT_LE(std::abs(alone.selected[k].score - together.selected[k].score), 1e-12 * 12);
-      }
+  for (const Case& c : {Case{1400, 40, 3, 12, 0.4}, Case{1400, 40, 2, 40, 0.4}, Case{110, 40, 2, 30, 0.2}}) {
+    const Table plain(c);
+    const BinnedTarget target = test::target_of(plain.classes);
+    for (const bool sparse : {false, true}) {
+      const BinnedTable table =
+          sparse ? test::sparse_table(plain.columns, c.rows) : test::dense_table(plain.columns, c.rows);
+      for (const Device device : test::devices())
+        for (const char* criterion : {"jmi", "cmim", "mrmr", "cmi", "fcbf"}) {
+          SelectionOptions options;
+          options.criterion = criterion;
+          options.count = 12;
+          const Selection alone = select_features(context_of(Device::cpu(), 1), table, target, options);
+          for (const auto& also : {std::vector{Device::cpu()}, {device}, {device, Device::cpu()}}) {
+            SCOPED_TRACE(fmt::format("{} and {} more, {} {} {}", to_string(device), also.size(), criterion, describe(c),
+                                     sparse ? "sparse" : "dense"));
+            options.also = also;
+            expect_same_picks(select_features(context_of(device, 3), table, target, options), alone);
+          }
+        }
     }
+  }
 }
 
 TEST(Criteria, RedundancyIsTheMeanOverThoseBefore) {

@@ -251,28 +251,43 @@ void expect_same(const Selection& got, const Selection& wanted, const std::strin
   }
 }
 
-/// Few examples are counted in order, many in tables that all resamples share.
-TEST(Ensembles, OfResamplesHaveTheBitsOfRepeatedExamples) {
-  for (const std::int64_t rows : {150, 1500}) {
-    const Made made = make_table(rows, 14);
-    Context::Options context;
-    context.seed = 9;
-    SelectionOptions options;
-    options.count = 6;
-    EnsembleOptions ensemble;
-    ensemble.resamples = 7;
-    for (const CriterionInfo& info : criteria())
-      if (!info.numeric) ensemble.criteria.emplace_back(info.name);
-    const Ensemble got = select_ensemble(Context(context), made.table, made.target, options, ensemble);
-    ASSERT_EQ(got.members.size(), 7 * ensemble.criteria.size());
-    for (const EnsembleMember& member : got.members) {
-      const auto weights = draw(9, member.resample, rows);
-      const Made repeated = repeat_rows(made, weights);
-      options.criterion = member.selection.criterion;
-      expect_same(member.selection, select_features(Context(context), repeated.table, repeated.target, options),
-                  options.criterion);
-    }
+void expect_bits_of_repeated(const Made& made, const std::string& kernel, const Context& context) {
+  const auto table_of = [&](const Made& of) {
+    const std::int64_t rows = std::ssize(of.classes);
+    return kernel == "nonzeros" ? test::sparse_table(of.columns, rows) : test::dense_table(of.columns, rows);
+  };
+  const BinnedTable table = table_of(made);
+  SelectionOptions options;
+  options.count = 6;
+  options.kernel = kernel;
+  EnsembleOptions ensemble;
+  ensemble.resamples = 7;
+  for (const CriterionInfo& info : criteria()) {
+    const bool merges = info.name == "cmi" && (kernel == "tables" || kernel == "popcount");
+    if (!info.numeric && !merges) ensemble.criteria.emplace_back(info.name);
   }
+  const Ensemble got = select_ensemble(context, table, made.target, options, ensemble);
+  ASSERT_EQ(got.members.size(), 7 * ensemble.criteria.size());
+  for (const EnsembleMember& member : got.members) {
+    const Made repeated = repeat_rows(made, draw(context.seed(), member.resample, table.rows));
+    options.criterion = member.selection.criterion;
+    expect_same(member.selection, select_features(Context(), table_of(repeated), repeated.target, options),
+                fmt::format("{} by {}", options.criterion, kernel));
+  }
+}
+
+/// Whichever way to count, and whether resamples share a pass or not.
+TEST(Ensembles, OfResamplesHaveTheBitsOfRepeatedExamples) {
+  for (const Device device : test::devices())
+    for (const std::int64_t rows : {120, 1500}) {
+      const Made made = make_table(rows, 14);
+      Context::Options context;
+      context.device = device;
+      context.seed = 9;
+      for (const std::string kernel : {"ordered", "tables", "grouped", "popcount", "nonzeros"})
+        if (device.is_cpu() || kernel != "ordered" || rows <= 128)
+          expect_bits_of_repeated(made, kernel, Context(context));
+    }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "data/text_source.hpp"
+#include "fuzz/cuts_check.hpp"
 #include "fuzz/reader_check.hpp"
 
 namespace sheaf {
@@ -43,6 +44,13 @@ TEST(Corpus, CutShortAnywhereBreaksNoPromise) {
     const FileBytes file(path);
     for (std::size_t size = 0; size < file.view().size(); ++size)
       fuzz::check_decompression(file.view().substr(0, size));
+  }
+}
+
+TEST(Corpus, CutsAndTheirBeginningsKeepThePromises) {
+  for (const std::string& path : files_in("/fuzz/corpus/cuts")) {
+    const FileBytes file(path);
+    for (std::size_t size = 0; size <= file.view().size(); ++size) fuzz::check_cuts(file.view().substr(0, size));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/scaling.hpp>
 
+#include "defects.hpp"
 #include "tables.hpp"
 
 namespace sheaf {
@@ -251,12 +252,8 @@ TEST_F(ScalingFile, KeepsNamesOfAnyShape) {
 }
 
 TEST_F(ScalingFile, DefectsNameTheirPlace) {
-  struct Defect {
-    std::string text;
-    std::int64_t line, column;
-  };
   const std::string head = "sheaf-scaling 1\nmethod 01\nfeatures 2\n";
-  const std::vector<Defect> defects{
+  const std::vector<test::Defect> defects{
       {"", 1, 1},
       {"something else\n", 1, 1},
       {"sheaf-scaling\n", 1, 14},
@@ -287,17 +284,8 @@ TEST_F(ScalingFile, DefectsNameTheirPlace) {
       {head + "names yes\n0 1 a\n0 1 b\\c\n", 6, 6},
       {head + "names yes\n0 1 a\n0 1 b\\", 6, 6},
   };
-  for (const auto& defect : defects) {
-    write(defect.text);
-    try {
-      load_scaling(path());
-      ADD_FAILURE() << defect.text;
-    } catch (const ParseError& error) {
-      EXPECT_EQ(error.place().file, path());
-      EXPECT_EQ(error.place().line, defect.line) << error.what() << "\n" << defect.text;
-      EXPECT_EQ(error.place().column, defect.column) << error.what() << "\n" << defect.text;
-    }
-  }
+  test::expect_defects(
+      defects, path(), [this](const std::string& text) { write(text); }, [this] { load_scaling(path()); });
 }
 
 TEST_F(ScalingFile, MissingFilesAndFoldersAreErrors) {

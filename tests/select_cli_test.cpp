@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <sheaf/selection.hpp>
+
 #include "devices.hpp"
 #include "program.hpp"
 
@@ -211,6 +213,30 @@ TEST_F(SelectCli, EnsemblesCombineSelections) {
   EXPECT_NE(text.out.find("stability"), std::string::npos) << text.out;
 }
 
+/// relief and relieff work on the table itself, the others on its states; one run holds them all.
+TEST_F(SelectCli, EnsemblesHoldCriteriaThatWorkOnNumbers) {
+  const auto json = selected("g.arff --count 5 --criteria relief,jmi,relieff --neighbours 4");
+  ASSERT_EQ(json["ensemble"]["members"].size(), 3U);
+  const auto member = [&](std::size_t m) { return json["ensemble"]["members"][m]["selected"].get<Indices>(); };
+  EXPECT_EQ(member(0), indices(selected("g.arff --count 5 --criterion relief")));
+  EXPECT_EQ(member(1), indices(selected("g.arff --count 5 --criterion jmi")));
+  EXPECT_EQ(member(2), indices(selected("g.arff --count 5 --criterion relieff --neighbours 4")));
+  EXPECT_NE(member(2), indices(selected("g.arff --count 5 --criterion jmi"))) << "the members differ";
+  EXPECT_TRUE(
+      complains(shell("sheaf select g.arff --criteria jmi,relief --resamples 3"), 2, {"relief takes no resamples"}));
+}
+
+TEST_F(SelectCli, FlagsThatNothingReadsAreRefused) {
+  const auto refuses = [&](const std::string& arguments, const std::string& said) {
+    return complains(shell("sheaf select g.arff " + arguments), 2, {said});
+  };
+  EXPECT_TRUE(refuses("--beta 0.5", "--beta is for mifs and betagamma; jmi does not use it"));
+  EXPECT_TRUE(refuses("--criterion mifs --gamma 1", "--gamma is for betagamma; mifs does not use it"));
+  EXPECT_TRUE(refuses("--criteria jmi,mrmr --threshold 0.1", "--threshold is for fcbf; jmi,mrmr does not use it"));
+  EXPECT_TRUE(refuses("--criterion relief --neighbours 3", "--neighbours is for relieff; relief does not use it"));
+  EXPECT_EQ(indices(selected("g.arff --count 3 --criteria jmi,mifs --beta 0.5")).size(), 3U);
+}
+
 TEST_F(SelectCli, MistakesAreToldAndLeaveNothing) {
   write("one.csv", "a,label\n1,x\n2,x\n3,x\n");
   write("bad.csv", "a,label\n1,x\n?,y\n");
@@ -280,9 +306,11 @@ class SelectOracle : public SelectCli {
     for (const auto& [criterion, result] : expected["results"].items()) {
       for (const Device device : devices()) {
         SCOPED_TRACE(oracle + " " + criterion + " " + to_string(device));
-        const auto json =
-            selected("'" + data + "' --bins " + bins + " --criterion " + criterion + " --count " +
-                     expected["k"].dump() + " --beta 0.5 --gamma 0.25 --threshold 0 --device " + to_string(device));
+        const auto& info = find_criterion(criterion);
+        const auto json = selected("'" + data + "' --bins " + bins + " --criterion " + criterion + " --count " +
+                                   expected["k"].dump() + (info.uses_beta ? " --beta 0.5" : "") +
+                                   (info.uses_gamma ? " --gamma 0.25" : "") +
+                                   (info.uses_threshold ? " --threshold 0" : "") + " --device " + to_string(device));
         const auto [picks, scores] = sensible(result);
         auto rows = json["selected"].get<std::vector<Json>>();
         if (criterion == "relief") {

@@ -35,9 +35,8 @@ struct SearchOptions {
 SearchOptions decided(SearchOptions options);
 std::vector<double> default_costs();
 /// "0.1,1,10", or "0.001:1000:7" for 7 costs from 0.001 to 1000 in equal steps of the logarithm. Ascending, each once.
-std::vector<double> parse_costs(std::string_view text);
-/// The same for numbers that messages call `name`.
-std::vector<double> parse_positive_list(std::string_view name, std::string_view text);
+/// `name` stands for them in messages.
+std::vector<double> parse_costs(std::string_view text, std::string_view name = "cost");
 
 constexpr std::size_t metric_count = 7;
 constexpr std::size_t roc_points = 101;
@@ -47,7 +46,8 @@ struct ModelScores {
   std::array<double, metric_count> scores{};  ///< by Metric; NaN: not defined
   std::vector<double> roc;                    ///< two classes: see roc_curve()
   std::vector<std::int64_t> confusion;        ///< true class x predicted class, where the classes are few
-  std::vector<TaskFit> fits;                  ///< one a decision value
+  std::vector<TaskFit> fits;                  ///< one a decision value; kernel machines: one for all
+  std::int64_t support = -1;                  ///< kernel machines: support vectors of all, each once
 
   double score(Metric metric) const { return scores[static_cast<std::size_t>(metric)]; }
 };

@@ -9,6 +9,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/svm_search.hpp>
 
 namespace sheaf {
 
@@ -21,6 +22,7 @@ struct SearchSettings {
   Device device;
   Precision precision = Precision::float64;
   std::uint64_t seed = 0;
+  std::string family = {};  ///< further options as JSON text, of models that are not linear
 };
 
 enum class Existing : std::uint8_t {
@@ -47,6 +49,8 @@ class SearchDirectory {
   std::size_t finished() const;
   /// results.json, scores.csv, report.html, model.txt and, where LIBLINEAR's format can hold it, model.liblinear.
   void finish(const SearchResult& result) const;
+  /// The same with model.libsvm where LIBSVM's format can hold it.
+  void finish(const SvmSearchResult& result) const;
 
  private:
   struct State;

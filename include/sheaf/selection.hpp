@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -69,7 +70,7 @@ struct SelectedFeature {
 struct SelectionWork {
   std::int64_t pairs_possible = 0;
   std::int64_t pairs_counted = 0;
-  std::int64_t pairs_ordered = 0;  ///< counted once more in FEAST's order, to settle ties
+  std::int64_t pairs_ordered = 0;  ///< counted once more in FEAST's order, where rounding may decide
 };
 
 struct Selection {
@@ -123,9 +124,14 @@ struct Ensemble {
   std::vector<std::string> notes;
 };
 
-/// Several criteria, or resamples, over one resident table. The same seed gives the same resamples.
+/// How members that work on numbers select: select_numeric on whichever data the criterion is to see.
+using NumericSelector = std::function<Selection(const SelectionOptions& options)>;
+
+/// Several criteria, or resamples, over one resident table. The same seed gives the same resamples. Without a selector,
+/// criteria that work on numbers are a UsageError.
 Ensemble select_ensemble(const Context& context, const BinnedTable& table, const BinnedTarget& target,
-                         const SelectionOptions& options, const EnsembleOptions& ensemble);
+                         const SelectionOptions& options, const EnsembleOptions& ensemble,
+                         const NumericSelector& select_numbers = {});
 
 /// Nogueira's stability of sets of features out of `features`; 1 when there are fewer than two sets.
 double selection_stability(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);

@@ -14,6 +14,8 @@
 //
 // Numbers are the shortest that read back the same. A name is the rest of its line after one space, with \\ \n \r for
 // backslash and line ends.
+#include "data/binning_file.hpp"
+
 #include <array>
 #include <cmath>
 
@@ -161,7 +163,7 @@ MissingState read_missing(LineReader& reader) {
 
 }  // namespace
 
-void save_binning(const Binning& binning, const std::string& path) {
+std::string binning_text(const Binning& binning) {
   const bool named = !binning.feature_names.empty();
   std::string text =
       fmt::format("{} {}\nmethod {}\nmissing {}\nfeatures {}\nnames {}\n", magic, version, to_string(binning.method),
@@ -172,12 +174,18 @@ void save_binning(const Binning& binning, const std::string& path) {
     text += '\n';
     for (const auto& level : binning.rules[j].levels) text += "  " + escape_line(level) + '\n';
   }
-  write_text_file(path, text);
+  return text;
 }
+
+void save_binning(const Binning& binning, const std::string& path) { write_text_file(path, binning_text(binning)); }
 
 Binning load_binning(const std::string& path) {
   const TextSource source(path, silent_progress());
-  LineReader reader(path, source.text());
+  return parse_binning(source.text(), path);
+}
+
+Binning parse_binning(std::string_view text, const std::string& path) {
+  LineReader reader(path, text);
   Binning binning;
   reader.version("cuts", magic, version);
   binning.method = read_method(reader);

@@ -67,6 +67,19 @@ double interaction_most(const FeatureFacts& s, const FeatureFacts& j, const Tabl
 
 double beyond_part(const PairTerms& t, const Weights&) { return t.relevance_beyond; }
 
+constexpr double uncertain = std::numeric_limits<double>::quiet_NaN();
+constexpr double too_large = std::numeric_limits<double>::infinity();  ///< to be the minimum
+
+double joint_certain(const PairTerms& t, double error, double limit) {
+  return t.joint_with_class - error > limit ? too_large : uncertain;
+}
+double beyond_certain(const PairTerms& t, double error, double limit) {
+  return t.relevance_beyond - error > limit ? too_large : uncertain;
+}
+double interaction_certain(const PairTerms& t, double error, double) {
+  return t.between_in_class - t.between > 2 * error ? 0 : uncertain;
+}
+
 double relevance_alone(double relevance, double, std::int64_t) { return relevance; }
 double accumulated_alone(double, double accumulated, std::int64_t) { return accumulated; }
 double less_mean(double relevance, double accumulated, std::int64_t selected) {
@@ -81,6 +94,11 @@ double two(double, const Weights&) { return 2; }
 double by_weights(double, const Weights& w) { return w.beta + w.gamma; }
 /// I / H moves by at most 2 / H, and H(SJ,Y) is at least H(Y).
 double by_entropy(double class_entropy, const Weights&) { return class_entropy > 0 ? 2 / class_entropy : 2; }
+
+/// I(X;Y) less beta times what X repeats, plus gamma times what it repeats within classes.
+Criterion weighted(const CriterionInfo& info, Terms needs) {
+  return {info, needs, Accumulation::sum, lowest_number, false, weighted_part, weighted_most, less_sum, by_weights};
+}
 
 const std::vector<Criterion>& rows() {
   using A = Accumulation;
@@ -112,7 +130,8 @@ const std::vector<Criterion>& rows() {
        beyond_part,
        unbounded,
        smaller,
-       one},
+       one,
+       beyond_certain},
       {{"disr", "double input symmetrical relevance", "sum of I(Xs,X;Y) / H(Xs,X,Y): jmi, not drawn to many states"},
        joint_with_class | joint_entropy,
        A::sum,
@@ -130,7 +149,8 @@ const std::vector<Criterion>& rows() {
        joint_part,
        unbounded,
        accumulated_alone,
-       one},
+       one,
+       joint_certain},
       {{"icap", "interaction capping", "I(X;Y) plus the sum of min(0, I(Xs;X|Y) - I(Xs;X))"},
        between | between_in_class,
        A::sum,
@@ -139,7 +159,8 @@ const std::vector<Criterion>& rows() {
        interaction_part,
        interaction_most,
        plus_sum,
-       two},
+       two,
+       interaction_certain},
       {{"mim", "mutual information maximisation", "I(X;Y) alone: the fastest, blind to redundancy"},
        0,
        A::sum,
@@ -149,43 +170,13 @@ const std::vector<Criterion>& rows() {
        no_more,
        relevance_alone,
        one},
-      {{"mifs", "mutual information feature selection", "I(X;Y) - beta * sum of I(Xs;X)", true},
-       between,
-       A::sum,
-       lowest_number,
-       false,
-       weighted_part,
-       weighted_most,
-       less_sum,
-       by_weights},
-      {{"cife", "conditional infomax feature extraction", "I(X;Y) - sum of I(Xs;X) + sum of I(Xs;X|Y)"},
-       between | between_in_class,
-       A::sum,
-       lowest_number,
-       false,
-       weighted_part,
-       weighted_most,
-       less_sum,
-       by_weights},
-      {{"condred", "conditional redundancy", "I(X;Y) + sum of I(Xs;X|Y)"},
-       between_in_class,
-       A::sum,
-       lowest_number,
-       false,
-       weighted_part,
-       weighted_most,
-       less_sum,
-       by_weights},
-      {{"betagamma", "any weights of redundancy", "I(X;Y) - beta * sum of I(Xs;X) + gamma * sum of I(Xs;X|Y)", true,
-        true},
-       between | between_in_class,
-       A::sum,
-       lowest_number,
-       false,
-       weighted_part,
-       weighted_most,
-       less_sum,
-       by_weights},
+      weighted({"mifs", "mutual information feature selection", "I(X;Y) - beta * sum of I(Xs;X)", true}, between),
+      weighted({"cife", "conditional infomax feature extraction", "I(X;Y) - sum of I(Xs;X) + sum of I(Xs;X|Y)"},
+               between | between_in_class),
+      weighted({"condred", "conditional redundancy", "I(X;Y) + sum of I(Xs;X|Y)"}, between_in_class),
+      weighted({"betagamma", "any weights of redundancy", "I(X;Y) - beta * sum of I(Xs;X) + gamma * sum of I(Xs;X|Y)",
+                true, true},
+               between | between_in_class),
       {{"cmi", "conditional mutual information", "I(X;Y|all selected): exact, and soon without data to go by"},
        relevance_beyond,
        A::latest,

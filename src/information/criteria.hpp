@@ -69,6 +69,9 @@ struct Criterion {
   double (*score)(double relevance, double accumulated, std::int64_t selected) = nullptr;
   /// How far the score moves, at most, when every term moves by 1, for one selected feature.
   double (*sensitivity)(double class_entropy, const Weights& weights) = nullptr;
+  /// What the part comes to, where that is certain although each term may be off by `error`; otherwise not a number.
+  /// `limit`: a minimum is no larger than that, whatever this part is. nullptr: never certain.
+  double (*certain)(const PairTerms& terms, double error, double limit) = nullptr;
 };
 
 /// nullptr: no criterion of the greedy kind has that name (fcbf, relief, relieff have their own loops).

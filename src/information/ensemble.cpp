@@ -98,13 +98,17 @@ double selection_stability(std::span<const std::vector<std::int64_t>> sets, std:
 }
 
 Ensemble select_ensemble(const Context& context, const BinnedTable& table, const BinnedTarget& target,
-                         const SelectionOptions& options, const EnsembleOptions& ensemble) {
+                         const SelectionOptions& options, const EnsembleOptions& ensemble,
+                         const NumericSelector& select_numbers) {
   using namespace information;  // NOLINT(google-build-using-namespace): our own family's
   std::vector<SelectionOptions> runs;
   for (const std::string& name : ensemble.criteria.empty() ? std::vector{options.criterion} : ensemble.criteria) {
     runs.push_back(options);
     runs.back().criterion = name;
-    check_request(table, target, runs.back());
+    const bool on_numbers = find_criterion(name).numeric && select_numbers != nullptr;
+    (on_numbers ? check_states_request : check_request)(table, target, runs.back());
+    if (on_numbers && ensemble.resamples > 0)
+      fail_usage("{} takes no resamples: the nearest example of one drawn twice would be its copy", name);
   }
   if (ensemble.resamples < 0) fail_usage("{} resamples are asked for; 0 or more is expected", ensemble.resamples);
   Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
@@ -112,15 +116,20 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
   std::vector<std::vector<std::uint32_t>> resamples;
   for (std::int64_t b = 0; b < ensemble.resamples; ++b) resamples.push_back(draw_resample(context, target, b));
   const auto facts_of_resamples = find_facts_of_resamples(problem, resamples, context.threads());
-  std::map<bool, std::unique_ptr<Ops>> devices;  // criteria whose partners are merged states may count in another way
+  std::map<Kernel, std::unique_ptr<Ops>> devices;  // not every criterion is best counted in the same way
   Ensemble result;
   for (std::int64_t b = resamples.empty() ? -1 : 0; b < std::ssize(resamples); ++b) {
     if (b >= 0) problem.weights = resamples[static_cast<std::size_t>(b)];
     const Facts& own = b < 0 ? facts : facts_of_resamples[static_cast<std::size_t>(b)];
     for (const SelectionOptions& run : runs) {
-      auto& ops = devices[merges_partners(run)];
+      if (find_criterion(run.criterion).numeric) {
+        result.members.push_back({b, select_numbers(run)});
+        continue;
+      }
+      const Kernel kernel = kernel_for(context, problem, run);
+      auto& ops = devices[kernel];
       if (ops == nullptr) {
-        ops = make_devices(context, problem, run, merges_partners(run));
+        ops = make_devices(context, problem, run, kernel);
         ops = share_resamples(std::move(ops), problem, resamples, most_shared_bytes);
         if (runs.size() > 1) ops = share_counts(std::move(ops), problem, most_shared_bytes);
       }

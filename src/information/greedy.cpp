@@ -57,6 +57,7 @@ class Greedy {
         table_{facts.classes.entropy, std::log2(static_cast<double>(facts.log.total()))},
         ordered_(ops.kernel() == Kernel::ordered),
         by_columns_(ordered_ && ops.counts_columns()),
+        screens_(ordered_ && criterion.certain != nullptr && ops.screens()),
         accumulated_(facts.features.size(), Accumulated{start(), 0}),
         settled_(facts.features.size(), Accumulated{start(), 0}),
         bounds_(facts.features.size(), start()),
@@ -180,10 +181,12 @@ class Greedy {
   /// Counts candidates, those that reach highest first, until no other can beat the best or tie with it.
   Best settle() {
     if (criterion_.needs == 0) return most_relevant();
+    if (options_.lazy && is(Accumulation::latest) && nothing_left()) return {0, first_candidate()};
     if (by_columns_) return settle_columns();
     Best best;
     std::vector<Best> complete;
     std::vector<std::int32_t> open;
+    const std::int64_t counted_before = work_.pairs_counted;
     for (int pass = 0;; ++pass) {
       open = open_candidates(best, pass, open);
       if (open.empty()) break;
@@ -195,8 +198,30 @@ class Greedy {
         best.offer(complete.back().score, j);
       }
     }
+    mind_marks(std::ssize(complete), work_.pairs_counted - counted_before);
     if (ordered_ || options_.match == Match::fast || best.feature < 0) return best;
     return settle_ties(best, complete);
+  }
+
+  /// Where one call holds all candidates and a mark ruled out hardly any of them, some rounds do without: a mark costs
+  /// a device a call of its own.
+  void mind_marks(std::int64_t complete, std::int64_t counted) {
+    constexpr std::int32_t rounds = 8;
+    if (rounds_without_mark_ > 0) {
+      --rounds_without_mark_;
+      return;
+    }
+    const std::int64_t candidates = std::ssize(taken_) - std::ssize(selected_);
+    const bool in_vain = std::min(complete, counted) * 10 > candidates * 9;
+    if (in_vain && selected_.size() > 1 && candidates <= ops_.batch()) rounds_without_mark_ = rounds;
+  }
+
+  /// Whether the merged states tell the class: with it they are then the same states in the same order, and what a
+  /// candidate tells beyond them is 0 in FEAST's rounding too. Not for states of one feature, which have their own
+  /// order.
+  bool nothing_left() const { return selected_.size() > 1 && partners_.back().sum == partners_.back().class_sum; }
+  std::int64_t first_candidate() const {
+    return std::find(taken_.begin(), taken_.end(), std::uint8_t{0}) - taken_.begin();
   }
 
   /// Every candidate with each partner not yet counted: no bounds to keep, no pairs to list.
@@ -217,7 +242,7 @@ class Greedy {
       for (std::int64_t j = range.begin; j < range.end; ++j) {
         const auto c = static_cast<std::size_t>(j);
         if (taken_[c] != 0) continue;
-        include(accumulated_[c], terms[c]);
+        include(accumulated_[c], part_of(terms[c]));
         of_range.offer(score_of(c, accumulated_[c].value), j);
       }
       const std::lock_guard lock(mutex);
@@ -240,20 +265,21 @@ class Greedy {
   /// Those that may still beat or tie with the best. What the second pass leaves out cannot come back later.
   std::vector<std::int32_t> open_candidates(const Best& best, int pass, const std::vector<std::int32_t>& before) const {
     const double least = options_.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
-    // Minima of parts as FEAST rounds them are bounds without error: a tie is lost to a lower index.
+    // Minima of parts as FEAST rounds them are bounds without error: no room is needed, and a tie goes to the lower
+    // index.
     const bool exact = ordered_ && is(Accumulation::minimum) && best.feature >= 0 && options_.lazy;
     std::vector<std::int32_t> open;
     const auto consider = [&](std::int32_t candidate) {
       const auto j = static_cast<std::size_t>(candidate);
       if (reach_[j] < least || taken_[j] != 0 || accumulated_[j].parts == partners()) return;
-      if (exact && candidate > best.feature && reach_[j] <= best.score) return;
+      if (exact && (candidate > best.feature ? reach_[j] <= best.score : reach_[j] < best.score)) return;
       open.push_back(candidate);
     };
     if (pass > 1)
       std::for_each(before.begin(), before.end(), consider);
     else
       for (std::int32_t j = 0; j < static_cast<std::int32_t>(taken_.size()); ++j) consider(j);
-    if (options_.lazy && pass == 0) keep_highest(open);
+    if (options_.lazy && pass == 0 && rounds_without_mark_ == 0) keep_highest(open);
     return open;
   }
 
@@ -290,18 +316,55 @@ class Greedy {
     }
     begins.push_back(pairs.size());
     work_.pairs_counted += std::ssize(pairs);
-    const std::vector<PairTerms> terms = ordered_ ? ordered_terms(pairs) : std::vector<PairTerms>();
-    const std::vector<JointSums> sums = ordered_ ? std::vector<JointSums>() : joint_sums(pairs);
+    const std::vector<double> parts = screens_ ? screened_parts(pairs, begins) : all_parts(pairs);
     parallel_ranges(context_.threads(), std::ssize(open), 1 << 11, [&](Range range) {
       for (std::size_t e = begins[static_cast<std::size_t>(range.begin)];
            e < begins[static_cast<std::size_t>(range.end)]; ++e)
-        count_in(pairs[e], ordered_ ? terms[e] : quick_terms(pairs[e], sums[e]));
+        count_in(pairs[e], parts[e]);
     });
   }
 
-  void count_in(const Pair& pair, const PairTerms& terms) {
+  double part_of(const PairTerms& terms) const { return criterion_.part(terms, weights_); }
+
+  std::vector<double> all_parts(std::span<const Pair> pairs) const {
+    std::vector<double> parts(pairs.size());
+    const std::vector<PairTerms> terms = ordered_ ? ordered_terms(pairs) : std::vector<PairTerms>();
+    const std::vector<JointSums> sums = ordered_ ? std::vector<JointSums>() : joint_sums(pairs);
+    parallel_ranges(context_.threads(), std::ssize(pairs), 1 << 11, [&](Range range) {
+      for (auto e = static_cast<std::size_t>(range.begin); e < static_cast<std::size_t>(range.end); ++e)
+        parts[e] = part_of(ordered_ ? terms[e] : quick_terms(pairs[e], sums[e]));
+    });
+    return parts;
+  }
+
+  /// Counted quickly first, and in FEAST's order only where its rounding can tell: not a part that is larger than a
+  /// minimum known already, nor one that is capped. The pairs of candidate k begin at begins[k].
+  std::vector<double> screened_parts(std::span<const Pair> pairs, const std::vector<std::size_t>& begins) {
+    std::vector<double> parts(pairs.size());
+    const std::vector<JointSums> sums = joint_sums(pairs);
+    parallel_ranges(context_.threads(), std::ssize(begins) - 1, 1 << 11, [&](Range range) {
+      for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k) {
+        double limit = accumulated_[static_cast<std::size_t>(pairs[begins[k]].candidate)].value;
+        for (std::size_t e = begins[k]; e < begins[k + 1]; ++e)
+          limit = std::min(limit, part_of(quick_terms(pairs[e], sums[e])) + term_error_);
+        for (std::size_t e = begins[k]; e < begins[k + 1]; ++e)
+          parts[e] = criterion_.certain(quick_terms(pairs[e], sums[e]), term_error_, limit);
+      }
+    });
+    std::vector<Pair> uncertain;
+    for (std::size_t e = 0; e < pairs.size(); ++e)
+      if (std::isnan(parts[e])) uncertain.push_back(pairs[e]);
+    work_.pairs_ordered += std::ssize(uncertain);
+    const auto terms = ordered_terms(uncertain);
+    std::size_t next = 0;
+    for (double& part : parts)
+      if (std::isnan(part)) part = part_of(terms[next++]);
+    return parts;
+  }
+
+  void count_in(const Pair& pair, double part) {
     const auto j = static_cast<std::size_t>(pair.candidate);
-    const double part = include(accumulated_[j], terms);
+    include(accumulated_[j], part);
     if (is(Accumulation::sum)) bounds_[j] += part - most(static_cast<std::size_t>(pair.partner), j);
     if (is(Accumulation::minimum)) bounds_[j] = std::min(bounds_[j], part);
     if (is(Accumulation::latest)) bounds_[j] = part;
@@ -313,13 +376,11 @@ class Greedy {
     for (std::int32_t s = from; s < end; ++s) pairs.push_back({s, j});
   }
 
-  double include(Accumulated& to, const PairTerms& terms) const {
-    const double part = criterion_.part(terms, weights_);
+  void include(Accumulated& to, double part) const {
     ++to.parts;
     if (is(Accumulation::sum)) to.value += part;
     if (is(Accumulation::minimum)) to.value = std::min(to.value, part);
     if (is(Accumulation::latest)) to.value = part;
-    return part;
   }
 
   std::vector<PairTerms> ordered_terms(std::span<const Pair> pairs) const {
@@ -352,7 +413,7 @@ class Greedy {
     work_.pairs_ordered += std::ssize(pairs);
     const auto terms = ordered_terms(pairs);
     for (std::size_t k = 0; k < pairs.size(); ++k)
-      include(settled_[static_cast<std::size_t>(pairs[k].candidate)], terms[k]);
+      include(settled_[static_cast<std::size_t>(pairs[k].candidate)], part_of(terms[k]));
     Best exact;
     for (const std::int64_t j : close)
       exact.offer(score_of(static_cast<std::size_t>(j), settled_[static_cast<std::size_t>(j)].value), j);
@@ -369,7 +430,9 @@ class Greedy {
   TableFacts table_;
   bool ordered_;
   bool by_columns_;
-  std::int32_t columns_ = 0;  ///< partners whose parts every candidate has
+  bool screens_;
+  std::int32_t rounds_without_mark_ = 0;  ///< to come
+  std::int32_t columns_ = 0;              ///< partners whose parts every candidate has
   double term_error_ = 0;
   std::vector<FeatureFacts> partners_;
   std::vector<std::int64_t> selected_;

@@ -15,14 +15,12 @@
 namespace sheaf::information {
 namespace {
 
-constexpr std::array<std::pair<Kernel, std::string_view>, 5> kernel_names{{{Kernel::automatic, "auto"},
+constexpr std::array<std::pair<Kernel, std::string_view>, 6> kernel_names{{{Kernel::automatic, "auto"},
                                                                            {Kernel::ordered, "ordered"},
                                                                            {Kernel::tables, "tables"},
                                                                            {Kernel::grouped, "grouped"},
-                                                                           {Kernel::nonzeros, "nonzeros"}}};
-
-/// Two tables of so many counts are what one multiprocessor holds on chip.
-constexpr std::int64_t most_table_cells = 28900;
+                                                                           {Kernel::nonzeros, "nonzeros"},
+                                                                           {Kernel::popcount, "popcount"}}};
 
 /// Hands out pieces of a list of pairs. A member that is faster comes back sooner.
 class Team final : public Ops {
@@ -129,25 +127,6 @@ Kernel parse_kernel(std::string_view name) {
     known.emplace_back(text);
   }
   fail_unknown("counting kernel", name, known);
-}
-
-Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, bool merged_partners) {
-  const bool sparse = std::holds_alternative<SparseCodes>(problem.table->codes);
-  const std::int64_t states = problem.most_states();
-  const bool tables_fit = !merged_partners && states * states <= most_table_cells;
-  if (asked == Kernel::nonzeros && !sparse) fail_usage("counting kernel nonzeros needs a sparse table");
-  if (asked == Kernel::tables && !tables_fit)
-    fail_usage("counting kernel tables takes up to {} joint states, and here are {} for each class", most_table_cells,
-               merged_partners ? std::int64_t{problem.rows()} * states : states * states);
-  if (asked == Kernel::ordered && on_gpu && problem.rows() > most_ordered_rows_gpu)
-    fail_usage("counting kernel ordered takes up to {} examples on a GPU, and here are {}", most_ordered_rows_gpu,
-               problem.rows());
-  if (asked != Kernel::automatic) return asked;
-  if (problem.rows() <= (on_gpu ? most_ordered_rows_gpu : sparse ? 256 : 1024)) return Kernel::ordered;
-  if (sparse) return Kernel::nonzeros;
-  // Where a table has far more cells than there are examples, clearing and adding it up costs more than counting.
-  const bool worth = states * states * problem.class_count <= 8 * problem.rows();
-  return tables_fit && worth ? Kernel::tables : Kernel::grouped;
 }
 
 std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Kernel kernel) {

@@ -53,6 +53,7 @@ enum class Kernel : std::uint8_t {
   tables,    ///< one table of counts for each class, examples sorted by class
   grouped,   ///< counts within each joint state of partner and class: many states or classes
   nonzeros,  ///< sparse tables: only examples not in the common state
+  popcount,  ///< one bit for each example and state, joined by AND: few states
 };
 std::string_view name_of(Kernel kernel);
 Kernel parse_kernel(std::string_view name);
@@ -81,6 +82,9 @@ class Ops {
   virtual void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) = 0;
   virtual void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) = 0;
 
+  /// Of those that count in FEAST's order: whether joint_sums is there as well, and takes less.
+  virtual bool screens() const { return false; }
+
   /// Whether sums of many resamples take one pass.
   virtual bool counts_resamples() const { return false; }
   /// The resamples that resampled_sums counts; each has as many examples as the table.
@@ -107,9 +111,15 @@ class TermColumns {
   const double* columns_[term_count] = {};
 };
 
+/// What a criterion means for the way to count.
+enum class Demand : std::uint8_t {
+  any,
+  distinct_parts,   ///< parts that hardly ever tie, however few the examples: condred
+  merged_partners,  ///< partners will have as many states as examples: cmi
+};
+
 /// The way to count that suits the table where `asked` is automatic; one that the table does not allow is a UsageError.
-/// `merged_partners`: partners will have as many states as examples (cmi).
-Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, bool merged_partners);
+Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, Demand demand);
 
 /// The backend of the context's device. `problem` is kept: what it points to must outlive the object.
 std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Kernel kernel);

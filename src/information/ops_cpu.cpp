@@ -7,8 +7,10 @@
 #include "core/parallel.hpp"
 #include "information/class_order.hpp"
 #include "information/columns.hpp"
+#include "information/facts.hpp"
 #include "information/ops.hpp"
 #include "information/ordered.hpp"
+#include "information/plane_sums_cpu.hpp"
 #include "information/resampled_sums.hpp"
 #include "information/small_pairs.hpp"
 #include "information/sums_cpu.hpp"
@@ -23,6 +25,9 @@ struct Partner {
   std::vector<std::uint16_t> by_class;
   cpu::Groups groups;
   cpu::SparseSide sparse;
+  cpu::ResampledSide resampled;
+  std::int32_t feature = -1;  ///< of the table; -1: merged states
+  cpu::WeightedPlanes planes;
   OrderedPartner ordered;
   std::vector<std::uint16_t> scaled;  ///< as SmallPair wants it; empty: too many states
   SmallGroups alone, with_class;
@@ -43,6 +48,7 @@ class CpuOps final : public Ops {
       : problem_(problem), threads_(context.threads()), kernel_(kernel), workers_(static_cast<std::size_t>(threads_)) {
     if (kernel_ == Kernel::tables || kernel_ == Kernel::grouped) class_order_ = order_by_class(problem_, 1);
     if (kernel_ == Kernel::tables) sort_table();
+    if (kernel_ == Kernel::popcount) planes_ = PlaneTable(problem_, threads_);
     choose_rows(problem.weights);
   }
 
@@ -57,6 +63,10 @@ class CpuOps final : public Ops {
     log_ = FixedLog(problem_.total());
     choose_ordered_rows();
     sorted_weights_.clear();
+    if (kernel_ == Kernel::popcount) {
+      weight_planes_ = planes_of_weights(planes_, weights);
+      plane_counts_ = PlaneCounts(planes_, weight_planes_, threads_);
+    }
     if (kernel_ != Kernel::tables || weights.empty()) return;
     sorted_weights_.resize(weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -66,30 +76,44 @@ class CpuOps final : public Ops {
   std::int32_t add_partner(std::int32_t feature) override {
     std::vector<std::uint32_t> codes;
     read_column(*problem_.table, feature, codes);
-    return add(std::move(codes), problem_.table->states[static_cast<std::size_t>(feature)]);
+    return add(feature, std::move(codes), problem_.table->states[static_cast<std::size_t>(feature)]);
   }
   std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
-    return add({codes.begin(), codes.end()}, states);
+    require(kernel_ != Kernel::popcount, "merged states have no planes");
+    return add(-1, {codes.begin(), codes.end()}, states);
   }
 
   void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
+    if (has_small_sums()) {
+      for (const Pair& pair : pairs) make_ordered(partners_[static_cast<std::size_t>(pair.partner)]);
+      if (all_small(pairs)) return small_sums(pairs, out);
+    }
     over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = sums_of(pairs[k], with_class, worker); });
   }
 
-  bool counts_resamples() const override { return kernel_ == Kernel::tables; }
+  bool screens() const override { return kernel_ == Kernel::ordered && has_small_sums(); }
+
+  bool counts_resamples() const override { return kernel_ == Kernel::tables || kernel_ == Kernel::nonzeros; }
   void set_resamples(std::span<const std::vector<std::uint32_t>> resamples) override {
     resamples_ = resamples.size();
-    resample_weights_.resize(resamples_ * class_order_.places.size());
+    resample_weights_ = interleave(resamples);
+    if (kernel_ != Kernel::tables) return;
+    const std::vector<std::uint32_t> in_order = resample_weights_;
     for (std::size_t i = 0; i < class_order_.places.size(); ++i)
-      for (std::size_t r = 0; r < resamples_; ++r)
-        resample_weights_[static_cast<std::size_t>(class_order_.places[i]) * resamples_ + r] = resamples[r][i];
+      std::copy_n(in_order.data() + i * resamples_, resamples_,
+                  resample_weights_.data() + static_cast<std::size_t>(class_order_.places[i]) * resamples_);
   }
   void resampled_sums(std::span<const Pair> pairs, bool with_class, std::size_t first,
                       std::span<JointSums> out) override {
     const cpu::ResampleWeights weights{resample_weights_.data(), resamples_, first};
     const cpu::TableRows rows{class_order_.begins, class_order_.ends, nullptr};
+    for (const Pair& pair : pairs) resample_side(partners_[static_cast<std::size_t>(pair.partner)], weights);
     over_pairs(pairs, [&](std::size_t k, Worker& worker) {
       const Partner& partner = partners_[static_cast<std::size_t>(pairs[k].partner)];
+      if (kernel_ == Kernel::nonzeros)
+        return cpu::ResampledNonzeros(log_, weights, worker.scratch)(
+            partner.sparse, partner.resampled, sparse_column(pairs[k].candidate), states_of(pairs[k]), with_class,
+            out.data() + k * weights.wanted());
       with_sorted_column(pairs[k].candidate, [&](const auto* x) {
         cpu::resampled_table_sums(log_, rows, weights, x, states_of(pairs[k]), partner.by_class.data(),
                                   static_cast<std::uint32_t>(partner.states), with_class, worker.scratch,
@@ -167,6 +191,27 @@ class CpuOps final : public Ops {
       joint_pairs(pairs.subspan(k, std::min(pairs.size() - k, SmallCounter::together)), terms, worker, out + k);
   }
 
+  bool has_small_sums() const {
+    if (!small_.apply() || (kernel_ != Kernel::tables && kernel_ != Kernel::ordered)) return false;
+    // A table of fewer cells than examples is added up in less time than each example's cell is looked for.
+    const std::int64_t states = problem_.most_states();
+    return kernel_ == Kernel::ordered || states * states * problem_.class_count > problem_.rows();
+  }
+  /// Tables of few examples, four pairs at a time; the last fills what is left.
+  void small_sums(std::span<const Pair> pairs, std::span<JointSums> out) {
+    over_pieces(pairs, [&](std::size_t begin, std::size_t end, Worker& worker) {
+      for (std::size_t k = begin; k < end; k += SmallCounter::together) {
+        const std::size_t count = std::min(end - k, SmallCounter::together);
+        SmallPair small[SmallCounter::together];
+        for (std::size_t e = 0; e < SmallCounter::together; ++e)
+          small[e] = small_pair(pairs[k + std::min(e, count - 1)]);
+        JointSums sums[SmallCounter::together];
+        worker.small.sums(small_, small_terms_, small, sums);
+        std::copy_n(sums, count, out.begin() + static_cast<std::ptrdiff_t>(k));
+      }
+    });
+  }
+
   SmallPair small_pair(const Pair& pair) const {
     return {partners_[static_cast<std::size_t>(pair.partner)].scaled.data(),
             small_codes() + pair.candidate * small_size()};
@@ -234,6 +279,7 @@ class CpuOps final : public Ops {
     ordered_.classes = {chosen_classes_, problem_.class_count};
     ordered_.finish();
     small_ = dense_bytes(*problem_.table) != nullptr ? SmallRows(ordered_) : SmallRows();
+    small_terms_ = has_small_sums() ? SmallSums(small_, log_) : SmallSums();
     sorted_rows_.clear();
     groups_ = class_groups_ = {};
     // Rows that are not drawn must not be met: the order of first appearance is that of the others. So few rows are
@@ -242,8 +288,9 @@ class CpuOps final : public Ops {
       chosen_bytes_ = choose_rows_of(*dense_bytes(*problem_.table), problem_.rows(), chosen_rows_, threads_);
   }
 
-  std::int32_t add(std::vector<std::uint32_t> codes, std::int64_t states) {
+  std::int32_t add(std::int32_t feature, std::vector<std::uint32_t> codes, std::int64_t states) {
     Partner partner;
+    partner.feature = feature;
     partner.codes = std::move(codes);
     partner.states = states;
     if (kernel_ == Kernel::tables) {
@@ -254,6 +301,7 @@ class CpuOps final : public Ops {
     }
     if (kernel_ == Kernel::grouped) group(partner);
     if (kernel_ == Kernel::nonzeros) make_sparse_side(partner);
+    if (kernel_ == Kernel::popcount) partner.planes = cpu::weigh_planes(planes_, feature, weight_planes_);
     partners_.push_back(std::move(partner));
     return static_cast<std::int32_t>(partners_.size()) - 1;
   }
@@ -269,6 +317,7 @@ class CpuOps final : public Ops {
     auto& groups = partner.groups;
     groups.rows.resize(partner.codes.size());
     for (const std::uint32_t i : by_class) groups.rows[static_cast<std::size_t>(next[partner.codes[i]]++)] = i;
+    leave_out_single(partner);
     for (std::size_t k = 0; k < groups.rows.size(); ++k) {
       const std::uint32_t i = groups.rows[k];
       const std::uint32_t before = groups.rows[k > 0 ? k - 1 : 0];
@@ -278,6 +327,19 @@ class CpuOps final : public Ops {
       groups.begins_state.push_back(new_state ? 1 : 0);
     }
     groups.begins.push_back(static_cast<std::int64_t>(groups.rows.size()));
+  }
+
+  /// Rows that do not count, and those that have their state for themselves.
+  void leave_out_single(Partner& partner) const {
+    const auto weight = [this](std::uint32_t i) { return problem_.weights.empty() ? 1 : problem_.weights[i]; };
+    auto& groups = partner.groups;
+    std::vector<std::uint32_t> rows_of(static_cast<std::size_t>(partner.states), 0);
+    for (const std::uint32_t i : groups.rows) rows_of[partner.codes[i]] += weight(i) > 0 ? 1 : 0;
+    std::erase_if(groups.rows, [&](std::uint32_t i) {
+      const bool single = weight(i) > 0 && rows_of[partner.codes[i]] == 1;
+      if (single) groups.left_out += log_(weight(i));
+      return single || weight(i) == 0;
+    });
   }
 
   void make_sparse_side(Partner& partner) {
@@ -321,6 +383,9 @@ class CpuOps final : public Ops {
     const Partner& partner = partners_[static_cast<std::size_t>(pair.partner)];
     if (kernel_ == Kernel::tables) return by_tables(pair, partner, with_class, worker);
     if (kernel_ == Kernel::nonzeros) return by_nonzeros(pair, partner, with_class, worker);
+    if (kernel_ == Kernel::popcount)
+      return cpu::PlaneSums(log_, planes_, plane_counts_, worker.scratch)(partner.feature, partner.planes,
+                                                                          pair.candidate, with_class);
     if (sparse_codes(*problem_.table) != nullptr) {
       read_column(*problem_.table, pair.candidate, worker.column);
       return by_groups(worker.column.data(), pair, partner, worker);
@@ -350,11 +415,19 @@ class CpuOps final : public Ops {
   }
 
   JointSums by_nonzeros(const Pair& pair, const Partner& partner, bool with_class, Worker& worker) {
+    return cpu::NonzeroSums(log_, weights(), worker.scratch)(partner.sparse, sparse_column(pair.candidate),
+                                                             states_of(pair), with_class);
+  }
+  cpu::SparseColumn sparse_column(std::int32_t j) const {
     const SparseCodes& codes = *sparse_codes(*problem_.table);
-    const auto begin = static_cast<std::size_t>(codes.offsets[pair.candidate]);
-    const auto size = static_cast<std::size_t>(codes.offsets[pair.candidate + 1]) - begin;
-    const cpu::SparseColumn column{codes.examples.span().subspan(begin, size), codes.codes.span().subspan(begin, size)};
-    return cpu::NonzeroSums(log_, weights(), worker.scratch)(partner.sparse, column, states_of(pair), with_class);
+    const auto begin = static_cast<std::size_t>(codes.offsets[j]);
+    const auto size = static_cast<std::size_t>(codes.offsets[j + 1]) - begin;
+    return {codes.examples.span().subspan(begin, size), codes.codes.span().subspan(begin, size)};
+  }
+  /// Once, when the partner is first counted for several resamples.
+  void resample_side(Partner& partner, const cpu::ResampleWeights& weights) const {
+    if (kernel_ == Kernel::nonzeros && partner.resampled.sums.empty())
+      partner.resampled = cpu::resample_side(log_, partner.sparse, weights);
   }
 
   Problem problem_;
@@ -365,8 +438,12 @@ class CpuOps final : public Ops {
   DenseCodes sorted_;
   std::vector<std::uint32_t> sorted_weights_, resample_weights_;
   std::size_t resamples_ = 0;
+  PlaneTable planes_;
+  std::vector<std::uint64_t> weight_planes_;
+  PlaneCounts plane_counts_;
   OrderedRows ordered_;
   SmallRows small_;
+  SmallSums small_terms_;
   std::vector<std::uint8_t> sorted_rows_;  ///< by each feature's states; made when first needed
   FeatureGroups groups_, class_groups_;    ///< the same
   std::vector<std::uint32_t> chosen_rows_, chosen_weights_, chosen_classes_, kept_weights_;

@@ -13,6 +13,7 @@
 #include "information/ordered.hpp"
 #include "information/ordered_cuda.cuh"
 #include "information/ordered_device.cuh"
+#include "information/planes_cuda.cuh"
 #include "information/staging.cuh"
 #include "information/sums_cuda.cuh"
 
@@ -32,8 +33,9 @@ struct Partner {
   std::int32_t feature = -1;  ///< -1: merged states
   std::vector<std::uint32_t> merged;
   std::int64_t states = 0;
+  std::int64_t counted_states = 0;  ///< of the rows that `rows` holds
   std::int64_t joint_states = 0;
-  Array<std::uint32_t> codes, with_class, counts, class_counts;
+  Array<std::uint32_t> rows, codes, with_class, counts, class_counts;
   std::int64_t sum = 0;
   std::int64_t class_sum = 0;
 };
@@ -46,13 +48,15 @@ class CudaOps final : public Ops {
         kernel_(kernel),
         device_(context.device()),
         processors_(attribute(device_.index, cudaDevAttrMultiProcessorCount)),
-        ordered_(context.device(), context.threads()) {
+        ordered_(context.device(), context.threads()),
+        planes_(context.device()) {
     states_ = Array<std::int32_t>::copy_of(problem.table->states, device_);
     classes_.assign(problem.classes.begin(), problem.classes.end());
     if (kernel_ == Kernel::tables) send_sorted();
     if (kernel_ == Kernel::nonzeros) send_sparse();
     if (kernel_ == Kernel::ordered) ordered_.send_table(*problem.table);
     if (kernel_ == Kernel::grouped) send_dense();
+    if (kernel_ == Kernel::popcount) planes_.send_table(problem, context.threads());
     choose_rows(problem.weights);
   }
 
@@ -72,6 +76,7 @@ class CudaOps final : public Ops {
     device_log_ = Array<std::int64_t>::copy_of(log_.values(), device_);
     send_weights();
     if (kernel_ == Kernel::ordered) ordered_.choose_rows(problem_);
+    if (kernel_ == Kernel::popcount) planes_.choose_rows(weights);
   }
 
   std::int32_t add_partner(std::int32_t feature) override {
@@ -79,11 +84,11 @@ class CudaOps final : public Ops {
     partner.feature = feature;
     partner.states = problem_.table->states[static_cast<std::size_t>(feature)];
     std::vector<std::uint32_t> codes;
-    if (kernel_ != Kernel::tables) read_column(*problem_.table, feature, codes);
+    if (!counts_features()) read_column(*problem_.table, feature, codes);
     return add(std::move(partner), codes);
   }
   std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
-    require(kernel_ != Kernel::tables, "merged states are not counted in tables");
+    require(!counts_features(), "merged states are counted neither in tables nor in planes");
     Partner partner;
     partner.merged.assign(codes.begin(), codes.end());
     partner.states = states;
@@ -125,6 +130,9 @@ class CudaOps final : public Ops {
   }
 
  private:
+  /// Whether partners are features of the table on the device, and nothing else.
+  bool counts_features() const { return kernel_ == Kernel::tables || kernel_ == Kernel::popcount; }
+
   template <class V>
   void grow(Array<V>& array, std::int64_t size) {
     if (array.size() < size) array = Array<V>(size * 3 / 2, device_);
@@ -207,7 +215,7 @@ class CudaOps final : public Ops {
 
   void send_weights() {
     weights_ = {};
-    if (problem_.weights.empty()) return;
+    if (problem_.weights.empty() || kernel_ == Kernel::popcount) return;
     if (kernel_ != Kernel::tables) {
       weights_ = Array<std::uint32_t>::copy_of(problem_.weights, device_);
       return;
@@ -224,10 +232,36 @@ class CudaOps final : public Ops {
     const cuda::Current current(device_.index);
     stream_.synchronize();  // what is sent below lies where the work before may still read
     if (kernel_ == Kernel::ordered) ordered_.add_partner(codes, partner.states, stream_);
-    if (kernel_ == Kernel::grouped || kernel_ == Kernel::nonzeros) prepare_counts(partner, codes);
+    if (kernel_ == Kernel::grouped) prepare_rows(partner, codes);
+    if (kernel_ == Kernel::nonzeros) prepare_counts(partner, codes);
     partners_.push_back(std::move(partner));
     send_partners();
     return static_cast<std::int32_t>(partners_.size()) - 1;
+  }
+
+  /// Without the rows that have their state for themselves, whatever the candidate: merged states soon are of that
+  /// kind.
+  void prepare_rows(Partner& partner, const std::vector<std::uint32_t>& codes) {
+    const auto weight = [this](std::size_t i) { return problem_.weights.empty() ? 1 : problem_.weights[i]; };
+    std::vector<std::uint32_t> rows_of(static_cast<std::size_t>(partner.states), 0);
+    for (std::size_t i = 0; i < codes.size(); ++i) rows_of[codes[i]] += weight(i) > 0 ? 1 : 0;
+    std::vector<std::uint32_t> rows, kept, classes;
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      if (weight(i) > 0 && rows_of[codes[i]] == 1) partner.sum += log_(weight(i));
+      if (weight(i) == 0 || rows_of[codes[i]] == 1) continue;
+      rows.push_back(static_cast<std::uint32_t>(i));
+      kept.push_back(codes[i]);
+      classes.push_back(classes_[i]);
+    }
+    partner.class_sum = partner.sum;
+    std::vector<std::uint32_t> own, with_class;
+    const std::vector<std::uint32_t> none(kept.size(), 0);
+    partner.counted_states = Merger().merge({kept, partner.states}, {none, 1}, own);
+    partner.joint_states = Merger().merge({kept, partner.states}, {classes, problem_.class_count}, with_class);
+    partner.rows = Array<std::uint32_t>::copy_of(rows, device_);
+    partner.codes = Array<std::uint32_t>::copy_of(own, device_);
+    partner.with_class = Array<std::uint32_t>::copy_of(with_class, device_);
+    make_rooms((partner.counted_states + partner.joint_states) * (problem_.most_states() + std::int64_t{1}));
   }
 
   void prepare_counts(Partner& partner, const std::vector<std::uint32_t>& codes) {
@@ -264,15 +298,16 @@ class CudaOps final : public Ops {
   }
 
   void send_partners() {
-    if (kernel_ == Kernel::tables) {
+    if (counts_features()) {
       std::vector<std::int32_t> features;
       for (const Partner& partner : partners_) features.push_back(partner.feature);
       device_features_ = Array<std::int32_t>::copy_of(features, device_);
     } else if (kernel_ != Kernel::ordered) {
       std::vector<gpu::PartnerView> views;
       for (const Partner& p : partners_)
-        views.push_back({p.codes.data(), p.with_class.data(), p.counts.data(), p.class_counts.data(), p.sum,
-                         p.class_sum, p.states, p.joint_states});
+        views.push_back({p.rows.data(), p.rows.size(), p.codes.data(), p.with_class.data(), p.counts.data(),
+                         p.class_counts.data(), p.sum, p.class_sum,
+                         kernel_ == Kernel::grouped ? p.counted_states : p.states, p.joint_states});
       device_partners_ = Array<gpu::PartnerView>::copy_of(views, device_);
     }
   }
@@ -293,6 +328,9 @@ class CudaOps final : public Ops {
     if (count == 0) return;
     if (kernel_ == Kernel::tables) {
       launch_tables(count, with_class);
+    } else if (kernel_ == Kernel::popcount) {
+      planes_.launch(device_log_.data(), device_features_.data(), device_pairs_.data(), count, with_class,
+                     device_sums_.data(), stream_);
     } else if (kernel_ == Kernel::nonzeros) {
       const gpu::NonzeroView view{offsets_.data(), examples_.data(), nonzeros_.data(),
                                   weights(),       states_.data(),   device_log_.data()};
@@ -370,6 +408,8 @@ class CudaOps final : public Ops {
   Array<gpu::PartnerView> device_partners_;
   // ordered
   gpu::OrderedDevice ordered_;
+  // popcount
+  gpu::PlaneDevice planes_;
   // calls
   std::vector<Partner> partners_;
   Array<Pair> device_pairs_;

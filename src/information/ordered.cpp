@@ -75,6 +75,14 @@ void OrderedRows::finish() {
   terms = TermTable(total, class_counts);
 }
 
+StateRows::StateRows(Coded variable)
+    : rows(variable.codes.size()), begins(static_cast<std::size_t>(variable.states) + 1, 0) {
+  for (const std::uint32_t code : variable.codes) ++begins[code + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::uint32_t> next = begins;
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[next[variable.codes[i]]++] = static_cast<std::uint32_t>(i);
+}
+
 std::int64_t Merger::merge(Coded a, Coded b, std::vector<std::uint32_t>& ids) {
   ids.resize(a.codes.size());
   const std::int64_t cells = a.states * b.states;
@@ -196,6 +204,40 @@ double OrderedCounter::conditional_entropy(const OrderedRows& rows, Coded a, Cod
   double sum = 0;
   visit_cells(rows, a, b,
               [&](std::uint32_t c, std::size_t, std::size_t o) { sum -= rows.terms.conditional(c, outer_counts_[o]); });
+  return in_bits(sum);
+}
+
+/// A state of one row adds log 1, which is 0. Few rows are sorted rather than looked for among all states.
+double OrderedCounter::conditional_entropy(const OrderedRows& rows, Coded a, const StateRows& b) {
+  const auto words = static_cast<std::size_t>(a.states + 63) / 64;
+  if (table_.size() < words * 64) table_.resize(words * 64, 0);
+  if (present_.size() < words) present_.resize(words, 0);
+  std::vector<std::uint32_t>& shown = inner_counts_;
+  double sum = 0;
+  for (std::size_t g = 0; g + 1 < b.begins.size(); ++g) {
+    const std::span group(b.rows.data() + b.begins[g], b.begins[g + 1] - b.begins[g]);
+    if (group.size() < 2) continue;
+    const bool few = group.size() < words;
+    std::uint32_t all = 0;
+    shown.clear();
+    for (const std::uint32_t i : group) {
+      const std::uint32_t x = a.codes[i];
+      if (few && table_[x] == 0) shown.push_back(x);
+      table_[x] += weight_of(rows, i);
+      all += weight_of(rows, i);
+      if (!few) present_[x / 64] |= std::uint64_t{1} << (x % 64);
+    }
+    if (few) {
+      std::sort(shown.begin(), shown.end());
+      for (const std::uint32_t x : shown) sum -= rows.terms.conditional(std::exchange(table_[x], 0), all);
+      continue;
+    }
+    for (std::size_t w = 0; w < words; ++w)
+      for (std::uint64_t bits = std::exchange(present_[w], 0); bits != 0; bits &= bits - 1) {
+        const std::size_t x = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+        sum -= rows.terms.conditional(std::exchange(table_[x], 0), all);
+      }
+  }
   return in_bits(sum);
 }
 
@@ -326,6 +368,8 @@ OrderedPartner OrderedCounter::prepare(const OrderedRows& rows, std::vector<std:
   count(rows, partner.coded(), partner.counts);
   partner.with_class_states = merger_.merge(partner.coded(), rows.classes, partner.with_class);
   partner.entropy_in_class = conditional_entropy(rows, partner.coded(), rows.classes);
+  partner.by_state = StateRows(partner.coded());
+  partner.by_state_and_class = StateRows({partner.with_class, partner.with_class_states});
   return partner;
 }
 
@@ -350,9 +394,8 @@ PairTerms OrderedCounter::terms(const OrderedRows& rows, const OrderedPartner& p
     out.between_in_class = partner.entropy_in_class - conditional_entropy(rows, partner.coded(), {merged_, states});
   }
   if ((wanted & relevance_beyond) != 0) {
-    const double without = conditional_entropy(rows, candidate, partner.coded());
-    out.relevance_beyond =
-        without - conditional_entropy(rows, candidate, {partner.with_class, partner.with_class_states});
+    const double without = conditional_entropy(rows, candidate, partner.by_state);
+    out.relevance_beyond = without - conditional_entropy(rows, candidate, partner.by_state_and_class);
   }
   return out;
 }

@@ -88,6 +88,14 @@ class Merger {
   std::vector<std::uint64_t> keys_;
 };
 
+/// The rows of each state side by side, states ascending.
+struct StateRows {
+  StateRows() = default;
+  explicit StateRows(Coded variable);
+  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> begins;  ///< of each state, and the end
+};
+
 /// One partner's side of every pair, prepared once.
 struct OrderedPartner {
   std::vector<std::uint32_t> codes;
@@ -96,6 +104,7 @@ struct OrderedPartner {
   std::vector<std::uint32_t> with_class;  ///< merged with the class
   std::int64_t with_class_states = 0;
   double entropy_in_class = 0;  ///< H(S|Y)
+  StateRows by_state, by_state_and_class;
 
   Coded coded() const { return {codes, states}; }
 };
@@ -112,6 +121,8 @@ class OrderedCounter {
   double relevance(const OrderedRows& rows, Coded a);
   /// H(A|B) with b outside.
   double conditional_entropy(const OrderedRows& rows, Coded a, Coded b);
+  /// The same, b's rows being sorted already.
+  double conditional_entropy(const OrderedRows& rows, Coded a, const StateRows& b);
   double entropy(const OrderedRows& rows, Coded a);
 
  private:

@@ -76,4 +76,92 @@ void resampled_table_sums(const FixedLog& log, const TableRows& rows, const Resa
   });
 }
 
+/// SparseSide's counts and sums for resamples side by side.
+struct ResampledSide {
+  std::vector<std::uint32_t> counts;        ///< [state * resamples + r]
+  std::vector<std::uint32_t> class_counts;  ///< [joint state * resamples + r]
+  std::vector<std::int64_t> sums, class_sums;
+};
+
+inline ResampledSide resample_side(const FixedLog& log, const SparseSide& side, const ResampleWeights& weights) {
+  const std::size_t resamples = weights.resamples;
+  ResampledSide result;
+  result.counts.assign(side.counts.size() * resamples, 0);
+  result.class_counts.assign(side.class_counts.size() * resamples, 0);
+  for (std::size_t i = 0; i < side.states.size(); ++i)
+    for (std::size_t r = 0; r < resamples; ++r) {
+      result.counts[side.states[i].own * resamples + r] += weights.weights[i * resamples + r];
+      result.class_counts[side.states[i].with_class * resamples + r] += weights.weights[i * resamples + r];
+    }
+  const auto add_up = [&](const std::vector<std::uint32_t>& counts) {
+    std::vector<std::int64_t> sums(resamples, 0);
+    for (auto of_state = counts.begin(); of_state != counts.end(); of_state += static_cast<std::ptrdiff_t>(resamples))
+      for (std::size_t r = 0; r < resamples; ++r) sums[r] += log(of_state[static_cast<std::ptrdiff_t>(r)]);
+    return sums;
+  };
+  result.sums = add_up(result.counts);
+  result.class_sums = add_up(result.class_counts);
+  return result;
+}
+
+/// As NonzeroSums, each example adding its weight in every resample. A state that any example shows is marked, and the
+/// first example to come back for it adds up and clears it.
+class ResampledNonzeros {
+ public:
+  ResampledNonzeros(const FixedLog& log, const ResampleWeights& weights, Scratch& scratch)
+      : log_(log), weights_(weights), wanted_(weights.wanted()), scratch_(scratch) {}
+
+  /// out[r]: of resample first + r.
+  void operator()(const SparseSide& side, const ResampledSide& resampled, const SparseColumn& column,
+                  std::size_t states, bool with_class, JointSums* out) {
+    const Part own{&SparseSide::States::own, resampled.counts.data(), side.counts.size(), &JointSums::pair};
+    const Part joint{&SparseSide::States::with_class, resampled.class_counts.data(), side.class_counts.size(),
+                     &JointSums::with_class};
+    for (std::size_t r = 0; r < wanted_; ++r)
+      out[r] = {resampled.sums[weights_.first + r], with_class ? resampled.class_sums[weights_.first + r] : 0};
+    count(side, own, column, states, out);
+    if (with_class) count(side, joint, column, states, out);
+  }
+
+ private:
+  /// The partner's states, alone or joint with the class.
+  struct Part {
+    std::uint32_t SparseSide::States::*state;
+    const std::uint32_t* counts;
+    std::size_t size;
+    std::int64_t JointSums::*sum;
+  };
+
+  void count(const SparseSide& side, const Part& part, const SparseColumn& column, std::size_t states, JointSums* out) {
+    std::uint32_t* counts = clear_room(scratch_.resampled.counts, part.size * states * wanted_);
+    std::uint32_t* present = clear_room(scratch_.resampled.present, part.size * states);
+    std::uint32_t* removed = clear_room(scratch_.resampled_merged.counts, part.size * wanted_);
+    std::uint32_t* loses = clear_room(scratch_.resampled_merged.present, part.size);
+    for (std::size_t e = 0; e < column.examples.size(); ++e) {
+      const auto i = static_cast<std::size_t>(column.examples[e]);
+      const std::size_t state = side.states[i].*part.state;
+      const std::size_t cell = state * states + column.codes[e];
+      const std::uint32_t* weights = weights_.weights + i * weights_.resamples + weights_.first;
+      present[cell] = loses[state] = 1;
+      for (std::size_t r = 0; r < wanted_; ++r) counts[cell * wanted_ + r] += weights[r];
+      for (std::size_t r = 0; r < wanted_; ++r) removed[state * wanted_ + r] += weights[r];
+    }
+    for (std::size_t e = 0; e < column.examples.size(); ++e) {
+      const std::size_t state = side.states[static_cast<std::size_t>(column.examples[e])].*part.state;
+      const std::size_t cell = state * states + column.codes[e];
+      if (std::exchange(present[cell], 0U) == 0) continue;
+      for (std::size_t r = 0; r < wanted_; ++r) out[r].*part.sum += log_(std::exchange(counts[cell * wanted_ + r], 0U));
+      if (std::exchange(loses[state], 0U) == 0) continue;
+      const std::uint32_t* before = part.counts + state * weights_.resamples + weights_.first;
+      for (std::size_t r = 0; r < wanted_; ++r)
+        out[r].*part.sum += log_(before[r] - std::exchange(removed[state * wanted_ + r], 0U)) - log_(before[r]);
+    }
+  }
+
+  const FixedLog& log_;
+  const ResampleWeights& weights_;
+  std::size_t wanted_;
+  Scratch& scratch_;
+};
+
 }  // namespace sheaf::information::cpu

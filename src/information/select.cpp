@@ -62,6 +62,19 @@ void add_redundancies(const Problem& problem, const Facts& facts, Ops& ops, cons
   }
 }
 
+std::vector<Device> devices_of(const Context& context, const SelectionOptions& options) {
+  std::vector<Device> devices{context.device()};
+  devices.insert(devices.end(), options.also.begin(), options.also.end());
+  return devices;
+}
+
+Demand demand_of(const SelectionOptions& options) {
+  const Criterion* criterion = greedy_criterion(options.criterion);
+  if (criterion == nullptr) return Demand::any;
+  if (criterion->accumulation == Accumulation::latest) return Demand::merged_partners;
+  return criterion->needs == between_in_class ? Demand::distinct_parts : Demand::any;
+}
+
 }  // namespace
 
 std::vector<double> pair_informations(const Facts& facts, Ops& ops, std::span<const std::int64_t> partners,
@@ -86,6 +99,10 @@ std::vector<double> pair_informations(const Facts& facts, Ops& ops, std::span<co
 void check_request(const BinnedTable& table, const BinnedTarget& target, const SelectionOptions& options) {
   const CriterionInfo& info = find_criterion(options.criterion);
   if (info.numeric) fail_usage("{} works on numbers, not on states: give it the data without binning", info.name);
+  check_states_request(table, target, options);
+}
+
+void check_states_request(const BinnedTable& table, const BinnedTarget& target, const SelectionOptions& options) {
   if (table.features == 0) fail("the table has no features to select from");
   if (options.count < 1) fail_usage("{} features are asked for; at least 1 is expected", options.count);
   check_preselected(table, options);
@@ -98,12 +115,15 @@ void check_request(const BinnedTable& table, const BinnedTarget& target, const S
   check_classes(table, target);
 }
 
-std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem, const SelectionOptions& options,
-                                  bool merged_partners) {
-  std::vector<Device> devices{context.device()};
-  devices.insert(devices.end(), options.also.begin(), options.also.end());
+Kernel kernel_for(const Context& context, const Problem& problem, const SelectionOptions& options) {
+  const auto devices = devices_of(context, options);
   const bool on_gpu = std::any_of(devices.begin(), devices.end(), [](Device d) { return d.is_cuda(); });
-  const Kernel kernel = choose_kernel(problem, parse_kernel(options.kernel), on_gpu, merged_partners);
+  return choose_kernel(problem, parse_kernel(options.kernel), on_gpu, demand_of(options));
+}
+
+std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem, const SelectionOptions& options,
+                                  Kernel kernel) {
+  const auto devices = devices_of(context, options);
   std::vector<std::unique_ptr<Ops>> members;
   for (const Device device : devices) {
     Context::Options of_device;
@@ -115,11 +135,6 @@ std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem
     members.push_back(make_ops(Context(of_device), problem, kernel));
   }
   return make_team(std::move(members));
-}
-
-bool merges_partners(const SelectionOptions& options) {
-  const Criterion* criterion = greedy_criterion(options.criterion);
-  return criterion != nullptr && criterion->accumulation == Accumulation::latest;
 }
 
 Selection select_with(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,
@@ -140,7 +155,7 @@ Selection select_features(const Context& context, const BinnedTable& table, cons
   check_request(table, target, options);
   const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
   const Facts facts = find_facts(problem, context.threads());
-  const auto ops = make_devices(context, problem, options, merges_partners(options));
+  const auto ops = make_devices(context, problem, options, kernel_for(context, problem, options));
   return select_with(context, problem, facts, *ops, options);
 }
 

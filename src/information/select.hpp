@@ -12,15 +12,17 @@
 
 namespace sheaf::information {
 
-/// Throws what is wrong with the request.
+/// Throws what is wrong with the request; what a criterion that works on numbers needs is not its concern.
+void check_states_request(const BinnedTable& table, const BinnedTarget& target, const SelectionOptions& options);
+/// The same, and such criteria are wrong.
 void check_request(const BinnedTable& table, const BinnedTarget& target, const SelectionOptions& options);
 
-/// Whether partners are merged states of all selected.
-bool merges_partners(const SelectionOptions& options);
+/// The way to count that suits the table, the criterion and all devices of the request.
+Kernel kernel_for(const Context& context, const Problem& problem, const SelectionOptions& options);
 
 /// All devices of the request as one.
 std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem, const SelectionOptions& options,
-                                  bool merged_partners);
+                                  Kernel kernel);
 
 /// `ops` may have served another selection on the same rows before.
 Selection select_with(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,

@@ -18,6 +18,7 @@ class Remembering : public Ops {
 
   Kernel kernel() const override { return ops_->kernel(); }
   std::int64_t batch() const override { return ops_->batch(); }
+  bool screens() const override { return ops_->screens(); }
 
   /// The next selection's partners, or other rows altogether.
   void choose_rows(std::span<const std::uint32_t> weights) override {

@@ -12,14 +12,32 @@ namespace {
 /// Resamples that must be expected to ask for the same partner: one pass for all costs about as much as four alone.
 constexpr double worth_sharing = 4;
 
-/// The sums of one partner with every feature, for all resamples.
-struct Column {
-  Column(std::size_t features, std::size_t resamples) : sums(features * resamples), known(features, unknown) {}
+/// The sums of one partner with those features that were counted, for all resamples.
+class Column {
+ public:
+  explicit Column(std::size_t features) : states_(features, unknown), places_(features, 0) {}
 
   enum State : std::uint8_t { unknown, pair, whole };
-  std::vector<JointSums> sums;  ///< [feature * resamples + r]
-  std::vector<std::uint8_t> known;
+  State state(std::int32_t j) const { return states_[static_cast<std::size_t>(j)]; }
+  /// Of every resample.
+  const JointSums* sums(std::int32_t j) const { return sums_.data() + places_[static_cast<std::size_t>(j)]; }
+  JointSums* make_room(std::int32_t j, State known, std::size_t resamples) {
+    State& state = states_[static_cast<std::size_t>(j)];
+    std::size_t& place = places_[static_cast<std::size_t>(j)];
+    if (state == unknown) {
+      place = sums_.size();
+      sums_.resize(place + resamples);
+    }
+    state = known;
+    return sums_.data() + place;
+  }
+
   std::size_t met_by = 0;  ///< the latest resample that had the partner
+
+ private:
+  std::vector<State> states_;
+  std::vector<std::size_t> places_;
+  std::vector<JointSums> sums_;
 };
 
 class SharedResamples final : public Ops {
@@ -29,7 +47,7 @@ class SharedResamples final : public Ops {
       : ops_(std::move(ops)),
         features_(static_cast<std::size_t>(problem.table->features)),
         resamples_(resamples),
-        most_columns_(most_bytes / static_cast<std::int64_t>(features_ * resamples.size() * sizeof(JointSums) + 1)) {
+        bytes_left_(most_bytes) {
     ops_->set_resamples(resamples);
   }
 
@@ -61,7 +79,7 @@ class SharedResamples final : public Ops {
       if (column == nullptr) {
         alone.push_back(pairs[k]);
         places.push_back(k);
-      } else if (column->known[static_cast<std::size_t>(pairs[k].candidate)] < wanted_state(with_class)) {
+      } else if (column->state(pairs[k].candidate) < wanted_state(with_class)) {
         together.push_back(pairs[k]);
       }
     }
@@ -71,7 +89,7 @@ class SharedResamples final : public Ops {
     count_together(together, with_class);
     for (std::size_t k = 0; k < pairs.size(); ++k)
       if (const Column* column = partners_[static_cast<std::size_t>(pairs[k].partner)])
-        out[k] = column->sums[static_cast<std::size_t>(pairs[k].candidate) * resamples_.size() + current_];
+        out[k] = column->sums(pairs[k].candidate)[current_];
   }
 
   void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
@@ -91,8 +109,9 @@ class SharedResamples final : public Ops {
     if (current_ > 0) ++met_first_;
     const auto later = static_cast<double>(resamples_.size() - current_);
     const bool worth = later * met_again_ / (met_again_ + met_first_) >= worth_sharing;
-    if (!worth || std::ssize(columns_) >= most_columns_) return nullptr;
-    Column& column = columns_.emplace(feature, Column(features_, resamples_.size())).first->second;
+    if (!worth || bytes_left_ <= 0) return nullptr;
+    bytes_left_ -= static_cast<std::int64_t>(features_ * (sizeof(Column::State) + sizeof(std::size_t)));
+    Column& column = columns_.emplace(feature, Column(features_)).first->second;
     column.met_by = current_;
     return &column;
   }
@@ -103,16 +122,17 @@ class SharedResamples final : public Ops {
     ops_->resampled_sums(pairs, with_class, current_, counted);
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       Column& column = *partners_[static_cast<std::size_t>(pairs[k].partner)];
-      const auto candidate = static_cast<std::size_t>(pairs[k].candidate);
-      std::copy_n(counted.data() + k * wanted, wanted, column.sums.data() + candidate * resamples_.size() + current_);
-      column.known[candidate] = wanted_state(with_class);
+      if (column.state(pairs[k].candidate) == Column::unknown)
+        bytes_left_ -= static_cast<std::int64_t>(resamples_.size() * sizeof(JointSums));
+      std::copy_n(counted.data() + k * wanted, wanted,
+                  column.make_room(pairs[k].candidate, wanted_state(with_class), resamples_.size()) + current_);
     }
   }
 
   std::unique_ptr<Ops> ops_;
   std::size_t features_;
   std::span<const std::vector<std::uint32_t>> resamples_;
-  std::int64_t most_columns_;
+  std::int64_t bytes_left_;  ///< no partner begins to be remembered when there are none
   std::size_t current_ = 0;
   double met_again_ = 1;  ///< partners of later resamples that an earlier one had, and one to begin with
   double met_first_ = 0;

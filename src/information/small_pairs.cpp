@@ -51,6 +51,16 @@ SmallRows::SmallRows(const OrderedRows& rows) {
   }
 }
 
+SmallSums::SmallSums(const SmallRows& rows, const FixedLog& log) {
+  if (!rows.apply()) return;
+  constexpr std::uint32_t next = SmallRows::next;
+  const auto total = static_cast<std::uint32_t>(log.total());
+  terms_.resize(std::size_t{next} * next);
+  for (std::uint32_t second = 0; second <= total; ++second)
+    for (std::uint32_t first = 0; first + second <= total; ++first)
+      terms_[first + next * second] = {log(first + second), log(first) + log(second)};
+}
+
 SmallGroups::SmallGroups(std::span<const std::uint32_t> codes, std::int64_t states,
                          std::span<const std::uint32_t> weights)
     : of_row(codes.begin(), codes.end()), begins(static_cast<std::size_t>(states), 0) {
@@ -298,6 +308,23 @@ void SmallCounter::add(const SmallRows& rows, Value (&sums)[together]) const {
     for (std::size_t k = 0; k < together; ++k) own[k] += terms[number(entries, k)];
   }
   for (std::size_t k = 0; k < together; ++k) sums[k] = own[k];
+}
+
+void SmallCounter::sums(const SmallRows& rows, const SmallSums& terms, const SmallPair (&pairs)[together],
+                        JointSums (&out)[together]) {
+  count(rows, pairs);
+  const JointSums* by_entry = terms.terms();
+  std::uint16_t* tables = tables_.data();
+  JointSums own[together] = {};
+  for (std::size_t i = 0; i < rows.steps().size(); ++i) {
+    const std::uint64_t cells = read(cells_[i]);
+    for (std::size_t k = 0; k < together; ++k) {
+      const JointSums& term = by_entry[std::exchange(tables[k * apart + number(cells, k)], std::uint16_t{0})];
+      own[k].pair += term.pair;
+      own[k].with_class += term.with_class;
+    }
+  }
+  std::copy(own, own + together, out);
 }
 
 void SmallCounter::joint(const SmallRows& rows, const SmallPair (&pairs)[together], bool with_entropy,

@@ -12,6 +12,7 @@
 
 #include <sheaf/array.hpp>
 
+#include "information/ops.hpp"
 #include "information/ordered.hpp"
 
 namespace sheaf::information {
@@ -53,6 +54,17 @@ class SmallRows {
   std::vector<std::uint16_t> steps_;  ///< what each row adds to its entry
   std::vector<double> information_[2], conditional_;
   std::vector<Both> both_[2];
+};
+
+/// Sums of c log2 c by entry: what a joint state adds to both.
+class SmallSums {
+ public:
+  SmallSums() = default;
+  SmallSums(const SmallRows& rows, const FixedLog& log);
+  const JointSums* terms() const { return terms_.data(); }
+
+ private:
+  std::vector<JointSums> terms_;
 };
 
 /// The groups of rows that a partner makes, alone or with the class, in FEAST's order.
@@ -111,6 +123,10 @@ class SmallCounter {
 
   /// I(SJ;Y) and, where wanted, H(SJ,Y).
   void joint(const SmallRows& rows, const SmallPair (&pairs)[together], bool with_entropy, PairTerms (&out)[together]);
+
+  /// Order-free sums: rows take their joint states as they come.
+  void sums(const SmallRows& rows, const SmallSums& terms, const SmallPair (&pairs)[together],
+            JointSums (&out)[together]);
 
   /// I(J;Y|S). `sorted`: the rows by the candidate's states.
   double beyond(const SmallRows& rows, const SmallPair& pair, const std::uint8_t* sorted, const SmallGroups& alone,

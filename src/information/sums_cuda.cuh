@@ -94,8 +94,11 @@ __global__ void __launch_bounds__(table_threads) table_pairs(TableView view, con
   if (threadIdx.x == 0) out[blockIdx.x] = {of_pair, of_class};
 }
 
-/// A partner in the order of the examples.
+/// A partner in the order of the examples; where `rows` is given, of those examples alone, and the sums are what the
+/// others add.
 struct PartnerView {
+  const std::uint32_t* rows;
+  std::int64_t row_count;
   const std::uint32_t* codes;
   const std::uint32_t* with_class;    ///< joint state with the class
   const std::uint32_t* counts;        ///< of each state
@@ -133,21 +136,23 @@ __global__ void __launch_bounds__(scratch_threads)
     std::uint32_t* with_class = own + partner.states * width;
     std::int64_t of_pair = 0;
     std::int64_t of_class = 0;
-    for (std::int64_t i = threadIdx.x; i < view.rows; i += scratch_threads) {
+    for (std::int64_t k = threadIdx.x; k < partner.row_count; k += scratch_threads) {
+      const std::uint32_t i = partner.rows[k];
       const std::uint32_t weight = view.weights == nullptr ? 1 : view.weights[i];
-      of_pair += grow(view.log, own + partner.codes[i] * width + x[i], weight);
-      of_class += grow(view.log, with_class + partner.with_class[i] * width + x[i], weight);
+      of_pair += grow(view.log, own + partner.codes[k] * width + x[i], weight);
+      of_class += grow(view.log, with_class + partner.with_class[k] * width + x[i], weight);
     }
     __threadfence();
     __syncthreads();
-    for (std::int64_t i = threadIdx.x; i < view.rows; i += scratch_threads) {
-      own[partner.codes[i] * width + x[i]] = 0;
-      with_class[partner.with_class[i] * width + x[i]] = 0;
+    for (std::int64_t k = threadIdx.x; k < partner.row_count; k += scratch_threads) {
+      const std::uint32_t i = partner.rows[k];
+      own[partner.codes[k] * width + x[i]] = 0;
+      with_class[partner.with_class[k] * width + x[i]] = 0;
     }
     __threadfence();
     of_pair = block_sum<scratch_threads>(of_pair);
     of_class = block_sum<scratch_threads>(of_class);
-    if (threadIdx.x == 0) out[p] = {of_pair, of_class};
+    if (threadIdx.x == 0) out[p] = {partner.sum + of_pair, partner.class_sum + of_class};
     __syncthreads();
   }
 }

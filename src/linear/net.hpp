@@ -24,6 +24,11 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
 /// What the model without features is for each path.
 std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals);
 
+/// Features that may be updated at once, for the row weights of a sheaf whose tables are loaded; see net_parallel.cpp.
+template <class T>
+std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
+                               std::span<const double> totals, std::int64_t features);
+
 /// Part of a path: its alphas, and where it begins.
 struct NetStretch {
   std::int32_t path = 0;
@@ -54,7 +59,8 @@ class NetRun {
   NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
          bool keep_weights, const UseNets<T>& use);
 
-  void run();
+  /// Trains some paths of the sheaf.
+  void run(std::span<const std::int32_t> paths);
   /// For each path: the smallest alpha at which no feature has a weight.
   std::vector<double> largest_alphas();
 
@@ -66,7 +72,7 @@ class NetRun {
   double alpha_of(const NetCourse& course) const;
   double tolerance_of(const NetCourse& course) const;
   std::int32_t most_lanes() const;
-  void plan_stretches();
+  void plan_stretches(std::span<const std::int32_t> paths);
   void run_stretches(std::int32_t first, std::int32_t last);
   void begin(std::int32_t first, std::int32_t last);
   void begin_fresh();
@@ -94,13 +100,13 @@ class NetRun {
   std::unique_ptr<LinearOps<T>> linear_;
   std::unique_ptr<NetOps<T>> ops_;
   std::vector<NetStretch> stretches_;
+  std::int32_t parallel_ = 1;
   std::int32_t heads_ = 0;  // the first stretches, whose models others begin with
   std::vector<NetCourse> courses_;
   std::vector<FeatureSums> sums_;
   Block<T> w_, g_, z_, u_;
   Block<T> held_w_, held_z_, held_u_;
   std::vector<NetCourse> held_;
-  Stage* stage_ = nullptr;
 };
 
 }  // namespace sheaf::linear

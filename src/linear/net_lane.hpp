@@ -55,6 +55,49 @@ struct LaneTask {
   }
 };
 
+/// The tables that models of one sheaf share; pointers to none are null.
+template <class T>
+struct LaneTables {
+  std::int64_t examples;
+  const T* targets;
+  std::int64_t target_columns;
+  const float* weights;
+  std::int64_t weight_columns;
+  const T* factors;
+  const T* means;
+  const T* variances;
+  bool intercept;
+  bool standardise;
+};
+
+template <class T>
+LaneTask<T> lane_task(const LaneTables<T>& tables, std::int32_t rows, std::int32_t target, double total, double center,
+                      double alpha1, double alpha2) {
+  return {tables.examples,
+          tables.targets + target,
+          tables.target_columns,
+          tables.weights != nullptr ? tables.weights + rows : nullptr,
+          tables.weight_columns,
+          total,
+          center,
+          tables.factors,
+          tables.means + rows,
+          tables.variances + rows,
+          tables.weight_columns,
+          alpha1,
+          alpha2,
+          tables.intercept,
+          tables.standardise};
+}
+
+/// What centres feature j and scales it to length 1.
+template <class T>
+SHEAF_HOST_DEVICE inline void normalise(const LaneTask<T>& task, std::int64_t j, T& mean, T& scale) {
+  const T curvature = task.curvature(j);
+  mean = task.intercept ? task.mean(j) : T(0);
+  scale = curvature > 0 ? 1 / std::sqrt(curvature) : T(0);
+}
+
 /// Of a feature with mean `mean`: `squares` from the mean over its stored entries, which have the weight `seen` of
 /// `total`; the others are 0. What only rounding makes of a constant feature is 0.
 SHEAF_HOST_DEVICE inline double variance_of(double mean, double squares, double seen, double total) {
@@ -97,11 +140,19 @@ struct LaneRows {
   T* step = nullptr;
 };
 
+/// Where the entries of a column are.
+struct ColumnPlace {
+  std::int64_t begin = 0;
+  std::int64_t length = 0;
+};
+
 /// The working set and memory for vectors over it.
 template <class T>
 struct LaneFeatures {
   const std::int32_t* list = nullptr;
   std::int32_t count = 0;
+  ColumnPlace* places = nullptr;
+  std::int32_t* active = nullptr;  ///< those that have a weight
   T* w = nullptr;
   T* mean = nullptr;
   T* curvature = nullptr;
@@ -113,7 +164,7 @@ struct LaneFeatures {
 /// Passes between extrapolations, and one.
 inline constexpr int lane_history = 6;
 /// Vectors over rows and over the working set that a lane needs.
-constexpr int lane_row_vectors(bool logistic) { return logistic ? 5 : 3; }
+SHEAF_HOST_DEVICE constexpr int lane_row_vectors(bool logistic) { return logistic ? 5 : 3; }
 inline constexpr int lane_feature_vectors = 6 + lane_history;
 
 template <class T>
@@ -122,9 +173,10 @@ SHEAF_HOST_DEVICE LaneRows<T> lane_rows(T* memory, std::int64_t examples, bool l
           logistic ? memory + 4 * examples : nullptr};
 }
 template <class T>
-SHEAF_HOST_DEVICE LaneFeatures<T> lane_features(const std::int32_t* list, std::int32_t count, T* memory) {
+SHEAF_HOST_DEVICE LaneFeatures<T> lane_features(const std::int32_t* list, std::int32_t count, T* memory,
+                                                ColumnPlace* places, std::int32_t* active) {
   const auto at = [&](std::int64_t k) { return memory + k * count; };
-  return {list, count, at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
+  return {list, count, places, active, at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
 }
 
 enum class LaneOrder : std::uint8_t { active, cyclic, random, parallel };
@@ -145,58 +197,86 @@ struct LaneReport {
   std::int32_t parallel = 1;
 };
 
+/// A member's first entries of a column, fetched before they are needed. Teams that fetch nothing ahead leave it empty.
 template <class T>
-struct SparseColumns {
+struct ColumnAhead {
+  static constexpr int count = 2;
+  std::int32_t rows[count];
+  T values[count];
+};
+
+/// What both kinds of columns do with their entries: entry(e) is {row, value} of the e-th after all columns before.
+template <class Columns, class T>
+struct ColumnWork {
+  template <class Team>
+  SHEAF_HOST_DEVICE ColumnAhead<T> ahead(const Team& team, const ColumnPlace& place) const {
+    ColumnAhead<T> ahead{};
+    if constexpr (Team::fetches_ahead)
+      for (int a = 0; a < ColumnAhead<T>::count; ++a)
+        if (const std::int64_t e = team.rank() + a * team.size(); e < place.length) {
+          ahead.rows[a] = self().row(place, e);
+          ahead.values[a] = self().value(place, e);
+        }
+    return ahead;
+  }
+
+  /// f(row, value) for each entry.
+  template <class Team, class F>
+  SHEAF_HOST_DEVICE void each(const Team& team, const ColumnPlace& place, const ColumnAhead<T>& ahead, F&& f) const {
+    std::int64_t e = team.rank();
+    if constexpr (Team::fetches_ahead)
+      for (int a = 0; a < ColumnAhead<T>::count; ++a, e += team.size())
+        if (e < place.length) f(ahead.rows[a], ahead.values[a]);
+    for (; e < place.length; e += team.size()) f(self().row(place, e), self().value(place, e));
+  }
+  template <class Team, class F>
+  SHEAF_HOST_DEVICE void each(const Team& team, std::int32_t j, F&& f) const {
+    const ColumnPlace place = self().place(j);
+    each(team, place, ahead(team, place), f);
+  }
+
+  template <class Team>
+  SHEAF_HOST_DEVICE T dot(const Team& team, const ColumnPlace& place, const ColumnAhead<T>& ahead, const T* q) const {
+    constexpr int chains = 4;  // several sums at once: a chain of additions waits for each
+    T sums[chains] = {};
+    std::int64_t e = team.rank();
+    if constexpr (Team::fetches_ahead)
+      for (int a = 0; a < ColumnAhead<T>::count; ++a, e += team.size())
+        if (e < place.length) sums[a] += ahead.values[a] * q[ahead.rows[a]];
+    for (; e + (chains - 1) * team.size() < place.length; e += chains * team.size())
+      for (int c = 0; c < chains; ++c)
+        sums[c] += self().value(place, e + c * team.size()) * q[self().row(place, e + c * team.size())];
+    for (; e < place.length; e += team.size()) sums[0] += self().value(place, e) * q[self().row(place, e)];
+    return team.sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  }
+
+ private:
+  SHEAF_HOST_DEVICE const Columns& self() const { return static_cast<const Columns&>(*this); }
+};
+
+template <class T>
+struct SparseColumns : ColumnWork<SparseColumns<T>, T> {
   const std::int64_t* offsets;
   const std::int32_t* rows;
   const T* values;
 
-  template <class Team>
-  SHEAF_HOST_DEVICE T dot(const Team& team, std::int32_t j, const T* q) const {
-    const std::int64_t end = offsets[j + 1];
-    std::int64_t k = offsets[j] + team.rank();
-    T a = 0, b = 0, c = 0, d = 0;  // four sums at once: a chain of additions waits for each
-    for (; k + 3 * team.size() < end; k += 4 * team.size()) {
-      a += values[k] * q[rows[k]];
-      b += values[k + team.size()] * q[rows[k + team.size()]];
-      c += values[k + 2 * team.size()] * q[rows[k + 2 * team.size()]];
-      d += values[k + 3 * team.size()] * q[rows[k + 3 * team.size()]];
-    }
-    for (; k < end; k += team.size()) a += values[k] * q[rows[k]];
-    return team.sum((a + b) + (c + d));
-  }
-  /// f(row, value) for each entry.
-  template <class Team, class F>
-  SHEAF_HOST_DEVICE void each(const Team& team, std::int32_t j, F&& f) const {
-    const std::int64_t end = offsets[j + 1];
-    for (std::int64_t k = offsets[j] + team.rank(); k < end; k += team.size()) f(rows[k], values[k]);
-  }
+  SHEAF_HOST_DEVICE SparseColumns(const std::int64_t* offsets_, const std::int32_t* rows_, const T* values_)
+      : offsets(offsets_), rows(rows_), values(values_) {}
+  SHEAF_HOST_DEVICE ColumnPlace place(std::int32_t j) const { return {offsets[j], offsets[j + 1] - offsets[j]}; }
+  SHEAF_HOST_DEVICE std::int32_t row(const ColumnPlace& place, std::int64_t e) const { return rows[place.begin + e]; }
+  SHEAF_HOST_DEVICE T value(const ColumnPlace& place, std::int64_t e) const { return values[place.begin + e]; }
 };
 
 /// Column-major.
 template <class T>
-struct DenseColumns {
+struct DenseColumns : ColumnWork<DenseColumns<T>, T> {
   const T* values;
-  std::int64_t rows;
+  std::int64_t length;
 
-  template <class Team>
-  SHEAF_HOST_DEVICE T dot(const Team& team, std::int32_t j, const T* q) const {
-    const T* x = values + j * rows;
-    constexpr int chains = 8;
-    T sums[chains] = {};
-    std::int64_t i = team.rank();
-    for (; i + (chains - 1) * team.size() < rows; i += chains * team.size())
-      for (int c = 0; c < chains; ++c) sums[c] += x[i + c * team.size()] * q[i + c * team.size()];
-    T sum = 0;
-    for (; i < rows; i += team.size()) sum += x[i] * q[i];
-    for (int c = 0; c < chains; ++c) sum += sums[c];
-    return team.sum(sum);
-  }
-  template <class Team, class F>
-  SHEAF_HOST_DEVICE void each(const Team& team, std::int32_t j, F&& f) const {
-    const T* x = values + j * rows;
-    for (std::int64_t i = team.rank(); i < rows; i += team.size()) f(static_cast<std::int32_t>(i), x[i]);
-  }
+  SHEAF_HOST_DEVICE DenseColumns(const T* values_, std::int64_t length_) : values(values_), length(length_) {}
+  SHEAF_HOST_DEVICE ColumnPlace place(std::int32_t j) const { return {j * length, length}; }
+  SHEAF_HOST_DEVICE std::int32_t row(const ColumnPlace&, std::int64_t e) const { return static_cast<std::int32_t>(e); }
+  SHEAF_HOST_DEVICE T value(const ColumnPlace& place, std::int64_t e) const { return values[place.begin + e]; }
 };
 
 template <bool Logistic, class Team, class T, class Columns>
@@ -249,6 +329,7 @@ class LaneSolver {
     intercept_ = intercept;
     over_features([&](std::int32_t k) {
       const std::int64_t j = features_.list[k];
+      features_.places[k] = x_.place(static_cast<std::int32_t>(j));
       features_.w[k] = w[j * stride];
       features_.mean[k] = task_.intercept ? task_.mean(j) : T(0);
       features_.curvature[k] = task_.curvature(j);
@@ -329,16 +410,59 @@ class LaneSolver {
            task_.total;
   }
 
-  SHEAF_HOST_DEVICE T gradient(std::int32_t k) const {
-    return (x_.dot(team_, features_.list[k], rows_.q) + static_cast<T>(shift_ * volume_) * features_.mean[k]) /
+  /// All that a visit needs to know of feature k, but the entries of its column.
+  struct Facts {
+    std::int32_t k;
+    ColumnPlace place;
+    T w, mean, curvature, penalty1, penalty2;
+  };
+  SHEAF_HOST_DEVICE Facts facts(std::int32_t k) const {
+    return {k,
+            features_.places[k],
+            features_.w[k],
+            features_.mean[k],
+            features_.curvature[k],
+            features_.penalty1[k],
+            features_.penalty2[k]};
+  }
+
+  template <class Part>
+  SHEAF_HOST_DEVICE T gradient(const Part& part, const Facts& facts, const ColumnAhead<T>& ahead) const {
+    return (x_.dot(part, facts.place, ahead, rows_.q) + static_cast<T>(shift_ * volume_) * facts.mean) /
            static_cast<T>(task_.total);
+  }
+
+  /// visit(facts, ahead) for features feature(0) .. feature(count - 1), each once. What the next ones need is fetched
+  /// while one is visited, for memory is far and a visit must end before the next can begin.
+  template <class Feature, class Visit>
+  SHEAF_HOST_DEVICE void in_turn(std::int32_t count, const Feature& feature, const Visit& visit) {
+    if (count == 0) return;
+    if constexpr (!Team::fetches_ahead) {
+      for (std::int32_t turn = 0; turn < count; ++turn) visit(facts(feature(turn)), ColumnAhead<T>{});
+    } else {
+      const auto clipped = [&](std::int32_t turn) { return feature(turn < count ? turn : count - 1); };
+      Facts now = facts(feature(0));
+      ColumnAhead<T> entries = x_.ahead(team_, now.place);
+      Facts next = facts(clipped(1));
+      std::int32_t then = clipped(2);
+      for (std::int32_t turn = 0; turn < count; ++turn) {
+        const ColumnAhead<T> next_entries = x_.ahead(team_, next.place);
+        const Facts after = facts(then);
+        then = clipped(turn + 3);
+        visit(now, entries);
+        now = next;
+        entries = next_entries;
+        next = after;
+      }
+    }
   }
 
   /// The duality gap of the problem that has the features of the working set alone.
   SHEAF_HOST_DEVICE double measure() {
     FeatureSums sums;
-    for (std::int32_t k = 0; k < features_.count; ++k)
-      sums.add(gradient(k), features_.w[k], features_.penalty1[k], features_.penalty2[k], features_.curvature[k]);
+    in_turn(features_.count, All{}, [&](const Facts& facts, const ColumnAhead<T>& ahead) {
+      sums.add(gradient(team_, facts, ahead), facts.w, facts.penalty1, facts.penalty2, facts.curvature);
+    });
     epochs_ += 1;
     if constexpr (Logistic) {
       sums_.loss = sum_rows([&](std::int64_t i) {
@@ -400,40 +524,41 @@ class LaneSolver {
     team_.sync();
   }
 
-  /// Visits feature k; returns what the step gains.
-  SHEAF_HOST_DEVICE double visit(std::int32_t k) {
-    const T curvature = features_.curvature[k];
-    if (!(curvature > 0)) return 0;
-    const T old = features_.w[k];
-    const T divisor = curvature + features_.penalty2[k];
-    const T w = shrunken(gradient(k) + curvature * old, features_.penalty1[k], divisor);
-    const T step = w - old;
+  /// Moves a feature's weight to where it is best; returns what that gains.
+  SHEAF_HOST_DEVICE double visit(const Facts& facts, const ColumnAhead<T>& ahead) {
+    if (!(facts.curvature > 0)) return 0;
+    const T divisor = facts.curvature + facts.penalty2;
+    const T w = shrunken(gradient(team_, facts, ahead) + facts.curvature * facts.w, facts.penalty1, divisor);
+    const T step = w - facts.w;
     if (step == 0) return 0;
-    team_.sync();  // everybody has read the old weight
-    apply(team_, k, step, w);
-    shift_ += double(step) * double(features_.mean[k]);
+    team_.sync();  // everybody has read the old residuals
+    apply(facts, ahead, step, w);
     team_.sync();
     return double(divisor) * double(step) * double(step) / 2;
   }
 
-  template <class Part>
-  SHEAF_HOST_DEVICE void apply(const Part& part, std::int32_t k, T step, T w) {
-    if (part.rank() == 0) features_.w[k] = w;
+  SHEAF_HOST_DEVICE void apply(const Facts& facts, const ColumnAhead<T>& ahead, T step, T w) {
+    if (team_.rank() == 0) features_.w[facts.k] = w;
     T* q = rows_.q;
     const T* s = rows_.s;
-    x_.each(part, features_.list[k], [&](std::int32_t i, T value) { q[i] -= step * s[i] * value; });
+    x_.each(team_, facts.place, ahead, [&](std::int32_t i, T value) { q[i] -= step * s[i] * value; });
+    shift_ += double(step) * double(facts.mean);
   }
 
   SHEAF_HOST_DEVICE double visit_all() {
     double gained = 0;
-    for (std::int32_t k = 0; k < features_.count; ++k) gained += visit(k);
+    in_turn(features_.count, All{},
+            [&](const Facts& facts, const ColumnAhead<T>& ahead) { gained += visit(facts, ahead); });
     epochs_ += 1;
     return gained;
   }
 
   SHEAF_HOST_DEVICE double visit_random() {
     double gained = 0;
-    for (std::int32_t turn = 0; turn < features_.count; ++turn) gained += visit(drawn(turn));
+    for (std::int32_t turn = 0; turn < features_.count; ++turn) {
+      const Facts now = facts(drawn(turn));
+      gained += visit(now, x_.ahead(team_, now.place));
+    }
     epochs_ += 1;
     return gained;
   }
@@ -444,9 +569,75 @@ class LaneSolver {
     return static_cast<std::int32_t>(mixed(rules_.seed ^ mixed(draw)) % static_cast<std::uint64_t>(features_.count));
   }
 
-  SHEAF_HOST_DEVICE double visit_nonzero() {
+  /// All features once, `parallel_` of them at a time, in an order drawn anew: start + turn * stride modulo their number.
+  /// Steps of one time are computed from the same residuals, so that together they may go too far: then half as many
+  /// are taken at once from then on, and the work goes on from the last weights that were good.
+  SHEAF_HOST_DEVICE double visit_parallel() {
+    const auto count = static_cast<std::uint64_t>(features_.count);
+    const std::uint64_t draw = mixed(rules_.seed ^ mixed(static_cast<std::uint64_t>(epochs_)));
+    const std::uint64_t start = draw % count;
+    std::uint64_t stride = mixed(draw) % count;
+    while (!coprime(stride, count)) stride = (stride + 1) % count;
+    const double before = model_value();
+    remember(0);
+    over_rows([&](std::int64_t i) { rows_.before[i] = rows_.q[i]; });
+    const double shift = shift_;
+    team_.sync();
+    for (std::int32_t first = 0; first < features_.count; first += parallel_) {
+      const std::int32_t size = first + parallel_ < features_.count ? parallel_ : features_.count - first;
+      const auto feature = [&](std::int32_t turn) {
+        return static_cast<std::int32_t>((start + static_cast<std::uint64_t>(first + turn) * stride) % count);
+      };
+      take_together(size, feature);
+    }
+    epochs_ += 1;
+    const double gain = before - model_value();
+    if (gain >= 0) return gain;
+    parallel_ = parallel_ > 1 ? parallel_ / 2 : 1;
+    over_features([&](std::int32_t k) { features_.w[k] = features_.history[k]; });
+    over_rows([&](std::int64_t i) { rows_.q[i] = rows_.before[i]; });
+    shift_ = shift;
+    team_.sync();
+    return HUGE_VAL;
+  }
+
+  SHEAF_HOST_DEVICE static bool coprime(std::uint64_t a, std::uint64_t b) {
+    while (a != 0) {
+      const std::uint64_t rest = b % a;
+      b = a;
+      a = rest;
+    }
+    return b == 1;
+  }
+
+  /// The steps stand where the second of the remembered weights would.
+  template <class Feature>
+  SHEAF_HOST_DEVICE void take_together(std::int32_t size, const Feature& feature) {
+    T* steps = features_.history + features_.count;
+    const auto part = team_.part();
+    for (std::int32_t turn = team_.part_rank(); turn < size; turn += team_.parts()) {
+      const Facts now = facts(feature(turn));
+      T w = 0;
+      if (now.curvature > 0)
+        w = shrunken(gradient(part, now, x_.ahead(part, now.place)) + now.curvature * now.w, now.penalty1,
+                     now.curvature + now.penalty2);
+      if (part.rank() == 0) steps[turn] = w - now.w;
+    }
+    team_.sync();
+    for (std::int32_t turn = 0; turn < size; ++turn) {
+      const T step = steps[turn];
+      if (step == 0) continue;
+      const Facts now = facts(feature(turn));
+      apply(now, x_.ahead(team_, now.place), step, now.w + step);
+      team_.sync();
+    }
+    team_.sync();
+  }
+
+  SHEAF_HOST_DEVICE double visit_active(std::int32_t count) {
     double gained = 0;
-    team_.for_nonzero(features_.w, features_.count, [&](std::int32_t k) { gained += visit(k); });
+    in_turn(count, [&](std::int32_t turn) { return features_.active[turn]; },
+            [&](const Facts& facts, const ColumnAhead<T>& ahead) { gained += visit(facts, ahead); });
     epochs_ += 1;
     return gained;
   }
@@ -459,6 +650,9 @@ class LaneSolver {
       double gained = 0;
       if (rules_.order == LaneOrder::random) {
         gained = visit_random();
+      } else if (rules_.order == LaneOrder::parallel) {
+        gained = visit_parallel();
+        if (gained == HUGE_VAL) continue;  // taken back
       } else {
         gained = visit_all();
         if (rules_.order == LaneOrder::active) gained += refine(little);
@@ -473,14 +667,21 @@ class LaneSolver {
   SHEAF_HOST_DEVICE double refine(double little) {
     double gained = 0;
     remember(0);
+    const std::int32_t count = list_active();
     for (int turn = 1; turn < lane_history; ++turn) {
-      const double more = visit_nonzero();
+      const double more = visit_active(count);
       gained += more;
       // Within a Newton step more precision is lost on the next one; without, slow passes are what a leap is for.
       if (more <= (Logistic ? little * 0.1 : 0)) return gained;
       remember(turn);
     }
     return gained + extrapolate();
+  }
+
+  SHEAF_HOST_DEVICE std::int32_t list_active() const {
+    const std::int32_t count = team_.list_nonzero(features_.w, features_.count, features_.active);
+    team_.sync();
+    return count;
   }
 
   SHEAF_HOST_DEVICE void remember(int turn) {
@@ -507,8 +708,8 @@ class LaneSolver {
       const T w = static_cast<T>(mixed_weight);
       const T step = w - last[k];
       if (step == 0) continue;
-      apply(team_, k, step, w);
-      shift_ += double(step) * double(features_.mean[k]);
+      const Facts here = facts(k);
+      apply(here, x_.ahead(team_, here.place), step, w);
       team_.sync();
     }
     epochs_ += 1;
@@ -615,11 +816,12 @@ class LaneSolver {
     T* fresh = Logistic ? rows_.step : rows_.q;
     over_rows([&](std::int64_t i) { fresh[i] = 0; });
     team_.sync();
-    team_.for_nonzero(features_.w, features_.count, [&](std::int32_t k) {
-      const T weight = features_.w[k];
-      x_.each(team_, features_.list[k], [&](std::int32_t i, T value) { fresh[i] += weight * value; });
-      team_.sync();
-    });
+    in_turn(list_active(), [&](std::int32_t turn) { return features_.active[turn]; },
+            [&](const Facts& facts, const ColumnAhead<T>& ahead) {
+              const T weight = facts.w;
+              x_.each(team_, facts.place, ahead, [&](std::int32_t i, T value) { fresh[i] += weight * value; });
+              team_.sync();
+            });
     over_features([&](std::int32_t k) { w[features_.list[k] * stride] = features_.w[k]; });
     if constexpr (Logistic) {
       over_rows([&](std::int64_t i) { rows_.z[i] = fresh[i]; });
@@ -660,6 +862,11 @@ class LaneSolver {
            }) /
            task_.total;
   }
+
+  /// The order of all features.
+  struct All {
+    SHEAF_HOST_DEVICE std::int32_t operator()(std::int32_t turn) const { return turn; }
+  };
 
   static constexpr double center_precision = sizeof(T) == 4 ? 1e-6 : 1e-13;
   static constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;

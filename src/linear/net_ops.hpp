@@ -13,6 +13,9 @@
 
 namespace sheaf::linear {
 
+/// The largest second derivative of a loss by the decision value.
+inline double largest_bend(Loss loss) { return loss == Loss::logistic ? 0.25 : 1; }
+
 /// What a lane trains, apart from its vectors.
 struct NetLane {
   std::int32_t rows = 0;
@@ -59,6 +62,9 @@ class NetOps {
 
   /// Row weights, targets, penalty factors, and the moments of all features under each column of row weights.
   virtual void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) = 0;
+  /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 where that is 0), for
+  /// the first columns of row weights.
+  virtual void normalisers(BlockView<T> means, BlockView<T> scales) = 0;
   /// From now on, column t of every block belongs to lanes[t].
   virtual void choose_lanes(std::span<const NetLane> lanes) = 0;
   /// What the features of each lane say about its gap, from blocks w and g.

@@ -10,17 +10,24 @@ namespace {
 
 /// A team of one.
 struct Single {
+  static constexpr bool fetches_ahead = false;
   static constexpr std::int32_t rank() { return 0; }
   static constexpr std::int32_t size() { return 1; }
+  static constexpr std::int32_t part_rank() { return 0; }
+  static constexpr std::int32_t parts() { return 1; }
+  static Single part() { return {}; }
   static void sync() {}
   template <class V>
   static V sum(V value) {
     return value;
   }
-  template <class T, class F>
-  static void for_nonzero(const T* w, std::int32_t count, F&& f) {
+  /// The places of what is not 0; returns their number.
+  template <class T>
+  static std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) {
+    std::int32_t found = 0;
     for (std::int32_t k = 0; k < count; ++k)
-      if (w[k] != 0) f(k);
+      if (w[k] != 0) places[found++] = k;
+    return found;
   }
 };
 
@@ -50,30 +57,21 @@ class CpuNetOps final : public NetOps<T> {
     factors_ = converted<T, double>(sheaf.penalty_factors, threads_);
     intercept_ = params.intercept;
     standardise_ = params.standardise;
+    bend_ = largest_bend(params.loss);
     with_columns([&](const auto& x) { take_moments(x, totals); });
+  }
+
+  void normalisers(BlockView<T> means, BlockView<T> scales) override {
+    for (std::int32_t c = 0; c < means.tasks; ++c) {
+      const auto task = task_of({c, 0, 0, 0, 1, 0});
+      for (std::int64_t j = 0; j < features_; ++j)
+        normalise(task, j, means.data[j * means.stride + c], scales.data[j * scales.stride + c]);
+    }
   }
 
   void choose_lanes(std::span<const NetLane> lanes) override {
     tasks_.clear();
-    for (const NetLane& lane : lanes) {
-      LaneTask<T> task;
-      task.examples = rows_;
-      task.targets = targets_.data() + lane.target;
-      task.target_stride = target_columns_;
-      task.weights = weights_ != nullptr ? weights_ + lane.rows : nullptr;
-      task.weight_stride = weight_columns_;
-      task.total = lane.total;
-      task.center = lane.center;
-      task.factors = factors_.size() > 0 ? factors_.data() : nullptr;
-      task.means = means_.data() + lane.rows;
-      task.variances = variances_.data() + lane.rows;
-      task.feature_stride = weight_columns_;
-      task.alpha1 = lane.alpha1;
-      task.alpha2 = lane.alpha2;
-      task.intercept = intercept_;
-      task.standardise = standardise_;
-      tasks_.push_back(task);
-    }
+    for (const NetLane& lane : lanes) tasks_.push_back(task_of(lane));
     sets_.resize(tasks_.size());
   }
 
@@ -89,7 +87,7 @@ class CpuNetOps final : public NetOps<T> {
           const auto& task = tasks_[t];
           const auto at = static_cast<std::int64_t>(t);
           here[t].add(double(blocks.g.data[j * blocks.g.stride + at]) / task.total,
-                      blocks.w.data[j * blocks.w.stride + at], task.penalty1(j), task.penalty2(j), task.curvature(j));
+                      blocks.w.data[j * blocks.w.stride + at], task.penalty1(j), task.penalty2(j), task.curvature(j) * bend_);
         }
     });
     std::fill(out.begin(), out.end(), FeatureSums{});
@@ -163,6 +161,12 @@ class CpuNetOps final : public NetOps<T> {
         for (std::int64_t j = part * tile; j < end; ++j) result[j * x.rows + i] = x.values[i * x.columns + j];
     });
     return result;
+  }
+
+  LaneTask<T> task_of(const NetLane& lane) const {
+    const LaneTables<T> tables{rows_,           targets_.data(), target_columns_,   weights_,   weight_columns_,
+                               factors_.data(), means_.data(),   variances_.data(), intercept_, standardise_};
+    return lane_task(tables, lane.rows, lane.target, lane.total, lane.center, lane.alpha1, lane.alpha2);
   }
 
   template <class F>
@@ -245,7 +249,10 @@ class CpuNetOps final : public NetOps<T> {
     Array<T> over_rows(rows_ * lane_row_vectors(Logistic));
     Array<T> over_features(size * lane_feature_vectors);
     const auto vectors = lane_rows(over_rows.data(), rows_, Logistic);
-    const auto working = lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data());
+    Array<ColumnPlace> places(size);
+    Array<std::int32_t> active(size);
+    const auto working = lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data(), places.data(),
+                                       active.data());
     LaneSolver<Logistic, Single, T, Columns> solver(single_, x, tasks_[lane], vectors, working, order.rules);
     return solver.run(blocks.w.data + order.lane, blocks.z.data + order.lane, blocks.u.data + order.lane,
                       blocks.w.stride, order.intercept, order.tolerance);
@@ -259,6 +266,7 @@ class CpuNetOps final : public NetOps<T> {
   const float* weights_ = nullptr;
   Array<T> targets_, factors_, means_, variances_;
   bool intercept_ = true, standardise_ = false;
+  double bend_ = 1;
   std::vector<LaneTask<T>> tasks_;
   std::vector<std::vector<std::int32_t>> sets_;
   Single single_;

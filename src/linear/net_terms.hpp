@@ -72,6 +72,10 @@ SHEAF_HOST_DEVICE inline double primal_of(const FeatureSums& features, const Row
   return rows.loss + features.lasso + features.ridge / 2;
 }
 
+/// Features without a penalty make dual points impossible until their gradients are 0: until then what each of them
+/// could still gain counts as well.
+SHEAF_HOST_DEVICE inline double rest_of(double gap, double free) { return (gap > 0 ? gap : 0) + free; }
+
 SHEAF_HOST_DEVICE inline double squared_gap(const FeatureSums& features, const RowSums& rows) {
   const double kept = rows.products - rows.squares / 2 - features.excess;
   const double norm = rows.squares + features.ridge;
@@ -82,8 +86,7 @@ SHEAF_HOST_DEVICE inline double squared_gap(const FeatureSums& features, const R
     scale = scale > most ? most : (scale < -most ? -most : scale);
   }
   const double shrunk = scale * rows.products - scale * scale / 2 * norm;
-  const double gap = primal_of(features, rows) - (kept > shrunk ? kept : shrunk) + features.free;
-  return gap > 0 ? gap : 0;
+  return rest_of(primal_of(features, rows) - (kept > shrunk ? kept : shrunk), features.free);
 }
 
 /// `entropy`: that of the residuals times feasible_scale(ratio).
@@ -91,8 +94,7 @@ SHEAF_HOST_DEVICE inline double logistic_gap(const FeatureSums& features, const 
   const double scale = features.ratio < HUGE_VAL ? feasible_scale(features.ratio) : 0;
   const double kept = rows.entropy - features.excess;
   const double shrunk = entropy - scale * scale / 2 * features.ridge;
-  const double gap = primal_of(features, rows) - (kept > shrunk ? kept : shrunk) + features.free;
-  return gap > 0 ? gap : 0;
+  return rest_of(primal_of(features, rows) - (kept > shrunk ? kept : shrunk), features.free);
 }
 
 /// -a log a - (1 - a) log(1 - a).

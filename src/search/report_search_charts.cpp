@@ -55,7 +55,7 @@ std::vector<std::int64_t> summed_confusion(const SearchResult& r) {
 
 }  // namespace
 
-std::string score_curve(const SearchResult& r) {
+std::string score_curve(const SearchResult& r, std::string_view axis) {
   const auto metric = *r.options.score;
   const auto& costs = r.options.costs;
   std::vector<Summarised> summaries;
@@ -63,7 +63,7 @@ std::string score_curve(const SearchResult& r) {
   const auto x = cost_axis(costs);
   const auto y = score_axis(r, summaries);
   Chart chart(half, height, "Score of each cost");
-  chart.bottom_axis(x, top, bottom, "C (log scale)");
+  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", axis));
   chart.left_axis(y, left, right, info(metric).title);
   std::vector<Point> upper, lower, middle;
   for (std::size_t c = 0; c < costs.size(); ++c) {
@@ -80,8 +80,8 @@ std::string score_curve(const SearchResult& r) {
     for (const double score : r.scores(c, metric))
       if (std::isfinite(score)) chart.dot(x(costs[c]), y(score), 2.5, "grey");
     chart.dot(middle[c].x, middle[c].y, 4.5, "f0",
-              fmt::format("C = {:.6g}: {:.4f}, deviation {:.4f}, standard error {:.4f}", costs[c], summaries[c].mean,
-                          summaries[c].deviation, summaries[c].standard_error));
+              fmt::format("{} = {:.6g}: {:.4f}, deviation {:.4f}, standard error {:.4f}", axis, costs[c],
+                          summaries[c].mean, summaries[c].deviation, summaries[c].standard_error));
   }
   chart.dot(middle[r.chosen.chosen].x, middle[r.chosen.chosen].y, 9, "ring");
   return chart.finish();

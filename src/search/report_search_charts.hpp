@@ -12,7 +12,8 @@
 namespace sheaf::report {
 
 /// Mean score of each cost with one standard deviation to each side, every split as a dot, the chosen cost ringed.
-std::string score_curve(const SearchResult& result);
+/// `axis` says what stands for the costs.
+std::string score_curve(const SearchResult& result, std::string_view axis = "C");
 /// Two classes: the mean curve of the chosen cost over the splits, with one standard deviation to each side. Empty
 /// where no split tests both classes.
 std::string mean_roc(const SearchResult& result);

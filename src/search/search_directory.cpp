@@ -1,5 +1,6 @@
 #include <sheaf/search_directory.hpp>
 
+#include <filesystem>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -55,7 +56,7 @@ std::optional<std::string> liblinear_text(const LinearModel& model) {
 struct SearchDirectory::State {
   State(std::string path, Existing existing)
       : folder(std::move(path), existing,
-               {"results.json", "scores.csv", "report.html", "model.txt", "model.liblinear"}),
+               {"results.json", "scores.csv", "report.html", "model.txt", "model.liblinear", "model.libsvm"}),
         journal(folder.journal()) {
     if (existing != Existing::resume) journal.clear();
   }
@@ -72,8 +73,10 @@ SearchDirectory::~SearchDirectory() {
 
 void SearchDirectory::begin(const SearchSettings& settings) {
   const auto& s = settings;
-  if (state_->folder.begin(search::settings_json({s.command, s.data, s.reading, s.device, s.precision, s.seed},
-                                                 options_json(decided(s.options)))))
+  auto json = search::settings_json({s.command, s.data, s.reading, s.device, s.precision, s.seed},
+                                    options_json(decided(s.options)));
+  json["family"] = s.family.empty() ? Json() : Json::parse(s.family);
+  if (state_->folder.begin(json))
     state_->journal.clear();
 }
 
@@ -87,6 +90,19 @@ void SearchDirectory::finish(const SearchResult& result) const {
   const auto file = [&](const char* name) { return state_->folder.file(name); };
   save_model(result.model, file("model.txt"));
   if (const auto text = liblinear_text(result.model)) write_text_file(file("model.liblinear"), *text);
+  write_text_file(file("scores.csv"), search_csv(result));
+  write_text_file(file("report.html"), search_html(result));
+  write_text_file(file("results.json"), search_json(result));
+}
+
+void SearchDirectory::finish(const SvmSearchResult& result) const {
+  const auto file = [&](const char* name) { return state_->folder.file(name); };
+  save_svm(result.model, file("model.txt"));
+  try {
+    write_text_file(file("model.libsvm"), format_svm(result.model, SvmFormat::libsvm));
+  } catch (const Error&) {  // classes that are no integers, or one against the rest
+    std::filesystem::remove(file("model.libsvm"));
+  }
   write_text_file(file("scores.csv"), search_csv(result));
   write_text_file(file("report.html"), search_html(result));
   write_text_file(file("results.json"), search_json(result));

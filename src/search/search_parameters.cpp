@@ -11,10 +11,10 @@ namespace {
 
 using Row = Parameter<SearchOptions>;
 
-double parse_positive(std::string_view name, std::string_view text) {
-  const auto value = parse_number<double>(name, text, {0, std::numeric_limits<double>::max()});
-  if (value == 0) fail_usage("{} must be more than 0", name);
-  return value;
+double parse_cost(std::string_view text, std::string_view name) {
+  const auto cost = parse_number<double>(name, text, {0, std::numeric_limits<double>::max()});
+  if (cost == 0) fail_usage("{} must be more than 0", name);
+  return cost;
 }
 
 std::vector<std::string_view> parts(std::string_view text, char between) {
@@ -28,12 +28,13 @@ std::vector<std::string_view> parts(std::string_view text, char between) {
 }
 
 /// Rounded to 12 digits, so that decades come out as 0.01 and not as 0.010000000000000002.
-double rounded(double value) { return parse_positive("", fmt::format("{:.12g}", value)); }
+double rounded(double cost) { return parse_cost(fmt::format("{:.12g}", cost), "cost"); }
 
-std::vector<double> log_range(std::string_view name, const std::vector<std::string_view>& ends, std::string_view text) {
+std::vector<double> log_range(const std::vector<std::string_view>& ends, std::string_view text,
+                              std::string_view name) {
   if (ends.size() != 3) fail_usage("{} takes numbers A,B,C or a range LOW:HIGH:COUNT, not '{}'", name, text);
-  const double low = parse_positive(name, ends[0]);
-  const double high = parse_positive(name, ends[1]);
+  const double low = parse_cost(ends[0], name);
+  const double high = parse_cost(ends[1], name);
   const auto count = parse_number<std::int32_t>(fmt::format("the count of a {} range", name), ends[2], {2, 10000});
   if (high <= low) fail_usage("{} {}: the second number must be larger than the first", name, text);
   std::vector<double> costs{low};
@@ -80,14 +81,12 @@ Row score_row() {
 
 std::vector<double> default_costs() { return parse_costs("0.001:1000:7"); }
 
-std::vector<double> parse_costs(std::string_view text) { return parse_positive_list("cost", text); }
-
-std::vector<double> parse_positive_list(std::string_view name, std::string_view text) {
+std::vector<double> parse_costs(std::string_view text, std::string_view name) {
   std::vector<double> costs;
   if (text.find(':') != std::string_view::npos)
-    costs = log_range(name, parts(text, ':'), text);
+    costs = log_range(parts(text, ':'), text, name);
   else
-    for (const auto part : parts(text, ',')) costs.push_back(parse_positive(name, part));
+    for (const auto part : parts(text, ',')) costs.push_back(parse_cost(part, name));
   std::sort(costs.begin(), costs.end());
   costs.erase(std::unique(costs.begin(), costs.end()), costs.end());
   return costs;

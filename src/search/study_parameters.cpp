@@ -37,7 +37,7 @@ Row like_search(std::string_view name, const std::string& help, const std::strin
 
 Row alphas_row() {
   auto set = [](StudyOptions& options, std::string_view text) {
-    auto more = parse_positive_list("alphas", text);
+    auto more = parse_costs(text, "alphas");
     options.alphas.insert(options.alphas.end(), more.begin(), more.end());
   };
   return {"alphas",

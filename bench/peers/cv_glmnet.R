@@ -1,0 +1,21 @@
+# cv.glmnet on a dense table: 100 lambdas x given folds, as many processes as asked for.
+# Arguments: table (labels first, comma-separated), family, folds (one number a row), processes, repeats.
+# Prints the seconds of the fastest repeat, the number of lambdas, the best lambda and its score.
+arguments <- commandArgs(trailingOnly = TRUE)
+suppressPackageStartupMessages(library(glmnet))
+table <- as.matrix(read.csv(arguments[1], header = FALSE))
+y <- table[, 1]
+x <- table[, -1]
+fold <- scan(arguments[3], quiet = TRUE) + 1
+processes <- as.integer(arguments[4])
+parallel <- processes > 1 && requireNamespace("doParallel", quietly = TRUE)
+if (parallel) doParallel::registerDoParallel(processes)
+family <- arguments[2]
+if (family == "binomial") y <- factor(y)
+best <- Inf
+for (turn in seq_len(as.integer(arguments[5]))) {
+  best <- min(best, system.time(
+    fit <- cv.glmnet(x, y, family = family, foldid = fold, nlambda = 100, parallel = parallel)
+  )[["elapsed"]])
+}
+cat(best, length(fit$lambda), fit$lambda.min, min(fit$cvm), if (parallel) processes else 1, "\n")

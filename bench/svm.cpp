@@ -1,0 +1,322 @@
+// Kernel machines as sheaves: one training beside LIBSVM's on the same rows, a search beside its slowest model, and how
+// time grows.
+//
+//   bench_svm fit FILE --cost C --gamma G    time, ratio, objective, support vectors; accuracy on FILE.t where it
+//   exists bench_svm search FILE --gamma G          10 costs x 5 folds as one sheaf: time, and its ratio to the slowest
+//   model bench_svm growth                         time over rows and over tasks, on generated tables
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <sheaf/generate.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/splits.hpp>
+#include <sheaf/svm.hpp>
+
+#include "peers/libsvm.hpp"
+#include "plot.hpp"
+#include "program.hpp"
+#include "timing.hpp"
+
+namespace sheaf::bench {
+namespace {
+
+struct Options {
+  std::string device = "cpu";
+  int threads = 0;
+  double cost = 1, gamma = 1, tolerance = 1e-3, cache = 2000, divide = 1;
+  bool rest = false, no_peer = false, unit = false;
+  int repeats = 1;
+  std::int64_t rows = 0;
+  std::string plot;
+  std::vector<std::string> files;
+};
+
+Context make_context(const Options& options) {
+  Context::Options inside;
+  inside.device = parse_device(options.device);
+  inside.threads = options.threads;
+  return Context(inside);
+}
+
+/// Each feature to [0, 1] by its extremes.
+void scale_to_unit(DenseMatrix<double>& x) {
+  for (std::int64_t j = 0; j < x.columns; ++j) {
+    double low = 1e300;
+    double high = -1e300;
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      low = std::min(low, x.values[i * x.columns + j]);
+      high = std::max(high, x.values[i * x.columns + j]);
+    }
+    for (std::int64_t i = 0; i < x.rows; ++i)
+      x.values[i * x.columns + j] = high > low ? (x.values[i * x.columns + j] - low) / (high - low) : 0;
+  }
+}
+
+Dataset<double> read(const Options& options, const std::string& file) {
+  ReadOptions storage;
+  storage.storage = options.unit ? Storage::dense : Storage::sparse;
+  auto dataset = read_dataset<double>(make_context(options), file, storage);
+  if (auto* dense = std::get_if<DenseMatrix<double>>(&dataset.x)) {
+    if (options.rows > 0 && options.rows < dense->rows) {  // the first rows
+      dense->rows = options.rows;
+      dense->values =
+          Array<double>::copy_of(dense->values.span().first(static_cast<std::size_t>(options.rows * dense->columns)));
+      dataset.target.classes.resize(static_cast<std::size_t>(options.rows));
+    }
+    scale_to_unit(*dense);
+    return dataset;
+  }
+  for (double& value : std::get<SparseMatrix<double>>(dataset.x).values) value /= options.divide;
+  return dataset;
+}
+
+/// One machine for each pair of classes, or each class against the rest (two classes: one machine).
+SvmSheaf all_classes(const Dataset<double>& dataset, bool rest, double cost) {
+  SvmSheaf sheaf;
+  sheaf.examples = dataset.rows();
+  sheaf.classes = dataset.target.classes;
+  const auto classes = static_cast<std::int32_t>(dataset.target.class_names.size());
+  for (std::int32_t a = 0; a < classes; ++a) {
+    if (rest)
+      sheaf.tasks.push_back({.positive = a, .cost_positive = cost, .cost_negative = cost});
+    else
+      for (std::int32_t b = a + 1; b < classes; ++b)
+        sheaf.tasks.push_back({.positive = a, .negative = b, .cost_positive = cost, .cost_negative = cost});
+  }
+  if (rest && classes == 2) sheaf.tasks.pop_back();
+  return sheaf;
+}
+
+/// The class with most votes, of equal ones the first; the class with the largest value.
+std::int32_t winner(const SvmSheaf& sheaf, std::int32_t classes, const Block<double>& decisions, std::int64_t row) {
+  std::vector<double> scores(static_cast<std::size_t>(classes), 0.0);
+  for (std::int32_t t = 0; t < decisions.tasks(); ++t) {
+    const SvmTask& task = sheaf.tasks[static_cast<std::size_t>(t)];
+    const double value = decisions(row, t);
+    if (task.negative == SvmTask::rest)
+      scores[static_cast<std::size_t>(task.positive)] = value;
+    else
+      scores[static_cast<std::size_t>(value > 0 ? task.positive : task.negative)] += 1;
+  }
+  return static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+}
+
+struct Ours {
+  double seconds = 1e300, processor = 1e300, predict_seconds = 1e300;
+  SvmFits fits;
+};
+
+Ours train(const Options& options, const Dataset<double>& dataset, const SvmSheaf& sheaf) {
+  const Context context = make_context(options);
+  dataset.by_rows(context.device());  // the data are there, as they are for LIBSVM
+  SvmParams params;
+  params.kernel.gamma = options.gamma;
+  params.tolerance = options.tolerance;
+  Ours ours;
+  for (int r = 0; r < options.repeats; ++r) {
+    const double start = now();
+    const double processor = processor_seconds();
+    ours.fits = train_sheaf(context, dataset, sheaf, params);
+    ours.seconds = std::min(ours.seconds, now() - start);
+    ours.processor = std::min(ours.processor, processor_seconds() - processor);
+  }
+  return ours;
+}
+
+void describe_fits(const SvmFits& fits) {
+  std::vector<std::int32_t> rows;
+  std::int64_t iterations = 0;
+  std::int32_t rounds = 0;
+  bool converged = true;
+  for (const SvmFit& fit : fits.tasks) {
+    rows.insert(rows.end(), fit.machine.rows.begin(), fit.machine.rows.end());
+    iterations += fit.iterations;
+    rounds = std::max(rounds, fit.rounds);
+    converged = converged && fit.converged;
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  std::printf("    %zu machines, %zu support vectors, %lld steps, at most %d rounds%s\n", fits.tasks.size(),
+              rows.size(), static_cast<long long>(iterations), rounds, converged ? "" : ", NOT CONVERGED");
+  std::printf("    kernel values computed: %.3e; without sharing: %.3e (%.2f times as many)\n",
+              static_cast<double>(fits.counts.computed), static_cast<double>(fits.counts.unshared),
+              static_cast<double>(fits.counts.unshared) / static_cast<double>(fits.counts.computed));
+}
+
+void fit(const Options& options, const std::string& file) {
+  const auto dataset = read(options, file);
+  std::optional<Dataset<double>> unseen;
+  if (!options.unit && std::filesystem::exists(file + ".t")) unseen = read(options, file + ".t");
+  std::printf("%s: %lld x %lld, C = %g, gamma = %g on %s\n", file.c_str(), static_cast<long long>(dataset.rows()),
+              static_cast<long long>(dataset.features()), options.cost, options.gamma, options.device.c_str());
+  const SvmSheaf sheaf = all_classes(dataset, options.rest, options.cost);
+  Ours ours = train(options, dataset, sheaf);
+  std::printf("  Sheaf  %9.3f s (%.3f s of processors)\n", ours.seconds, ours.processor);
+  describe_fits(ours.fits);
+  double objective = 0;
+  for (const SvmFit& one : ours.fits.tasks) objective += one.objective;
+  std::vector<SvmMachine> machines;
+  for (SvmFit& one : ours.fits.tasks) machines.push_back(std::move(one.machine));
+  const auto right = [&](auto&& class_of) {
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < unseen->rows(); ++i)
+      count +=
+          unseen->target.class_names[static_cast<std::size_t>(unseen->target.classes[static_cast<std::size_t>(i)])] ==
+          dataset.target.class_names[static_cast<std::size_t>(class_of(i))];
+    return 100.0 * static_cast<double>(count) / static_cast<double>(unseen->rows());
+  };
+  if (unseen) {
+    Block<double> decisions;
+    for (int r = 0; r < options.repeats; ++r) {
+      const double start = now();
+      decisions =
+          decision_values(make_context(options), KernelParams{.gamma = options.gamma}, dataset, machines, *unseen);
+      ours.predict_seconds = std::min(ours.predict_seconds, now() - start);
+    }
+    const auto classes = static_cast<std::int32_t>(dataset.target.class_names.size());
+    std::printf("    predicting %lld rows: %.3f s, accuracy %.3f\n", static_cast<long long>(unseen->rows()),
+                ours.predict_seconds, right([&](std::int64_t i) { return winner(sheaf, classes, decisions, i); }));
+  }
+  std::fflush(stdout);
+  if (!have_libsvm() || options.no_peer || options.rest || options.unit) return;
+  const auto& x = std::get<SparseMatrix<double>>(dataset.x);
+  const auto* rows = unseen ? &std::get<SparseMatrix<double>>(unseen->x) : nullptr;
+  const PeerMachines peer =
+      libsvm_fit(x, dataset.target.classes, options.cost, options.gamma, options.tolerance, options.cache, rows);
+  std::printf(
+      "  LIBSVM %9.3f s, %.3f s of a processor (ratios %.2f, %.2f), %lld support vectors, ours %+.1e of its "
+      "objective\n",
+      peer.seconds, peer.processor, peer.seconds / ours.seconds, peer.processor / ours.processor,
+      static_cast<long long>(peer.support_vectors), (objective - peer.objective) / std::abs(peer.objective));
+  if (unseen)
+    std::printf("    predicting: %.3f s (ratio %.2f), accuracy %.3f\n", peer.predict_seconds,
+                peer.predict_seconds / ours.predict_seconds,
+                right([&](std::int64_t i) { return peer.predicted[static_cast<std::size_t>(i)]; }));
+  std::fflush(stdout);
+}
+
+/// Costs 2^-3 .. 2^6 on each of five stratified folds (paper 001, table 7.7).
+SvmSheaf search_sheaf(const Dataset<double>& dataset) {
+  const auto folds = make_splits(dataset.rows(), dataset.target.classes, {}, SplitOptions{}).weights(0, 5, 1);
+  SvmSheaf sheaf = all_classes(dataset, true, 1);
+  const auto machines = sheaf.tasks;
+  sheaf.tasks.clear();
+  sheaf.weight_columns = 5;
+  for (std::int64_t i = 0; i < sheaf.examples; ++i)
+    for (std::int32_t s = 0; s < 5; ++s) sheaf.row_weights.push_back(static_cast<float>(folds.train(i, s)));
+  for (int power = -3; power <= 6; ++power)
+    for (std::int32_t s = 0; s < 5; ++s)
+      for (SvmTask task : machines) {
+        task.rows = s;
+        task.cost_positive = task.cost_negative = std::ldexp(1.0, power);
+        sheaf.tasks.push_back(task);
+      }
+  return sheaf;
+}
+
+void search(const Options& options, const std::string& file) {
+  const auto dataset = read(options, file);
+  const SvmSheaf sheaf = search_sheaf(dataset);
+  std::printf("%s: %lld x %lld, gamma = %g, %zu models on %s\n", file.c_str(), static_cast<long long>(dataset.rows()),
+              static_cast<long long>(dataset.features()), options.gamma, sheaf.tasks.size(), options.device.c_str());
+  const Ours all = train(options, dataset, sheaf);
+  std::printf("  all together %9.3f s\n", all.seconds);
+  describe_fits(all.fits);
+  double slowest = 0;
+  double sum = 0;
+  for (std::size_t t = 0; t < sheaf.tasks.size(); t += 5) {  // the first fold of each cost
+    SvmSheaf one = sheaf;
+    one.tasks = {sheaf.tasks[t]};
+    const Ours alone = train(options, dataset, one);
+    std::printf("  C = %-6g alone %9.3f s, objective apart by %.1e\n", one.tasks[0].cost_positive, alone.seconds,
+                std::abs(alone.fits.tasks[0].objective / all.fits.tasks[t].objective - 1));
+    std::fflush(stdout);
+    slowest = std::max(slowest, alone.seconds);
+    sum += alone.seconds;
+  }
+  std::printf("  all %zu in %.2f times the slowest; one after the other (5 folds alike) %.2f times\n",
+              sheaf.tasks.size(), all.seconds / slowest, 5 * sum / slowest);
+}
+
+Dataset<double> blobs(const Options& options, std::int64_t rows) {
+  GenerateOptions generator;
+  generator.rows = rows;
+  generator.features = 20;
+  return generate<double>(make_context(options), generator).dataset;
+}
+
+void growth(const Options& options) {
+  GrowthCurve by_rows{"rows", {}, {}};
+  GrowthCurve by_tasks{"tasks", {}, {}};
+  Options gentle = options;
+  gentle.gamma = 0.05;
+  for (int factor = 1; factor <= 16; factor *= 2) {
+    const auto dataset = blobs(options, 2000 * factor);
+    const Ours ours = train(gentle, dataset, all_classes(dataset, true, 1));
+    std::printf("  %6lld rows, 1 task   %9.4f s\n", static_cast<long long>(dataset.rows()), ours.seconds);
+    describe_fits(ours.fits);
+    by_rows.factors.push_back(factor);
+    by_rows.seconds.push_back(ours.seconds);
+  }
+  const auto dataset = blobs(options, 8000);
+  const SvmSheaf all = search_sheaf(dataset);
+  for (int factor = 1; factor <= 32; factor *= 2) {
+    SvmSheaf some = all;
+    some.tasks.resize(static_cast<std::size_t>(factor));
+    const Ours ours = train(gentle, dataset, some);
+    std::printf("  %6lld rows, %2d tasks %9.4f s\n", static_cast<long long>(dataset.rows()), factor, ours.seconds);
+    describe_fits(ours.fits);
+    by_tasks.factors.push_back(factor);
+    by_tasks.seconds.push_back(ours.seconds);
+  }
+  if (!options.plot.empty())
+    write_growth(options.plot, "Kernel machines: growth in rows and in tasks", {by_rows, by_tasks});
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Kernel machines beside LIBSVM, and whole searches beside one training");
+  Options options;
+  app.require_subcommand(1);
+  const auto shared = [&](CLI::App* command) {
+    command->add_option("--device", options.device, "cpu, cuda, cuda:N");
+    command->add_option("--threads", options.threads, "CPU threads (0: all)");
+    command->add_option("--cost", options.cost, "C");
+    command->add_option("--gamma", options.gamma, "of the RBF kernel");
+    command->add_option("--tolerance", options.tolerance, "eps");
+    command->add_option("--divide", options.divide, "divide all features by");
+    command->add_flag("--unit", options.unit, "scale each feature to [0, 1] (dense)");
+    command->add_option("--rows", options.rows, "only so many (with --unit)");
+    command->add_option("--repeats", options.repeats, "best of how many");
+  };
+  auto* single = app.add_subcommand("fit", "one training beside LIBSVM");
+  shared(single);
+  single->add_flag("--rest", options.rest, "each class against the rest");
+  single->add_flag("--no-peer", options.no_peer, "without LIBSVM");
+  single->add_option("--cache", options.cache, "megabytes of LIBSVM's cache");
+  single->add_option("files", options.files, "data")->required();
+  auto* grid = app.add_subcommand("search", "10 costs x 5 folds as one sheaf");
+  shared(grid);
+  grid->add_option("files", options.files, "data")->required();
+  auto* curves = app.add_subcommand("growth", "time over rows and over tasks");
+  shared(curves);
+  curves->add_option("--plot", options.plot, "SVG to write");
+  CLI11_PARSE(app, argc, argv);
+  if (single->parsed() && !have_libsvm())
+    std::printf("LIBSVM is not there (Debian: libsvm-dev): no ratio against it\n");
+  for (const auto& file : options.files) single->parsed() ? fit(options, file) : search(options, file);
+  if (curves->parsed()) growth(options);
+  return 0;
+}
+
+}  // namespace
+}  // namespace sheaf::bench
+
+int main(int argc, char** argv) {
+  return sheaf::bench::run_program("bench_svm", [&] { return sheaf::bench::run(argc, argv); });
+}

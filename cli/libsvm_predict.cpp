@@ -1,0 +1,70 @@
+// LIBSVM's svm-predict, with its flags, files and words.
+#include <memory>
+
+#include <sheaf/error.hpp>
+#include <sheaf/io.hpp>
+
+#include "command.hpp"
+#include "libsvm.hpp"
+#include "liblinear.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+struct Predict {
+  std::string input, model_path, output;
+  bool probabilities = false, quiet = false;
+  Context::Options surroundings;
+
+  void run() const {
+    const auto model = load_svm(model_path);
+    const Context context(surroundings);
+    const auto dataset = model.kernel.type == KernelType::precomputed ? read_kernel_table(context, input).dataset
+                                                                      : read_libsvm_table(context, input);
+    if (!quiet) announce(model);
+    const auto predictions = predict_svm(context, model, dataset, probabilities);
+    write_text_file(output, libsvm_predictions(model, predictions));
+    const auto score = score_of(model, predictions, dataset.target);
+    if (score && !quiet) print(libsvm_score(model, *score));
+  }
+
+  void announce(const SvmModel& model) const {
+    if (!probabilities && model.has_probabilities())
+      print("Model supports probability estimates, but disabled in prediction.\n");
+    if (probabilities && is_regression(model.kind) && model.has_probabilities())
+      print(
+          fmt::format("Prob. model for test data: target value = predicted value + z,\n"
+                      "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={:g}\n",
+                      model.sigmoid_a[0]));
+  }
+};
+
+std::function<void()> declare(Arguments& arguments) {
+  auto predict = std::make_shared<Predict>();
+  arguments.positional("test_file", predict->input, "the table to predict for, in LIBSVM's format");
+  arguments.positional("model_file", predict->model_path, "a model of LIBSVM or of sheaf");
+  arguments.positional("output_file", predict->output, "where to write one prediction a line");
+  LiblinearFlags flags(arguments);
+  flags.value("-b", "0|1", "1: probabilities too, of models that were trained for them", "0",
+              [predict](const std::string& text) {
+                if (text != "0" && text != "1") fail_usage("-b takes 0 or 1, not '{}'", text);
+                predict->probabilities = text == "1";
+              });
+  flags.toggle("-q", "say nothing", predict->quiet);
+  arguments.section("Beyond LIBSVM");
+  arguments.parameters(predict->surroundings, {"device", "threads", "memory"});
+  return [predict] { predict->run(); };
+}
+
+}  // namespace
+
+Command libsvm_predict_command() {
+  return {"svm-predict",
+          "LIBSVM's svm-predict: the same flags and files",
+          {{"labels", "sheaf svm-predict a9a.t a9a.model a9a.out"},
+           {"with probabilities", "sheaf svm-predict -b 1 iris iris.model iris.out"}},
+          declare};
+}
+
+}  // namespace sheaf::cli

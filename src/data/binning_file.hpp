@@ -1,0 +1,16 @@
+// The text of a file of cuts, apart from the file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <sheaf/binning.hpp>
+
+namespace sheaf {
+
+std::string binning_text(const Binning& binning);
+
+/// `path` is what errors name.
+Binning parse_binning(std::string_view text, const std::string& path);
+
+}  // namespace sheaf

@@ -1,0 +1,77 @@
+// Which kernel values are at hand: slots for as many rows as memory allows, the row used longest ago making room. A row
+// is cut into parts (one a class), which are computed as tasks need them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sheaf::kernel {
+
+class RowCache {
+ public:
+  RowCache(std::int64_t rows, std::int64_t slots, std::size_t parts)
+      : parts_(parts),
+        present_(static_cast<std::size_t>(slots) * parts, false),
+        slot_of_(static_cast<std::size_t>(rows), none),
+        row_in_(static_cast<std::size_t>(slots), none),
+        older_(static_cast<std::size_t>(slots), none),
+        newer_(static_cast<std::size_t>(slots), none) {}
+
+  std::int64_t slots() const { return static_cast<std::int64_t>(row_in_.size()); }
+
+  /// The slot of a row, which becomes the newest. At most slots() different rows may be asked for before what was asked
+  /// for first is given up.
+  std::int32_t take(std::int32_t row) {
+    std::int32_t slot = slot_of_[at(row)];
+    if (slot != none) {
+      if (row_in_.size() == slot_of_.size()) return slot;  // nothing is ever given up
+      unlink(slot);
+    } else {
+      slot = filled_ < slots() ? static_cast<std::int32_t>(filled_++) : give_up_oldest();
+      row_in_[at(slot)] = row;
+      slot_of_[at(row)] = slot;
+    }
+    link_newest(slot);
+    return slot;
+  }
+  /// Whether the caller must compute a part of what is in a slot; from then on it counts as present.
+  bool must_compute(std::int32_t slot, std::size_t part) {
+    auto present = present_[at(slot) * parts_ + part];
+    const bool missing = !present;
+    present = true;
+    return missing;
+  }
+
+ private:
+  static constexpr std::int32_t none = -1;
+  static std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
+
+  std::int32_t give_up_oldest() {
+    const std::int32_t slot = oldest_;
+    unlink(slot);
+    slot_of_[at(row_in_[at(slot)])] = none;
+    for (std::size_t part = 0; part < parts_; ++part) present_[at(slot) * parts_ + part] = false;
+    return slot;
+  }
+  void unlink(std::int32_t slot) {
+    const std::int32_t older = older_[at(slot)];
+    const std::int32_t newer = newer_[at(slot)];
+    (older == none ? oldest_ : newer_[at(older)]) = newer;
+    (newer == none ? newest_ : older_[at(newer)]) = older;
+  }
+  void link_newest(std::int32_t slot) {
+    older_[at(slot)] = newest_;
+    newer_[at(slot)] = none;
+    (newest_ == none ? oldest_ : newer_[at(newest_)]) = slot;
+    newest_ = slot;
+  }
+
+  std::size_t parts_;
+  std::vector<bool> present_;
+  std::vector<std::int32_t> slot_of_, row_in_, older_, newer_;
+  std::int64_t filled_ = 0;
+  std::int32_t oldest_ = none, newest_ = none;
+};
+
+}  // namespace sheaf::kernel

@@ -1,0 +1,33 @@
+// Probabilities from decision values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sheaf::kernel {
+
+/// P(first side) = 1 / (1 + exp(a z + b)).
+struct Sigmoid {
+  double a = 0, b = 0;
+  double operator()(double z) const;
+};
+
+/// The most likely sigmoid of decision values whose rows stand on the first side (+1) or the second (-1): Platt's, by
+/// the Newton method of Lin, Lin and Weng (2007, algorithm 1).
+Sigmoid fit_sigmoid(std::span<const double> decisions, std::span<const std::int8_t> sides);
+
+/// The class probabilities that agree best with those of all pairs: r[i * classes + j] is the probability of i given
+/// that it is i or j. Wu, Lin and Weng (2004), second method.
+std::vector<double> couple(std::span<const double> pairs, std::size_t classes);
+
+/// The width of a Laplace distribution of a regression's errors; those beyond five deviations do not count.
+double laplace_width(std::span<const double> errors);
+
+/// Ten decision values of one class, below and above 0, between which the density is told; none where there are too
+/// few.
+std::vector<double> density_marks(std::vector<double> decisions);
+/// The probability that the marks give to a decision value.
+double density_probability(std::span<const double> marks, double decision);
+
+}  // namespace sheaf::kernel

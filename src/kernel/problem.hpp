@@ -1,0 +1,60 @@
+// What every kind of support vector machine comes down to, for all tasks of a sheaf:
+//
+//     min over beta of  beta' K beta / 2 + linear' beta,   sum of beta = const,   beta_v between 0 and bound_v
+//
+// with beta = y alpha, so that bounds carry the sign of y. Rows of regression have two variables, alpha and -alpha*,
+// which share a kernel row. The gradient of variable v is g[row of v] + linear_v, with g = K beta: for a row that takes
+// no part (bound 0), g is its decision value but for rho. The nu kinds keep the sums of positive and of negative bounds
+// apart ("grouped").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <sheaf/svm.hpp>
+
+#include "core/parallel.hpp"
+
+namespace sheaf::kernel {
+
+/// The order rows stand in while training: by class where tasks set one class against another, so that the rows of a
+/// task are one or two ranges.
+struct RowOrder {
+  std::vector<std::int32_t> rows;  ///< position to row of the dataset
+  std::vector<Range> classes;      ///< positions of each class; empty: as in the dataset
+
+  /// What kernel rows are cut into: the classes and the rest, or the whole.
+  std::vector<Range> parts() const;
+};
+RowOrder order_rows(const SvmSheaf& sheaf);
+
+/// One task: its rows are the ranges of positions, one behind the other; variable v stands at row v % rows.
+struct TaskProblem {
+  Range ranges[2];
+  std::int32_t parts[2] = {0, -1};  ///< the numbers of the ranges among the order's parts; negative: none
+  std::int64_t rows = 0;
+  int sides = 1;  ///< variables a row
+  bool grouped = false;
+  double tolerance = 0;
+  std::vector<double> bounds, linear, start;  ///< rows * sides
+
+  std::int64_t variables() const { return rows * sides; }
+  std::int64_t position(std::int64_t row) const {
+    const std::int64_t first = ranges[0].end - ranges[0].begin;
+    return row < first ? ranges[0].begin + row : ranges[1].begin + row - first;
+  }
+};
+
+/// Throws where the problem has no solution.
+TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
+/// Rows and variables of the task, without making it.
+std::int64_t count_variables(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
+
+/// The machine of a solved task: beta by variable, g by row.
+SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem,
+                const std::vector<double>& beta, const std::vector<double>& g);
+
+/// Throws where the sheaf does not fit the dataset or a parameter is out of its range.
+void check_sheaf(const SvmSheaf& sheaf, std::int64_t rows, std::int64_t features, const SvmParams& params);
+
+}  // namespace sheaf::kernel

@@ -1,0 +1,35 @@
+// Rows as kernels are computed from them: in the order of training, in the precision that inner products need, dense
+// or sparse as is cheaper, with their squared norms. In CPU memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <sheaf/kernel.hpp>
+#include <sheaf/matrix.hpp>
+
+namespace sheaf::kernel {
+
+template <class A>
+struct Table {
+  Matrix<A> x;
+  Array<A> norms;
+};
+
+/// Stored entries above this share make rows dense.
+inline constexpr double dense_share = 0.4;
+
+/// Rows order[0], order[1] ... of x.
+template <class A, class T>
+Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, double dense_from, int threads);
+
+/// Whether inner products may be summed in float. |x|^2 + |y|^2 - 2 x'y cancels: its error times gamma must stay far
+/// below the tolerances in use, or be none at all, as with integers. Other kernels are summed in double.
+template <class T>
+bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads);
+
+/// A precomputed kernel with rows and columns in the given order: dense, without norms.
+template <class T>
+Table<float> precomputed_table(const Matrix<T>& x, std::span<const std::int32_t> order, int threads);
+
+}  // namespace sheaf::kernel

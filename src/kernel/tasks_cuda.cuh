@@ -1,0 +1,76 @@
+// Tasks as a GPU holds them: all variables of all tasks one behind the other.
+#pragma once
+
+#include <cstdint>
+
+namespace sheaf::kernel::gpu {
+
+struct DeviceTask {
+  std::int64_t variables_at, rows_at;  ///< where its variables and rows begin
+  std::int32_t rows, sides, grouped;
+  std::int32_t first_begin, first_size, second_begin;  ///< its ranges of positions
+  double tolerance;
+
+  __device__ std::int32_t position(std::int32_t row) const {
+    return row < first_size ? first_begin + row : second_begin + row - first_size;
+  }
+  __device__ std::int32_t row_of(std::int32_t variable) const { return variable < rows ? variable : variable - rows; }
+};
+
+struct DeviceState {
+  const DeviceTask* tasks;
+  const double* bounds;
+  const double* linear;
+  double* beta;
+  double* g;
+  std::uint8_t* taken;  ///< a flag a variable, 0 between kernels
+  std::int32_t* sets;   ///< of each task, `size` variables: the working set
+  std::int32_t* counts;
+  std::uint8_t* whole;  ///< whether the working set holds all variables
+  double* violations;
+  std::int64_t* steps;
+  std::int32_t size;
+};
+
+inline constexpr unsigned all_lanes = 0xffffffffU;
+
+/// Floats in the order of their values; 0 is below all.
+__device__ inline unsigned ordered_bits(float value) {
+  const unsigned bits = __float_as_uint(value);
+  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
+}
+
+/// Ranks of flagged threads in a block of up to 1024, for two flags at once; what was counted before is added up in
+/// `totals`. Every thread of the block must call it.
+class BlockRanks {
+ public:
+  static constexpr int warps = 32;
+
+  /// `shared`: warps + 1 words.
+  __device__ explicit BlockRanks(unsigned* shared) : shared_(shared) {}
+
+  __device__ void rank(bool first, bool second, int& first_rank, int& second_rank, int& first_total,
+                       int& second_total) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const unsigned firsts = __ballot_sync(all_lanes, first);
+    const unsigned seconds = __ballot_sync(all_lanes, second);
+    if (lane == 0) shared_[warp] = static_cast<unsigned>(__popc(firsts)) | static_cast<unsigned>(__popc(seconds)) << 16;
+    __syncthreads();
+    const int used = static_cast<int>(blockDim.x) / 32;
+    const unsigned mine = lane < used ? shared_[lane] : 0;
+    const unsigned before = __reduce_add_sync(all_lanes, lane < warp ? mine : 0);
+    const unsigned total = __reduce_add_sync(all_lanes, mine);
+    const unsigned below = (1U << lane) - 1;
+    first_rank = static_cast<int>(before & 0xffffU) + __popc(firsts & below);
+    second_rank = static_cast<int>(before >> 16) + __popc(seconds & below);
+    first_total = static_cast<int>(total & 0xffffU);
+    second_total = static_cast<int>(total >> 16);
+    __syncthreads();
+  }
+
+ private:
+  unsigned* shared_;
+};
+
+}  // namespace sheaf::kernel::gpu

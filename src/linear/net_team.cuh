@@ -1,0 +1,76 @@
+// Teams of threads that solve a lane together: a warp for short columns, a block for long ones.
+#pragma once
+
+#include <cstdint>
+
+namespace sheaf::linear::gpu {
+
+inline constexpr unsigned everybody = 0xffffffffU;
+
+template <class V>
+__device__ V warp_sum(V value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(everybody, value, step);
+  return value;
+}
+
+struct Warp {
+  static constexpr bool fetches_ahead = true;
+
+  __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x & 31U); }
+  static __device__ constexpr std::int32_t size() { return 32; }
+  __device__ void sync() const { __syncwarp(); }
+  template <class V>
+  __device__ V sum(V value) const {
+    return warp_sum(value);
+  }
+  __device__ std::int32_t part_rank() const { return 0; }
+  __device__ std::int32_t parts() const { return 1; }
+  __device__ Warp part() const { return {}; }
+  /// The places of what is not 0, in order; returns their number.
+  template <class T>
+  __device__ std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) const {
+    const unsigned lane = threadIdx.x & 31U;
+    std::int32_t found = 0;
+    for (std::int32_t base = 0; base < count; base += 32) {
+      const std::int32_t k = base + static_cast<std::int32_t>(lane);
+      const bool there = k < count && w[k] != 0;
+      const unsigned all = __ballot_sync(everybody, there);
+      if (there) places[found + __popc(all & ((1U << lane) - 1))] = k;
+      found += __popc(all);
+    }
+    return found;
+  }
+};
+
+/// All threads of a block of `Threads`.
+template <int Threads>
+struct Crew {
+  static constexpr bool fetches_ahead = true;
+
+  double* sums;  // one a warp, in shared memory
+
+  __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x); }
+  static __device__ constexpr std::int32_t size() { return Threads; }
+  __device__ void sync() const { __syncthreads(); }
+  /// The same bits in every thread: the warps' sums are added in order.
+  template <class V>
+  __device__ V sum(V value) const {
+    value = warp_sum(value);
+    __syncthreads();
+    if ((threadIdx.x & 31U) == 0) sums[threadIdx.x / 32] = static_cast<double>(value);
+    __syncthreads();
+    double all = 0;
+    for (int warp = 0; warp < Threads / 32; ++warp) all += sums[warp];
+    return static_cast<V>(all);
+  }
+  __device__ std::int32_t part_rank() const { return static_cast<std::int32_t>(threadIdx.x / 32); }
+  __device__ std::int32_t parts() const { return Threads / 32; }
+  __device__ Warp part() const { return {}; }
+  /// Every warp finds the same.
+  template <class T>
+  __device__ std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) const {
+    return Warp{}.list_nonzero(w, count, places);
+  }
+};
+
+}  // namespace sheaf::linear::gpu

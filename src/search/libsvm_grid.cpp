@@ -1,0 +1,122 @@
+// LIBSVM's grid.py: which pairs it tries in which order, and how svm-train -v rates them.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <sheaf/error.hpp>
+#include <sheaf/svm_search.hpp>
+
+#include "kernel/model_folds.hpp"
+#include "search/svm_grid.hpp"
+
+namespace sheaf {
+namespace {
+
+/// The middle first, then the middles of both halves in turn, and so on: any beginning of it is spread out.
+std::vector<double> spread_out(const std::vector<double>& values) {
+  if (values.size() < 2) return values;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  const auto left = spread_out({values.begin(), middle});
+  const auto right = spread_out({middle + 1, values.end()});
+  std::vector<double> result{*middle};
+  for (std::size_t k = 0; k < std::max(left.size(), right.size()); ++k) {
+    if (k < left.size()) result.push_back(left[k]);
+    if (k < right.size()) result.push_back(right[k]);
+  }
+  return result;
+}
+
+std::vector<double> steps(double from, double to, double step) {
+  std::vector<double> values;
+  for (double value = from; step > 0 ? value <= to : value >= to; value += step) values.push_back(value);
+  return values;
+}
+
+/// Lines of the grid, one more cost or one more gamma at a time, whichever lags behind.
+std::vector<GridRate> pairs_in_order() {
+  const auto costs = spread_out(steps(-5, 15, 2));
+  const auto gammas = spread_out(steps(3, -15, -2));
+  std::vector<GridRate> pairs;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < costs.size() || j < gammas.size()) {
+    if (i * gammas.size() < j * costs.size()) {
+      for (std::size_t k = 0; k < j; ++k) pairs.push_back({costs[i], gammas[k], 0});
+      ++i;
+    } else {
+      for (std::size_t k = 0; k < i; ++k) pairs.push_back({costs[k], gammas[j], 0});
+      ++j;
+    }
+  }
+  return pairs;
+}
+
+/// svm-train prints six digits, which is what grid.py compares.
+double printed(double rate) { return std::stod(fmt::format("{:g}", rate)); }
+
+double rate_of(std::span<const ModelScores> folds, const search::SplitRows& rows, bool regression) {
+  double sum = 0;
+  double count = 0;
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    const auto size = static_cast<double>(rows.tests[f].size());
+    const double rmse = folds[f].score(Metric::rmse);
+    sum += regression ? rmse * rmse * size : std::round(folds[f].score(Metric::accuracy) * size);
+    count += size;
+  }
+  return printed(regression ? sum / count : 100 * sum / count);
+}
+
+search::SplitRows rows_of(const kernel::DealtFolds& dealt) {
+  search::SplitRows rows;
+  for (std::size_t f = 0; f + 1 < dealt.begins.size(); ++f) {
+    rows.weights.emplace_back(dealt.order.size(), 1.0F);
+    rows.tests.emplace_back(dealt.order.begin() + static_cast<std::ptrdiff_t>(dealt.begins[f]),
+                            dealt.order.begin() + static_cast<std::ptrdiff_t>(dealt.begins[f + 1]));
+    for (const auto row : rows.tests.back()) rows.weights.back()[static_cast<std::size_t>(row)] = 0;
+  }
+  return rows;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
+                                  std::int32_t folds) {
+  if (options.kind == SvmKind::one_class) fail_usage("one class has no accuracy to search by");
+  const auto labels = kernel::make_labels(dataset.target, dataset.source, dataset.rows(), options);
+  kernel::CRandom random(context.seed());
+  const auto rows = rows_of(kernel::deal_folds(labels, folds, random));
+  search::SvmGrid<T> grid(dataset, labels, options);
+  auto rates = pairs_in_order();
+  std::map<double, std::vector<std::size_t>> by_gamma;
+  for (std::size_t k = 0; k < rates.size(); ++k) by_gamma[rates[k].log2_gamma].push_back(k);
+  const auto count = rows.tests.size();
+  const Stage stage(context.progress(), "searching", static_cast<std::int64_t>(by_gamma.size()));
+  const Context quiet({context.device(), context.threads(), context.memory(), context.seed(), nullptr});
+  for (const auto& [gamma, places] : by_gamma) {
+    std::vector<search::GridModel> models;
+    for (const auto place : places)
+      for (std::size_t f = 0; f < count; ++f)
+        models.push_back({static_cast<std::int32_t>(f), std::exp2(rates[place].log2_cost)});
+    const auto scores = grid.train(quiet, std::exp2(gamma), options.degree, rows, models);
+    for (std::size_t k = 0; k < places.size(); ++k)
+      rates[places[k]].rate = rate_of(std::span(scores).subspan(k * count, count), rows, is_regression(options.kind));
+    context.progress().advance(1);
+  }
+  return rates;
+}
+
+GridRate best_of(std::span<const GridRate> rates) {
+  GridRate best;
+  best.rate = -1;
+  for (const auto& one : rates)
+    if (one.rate > best.rate ||
+        (one.rate == best.rate && one.log2_gamma == best.log2_gamma && one.log2_cost < best.log2_cost))
+      best = one;
+  return best;
+}
+
+template std::vector<GridRate> libsvm_grid(const Context&, const Dataset<float>&, const SvmOptions&, std::int32_t);
+template std::vector<GridRate> libsvm_grid(const Context&, const Dataset<double>&, const SvmOptions&, std::int32_t);
+
+}  // namespace sheaf
