@@ -267,12 +267,8 @@ std::int32_t tasks_that_fit(const SvmSheaf& sheaf, const RowOrder& order, std::i
   return count;
 }
 
-}  // namespace
-}  // namespace kernel
-
 template <class T>
-SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params) {
-  using namespace kernel;
+SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params) {
   check_sheaf(sheaf, dataset.rows(), dataset.features(), params);
   const RowOrder order = order_rows(sheaf);
   const auto ops = make_ops(context, dataset, order.rows, params.kernel);
@@ -299,6 +295,14 @@ SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const Svm
     fits.decisions = decision_values(context, params.kernel, dataset, machines, dataset);
   }
   return fits;
+}
+
+}  // namespace
+}  // namespace kernel
+
+template <class T>
+SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params) {
+  return kernel::train_all(context, dataset, sheaf, params);
 }
 
 template SvmFits train_sheaf(const Context&, const Dataset<float>&, const SvmSheaf&, const SvmParams&);
