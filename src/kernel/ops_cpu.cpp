@@ -161,12 +161,15 @@ class CpuOps final : public SvmOps {
     const TaskProblem& problem = task.problem;
     std::vector<std::size_t> order(set.variables.size());  // the first group before the second
     std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {  // kernel rows are read front to back
+      return std::pair(set.positions[a], set.variables[a]) < std::pair(set.positions[b], set.variables[b]);
+    });
     const auto in_first = [&](std::size_t k) {
       return !problem.grouped || problem.bounds[static_cast<std::size_t>(set.variables[k])] > 0;
     };
     const auto split = std::stable_partition(order.begin(), order.end(), in_first);
     const auto first = split - order.begin();
-    cpu::SmallProblem small;
+    thread_local cpu::SmallProblem small;  // its memory serves one task after the other
     small.resize(first, static_cast<std::int64_t>(order.size()) - first);
     std::vector<std::size_t> places(order.size());
     for (std::size_t k = 0; k < order.size(); ++k)
@@ -192,6 +195,8 @@ class CpuOps final : public SvmOps {
             const std::vector<std::size_t>& places, cpu::SmallProblem& small) {
     const TaskProblem& problem = task.problem;
     const auto size = static_cast<std::size_t>(small.size());
+    std::vector<std::int32_t> columns(size, 0);  // padding reads a value that nobody uses
+    for (std::size_t k = 0; k < order.size(); ++k) columns[places[k]] = set.positions[order[k]];
     for (std::size_t k = 0; k < order.size(); ++k) {
       const auto v = static_cast<std::size_t>(set.variables[order[k]]);
       const std::size_t at = places[k];
@@ -201,7 +206,7 @@ class CpuOps final : public SvmOps {
       small.upper[at] = std::max(problem.bounds[v], 0.0);
       const float* row = row_at(set.slots[order[k]]);
       float* to = small.tile.data() + at * size;
-      for (std::size_t l = 0; l < order.size(); ++l) to[places[l]] = row[set.positions[order[l]]];
+      for (std::size_t l = 0; l < size; ++l) to[l] = row[columns[l]];
       small.diagonal[at] = to[at];
     }
   }

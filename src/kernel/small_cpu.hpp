@@ -32,7 +32,7 @@ class SmallProblem {
     rise_.assign(size, never);
     fall_.assign(size, never);
     diagonal.assign(size, 0.0F);
-    tile.assign(size * size, 0.0F);
+    if (tile.size() < size * size) tile.resize(size * size);  // rows of padding are never read
   }
   std::int64_t size() const { return size_; }
   std::int64_t second_group() const { return middle_; }
