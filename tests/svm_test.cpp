@@ -79,7 +79,7 @@ const std::vector<KernelParams> kernels{
 void expect_optimal(const Rows& rows, const SvmSheaf& sheaf, std::size_t t, const SvmParams& params,
                     const SvmFit& fit) {
   const SvmTask& task = sheaf.tasks[t];
-  const Optimality found = measure(rows, sheaf, task, params.kernel, fit);
+  const SvmOptimality found = measure(rows, sheaf, task, params.kernel, fit);
   const double size = std::max(1.0, found.largest);
   EXPECT_TRUE(fit.converged);
   EXPECT_LT(fit.violation, params.tolerance);
