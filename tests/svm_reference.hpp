@@ -55,7 +55,7 @@ inline double kernel_of(const KernelParams& kernel, const std::vector<double>& a
   }
 }
 
-struct SvmOptimality {
+struct MachineOptimality {
   double objective = 0;
   double violation = -std::numeric_limits<double>::infinity();
   double sum = 0;  ///< of y alpha
@@ -66,14 +66,14 @@ struct SvmOptimality {
 };
 
 /// Of a machine on the problem its task states. Regression has two alphas a row, of which the smaller is 0.
-inline SvmOptimality measure(const Rows& rows, const SvmSheaf& sheaf, const SvmTask& task, const KernelParams& kernel,
-                          const SvmFit& fit) {
+inline MachineOptimality measure(const Rows& rows, const SvmSheaf& sheaf, const SvmTask& task,
+                                 const KernelParams& kernel, const SvmFit& fit) {
   const std::size_t n = rows.size();
   std::vector<double> coefficients(n, 0.0);
   const bool nu_svc = sheaf.kind == SvmKind::nu_svc;
   for (std::size_t k = 0; k < fit.machine.rows.size(); ++k)
     coefficients[static_cast<std::size_t>(fit.machine.rows[k])] = fit.machine.coefficients[k];
-  SvmOptimality result;
+  MachineOptimality result;
   std::vector<double> g(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j)

@@ -90,7 +90,9 @@ class CpuOps final : public SvmOps {
   }
 
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
-    parallel_for(threads_, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t k) {
+    std::int64_t variables = 0;
+    for (const std::int32_t task : tasks) variables += tasks_[static_cast<std::size_t>(task)].problem.variables();
+    parallel_for(team_for(threads_, variables), static_cast<std::int64_t>(tasks.size()), [&](std::int64_t k) {
       const auto at = static_cast<std::size_t>(k);
       cpu::Chooser().choose(tasks_[static_cast<std::size_t>(tasks[at])], size, sets[at]);
     });
@@ -206,7 +208,11 @@ class CpuOps final : public SvmOps {
 
   void add_changes(std::span<const std::int32_t> tasks, std::span<const Change> changes) {
     const std::int64_t tiles = (rows_ + gradient_rows - 1) / gradient_rows;
-    parallel_for(threads_, tiles, [&](std::int64_t tile) {
+    std::int64_t work = 0;
+    for (std::size_t k = 0; k < tasks.size(); ++k)
+      work +=
+          tasks_[static_cast<std::size_t>(tasks[k])].problem.rows * static_cast<std::int64_t>(changes[k].rows.size());
+    parallel_for(team_for(threads_, work), tiles, [&](std::int64_t tile) {
       const Range here{tile * gradient_rows, std::min(rows_, (tile + 1) * gradient_rows)};
       for (std::size_t k = 0; k < tasks.size(); ++k) {
         TaskState& task = tasks_[static_cast<std::size_t>(tasks[k])];

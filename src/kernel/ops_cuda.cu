@@ -110,14 +110,15 @@ class CudaOps final : public SvmOps {
     const auto current = here();
     for (const std::int32_t slot : slots)
       while (static_cast<std::int64_t>(slabs_.size()) * slab_rows_ <= slot) add_slab();
-    if (kernel_.type == KernelType::precomputed) return copy_rows(positions, slots, against);
     const auto count = static_cast<std::int64_t>(positions.size());
     const std::int32_t* on_device = upload(positions, positions_);
     grow(row_pointers_, count);
     gpu::find_rows<<<gpu::row_blocks(count), gpu::row_threads, 0, stream_>>>(
         slots_view(), on_device, upload(slots, slots_), count, row_pointers_.data());
     cuda::check_launch("find_rows");
-    if (waiting_.norms.size() > 0)
+    if (kernel_.type == KernelType::precomputed)
+      copy_rows(positions, slots, against);
+    else if (waiting_.norms.size() > 0)
       stream_rows(positions, against);
     else
       rows_.compute(table_, against, table_, on_device, count, row_pointers_.data(), against.begin);

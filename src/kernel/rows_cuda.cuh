@@ -1,5 +1,6 @@
-// Kernel rows on a GPU: some rows of one table against a range of the rows of another. Dense tables by cuBLAS, sparse
-// ones by a product of our own with 128 rows laid side by side; the kernel function is applied on the way out.
+// Kernel rows on a GPU: some rows of one table against a range of the rows of another. Dense tables of few features by
+// a product that applies the kernel function on the way out, wider ones by cuBLAS and a pass behind it, sparse ones by
+// a product with 128 rows laid side by side.
 #pragma once
 
 #include <algorithm>
@@ -69,6 +70,60 @@ __global__ void __launch_bounds__(row_threads)
     rows[r][to + i - against.begin] = static_cast<Out>(kernel(tile[lane][r], norms[i], from_norms[positions[r]]));
 }
 
+/// Features up to which dense rows are taken by the kernel below: cuBLAS would write inner products and read them
+/// again, which then costs more than they do.
+template <class A>
+inline constexpr std::int64_t narrow = sizeof(A) == 4 ? 192 : 64;
+
+inline constexpr int narrow_rows = 128;
+inline constexpr int narrow_lanes = 64;
+inline constexpr int narrow_depth = 16;
+
+/// narrow_rows rows of a dense table against narrow_lanes rows of another; a thread holds 8 x 4 inner products. They
+/// are added up feature by feature whatever the shape, so that a value does not depend on what is computed beside it.
+template <class A, class Kernel, class Out>
+__global__ void __launch_bounds__(256)
+    narrow_kernel_rows(Kernel kernel, const A* x, std::int64_t features, std::int64_t width, const A* from,
+                       std::int64_t from_features, const std::int32_t* positions, int count, const A* norms,
+                       const A* from_norms, Out* const* rows, std::int64_t to) {
+  __shared__ A xs[narrow_depth][narrow_rows + 4];
+  __shared__ A others[narrow_depth][narrow_lanes + 4];
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * narrow_rows;
+  const int first_lane = static_cast<int>(blockIdx.y) * narrow_lanes;
+  const int across = static_cast<int>(threadIdx.x) % 16;
+  const int down = static_cast<int>(threadIdx.x) / 16;
+  const std::int64_t shared_features = min(features, from_features);
+  A sums[8][4] = {};
+  for (std::int64_t begin = 0; begin < shared_features; begin += narrow_depth) {
+    const std::int64_t j = begin + across;
+    for (int i = down; i < narrow_rows; i += 16)
+      xs[across][i] = first + i < width && j < shared_features ? x[(first + i) * features + j] : A(0);
+    for (int r = down; r < narrow_lanes; r += 16)
+      others[across][r] = first_lane + r < count && j < shared_features
+                              ? from[static_cast<std::int64_t>(positions[first_lane + r]) * from_features + j]
+                              : A(0);
+    __syncthreads();
+    for (int k = 0; k < narrow_depth; ++k) {
+      A other[4];
+      for (int b = 0; b < 4; ++b) other[b] = others[k][down * 4 + b];
+      for (int a = 0; a < 8; ++a) {
+        const A value = xs[k][across + 16 * a];
+        for (int b = 0; b < 4; ++b) sums[a][b] += value * other[b];
+      }
+    }
+    __syncthreads();
+  }
+  for (int b = 0; b < 4; ++b) {
+    const int r = first_lane + down * 4 + b;
+    if (r >= count) return;
+    const A norm = from_norms[positions[r]];
+    for (int a = 0; a < 8; ++a) {
+      const std::int64_t i = first + across + 16 * a;
+      if (i < width) rows[r][to + i] = static_cast<Out>(kernel(sums[a][b], norms[i], norm));
+    }
+  }
+}
+
 inline void gemm(cublasHandle_t blas, int m, int n, int k, const float* a, const float* b, float* c) {
   const float one = 1;
   const float zero = 0;
@@ -98,6 +153,13 @@ class KernelRows {
   void compute(const DeviceTable<A>& table, Range against, const DeviceTable<A>& from, const std::int32_t* positions,
                std::int64_t count, Out* const* rows, std::int64_t to) {
     if (against.begin == against.end) return;
+    if (table.is_dense && from.is_dense && table.columns <= narrow<A>) {
+      constexpr std::int64_t most_lanes = std::int64_t{65535} * narrow_lanes;
+      for (std::int64_t first = 0; first < count; first += most_lanes)
+        narrow_rows_of(table, against, from, positions + first, static_cast<int>(std::min(most_lanes, count - first)),
+                       rows + first, to);
+      return;
+    }
     const std::int64_t most = table.is_dense
                                   ? std::clamp<std::int64_t>(between_bytes / (width_bytes(against)), 1, 32768)
                                   : std::int64_t{lanes};
@@ -124,6 +186,20 @@ class KernelRows {
     lay_out_rows<<<row_blocks(count), row_threads, 0, stream_>>>(source_of(from), positions, count, features, row_step,
                                                                  feature_step, laid_out_.data());
     cuda::check_launch("lay_out_rows");
+  }
+
+  template <class Out>
+  void narrow_rows_of(const DeviceTable<A>& table, Range against, const DeviceTable<A>& from,
+                      const std::int32_t* positions, int count, Out* const* rows, std::int64_t to) {
+    const std::int64_t width = against.end - against.begin;
+    const dim3 blocks(static_cast<unsigned>((width + narrow_rows - 1) / narrow_rows),
+                      static_cast<unsigned>((count + narrow_lanes - 1) / narrow_lanes));
+    with_kernel<A>(kernel_, [&](auto kernel) {
+      narrow_kernel_rows<A, decltype(kernel), Out><<<blocks, 256, 0, stream_>>>(
+          kernel, table.dense.data() + against.begin * table.columns, table.columns, width, from.dense.data(),
+          from.columns, positions, count, table.norms.data() + against.begin, from.norms.data(), rows, to);
+      cuda::check_launch("narrow_kernel_rows");
+    });
   }
 
   template <class Out>

@@ -137,15 +137,17 @@ class Trainer {
 
   /// How many of the first sets have their rows in the cache together.
   std::size_t fitting(std::span<const WorkingSet> sets) {
-    std::vector<std::int32_t> rows;
+    if (cache_.slots() >= sheaf_.examples) return sets.size();
+    seen_in_.resize(static_cast<std::size_t>(sheaf_.examples), 0);
+    ++fitting_calls_;
+    std::int64_t rows = 0;
     std::size_t count = 0;
     for (const WorkingSet& set : sets) {
-      rows.insert(rows.end(), set.positions.begin(), set.positions.end());
-      if (static_cast<std::int64_t>(rows.size()) > cache_.slots()) {
-        std::sort(rows.begin(), rows.end());
-        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-        if (static_cast<std::int64_t>(rows.size()) > cache_.slots()) break;
+      for (const std::int32_t position : set.positions) {
+        rows += seen_in_[index(position)] != fitting_calls_ ? 1 : 0;
+        seen_in_[index(position)] = fitting_calls_;
       }
+      if (rows > cache_.slots()) break;
       ++count;
     }
     require(count > 0, "the kernel rows of one working set do not fit");
@@ -174,9 +176,8 @@ class Trainer {
     return all_parts_;
   }
 
-  void compute(std::vector<std::pair<std::int32_t, std::int32_t>>& missing, Range against) {
+  void compute(const std::vector<std::pair<std::int32_t, std::int32_t>>& missing, Range against) {
     if (missing.empty() || against.begin == against.end) return;
-    std::sort(missing.begin(), missing.end());
     std::vector<std::int32_t> positions;
     std::vector<std::int32_t> slots;
     for (const auto& [slot, position] : missing) {
@@ -251,6 +252,8 @@ class Trainer {
   std::vector<End> ends_;
   std::vector<std::vector<std::uint8_t>> asked_;
   std::vector<WorkingSet> sets_;
+  std::vector<std::int64_t> seen_in_;  // the call of fitting() that last met a row
+  std::int64_t fitting_calls_ = 0;
   SvmFits fits_;
 };
 
@@ -268,12 +271,8 @@ std::int32_t tasks_that_fit(const SvmSheaf& sheaf, const RowOrder& order, std::i
   return count;
 }
 
-}  // namespace
-}  // namespace kernel
-
 template <class T>
-SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params) {
-  using namespace kernel;
+SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params) {
   check_sheaf(sheaf, dataset.rows(), dataset.features(), params);
   const RowOrder order = order_rows(sheaf);
   const auto ops = make_ops(context, dataset, order.rows, params.kernel);
@@ -300,6 +299,14 @@ SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const Svm
     fits.decisions = decision_values(context, params.kernel, dataset, machines, dataset);
   }
   return fits;
+}
+
+}  // namespace
+}  // namespace kernel
+
+template <class T>
+SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params) {
+  return kernel::train_all(context, dataset, sheaf, params);
 }
 
 template SvmFits train_sheaf(const Context&, const Dataset<float>&, const SvmSheaf&, const SvmParams&);

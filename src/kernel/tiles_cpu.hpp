@@ -25,7 +25,7 @@ template <class A>
 class LaneRows {
  public:
   LaneRows(const Table<A>& from, std::span<const std::int32_t> positions, std::int64_t features)
-      : values_(static_cast<std::size_t>(features * lanes<A>), A(0)), features_(features), norms_{} {
+      : values_(static_cast<std::size_t>(features * lanes<A>), A(0)), features_(features) {
     for (std::size_t r = 0; r < positions.size(); ++r) put(from, positions[r], r);
   }
   const A* values() const { return values_.data(); }
@@ -48,7 +48,7 @@ class LaneRows {
 
   std::vector<A> values_;
   std::int64_t features_;
-  A norms_[lanes<A>];
+  A norms_[lanes<A>] = {};
 };
 
 template <class A>
