@@ -142,8 +142,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.add({"--model", "KIND|FILE",
                  "kind of model: " + Fit::kind_names() + "; any other word is where to write the model, as --output",
                  "linear, with an L2 penalty", [fit](const std::string& text) { fit->set_model(text); }});
-  arguments.add({"--output", "FILE", "where to write the model", "",
-                 [fit](const std::string& text) { fit->set_output(text); }});
+  arguments.add(
+      {"--output", "FILE", "where to write the model", "", [fit](const std::string& text) { fit->set_output(text); }});
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",
                  "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { set_format(fit->format, text); }});

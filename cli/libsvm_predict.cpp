@@ -5,8 +5,8 @@
 #include <sheaf/io.hpp>
 
 #include "command.hpp"
-#include "libsvm.hpp"
 #include "liblinear.hpp"
+#include "libsvm.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {

@@ -134,8 +134,9 @@ std::string chosen_text(const SvmSearchResult& r) {
   auto what = fmt::format("Chosen: C = {:.6g}", r.point().cost);
   if (shows_gamma(r)) what += ", gamma = " + gamma_cell(r, r.point());
   if (r.options.svm.kernel == KernelType::polynomial) what += fmt::format(", degree {}", r.point().degree);
-  auto text = fmt::format("\n{}{}\n", bold(what),
-                          dim(fmt::format("  {} support vectors when trained on all rows", grouped(r.model.support_vectors()))));
+  auto text = fmt::format(
+      "\n{}{}\n", bold(what),
+      dim(fmt::format("  {} support vectors when trained on all rows", grouped(r.model.support_vectors()))));
   std::vector<std::vector<std::string>> rows;
   for (const auto metric : r.known()) {
     const auto summary = r.summary(r.chosen.chosen, metric);

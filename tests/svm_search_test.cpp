@@ -1,4 +1,5 @@
-// Searches of kernel machines: every score is that of a single fit, and a search that was ended goes on to the same end.
+// Searches of kernel machines: every score is that of a single fit, and a search that was ended goes on to the same
+// end.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -155,7 +156,8 @@ class SvmSearchCli : public ProgramTest {
  protected:
   void SetUp() override {
     ProgramTest::SetUp();
-    ASSERT_EQ(shell("sheaf generate classification t.csv --rows 150 --features 5 --classes 3 --seed 3 --quiet").code, 0);
+    ASSERT_EQ(shell("sheaf generate classification t.csv --rows 150 --features 5 --classes 3 --seed 3 --quiet").code,
+              0);
   }
 };
 
@@ -179,7 +181,8 @@ TEST_F(SvmSearchCli, LeavesOneFolderWithEverything) {
 }
 
 TEST_F(SvmSearchCli, ATornJournalGoesOnToTheSameEnd) {
-  const std::string command = "sheaf search t.csv --model svm --folds 3 --outer 2 --batch 20 --memory 500M --quiet --output ";
+  const std::string command =
+      "sheaf search t.csv --model svm --folds 3 --outer 2 --batch 20 --memory 500M --quiet --output ";
   ASSERT_EQ(shell(command + "whole").code, 0);
   const auto journal = file("whole/journal.txt");
   const auto results = file("whole/results.json");

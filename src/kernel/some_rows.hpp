@@ -52,8 +52,8 @@ Matrix<To> some_rows(const Matrix<From>& x, std::span<const std::int32_t> rows) 
 /// rows but where machines tell pairs of three classes or more apart, which are asked again for the rows of others.
 template <class T>
 Block<double> decisions_of(const Context& context, const Dataset<T>& dataset, const KernelParams& kernel,
-                           const SvmFits& fits, std::span<const std::int32_t> tasks,
-                           std::span<const std::int32_t> rows, bool only_own_rows) {
+                           const SvmFits& fits, std::span<const std::int32_t> tasks, std::span<const std::int32_t> rows,
+                           bool only_own_rows) {
   Block<double> result(static_cast<std::int64_t>(rows.size()), static_cast<std::int32_t>(tasks.size()));
   if (only_own_rows) {
     std::vector<SvmMachine> machines;

@@ -21,8 +21,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* settings_name = "settings.json";
 constexpr const char* journal_name = "journal.txt";
 constexpr std::int64_t weight_bytes = 50;  // of the text of one weight in two files, names and reports included
-constexpr const char* result_names[] = {"results.json", "scores.csv", "report.html", "model.txt", "model.liblinear",
-                                        "model.libsvm"};
+constexpr const char* result_names[] = {"results.json", "scores.csv",      "report.html",
+                                        "model.txt",    "model.liblinear", "model.libsvm"};
 
 Json linear_json(const LinearOptions& options) {
   Json weights = Json::array();
@@ -65,13 +65,13 @@ Json reading_json(const ReadOptions& reading) {
 Json settings_json(const SearchSettings& settings) {
   const auto hash = search::hash_file(settings.data);
   Json json{{"sheaf", SHEAF_VERSION},
-          {"command", settings.command},
-          {"data", {{"path", settings.data}, {"bytes", hash.size}, {"sha256", hash.sha256}}},
-          {"seed", settings.seed},
-          {"device", settings.device.is_cpu() ? "cpu" : "cuda"},
-          {"precision", settings.precision == Precision::float32 ? "float" : "double"},
-          {"options", options_json(decided(settings.options))},
-          {"reading", reading_json(settings.reading)}};
+            {"command", settings.command},
+            {"data", {{"path", settings.data}, {"bytes", hash.size}, {"sha256", hash.sha256}}},
+            {"seed", settings.seed},
+            {"device", settings.device.is_cpu() ? "cpu" : "cuda"},
+            {"precision", settings.precision == Precision::float32 ? "float" : "double"},
+            {"options", options_json(decided(settings.options))},
+            {"reading", reading_json(settings.reading)}};
   json["family"] = settings.family.empty() ? Json() : Json::parse(settings.family);
   return json;
 }

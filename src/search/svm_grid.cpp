@@ -36,8 +36,8 @@ void tell_training(const SvmFits& fits, const ModelPlan& plan, double tolerance,
     const auto& fit = fits.tasks[static_cast<std::size_t>(task)];
     all.objective += fit.objective;
     all.gradient_norm = std::max(all.gradient_norm, fit.violation);
-    all.iterations = static_cast<int>(
-        std::min<std::int64_t>(all.iterations + fit.iterations, std::numeric_limits<int>::max()));
+    all.iterations =
+        static_cast<int>(std::min<std::int64_t>(all.iterations + fit.iterations, std::numeric_limits<int>::max()));
     all.converged = all.converged && fit.converged;
     rows.insert(rows.end(), fit.machine.rows.begin(), fit.machine.rows.end());
   }
