@@ -2,11 +2,14 @@
 #include <filesystem>
 #include <memory>
 
+#include <unistd.h>
+
 #include <sheaf/error.hpp>
 
 #include "command.hpp"
 #include "liblinear.hpp"
 #include "libsvm.hpp"
+#include "progress_bar.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -23,6 +26,8 @@ struct Train {
   Context::Options surroundings;
 
   void run() {
+    const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
+    surroundings.progress = bar.get();
     auto table = read();
     if (cache > 0 && surroundings.memory == 0)
       surroundings.memory = static_cast<std::int64_t>(cache * mebibyte) + 4 * matrix_bytes(table.dataset.x);
