@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "linear_text.hpp"
+#include "model_choice.hpp"
 #include "svm_commands.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
@@ -17,27 +18,27 @@ namespace sheaf::cli {
 namespace {
 
 struct Fit {
-  std::string input, output, weights, factors;
-  const NetKind* kind = nullptr;  // none: a linear model with an L2 penalty, or a kernel machine
-  bool kernel_machine = false;
+  std::string input, weights, factors;
+  ModelChoice choice;
   std::string format = "sheaf";
   LinearOptions options;
-  NetOptions net;
   SvmOptions svm;
+  NetOptions net;
   ReadOptions reading;
   Common common;
 
   void run() {
-    if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
-    if (kernel_machine) return fit_svm({input, output, weights, format, with_shared(svm, options), reading}, common);
+    const auto& output = choice.file();
+    if (choice.kind == ModelKind::svm)
+      return fit_svm({input, output, weights, format, with_shared(svm, options), reading}, common);
     if (format == "libsvm") fail_usage("LIBSVM's format is for kernel machines (--model svm); here it is liblinear");
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(context, input, reading);
       const auto row_weights = weights.empty() ? std::vector<float>{} : read_row_weights(weights, dataset.rows());
       if (!factors.empty()) net.penalty_factors = read_penalty_factors(factors, dataset.features());
-      const auto model = kind != nullptr ? train_net(context, dataset, net, row_weights)
-                                         : train_linear(context, dataset, options, row_weights);
+      const auto model = choice.net != nullptr ? train_net(context, dataset, net, row_weights)
+                                               : train_linear(context, dataset, options, row_weights);
       save_model(model, output, format == "sheaf" ? ModelFormat::sheaf : ModelFormat::liblinear);
       tell(model, dataset.rows());
     });
@@ -47,38 +48,9 @@ struct Fit {
     if (!common.quiet())
       for (const auto& warning : warnings_of(model)) say("sheaf: warning: " + warning);
     if (common.json())
-      print(model_json(model, output, rows));
+      print(model_json(model, choice.file(), rows));
     else if (!common.quiet())
       print(model_text(model, input, rows));
-  }
-
-  /// The name of a kind, else a file as --output.
-  void set_model(const std::string& text) {
-    if (const auto* known = find_net_kind(text))
-      kind = known;
-    else if (text == "svm")
-      kernel_machine = true;
-    else
-      set_output(text);
-  }
-
-  void set_output(const std::string& text) {
-    if (!output.empty() && output != text)
-      fail_usage("two files are named for the model, {} and {}; kinds of models are {}", output, text, kind_names());
-    output = text;
-  }
-
-  static std::string net_names() {
-    std::vector<std::string> names;
-    for (const auto& known : net_kinds()) names.emplace_back(known.name);
-    return join_names(names, "or");
-  }
-
-  static std::string kind_names() {
-    std::vector<std::string> names;
-    for (const auto& known : net_kinds()) names.emplace_back(known.name);
-    names.emplace_back("svm");
-    return join_names(names, "or");
   }
 };
 
@@ -94,19 +66,19 @@ void check_kind(const Arguments& arguments, Fit& fit) {
     for (const char* flag : flags)
       if (arguments.given(flag)) fail_usage("{} {}", flag, why);
   };
-  check_svm_flags(arguments, fit.kernel_machine);
-  if (fit.kind == nullptr) {
+  check_svm_flags(arguments, fit.choice.kind == ModelKind::svm);
+  if (fit.choice.net == nullptr) {
     refuse({"--alpha", "--l1-ratio", "--labels", "--solver", "--parallel", "--max-epochs", "--no-intercept",
             "--standardise", "--penalty-factors"},
-           "is for elastic nets: give --model " + Fit::net_names() + ", and --output for the file");
+           "is for elastic nets: give --model " + net_names() + ", and --output for the file");
     return;
   }
   refuse({"--loss", "--cost", "--epsilon", "--max-iterations", "--bias", "--rule", "--no-bias-penalty"},
-         fmt::format("is not for --model {}; its penalty is --alpha", fit.kind->name));
-  if (fit.kind->l1_ratio) refuse({"--l1-ratio"}, fmt::format("is {} for {}", *fit.kind->l1_ratio, fit.kind->name));
+         fmt::format("is not for --model {}; its penalty is --alpha", fit.choice.net->name));
+  if (fit.choice.net->l1_ratio) refuse({"--l1-ratio"}, fmt::format("is {} for {}", *fit.choice.net->l1_ratio, fit.choice.net->name));
   if (fit.net.solver != NetSolver::shotgun) refuse({"--parallel"}, "is for --solver shotgun");
-  fit.net.loss = fit.kind->loss;
-  fit.net.l1_ratio = fit.kind->l1_ratio.value_or(fit.net.l1_ratio);
+  fit.net.loss = fit.choice.net->loss;
+  fit.net.l1_ratio = fit.choice.net->l1_ratio.value_or(fit.net.l1_ratio);
 }
 
 /// Rows of both tables under one flag, each with its own default.
@@ -139,11 +111,7 @@ void declare_nets(Arguments& arguments, const std::shared_ptr<Fit>& fit) {
 std::function<void()> declare(Arguments& arguments) {
   auto fit = std::make_shared<Fit>();
   arguments.positional("FILE", fit->input, "the table to learn from; - is standard input");
-  arguments.add({"--model", "KIND|FILE",
-                 "kind of model: " + Fit::kind_names() + "; any other word is where to write the model, as --output",
-                 "linear, with an L2 penalty", [fit](const std::string& text) { fit->set_model(text); }});
-  arguments.add(
-      {"--output", "FILE", "where to write the model", "", [fit](const std::string& text) { fit->set_output(text); }});
+  fit->choice.declare_with_file(arguments);
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",
                  "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { set_format(fit->format, text); }});
@@ -156,8 +124,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.add({"--no-bias-penalty", "", "leave the bias's weight out of the penalty", "",
                  [fit](const std::string&) { fit->options.penalise_bias = false; }});
   arguments.text("row-weights", "FILE", fit->weights, "how much each row counts: one number of 0 or more to a line");
-  declare_nets(arguments, fit);
   declare_svm(arguments, fit->svm);
+  declare_nets(arguments, fit);
   declare_reading(arguments, fit->reading);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
   return [fit, &arguments] {
@@ -170,8 +138,7 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command fit_command() {
   return {"fit",
-          "Train a model for classes or amounts: logistic regression, support vectors with or without a kernel, an "
-          "elastic net",
+          "Train a linear model, an elastic net or a kernel machine, for classes or amounts",
           {{"logistic regression", "sheaf fit iris.csv --model iris.model"},
            {"support vectors, rare classes weighing as much as frequent ones",
             "sheaf fit trial.csv --model trial.model --loss svm --cost 0.1 --class-weight balanced"},

@@ -1,14 +1,36 @@
-// --model of commands whose results have a place of their own: which kind of model they work on.
+// --model: which kind of model a command trains.
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include <sheaf/elastic_net_model.hpp>
 
 #include "arguments.hpp"
 
 namespace sheaf::cli {
 
-enum class ModelKind : std::uint8_t { linear, svm };
+enum class ModelKind : std::uint8_t { linear, svm, net };
 
-void declare_model_kind(Arguments& arguments, ModelKind& kind);
+/// `--model` names a kind; where the command writes a model, any other word is the file for it.
+struct ModelChoice {
+  ModelKind kind = ModelKind::linear;
+  const NetKind* net = nullptr;  ///< which of the elastic nets
+
+  /// Where to write the model. None, or two, is a UsageError.
+  const std::string& file() const;
+
+  /// For commands that search over linear models and machines, and whose results have another place.
+  void declare_kind(Arguments& arguments);
+  /// All kinds, and --output.
+  void declare_with_file(Arguments& arguments);
+
+ private:
+  std::string word_;    // of --model, no kind
+  std::string output_;  // of --output
+};
+
+/// "elastic-net, lasso, ... or ...".
+std::string net_names();
 
 }  // namespace sheaf::cli

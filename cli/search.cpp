@@ -1,7 +1,5 @@
 #include <sheaf/search.hpp>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include <sheaf/error.hpp>
@@ -10,6 +8,7 @@
 
 #include "command.hpp"
 #include "model_choice.hpp"
+#include "command_line.hpp"
 #include "search_text.hpp"
 #include "svm_commands.hpp"
 #include "tables.hpp"
@@ -20,25 +19,11 @@ namespace {
 
 constexpr std::size_t most_warnings = 10;
 
-/// The words of this process, those with blanks in quotes; nothing where the system does not tell.
-std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::string line;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::string word = text.substr(begin, text.find('\0', begin) - begin);
-    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?#`") == std::string::npos;
-    line += (line.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
-    begin += word.size() + 1;
-  }
-  return line;
-}
-
 struct Search {
   std::string input, output;
   bool resume = false;
   bool force = false;
-  ModelKind kind = ModelKind::linear;
+  ModelChoice choice;
   SearchOptions options;
   SvmSearchOptions svm;
   ReadOptions reading;
@@ -52,7 +37,7 @@ struct Search {
   void run() {
     if (output.empty()) fail_usage("--output DIR is missing: the folder for the results");
     if (input == "-") fail_usage("a search reads a file, not standard input: to go on, it must read it again");
-    if (kind == ModelKind::svm) {
+    if (choice.kind == ModelKind::svm) {
       svm.svm = with_shared(svm.svm, options.linear);
       svm.common = options;
       return search_with_svm({command_line(), input, output, existing(), svm, reading}, common);
@@ -94,7 +79,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("output", "DIR", search->output, "folder for the results; made where it is missing");
   arguments.flag("resume", search->resume, "go on with the search in that folder, which was ended before its end");
   arguments.flag("force", search->force, "begin again where that folder holds a search");
-  declare_model_kind(arguments, search->kind);
+  search->choice.declare_kind(arguments);
   arguments.section("Search");
   arguments.parameters(search->options);
   arguments.section("Training");
@@ -106,7 +91,7 @@ std::function<void()> declare(Arguments& arguments) {
   declare_reading(arguments, search->reading);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"});
   return [search, &arguments] {
-    check_svm_flags(arguments, search->kind == ModelKind::svm);
+    check_svm_flags(arguments, search->choice.kind == ModelKind::svm);
     search->run();
   };
 }

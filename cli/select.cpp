@@ -11,7 +11,9 @@
 
 #include "binning.hpp"
 #include "command.hpp"
+#include "select_model.hpp"
 #include "select_text.hpp"
+#include "study_text.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -61,12 +63,14 @@ struct Select {
   SelectionOptions options;
   EnsembleOptions ensemble;
   BinningOptions binning;
+  ModelSelection model;
   ReadOptions reading;
   WriteOptions writing;
   Common common;
 
   void run() {
     outputs.check();
+    if (model.wanted()) return run_model();
     const auto loaded = load_cuts.empty() ? std::optional<Binning>() : load_binning(load_cuts);
     if (loaded && loaded->missing == MissingState::own) keep_missing(reading, binning);
     const auto context = common.context();
@@ -76,6 +80,38 @@ struct Select {
       const auto report = select_by_criterion(context, dataset, prepared);
       write(context, dataset, prepared, report);
     });
+  }
+
+  void run_model() {
+    if (binning.missing == MissingState::own)
+      fail_usage("models work on numbers, so missing values must be filled in: --missing mean, for instance");
+    if (!outputs.report.empty() || !model.folder().empty()) model.show_path();
+    const auto context = common.context();
+    common.with_precision([&]<class T>(std::type_identity<T>) {
+      const auto dataset = read_dataset<T>(context, input, reading);
+      const auto result = model.run(context, common, input, reading, dataset);
+      write_study(context, dataset, result);
+    });
+  }
+
+  template <class T>
+  void write_study(const Context& context, const Dataset<T>& dataset, const StudyResult& result) const {
+    write_result(outputs.json, [&] { return study_json(result); });
+    write_result(outputs.csv, [&] { return study_features_csv(result); });
+    write_result(outputs.report, [&] { return study_html(result); });
+    if (!outputs.apply.empty()) {
+      std::vector<std::int64_t> features;
+      for (const auto& feature : result.selected()) features.push_back(feature.index);
+      if (features.empty())
+        fail("no feature was chosen by {} of the splits, so there is no table to write; see --min-frequency",
+             result.options.min_frequency);
+      write_reduced(context, dataset, features);
+    }
+    if (common.quiet()) return;
+    for (const auto& warning : result.warnings) say("sheaf: warning: " + warning);
+    if (!outputs.printed()) print(study_text(result, model.kind()));
+    if (!model.folder().empty()) say(fmt::format("everything is in {0}: {0}/report.html", model.folder()));
+    tell_written();
   }
 
   template <class T>
@@ -277,11 +313,13 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("report", "FILE", outputs.report, "write an HTML page with plots that needs nothing else");
   arguments.text("save-cuts", "FILE", outputs.save_cuts, "write the cuts, to bin other tables alike");
   declare_criterion(arguments, *select);
+  select->model.declare(arguments);
   declare_reading_with_bin(arguments, select->reading, select->binning);
   declare_writing(arguments, select->writing);
   select->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.json = false, .several_devices = true});
   return [select, &arguments] {
     check_request(arguments, *select);
+    select->model.check(arguments, select->common);
     select->counted = arguments.given("--count");
     select->run();
   };
@@ -292,12 +330,14 @@ std::function<void()> declare(Arguments& arguments) {
 Command select_command() {
   return {
       "select",
-      "Select the features that tell most of the class, with least said twice",
+      "Select features: those that tell most of the class with least said twice, or those that models choose",
       {{"ten features by joint mutual information", "sheaf select genes.arff.gz"},
        {"200 by mRMR, with a report and the reduced table",
         "sheaf select genes.arff.gz --criterion mrmr --count 200 --report genes.html --apply genes200.arff.gz"},
        {"whole numbers as they are, for a script", "sheaf select counts.csv --bins as-given --json - | jq .selected"},
-       {"how stable is the choice?", "sheaf select genes.arff.gz --resamples 50 --combine frequency"}},
+       {"how stable is the choice?", "sheaf select genes.arff.gz --resamples 50 --combine frequency"},
+       {"which features elastic nets choose when rows are left out, and how well they predict those",
+        "sheaf select microbes.libsvm --model elastic-net --report microbes.html"}},
       declare};
 }
 

@@ -399,6 +399,57 @@ TEST_P(Nets, LongPathsAndManyLanes) {
   }
 }
 
+/// Where X does not fit the GPU, products stream it and lanes get the columns of their working sets.
+TEST_P(Nets, TablesLargerThanTheMemory) {
+  constexpr std::size_t features = 400;
+  const auto table = test::make_table(150, features, logistic() ? 2 : 0, 37);
+  const auto plain = plain_of(table, features);
+  const auto dataset = test::dataset_of<double>(table, features, sparse());
+  auto sheaf = sheaf_of(plain);
+  sheaf.paths = {{0, 0, 0.9, {0.2, 0.1, 0.05}}, {0, 0, 0.4, {0.2, 0.1, 0.05}}, {0, 0, 1, {0.1}}};
+  NetParams params;
+  params.loss = loss();
+  params.tolerance = 1e-7;
+  params.lanes = 3;
+  Context::Options options;
+  options.device = device();
+  options.threads = 2;
+  options.memory = matrix_bytes(dataset.x) * 2;
+  const auto models = elastic_nets<double>(Context(options), dataset, sheaf, params);
+  ASSERT_EQ(models.size(), 7U);
+  for (const auto& model : models) {
+    const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
+    const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, logistic()};
+    EXPECT_LT(judge(plain, setting, model).gap, 1.01e-7);
+  }
+}
+
+/// Every model is trained once, by whichever device, and is the same optimum.
+TEST_P(Nets, SeveralDevicesShareThePaths) {
+  constexpr std::size_t features = 60;
+  const auto table = test::make_table(50, features, logistic() ? 2 : 0, 41);
+  const auto plain = plain_of(table, features);
+  const auto dataset = test::dataset_of<double>(table, features, sparse());
+  auto sheaf = sheaf_of(plain);
+  for (int p = 0; p < 40; ++p) sheaf.paths.push_back({0, 0, 0.3 + 0.01 * p, {0.2, 0.1, 0.05}});
+  NetParams params;
+  params.loss = loss();
+  params.tolerance = 1e-7;
+  const std::vector<Context> contexts{on(device()), on(Device::cpu())};
+  std::vector<int> times(120, 0);
+  elastic_nets<double>(contexts, dataset, sheaf, params, true,
+                       [&](std::size_t context, std::span<NetModel> models, BlockView<const double> decisions) {
+                         EXPECT_EQ(decisions.device, contexts.at(context).device());
+                         for (const auto& model : models) {
+                           const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
+                           const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
+                           ++times[static_cast<std::size_t>(model.path * 3 + model.alpha)];
+                           EXPECT_LT(judge(plain, {alpha, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-7);
+                         }
+                       });
+  for (const int count : times) EXPECT_EQ(count, 1);
+}
+
 TEST_P(Nets, WrongRequestsAreToldApart) {
   constexpr std::size_t features = 5;
   const auto table = test::make_table(20, features, logistic() ? 2 : 0, 31);

@@ -164,6 +164,26 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
   }
 }
 
+/// What was measured to be quickest on shapes that leave no doubt.
+TEST(Kernels, AreChosenByShape) {
+  const auto chosen = [](const Case& c, bool sparse, Demand demand) {
+    const Table plain(c);
+    const BinnedTarget target = test::target_of(plain.classes);
+    const BinnedTable table =
+        sparse ? test::sparse_table(plain.columns, c.rows) : test::dense_table(plain.columns, c.rows);
+    const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
+    return name_of(choose_kernel(problem, Kernel::automatic, false, demand));
+  };
+  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::any), "ordered") << "everything ties";
+  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::distinct_parts), "tables");
+  EXPECT_EQ(chosen({400, 5, 2, 3, 0}, false, Demand::any), "popcount") << "few examples, but nothing ties";
+  EXPECT_EQ(chosen({20000, 5, 2, 8, 0}, false, Demand::any), "popcount");
+  EXPECT_EQ(chosen({20000, 5, 2, 8, 0}, false, Demand::merged_partners), "grouped");
+  EXPECT_EQ(chosen({20000, 5, 2, 64, 0}, false, Demand::any), "tables");
+  EXPECT_EQ(chosen({5000, 5, 60, 200, 0}, false, Demand::any), "grouped") << "a table would be empty";
+  EXPECT_EQ(chosen({5000, 5, 2, 8, 0.99}, true, Demand::any), "nonzeros");
+}
+
 TEST(Verbs, CountAsTheDefinitionsSay) {
   for_all([](Device device, const Table& plain, const BinnedTable& table, const BinnedTarget& target, bool sparse) {
     const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};

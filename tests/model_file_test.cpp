@@ -114,6 +114,64 @@ TEST(ModelFile, LiblinearsIsReadBackExactly) {
   expect_same(parse_model(format_model(model, ModelFormat::liblinear), "m"), model);
 }
 
+LinearModel net_model() {
+  LinearModel model;
+  model.solver = "ELASTIC_NET_LOGISTIC";
+  model.class_names = {"sick", "well"};
+  model.features = 4;
+  model.bias = 1;
+  model.penalise_bias = false;
+  model.weights = {0, 0.1, 0, -1.0 / 3, 0.25};
+  model.feature_names = {"", "b", "", "d \\ e"};
+  model.net = NetTraining{0.02, 0.5, true, {{0.3, 1e-5, 1e-4, 2, 17, 1, true}}};
+  return model;
+}
+
+TEST(ModelFile, ANetKeepsOnlyTheFeaturesThatItUses) {
+  const auto model = net_model();
+  const auto text = format_model(model, ModelFormat::sheaf);
+  EXPECT_NE(text.find("names used\n"), std::string::npos);
+  EXPECT_NE(text.find("\nalpha 0.02 l1-ratio 0.5 standardised\n"), std::string::npos);
+  EXPECT_NE(text.find("\nweights 2\n2 0.1 b\n4 "), std::string::npos) << text;
+  const auto back = parse_model(text, "m");
+  expect_same(back, model);
+  ASSERT_TRUE(back.net);
+  EXPECT_EQ(back.net->alpha, 0.02);
+  EXPECT_EQ(back.net->l1_ratio, 0.5);
+  EXPECT_TRUE(back.net->standardised);
+  ASSERT_EQ(back.net->fits.size(), 1U);
+  const auto& fit = back.net->fits[0];
+  EXPECT_EQ(fit.objective, 0.3);
+  EXPECT_EQ(fit.gap, 1e-5);
+  EXPECT_EQ(fit.tolerance, 1e-4);
+  EXPECT_EQ(fit.nonzeros, 2);
+  EXPECT_EQ(fit.epochs, 17);
+  EXPECT_TRUE(fit.converged);
+  EXPECT_EQ(format_model(back, ModelFormat::sheaf), text);
+}
+
+TEST(ModelFile, DefectsOfANetAreNamedWithTheirPlace) {
+  const auto text = format_model(net_model(), ModelFormat::sheaf);
+  const auto complaint = [&](const std::string& from, const std::string& to) {
+    auto damaged = text;
+    damaged.replace(damaged.find(from), from.size(), to);
+    try {
+      parse_model(damaged, "m");
+    } catch (const ParseError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_NE(complaint("names used", "names yes").find("m:7:7: expected used or no"), std::string::npos)
+      << complaint("names used", "names yes");
+  EXPECT_NE(complaint("alpha 0.02", "alpha -1").find("m:9:7"), std::string::npos);
+  EXPECT_NE(complaint("alpha 0.02", "cost 1").find("'alpha'"), std::string::npos);
+  EXPECT_NE(complaint("standardised", "scaled").find("standardised or plain"), std::string::npos);
+  EXPECT_NE(complaint("epochs", "steps").find("'epochs'"), std::string::npos);
+  EXPECT_NE(complaint("\n4 ", "\n2 ").find("expected feature 3 or a later one"), std::string::npos);
+  EXPECT_NE(complaint("\n4 ", "\n5 ").find("expected feature 3 or a later one"), std::string::npos);
+}
+
 TEST(ModelFile, LiblinearsOtherSolversAreRead) {
   const std::string rest = "\nnr_class 2\nlabel 5 2\nnr_feature 1\nbias -1\nw\n0.5 \n";
   for (const auto& solver : linear_solvers()) {

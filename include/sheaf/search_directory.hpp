@@ -53,12 +53,7 @@ class SearchDirectory {
   void finish(const SvmSearchResult& result) const;
 
  private:
-  std::string file(const char* name) const { return path_ + "/" + name; }
-  void remove_leftovers() const;
-
   struct State;
-  std::string path_;
-  bool made_ = false;
   std::unique_ptr<State> state_;
 };
 

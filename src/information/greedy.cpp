@@ -198,11 +198,22 @@ class Greedy {
         best.offer(complete.back().score, j);
       }
     }
-    const auto candidates = static_cast<double>(taken_.size() - selected_.size());
-    counted_nearly_all_ = static_cast<double>(work_.pairs_counted - counted_before) > 0.9 * candidates &&
-                          static_cast<double>(complete.size()) > 0.9 * candidates;
+    mind_marks(std::ssize(complete), work_.pairs_counted - counted_before);
     if (ordered_ || options_.match == Match::fast || best.feature < 0) return best;
     return settle_ties(best, complete);
+  }
+
+  /// Where one call holds all candidates and a mark ruled out hardly any of them, some rounds do without: a mark costs
+  /// a device a call of its own.
+  void mind_marks(std::int64_t complete, std::int64_t counted) {
+    constexpr std::int32_t rounds = 8;
+    if (rounds_without_mark_ > 0) {
+      --rounds_without_mark_;
+      return;
+    }
+    const std::int64_t candidates = std::ssize(taken_) - std::ssize(selected_);
+    const bool in_vain = std::min(complete, counted) * 10 > candidates * 9;
+    if (in_vain && selected_.size() > 1 && candidates <= ops_.batch()) rounds_without_mark_ = rounds;
   }
 
   /// Whether the merged states tell the class: with it they are then the same states in the same order, and what a
@@ -268,7 +279,7 @@ class Greedy {
       std::for_each(before.begin(), before.end(), consider);
     else
       for (std::int32_t j = 0; j < static_cast<std::int32_t>(taken_.size()); ++j) consider(j);
-    if (options_.lazy && pass == 0 && !counted_nearly_all_) keep_highest(open);
+    if (options_.lazy && pass == 0 && rounds_without_mark_ == 0) keep_highest(open);
     return open;
   }
 
@@ -420,8 +431,8 @@ class Greedy {
   bool ordered_;
   bool by_columns_;
   bool screens_;
-  bool counted_nearly_all_ = false;  ///< in the round before: setting a mark first would be in vain
-  std::int32_t columns_ = 0;         ///< partners whose parts every candidate has
+  std::int32_t rounds_without_mark_ = 0;  ///< to come
+  std::int32_t columns_ = 0;              ///< partners whose parts every candidate has
   double term_error_ = 0;
   std::vector<FeatureFacts> partners_;
   std::vector<std::int64_t> selected_;

@@ -15,7 +15,7 @@ constexpr std::int64_t most_table_cells = 28900;
 /// States that planes of bits are made for.
 constexpr std::int64_t most_plane_states = 16;
 
-/// What one pair takes, in nanoseconds of one core.
+/// What one pair takes, in nanoseconds of one core; on a GPU in any unit.
 struct Rates {
   double ordered_row, small_ordered_row;          ///< in FEAST's order; the second by SmallCounter
   double table_row, table_cell, small_table_row;  ///< a cell is met once for each class
@@ -23,8 +23,8 @@ struct Rates {
   double grouped_row;
   double nonzero;
 };
-constexpr Rates cpu_rates{5.5, 1.5, 0.95, 0.55, 1.4, 0.55, 1.5, 3, 8};
-constexpr Rates gpu_rates{1, 1, 1, 0.2, 1, 1, 1, 8, 4};
+constexpr Rates cpu_rates{5.5, 1.5, 0.6, 0.47, 1.4, 0.55, 1.5, 3.4, 8};
+constexpr Rates gpu_rates{1, 1, 1, 0.1, 1, 8, 1, 8, 4};
 
 class Shape {
  public:

@@ -17,7 +17,7 @@ struct PlaneSide {
   int planes;
   const std::uint32_t* counts;  ///< of plane p at p * apart
   int apart;
-  SHEAF_BOTH_SIDES std::uint32_t count(int plane) const { return counts[plane * apart]; }
+  SHEAF_BOTH_SIDES std::uint32_t count(int plane) const { return counts[static_cast<std::int64_t>(plane) * apart]; }
 };
 
 /// The examples in state s of the partner and x of the candidate; `shared` holds those of both planes, [s * planes +

@@ -40,7 +40,7 @@ class PlaneSums {
       return {add_up(partner, candidate, classes, nullptr), 0};
     }
     JointSums sums;
-    const auto cells = static_cast<std::size_t>((table_.planes(partner) + 1) * (table_.planes(candidate) + 1));
+    const std::size_t cells = states(partner) * states(candidate);
     std::uint32_t* merged = cleared(scratch_.merged, cells);
     for (int y = 0; y < classes; ++y) {
       count(partner, weighted, candidate, words_of(y));
@@ -64,16 +64,18 @@ class PlaneSums {
     constexpr std::int64_t piece = 248;  // words; a multiple of what count_shared_ones adds in bytes
     const int mine = table_.planes(partner);
     const int theirs = table_.planes(candidate);
-    std::uint32_t* shared = cleared(scratch_.table, static_cast<std::size_t>(mine * theirs));
+    std::uint32_t* shared = cleared(scratch_.table, static_cast<std::size_t>(mine) * static_cast<std::size_t>(theirs));
     const std::uint64_t* own = weighted.bits.empty() ? table_.of(partner) : weighted.bits.data();
     for (std::int64_t first = range.begin; first < range.end; first += piece) {
       const std::int64_t words = std::min(piece, range.end - first);
       for (int s = 0; s < mine * weighted.weight_bits; ++s)
         count_shared_ones(own + s * table_.words() + first, table_.of(candidate) + first, table_.words(), theirs, words,
-                          1U << (s % weighted.weight_bits), shared + s / weighted.weight_bits * theirs);
+                          1U << (s % weighted.weight_bits),
+                          shared + static_cast<std::int64_t>(s / weighted.weight_bits) * theirs);
     }
   }
 
+  std::size_t states(std::int64_t feature) const { return static_cast<std::size_t>(table_.planes(feature)) + 1; }
   PlaneSide side(std::int64_t feature, int y) const {
     const int apart = table_.classes() + 1;
     return {table_.planes(feature),

@@ -83,7 +83,7 @@ PlaneTable::PlaneTable(const Problem& problem, int threads) : order_(order_by_cl
 
 std::vector<std::uint64_t> planes_of_weights(const PlaneTable& table, std::span<const std::uint32_t> weights) {
   if (weights.empty()) return {};
-  const int bits = std::bit_width(*std::max_element(weights.begin(), weights.end()));
+  const auto bits = static_cast<int>(std::bit_width(*std::max_element(weights.begin(), weights.end())));
   std::vector<std::uint64_t> planes(static_cast<std::size_t>(bits * table.words()), 0);
   for (std::size_t i = 0; i < weights.size(); ++i)
     for (int b = 0; b < bits; ++b)

@@ -95,7 +95,8 @@ inline ResampledSide resample_side(const FixedLog& log, const SparseSide& side, 
     }
   const auto add_up = [&](const std::vector<std::uint32_t>& counts) {
     std::vector<std::int64_t> sums(resamples, 0);
-    for (std::size_t e = 0; e < counts.size(); ++e) sums[e % resamples] += log(counts[e]);
+    for (auto of_state = counts.begin(); of_state != counts.end(); of_state += static_cast<std::ptrdiff_t>(resamples))
+      for (std::size_t r = 0; r < resamples; ++r) sums[r] += log(of_state[static_cast<std::ptrdiff_t>(r)]);
     return sums;
   };
   result.sums = add_up(result.counts);

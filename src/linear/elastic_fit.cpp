@@ -49,8 +49,7 @@ void take_weights(const std::vector<NetModel>& nets, bool intercept, LinearModel
 template <class T>
 LinearModel train_net(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
                       std::span<const float> row_weights) {
-  auto made =
-      linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
+  auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
   const auto sheaf = sheaf_of(made, options);
   if (!options.alpha) ask_for_alpha(context, dataset, sheaf, options);
   const auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));

@@ -39,9 +39,9 @@ Row tolerance_row() {
 
 Row parallel_row() {
   auto set = [](NetOptions& options, std::string_view text) {
-    options.parallel = text == "auto" ? 0
-                                      : parse_number<std::int32_t>("parallel", text,
-                                                                   {1, std::numeric_limits<std::int32_t>::max()});
+    options.parallel =
+        text == "auto" ? 0
+                       : parse_number<std::int32_t>("parallel", text, {1, std::numeric_limits<std::int32_t>::max()});
   };
   return {"parallel", "N|auto", "shotgun: features that are updated at once", "auto", {}, std::move(set)};
 }

@@ -14,7 +14,6 @@
 #include <limits>
 
 #include <sheaf/error.hpp>
-#include <sheaf/progress.hpp>
 
 namespace sheaf::linear {
 namespace {
@@ -54,7 +53,7 @@ NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSh
       features_(dataset.features()),
       totals_(check_nets(sheaf, params, dataset.rows(), dataset.features())),
       nulls_(null_models(sheaf, params, totals_)),
-      linear_(make_ops<T>(context, dataset)),
+      linear_(make_ops<T>(context, dataset, 0, context.memory() / 2)),
       ops_(make_net_ops<T>(context, dataset, *linear_)) {
   ops_->load_tables(sheaf, params, totals_);
   if (params.solver == NetSolver::shotgun)
@@ -74,12 +73,14 @@ std::int32_t NetRun<T>::most_lanes() const {
 
 /// Whole paths on the CPU; pieces of about the square root of their length where the GPU has room.
 template <class T>
-void NetRun<T>::plan_stretches() {
-  const auto paths = static_cast<std::int32_t>(sheaf_.paths.size());
-  const bool cut = context_.device().is_cuda() && paths < lanes_to_fill_gpu;
-  const std::int32_t room = std::min(most_lanes(), lanes_to_fill_gpu) / std::max(paths, 1);
+void NetRun<T>::plan_stretches(std::span<const std::int32_t> paths) {
+  const auto count = static_cast<std::int32_t>(paths.size());
+  const bool cut = context_.device().is_cuda() && count < lanes_to_fill_gpu;
+  const std::int32_t room = std::min(most_lanes(), lanes_to_fill_gpu) / std::max(count, 1);
   std::vector<NetStretch> pieces;
-  for (std::int32_t p = 0; p < paths; ++p) {
+  stretches_.clear();
+  held_.clear();
+  for (const std::int32_t p : paths) {
     const auto alphas = static_cast<std::int32_t>(sheaf_.paths[static_cast<std::size_t>(p)].alphas.size());
     if (alphas == 0) continue;
     const auto root = static_cast<std::int32_t>(std::lround(std::sqrt(static_cast<double>(alphas))));
@@ -110,17 +111,12 @@ void NetRun<T>::plan_stretches() {
 }
 
 template <class T>
-void NetRun<T>::run() {
-  plan_stretches();
-  std::int64_t models = 0;
-  for (const auto& path : sheaf_.paths) models += static_cast<std::int64_t>(path.alphas.size());
-  Stage stage(context_.progress(), "training", models);
-  stage_ = &stage;
+void NetRun<T>::run(std::span<const std::int32_t> paths) {
+  plan_stretches(paths);
   const auto all = static_cast<std::int32_t>(stretches_.size());
   for (const auto& [from, to] : {std::pair{0, heads_}, std::pair{heads_, all}})
     for (std::int32_t first = from; first < to; first += most_lanes())
       run_stretches(first, std::min(to, first + most_lanes()));
-  stage_ = nullptr;
 }
 
 /// At alpha = 1 and without weights, the largest |X'u| / penalty says how far alpha may fall before a weight appears.
@@ -298,7 +294,7 @@ bool NetRun<T>::hand_out_finished() {
       more = true;
     }
   }
-  stage_->advance(static_cast<std::int64_t>(lanes.size()));
+  context_.progress().advance(static_cast<std::int64_t>(lanes.size()));
   return more;
 }
 
@@ -431,33 +427,3 @@ template class NetRun<float>;
 template class NetRun<double>;
 
 }  // namespace sheaf::linear
-
-namespace sheaf {
-
-template <class T>
-void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
-                  bool keep_weights, const UseNets<T>& use) {
-  linear::NetRun<T>(context, dataset, sheaf, params, keep_weights, use).run();
-}
-
-template <class T>
-std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
-                                   const NetParams& params) {
-  std::vector<NetModel> all;
-  elastic_nets<T>(context, dataset, sheaf, params, true, [&](std::span<NetModel> models, BlockView<const T>) {
-    for (auto& model : models) all.push_back(std::move(model));
-  });
-  std::sort(all.begin(), all.end(), [](const NetModel& a, const NetModel& b) {
-    return std::pair(a.path, a.alpha) < std::pair(b.path, b.alpha);
-  });
-  return all;
-}
-
-template void elastic_nets(const Context&, const Dataset<float>&, const NetSheaf&, const NetParams&, bool,
-                           const UseNets<float>&);
-template void elastic_nets(const Context&, const Dataset<double>&, const NetSheaf&, const NetParams&, bool,
-                           const UseNets<double>&);
-template std::vector<NetModel> elastic_nets(const Context&, const Dataset<float>&, const NetSheaf&, const NetParams&);
-template std::vector<NetModel> elastic_nets(const Context&, const Dataset<double>&, const NetSheaf&, const NetParams&);
-
-}  // namespace sheaf

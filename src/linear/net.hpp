@@ -59,7 +59,8 @@ class NetRun {
   NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
          bool keep_weights, const UseNets<T>& use);
 
-  void run();
+  /// Trains some paths of the sheaf.
+  void run(std::span<const std::int32_t> paths);
   /// For each path: the smallest alpha at which no feature has a weight.
   std::vector<double> largest_alphas();
 
@@ -71,7 +72,7 @@ class NetRun {
   double alpha_of(const NetCourse& course) const;
   double tolerance_of(const NetCourse& course) const;
   std::int32_t most_lanes() const;
-  void plan_stretches();
+  void plan_stretches(std::span<const std::int32_t> paths);
   void run_stretches(std::int32_t first, std::int32_t last);
   void begin(std::int32_t first, std::int32_t last);
   void begin_fresh();
@@ -106,7 +107,6 @@ class NetRun {
   Block<T> w_, g_, z_, u_;
   Block<T> held_w_, held_z_, held_u_;
   std::vector<NetCourse> held_;
-  Stage* stage_ = nullptr;
 };
 
 }  // namespace sheaf::linear

@@ -16,24 +16,25 @@ inline constexpr std::int64_t list_chunk = 128;
 template <class T>
 __global__ void transpose_dense(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
   __shared__ T tile[32][33];
-  const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x;
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * 32;
+  const std::int64_t j = static_cast<std::int64_t>(blockIdx.y) * 32 + threadIdx.x;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * 32;
   for (int k = static_cast<int>(threadIdx.y); k < 32; k += static_cast<int>(blockDim.y))
     if (j < columns && row + k < rows) tile[k][threadIdx.x] = from[(row + k) * columns + j];
   __syncthreads();
   const std::int64_t i = row + threadIdx.x;
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * 32;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * 32;
   for (int k = static_cast<int>(threadIdx.y); k < 32; k += static_cast<int>(blockDim.y))
     if (i < rows && column + k < columns) to[(column + k) * rows + i] = tile[threadIdx.x][k];
 }
 
-/// One warp for each feature and column of row weights.
+/// One warp for each feature from `first` to `last` and column of row weights.
 template <class T, class Columns>
-__global__ void moments(Columns x, std::int64_t features, const float* weights, std::int32_t weight_columns,
-                        const double* totals, T* means, T* variances) {
+__global__ void moments(Columns x, std::int64_t first, std::int64_t last, const float* weights,
+                        std::int32_t weight_columns, const double* totals, T* means, T* variances) {
   const Warp warp;
-  const std::int64_t at = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
-  if (at >= features * weight_columns) return;
+  const std::int64_t at =
+      first * weight_columns + (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  if (at >= last * weight_columns) return;
   const auto j = static_cast<std::int32_t>(at / weight_columns);
   const auto c = static_cast<std::int32_t>(at % weight_columns);
   const auto weight = [&](std::int32_t i) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cuda/check.cuh"
-#include "linear/net_cuda.cuh"
+#include "linear/net_columns_cuda.cuh"
 #include "linear/net_ops.hpp"
 
 namespace sheaf::linear {
@@ -21,16 +21,11 @@ template <class T>
 class CudaNetOps final : public NetOps<T> {
  public:
   CudaNetOps(const Context& context, const Dataset<T>& dataset)
-      : device_(context.device()), rows_(dataset.rows()), features_(dataset.features()), threads_(context.threads()) {
-    if (is_sparse(dataset.x)) {
-      sparse_ = &dataset.by_columns(device_, threads_);
-      column_ = features_ > 0 ? sparse_->nonzeros() / features_ : 0;
-    } else {
-      const auto& x = std::get<DenseMatrix<T>>(dataset.by_rows(device_));
-      const auto make = [&] { return std::make_shared<const Array<T>>(transposed(x)); };
-      dense_ = std::static_pointer_cast<const Array<T>>(dataset.beside(device_, "dense columns", make));
-      column_ = rows_;
-    }
+      : device_(context.device()),
+        rows_(dataset.rows()),
+        features_(dataset.features()),
+        threads_(context.threads()),
+        columns_(context, dataset, stream_) {
     cuda::check(cudaDeviceGetAttribute(&most_shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_.index),
                 "asking for shared memory");
   }
@@ -50,12 +45,16 @@ class CudaNetOps final : public NetOps<T> {
     variances_ = Array<T>(size, device_);
     const auto sums = Array<double>::copy_of(totals, device_);
     if (size == 0) return;
-    with_columns([&](auto x) {
-      gpu::moments<T><<<blocks_1d(size * 32), threads_1d, 0, stream_>>>(
-          x, features_, weights_.data(), weight_columns_, sums.data(), means_.data(), variances_.data());
+    columns_.in_parts([&](Range range) {
+      const std::int64_t here = (range.end - range.begin) * weight_columns_;
+      columns_.with([&](auto x) {
+        gpu::moments<T><<<blocks_1d(here * 32), threads_1d, 0, stream_>>>(x, range.begin, range.end, weights_.data(),
+                                                                          weight_columns_, sums.data(), means_.data(),
+                                                                          variances_.data());
+      });
+      cuda::check_launch("moments");
+      stream_.synchronize();
     });
-    cuda::check_launch("moments");
-    stream_.synchronize();
   }
 
   void normalisers(BlockView<T> means, BlockView<T> scales) override {
@@ -181,11 +180,17 @@ class CudaNetOps final : public NetOps<T> {
                                    blocks.u.data,
                                    blocks.w.stride,
                                    reports_.data()};
-    const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
-    with_columns([&](auto x) {
-      logistic ? launch<true>(x, memory, static_cast<unsigned>(count), bytes)
-               : launch<false>(x, memory, static_cast<unsigned>(count), bytes);
-    });
+    for (const Range& part : solvable_parts(count)) {
+      gpu::JobMemory<T> some = memory;
+      some.jobs += part.begin;
+      some.reports += part.begin;
+      some.over_rows += part.begin * lane_row_vectors(logistic) * rows_;
+      bring(part);
+      const auto size = static_cast<unsigned>(part.end - part.begin);
+      const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
+      columns_.with([&](auto x) { logistic ? launch<true>(x, some, size, bytes) : launch<false>(x, some, size, bytes); });
+      if (!columns_.resident()) stream_.synchronize();
+    }
     fetch(reports_, out);
   }
 
@@ -228,23 +233,51 @@ class CudaNetOps final : public NetOps<T> {
     return lane_task(tables, lane.rows, lane.target, lane.total, lane.center, lane.alpha1, lane.alpha2);
   }
 
-  Array<T> transposed(const DenseMatrix<T>& x) {
-    const auto current = here();
-    Array<T> result(x.rows * x.columns, device_);
-    if (result.size() == 0) return result;
-    const dim3 tiles(static_cast<unsigned>((x.columns + 31) / 32), static_cast<unsigned>((x.rows + 31) / 32));
-    gpu::transpose_dense<T><<<tiles, dim3(32, 8), 0, stream_>>>(x.values.data(), x.rows, x.columns, result.data());
-    cuda::check_launch("transpose_dense");
-    stream_.synchronize();
-    return result;
+  /// Runs of jobs whose working sets fit the GPU together: all, where X does.
+  std::vector<Range> solvable_parts(std::int64_t count) {
+    if (columns_.resident()) return {{0, count}};
+    host_lists_.resize(static_cast<std::size_t>(set_offsets_.back()));
+    fetch(lists_, std::span(host_lists_));
+    std::vector<Range> parts;
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(features_), -1);  // the part that has a feature already
+    std::int64_t taken = 0;
+    for (std::int64_t o = 0; o < count; ++o) {
+      const auto needed = [&] {
+        std::int64_t bytes = 0;
+        for (const auto j : list_of(o))
+          if (seen[static_cast<std::size_t>(j)] != static_cast<std::int64_t>(parts.size())) bytes += columns_.bytes(j);
+        return bytes;
+      };
+      std::int64_t more = needed();
+      if (parts.empty() || taken + more > columns_.room()) {
+        parts.push_back({o, o});
+        taken = 0;
+        more = needed();
+        if (more > columns_.room())
+          throw Error("the features that one model works on do not fit the GPU; give a larger --memory, or use --device "
+                      "cpu");
+      }
+      for (const auto j : list_of(o)) seen[static_cast<std::size_t>(j)] = static_cast<std::int64_t>(parts.size());
+      taken += more;
+      parts.back().end = o + 1;
+    }
+    return parts;
   }
-
-  template <class F>
-  void with_columns(F&& f) const {
-    if (sparse_ != nullptr)
-      f(SparseColumns<T>{sparse_->offsets.data(), sparse_->indices.data(), sparse_->values.data()});
-    else
-      f(DenseColumns<T>{dense_->data(), rows_});
+  std::span<const std::int32_t> list_of(std::int64_t order) const {
+    const auto at = static_cast<std::size_t>(order);
+    return std::span(host_lists_)
+        .subspan(static_cast<std::size_t>(set_offsets_[at]),
+                 static_cast<std::size_t>(set_offsets_[at + 1] - set_offsets_[at]));
+  }
+  void bring(const Range& part) {
+    if (columns_.resident()) return;
+    std::vector<std::uint8_t> wanted(static_cast<std::size_t>(features_), 0);
+    for (std::int64_t o = part.begin; o < part.end; ++o)
+      for (const auto j : list_of(o)) wanted[static_cast<std::size_t>(j)] = 1;
+    std::vector<std::int32_t> some;
+    for (std::size_t j = 0; j < wanted.size(); ++j)
+      if (wanted[j] != 0) some.push_back(static_cast<std::int32_t>(j));
+    columns_.bring(some);
   }
 
   template <bool Logistic, class Columns>
@@ -255,7 +288,7 @@ class CudaNetOps final : public NetOps<T> {
       kernel<<<jobs, threads, bytes, stream_>>>(x, memory);
       cuda::check_launch("solve_lanes");
     };
-    if (column_ <= short_column)
+    if (columns_.average() <= short_column)
       with(gpu::solve_lanes<Logistic, gpu::Warp, 32, T, Columns>, 32);
     else
       with(gpu::solve_lanes<Logistic, gpu::Crew<crew_threads>, crew_threads, T, Columns>, crew_threads);
@@ -297,10 +330,9 @@ class CudaNetOps final : public NetOps<T> {
   std::int64_t rows_, features_;
   int threads_;
   int most_shared_ = 0;
-  std::int64_t column_ = 0;  // entries of a column, on average
   cuda::Stream stream_;
-  const SparseMatrix<T>* sparse_ = nullptr;
-  std::shared_ptr<const Array<T>> dense_;
+  gpu::LaneColumns<T> columns_;
+  std::vector<std::int32_t> host_lists_;
   std::int32_t weight_columns_ = 1, target_columns_ = 1, lanes_ = 0;
   Array<float> weights_;
   Array<T> targets_, factors_, means_, variances_;

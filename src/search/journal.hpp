@@ -1,6 +1,4 @@
-// What a search has finished, on disk: one line for each record, appended and synchronised before the next begins. A
-// line is 16 hexadecimal digits that check the rest of it, a blank, and JSON; the first one that is torn or damaged
-// ends the journal, and is cut off.
+// What a search has finished, on disk (see record_file.hpp): the plan, then one record for each batch.
 #pragma once
 
 #include <map>
@@ -8,14 +6,18 @@
 #include <vector>
 
 #include <sheaf/search.hpp>
+#include <sheaf/study.hpp>
+
+#include "search/record_file.hpp"
 
 namespace sheaf::search {
 
-class Journal : public SearchLog {
+/// Batches of either log: `Log` is the interface, `Item` what a batch is made of.
+template <class Log, class Item>
+class BatchJournal : public Log {
  public:
   /// Opens or makes the file and locks it: another search in the same place is an Error.
-  explicit Journal(std::string path);
-  ~Journal() override;
+  explicit BatchJournal(const std::string& path);
 
   bool empty() const { return !planned_ && batches_.empty(); }
   /// Batches that were found finished.
@@ -24,20 +26,20 @@ class Journal : public SearchLog {
   void clear();
 
   BatchPlan agree(const BatchPlan& proposed) override;
-  const std::vector<ModelScores>* recall(std::int32_t batch) override;
-  void keep(std::int32_t batch, const std::vector<ModelScores>& models) override;
+  const std::vector<Item>* recall(std::int32_t batch) override;
+  void keep(std::int32_t batch, const std::vector<Item>& items) override;
 
  private:
-  void load();
-  bool take(std::string_view line);
-  void append(const std::string& json);
+  void take(const nlohmann::json& record);
 
-  std::string path_;
-  int descriptor_ = -1;
   bool planned_ = false;
   BatchPlan plan_;
-  std::map<std::int32_t, std::vector<ModelScores>> batches_;
+  std::map<std::int32_t, std::vector<Item>> batches_;
   std::size_t found_ = 0;
+  RecordFile file_;
 };
+
+using Journal = BatchJournal<SearchLog, ModelScores>;
+using StudyJournal = BatchJournal<StudyLog, StudySplit>;
 
 }  // namespace sheaf::search

@@ -50,6 +50,10 @@ svg .outline { fill: none; stroke: var(--ink); stroke-width: 1.5; }
 svg .ring { fill: none; stroke: var(--c1); stroke-width: 1.8; }
 svg .line0 { fill: none; stroke: var(--c0); stroke-width: 1.8; }
 svg .line1 { fill: none; stroke: var(--c1); stroke-width: 1.8; }
+svg .line2 { fill: none; stroke: var(--c2); stroke-width: 1.8; } svg .line3 { fill: none; stroke: var(--c3); stroke-width: 1.8; }
+svg .line4 { fill: none; stroke: var(--c4); stroke-width: 1.8; } svg .line5 { fill: none; stroke: var(--c5); stroke-width: 1.8; }
+svg .line6 { fill: none; stroke: var(--c6); stroke-width: 1.8; } svg .line7 { fill: none; stroke: var(--c7); stroke-width: 1.8; }
+svg .faint { fill: none; stroke: var(--soft); stroke-width: .8; }
 .f0 { fill: var(--c0); background: var(--c0); } .f1 { fill: var(--c1); background: var(--c1); }
 .f2 { fill: var(--c2); background: var(--c2); } .f3 { fill: var(--c3); background: var(--c3); }
 .f4 { fill: var(--c4); background: var(--c4); } .f5 { fill: var(--c5); background: var(--c5); }

@@ -20,24 +20,6 @@ constexpr double top = 28;
 constexpr double bottom = 270;
 constexpr double height = 320;
 
-struct Point {
-  double x, y;
-};
-
-std::string line_through(const std::vector<Point>& points) {
-  std::string data;
-  for (const auto& p : points) data += fmt::format("{}{:.1f} {:.1f}", data.empty() ? "M" : "L", p.x, p.y);
-  return data;
-}
-
-/// The area between two lines.
-std::string between(const std::vector<Point>& upper, std::vector<Point> lower) {
-  std::reverse(lower.begin(), lower.end());
-  auto data = line_through(upper);
-  for (const auto& p : lower) data += fmt::format("L{:.1f} {:.1f}", p.x, p.y);
-  return data + "Z";
-}
-
 /// A single cost stands in the middle of a decade to each side.
 Axis cost_axis(const std::vector<double>& costs) {
   const bool single = costs.size() == 1;
@@ -89,7 +71,7 @@ std::string score_curve(const SearchResult& r, std::string_view axis) {
     lower.push_back({x(costs[c]), y(summaries[c].mean - summaries[c].deviation)});
     middle.push_back({x(costs[c]), y(summaries[c].mean)});
   }
-  chart.path(between(upper, lower), "f0", 0.18);
+  chart.path(area_between(upper, lower), "f0", 0.18);
   chart.path(line_through(middle), "outline");
   const auto& best = summaries[r.chosen.best];
   const double bar = best.mean - (info(metric).larger_is_better ? 1 : -1) * best.standard_error;
@@ -105,17 +87,15 @@ std::string score_curve(const SearchResult& r, std::string_view axis) {
   return chart.finish();
 }
 
-std::string mean_roc(const SearchResult& r) {
+std::string mean_roc(std::span<const std::vector<double>> curves, const std::string& positive,
+                     std::string_view description) {
   const Axis x{0, 1, left, right - 60, false};
   const Axis y{0, 1, bottom, top, false};
   std::vector<Point> upper, lower, middle;
-  const auto splits = static_cast<std::size_t>(r.splits);
   for (std::size_t p = 0; p < roc_points; ++p) {
     std::vector<double> found;
-    for (std::size_t s = 0; s < splits; ++s) {
-      const auto& roc = r.models[r.chosen.chosen * splits + s].roc;
+    for (const auto& roc : curves)
       if (!roc.empty()) found.push_back(roc[p]);
-    }
     if (found.empty()) return {};
     const auto summary = summarise(found);
     const double at = x(static_cast<double>(p) / (roc_points - 1));
@@ -123,15 +103,21 @@ std::string mean_roc(const SearchResult& r) {
     lower.push_back({at, y(summary.mean - summary.deviation)});
     middle.push_back({at, y(summary.mean)});
   }
-  Chart chart(half, height, "ROC curve of the chosen cost");
-  const auto& positive = r.class_names[static_cast<std::size_t>(r.positive)];
+  Chart chart(half, height, description);
   chart.bottom_axis(x, top, bottom, fmt::format("share of the others taken for {}", short_name(positive)));
   chart.left_axis(y, left, right - 60, fmt::format("share of {} found", short_name(positive)));
   chart.line(x(0), y(0), x(1), y(1), "edge");
-  chart.path(between(upper, lower), "f0", 0.18);
+  chart.path(area_between(upper, lower), "f0", 0.18);
   middle.insert(middle.begin(), {x(0), y(0)});
   chart.path(line_through(middle), "outline");
   return chart.finish();
+}
+
+std::string mean_roc(const SearchResult& r) {
+  std::vector<std::vector<double>> curves;
+  const auto splits = static_cast<std::size_t>(r.splits);
+  for (std::size_t s = 0; s < splits; ++s) curves.push_back(r.models[r.chosen.chosen * splits + s].roc);
+  return mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the chosen cost");
 }
 
 std::string confusion_matrix(const SearchResult& r) {

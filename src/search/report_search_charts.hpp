@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ std::string score_curve(const SearchResult& result, std::string_view axis = "C")
 /// Two classes: the mean curve of the chosen cost over the splits, with one standard deviation to each side. Empty
 /// where no split tests both classes.
 std::string mean_roc(const SearchResult& result);
+/// The same of any curves, each empty or of roc_points points, for the class `positive`.
+std::string mean_roc(std::span<const std::vector<double>> curves, const std::string& positive,
+                     std::string_view description);
 /// True classes by predicted ones, summed over the splits of the chosen cost. Empty where there are too many classes.
 std::string confusion_matrix(const SearchResult& result);
 /// The largest weights of one decision value by name.

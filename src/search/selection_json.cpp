@@ -4,6 +4,8 @@
 
 #include <sheaf/selection_report.hpp>
 
+#include "search/csv_text.hpp"
+
 namespace sheaf {
 namespace {
 
@@ -63,13 +65,6 @@ Json ensemble_json(const SelectionReport& r) {
           {"resamples", r.ensemble.resamples},
           {"stability", number(r.stability)},
           {"members", std::move(members)}};
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r ") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
-  return result + '"';
 }
 
 }  // namespace

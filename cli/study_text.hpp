@@ -1,0 +1,13 @@
+// How a study of elastic nets is told in words.
+#pragma once
+
+#include <string>
+
+#include <sheaf/study.hpp>
+
+namespace sheaf::cli {
+
+/// `kind`: the name of the model that was asked for.
+std::string study_text(const StudyResult& result, std::string_view kind);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,49 @@
+// A folder of results: what was asked, what is finished, and in the end all results. Shared by searches and studies.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <sheaf/io.hpp>
+#include <sheaf/parameters.hpp>
+#include <sheaf/search_directory.hpp>
+
+namespace sheaf::search {
+
+class ResultFolder {
+ public:
+  /// Makes the folder where it is missing. `results`: names of the files that are written at the end.
+  ResultFolder(std::string path, Existing existing, std::vector<std::string> results);
+
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string journal() const { return file("journal.txt"); }
+  /// Writes the settings, or compares them with those that the search in it began with. True: it begins anew.
+  bool begin(const nlohmann::ordered_json& settings) const;
+  /// Too little room on the disk is an Error.
+  void check_room(std::int64_t bytes) const;
+  /// Leaves nothing of a search that failed before its first batch.
+  void undo() const noexcept;
+
+ private:
+  void remove_leftovers() const;
+
+  std::string path_;
+
+  bool made_ = false;
+};
+
+/// What every kind of search compares: the data by their contents, the reading, the machine.
+struct CommonSettings {
+  const std::string& command;
+  const std::string& data;
+  const ReadOptions& reading;
+  Device device;
+  Precision precision;
+  std::uint64_t seed;
+};
+nlohmann::ordered_json settings_json(const CommonSettings& settings, nlohmann::ordered_json options);
+
+}  // namespace sheaf::search

@@ -1,0 +1,51 @@
+// Scores of a study's models, computed where their decision values are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "linear/ops.hpp"
+#include "search/judge.hpp"
+
+namespace sheaf::search {
+
+/// A model that is trained: `part` of a batch (see StudyPlan), and the pair of the grid.
+struct StudyModel {
+  std::int32_t part = 0;
+  std::int32_t pair = 0;
+};
+
+/// Judges models whose decision values arrive in any order, those of one model not all at once.
+template <class T>
+class StudyJudge {
+ public:
+  StudyJudge(const Context& context, const Dataset<T>& dataset, const linear::Problem& problem,
+             const LinearOptions& options);
+
+  std::int32_t positive() const { return judge_.positive(); }
+  void load_tests(TestRows tests) { judge_.load_tests(std::move(tests)); }
+  /// Decision value columns[t] of models[t] is column t of `z`. Calls use(model, scores) for each that is complete.
+  void judge(BlockView<const T> z, std::span<const StudyModel> models, std::span<const std::int32_t> columns,
+             const std::function<void(const StudyModel&, const ModelScores&)>& use);
+
+ private:
+  struct Parts {
+    Block<T> decisions;
+    std::int32_t missing = 0;
+  };
+  Parts& place(BlockView<const T> z, std::int32_t t, const StudyModel& model, std::int32_t column);
+
+  Device device_;
+  std::int64_t rows_;
+  std::int32_t columns_;
+  Judge<T> judge_;
+  std::unique_ptr<linear::LinearOps<T>> ops_;                       // three classes or more
+  std::map<std::pair<std::int32_t, std::int32_t>, Parts> waiting_;  // for other decision values, by part and pair
+};
+
+}  // namespace sheaf::search

@@ -1,0 +1,193 @@
+#include "search/study_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <sheaf/error.hpp>
+#include <sheaf/random.hpp>
+
+#include "core/parallel.hpp"
+
+namespace sheaf::search {
+namespace {
+
+/// Amounts are split as rows of one class.
+std::vector<std::int32_t> classes_of(const linear::Problem& problem) {
+  if (!problem.classes.empty()) return problem.classes;
+  return std::vector<std::int32_t>(static_cast<std::size_t>(problem.sheaf.examples), 0);
+}
+
+SplitOptions split_options(SplitKind kind, std::int32_t count, double test_fraction, std::uint64_t seed) {
+  SplitOptions options;
+  options.kind = kind;
+  options.count = count;
+  options.test_fraction = test_fraction;
+  options.seed = seed;
+  return options;
+}
+
+}  // namespace
+
+StudyPlan::StudyPlan(const linear::Problem& problem, const StudyOptions& options, std::uint64_t seed, int threads)
+    : rows_(problem.sheaf.examples), parts_(options.folds + 1) {
+  const auto classes = classes_of(problem);
+  outer_ = make_splits(rows_, classes, {},
+                       split_options(SplitKind::stratified_shuffle, options.splits, options.test_fraction, seed));
+  for (std::int32_t s = 0; s < splits(); ++s) {
+    const auto weights = outer_.weights(s, 1);
+    auto& rows = trained_.emplace_back();
+    std::vector<std::int32_t> mine;
+    for (std::int32_t i = 0; i < rows_; ++i) {
+      if (weights.test(i, s)) continue;
+      rows.push_back(i);
+      mine.push_back(classes[static_cast<std::size_t>(i)]);
+    }
+    const auto seed_here = Random(seed, static_cast<std::uint64_t>(s) + 1).bits();
+    folds_.push_back(make_splits(static_cast<std::int64_t>(rows.size()), mine, {},
+                                 split_options(SplitKind::stratified_k_fold, options.folds, 0.5, seed_here)));
+  }
+  parallel_for(threads, std::int64_t{splits()} * parts_, [&](std::int64_t k) {
+    check(problem, *options.score, static_cast<std::int32_t>(k / parts_), static_cast<std::int32_t>(k % parts_));
+  });
+}
+
+std::string StudyPlan::name(std::int32_t split, std::int32_t part) const {
+  return part == folds() ? fmt::format("split {}", split + 1) : fmt::format("fold {} of split {}", part + 1, split + 1);
+}
+
+/// Ascending.
+std::vector<std::int32_t> StudyPlan::left_out(std::int32_t split, std::int32_t part) const {
+  if (part == folds()) return outer_.test_rows(split);
+  auto rows = folds_[static_cast<std::size_t>(split)].test_rows(part);
+  for (auto& row : rows) row = trained_[static_cast<std::size_t>(split)][static_cast<std::size_t>(row)];
+  return rows;
+}
+
+void StudyPlan::check(const linear::Problem& problem, Metric score, std::int32_t split, std::int32_t part) const {
+  const auto tested = left_out(split, part);
+  if (problem.classes.empty()) {
+    const auto& y = problem.sheaf.targets;
+    const auto differs = [&](std::int32_t i) {
+      return y[static_cast<std::size_t>(i)] != y[static_cast<std::size_t>(tested.front())];
+    };
+    if (score == Metric::r2 && std::none_of(tested.begin(), tested.end(), differs))
+      fail(
+          "{} leaves out rows of one and the same amount, so that R2 is not defined; take fewer folds, or --score rmse",
+          name(split, part));
+    return;
+  }
+  std::vector<std::int64_t> trains(problem.class_names.size(), 0), tests(problem.class_names.size(), 0);
+  for (const auto row : trained_[static_cast<std::size_t>(split)])
+    ++trains[static_cast<std::size_t>(problem.classes[static_cast<std::size_t>(row)])];
+  for (const auto row : tested) {
+    const auto c = static_cast<std::size_t>(problem.classes[static_cast<std::size_t>(row)]);
+    ++tests[c];
+    if (part < folds()) --trains[c];
+  }
+  for (std::size_t c = 0; c < trains.size(); ++c) {
+    if (trains[c] == 0)
+      fail("{} trains on no row of class {}; take fewer folds or a smaller --test-fraction", name(split, part),
+           problem.class_names[c]);
+    if (score == Metric::auc && tests[c] == 0)
+      fail("{} leaves out no row of class {}, so that its AUC is not defined; take {}, or choose by another --score",
+           name(split, part), problem.class_names[c], part == folds() ? "a larger --test-fraction" : "fewer folds");
+  }
+}
+
+std::vector<float> StudyPlan::weights(std::int32_t first, std::int32_t count, std::span<const float> base) const {
+  const auto columns = static_cast<std::size_t>(count * parts_);
+  std::vector<float> table(static_cast<std::size_t>(rows_) * columns, 0.0F);
+  for (std::int32_t s = 0; s < count; ++s) {
+    const auto at = static_cast<std::size_t>(s * parts_);
+    const auto& rows = trained_[static_cast<std::size_t>(first + s)];
+    for (const auto row : rows)
+      for (std::size_t p = 0; p < static_cast<std::size_t>(parts_); ++p)
+        table[static_cast<std::size_t>(row) * columns + at + p] =
+            base.empty() ? 1.0F : base[static_cast<std::size_t>(row)];
+    const auto& folds = folds_[static_cast<std::size_t>(first + s)];
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      table[static_cast<std::size_t>(rows[k]) * columns + at +
+            static_cast<std::size_t>(folds.tester(static_cast<std::int64_t>(k)))] = 0;
+  }
+  return table;
+}
+
+TestRows StudyPlan::tests(std::int32_t first, std::int32_t count) const {
+  TestRows tests;
+  for (std::int32_t s = first; s < first + count; ++s)
+    for (std::int32_t p = 0; p < parts_; ++p) {
+      const auto rows = left_out(s, p);
+      tests.rows.insert(tests.rows.end(), rows.begin(), rows.end());
+      tests.begins.push_back(std::ssize(tests.rows));
+    }
+  return tests;
+}
+
+StudyStrategy::StudyStrategy(const StudyOptions& options, std::int32_t alphas, std::uint64_t seed)
+    : strategy_(options.strategy),
+      l1_ratios_(static_cast<std::int32_t>(options.l1_ratios.size())),
+      alphas_(alphas),
+      trials_(options.trials > 0 ? options.trials : std::max(10, l1_ratios_ * alphas / 3)),
+      seed_(seed) {}
+
+std::vector<std::int32_t> StudyStrategy::all() const {
+  std::vector<std::int32_t> pairs(static_cast<std::size_t>(l1_ratios_ * alphas_));
+  std::iota(pairs.begin(), pairs.end(), 0);
+  return pairs;
+}
+
+/// The same for all splits.
+std::vector<std::int32_t> StudyStrategy::drawn() const {
+  auto pairs = all();
+  Random(seed_).shuffle(std::span(pairs));
+  pairs.resize(std::min(pairs.size(), static_cast<std::size_t>(trials_)));
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+/// Pairs up to so many positions away, or, where not `between`, just so many or none.
+std::vector<std::int32_t> StudyStrategy::around(std::int32_t pair, std::int32_t l1_reach, std::int32_t alpha_reach,
+                                                bool between) const {
+  std::vector<std::int32_t> pairs;
+  const std::int32_t l1 = pair / alphas_;
+  const std::int32_t alpha = pair % alphas_;
+  for (std::int32_t l = std::max(0, l1 - l1_reach); l <= std::min(l1_ratios_ - 1, l1 + l1_reach); ++l)
+    for (std::int32_t a = std::max(0, alpha - alpha_reach); a <= std::min(alphas_ - 1, alpha + alpha_reach); ++a) {
+      const bool corner = std::abs(l - l1) % l1_reach == 0 && std::abs(a - alpha) % alpha_reach == 0;
+      if (between || corner) pairs.push_back(l * alphas_ + a);
+    }
+  return pairs;
+}
+
+/// At the largest step that leaves something to try around the best pair so far.
+std::vector<std::int32_t> StudyStrategy::descend(std::span<const double> scores) const {
+  std::int32_t best = -1;
+  for (std::int32_t k = 0; k < std::ssize(scores); ++k) {
+    const double score = scores[static_cast<std::size_t>(k)];
+    if (!std::isnan(score) && (best < 0 || score > scores[static_cast<std::size_t>(best)])) best = k;
+  }
+  if (best < 0) return {l1_ratios_ / 2 * alphas_ + alphas_ / 2};
+  for (std::int32_t parts = 4; parts <= 4 * std::max(l1_ratios_, alphas_); parts *= 2) {
+    auto pairs = around(best, std::max(1, l1_ratios_ / parts), std::max(1, alphas_ / parts), false);
+    std::erase_if(pairs, [&](std::int32_t k) { return !std::isnan(scores[static_cast<std::size_t>(k)]); });
+    if (!pairs.empty()) return pairs;
+  }
+  return {};
+}
+
+std::vector<std::int32_t> StudyStrategy::next(std::span<const double> scores) const {
+  const auto tried = std::count_if(scores.begin(), scores.end(), [](double score) { return !std::isnan(score); });
+  if (strategy_ == Strategy::descent) return descend(scores);
+  if (tried == 0) return strategy_ == Strategy::grid ? all() : drawn();
+  const auto first = static_cast<std::ptrdiff_t>(drawn().size());
+  if (strategy_ != Strategy::refined || tried > first) return {};
+  std::int32_t best = -1;
+  for (const auto k : drawn())
+    if (best < 0 || scores[static_cast<std::size_t>(k)] > scores[static_cast<std::size_t>(best)]) best = k;
+  auto pairs = around(best, std::max(1, l1_ratios_ / 8), std::max(1, alphas_ / 8), true);
+  std::erase_if(pairs, [&](std::int32_t k) { return !std::isnan(scores[static_cast<std::size_t>(k)]); });
+  return pairs;
+}
+
+}  // namespace sheaf::search
