@@ -99,6 +99,8 @@ void predict_with_svm(const SvmPredictRequest& request, Common& common) {
 }
 
 void search_with_svm(const SvmSearchRequest& request, Common& common) {
+  if (request.options.easy && (!request.options.common.costs.empty() || !request.options.gammas.empty()))
+    fail_usage("--easy is a grid of its own; leave out --cost and --gamma");
   const auto options = decided(request.options);
   SearchDirectory directory(request.output, request.existing);
   const auto context = common.context();

@@ -24,7 +24,7 @@ struct SvmSearchOptions {
   SearchOptions common;  ///< costs, splits, score and choice; what concerns linear models is not used
   std::vector<double> gammas;
   std::vector<int> degrees;
-  bool easy = false;
+  bool easy = false;        ///< LIBSVM's grid in place of costs and gammas
   std::int32_t refine = 3;  ///< automatic: how often the step of a factor of 16 is made its root
 };
 /// With everything that was left open decided. A score that does not suit the machine is a UsageError.

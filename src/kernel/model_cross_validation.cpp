@@ -114,7 +114,8 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
     if (folds.probabilities()) sheaf.add_platt(folds.plans.back(), options.cost, random, dealt.order);
   }
   auto params = kernel::svm_params(options, dataset.features());
-  params.decisions = true;
+  const bool pairs = folds.sides.size() > 1 && options.multi_class == MultiClass::one_vs_one;
+  params.decisions = !pairs || folds.probabilities();
   SvmFits fits;
   const auto made = sheaf.finish();
   if (!made.tasks.empty()) fits = train_sheaf(context, dataset, made, params);
@@ -126,10 +127,9 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
   predictions.columns = static_cast<std::int32_t>(folds.sides.size());
   predictions.decisions.resize(static_cast<std::size_t>(dataset.rows()) * folds.sides.size());
   if (!is_regression(options.kind)) predictions.classes.resize(static_cast<std::size_t>(dataset.rows()));
-  const bool pairs = folds.sides.size() > 1 && options.multi_class == MultiClass::one_vs_one;
   for (std::size_t f = 0; f < folds.plans.size(); ++f) {
     const auto rows = std::span(dealt.order).subspan(dealt.begins[f], dealt.begins[f + 1] - dealt.begins[f]);
-    const auto block = kernel::decisions_of(context, dataset, params.kernel, fits, folds.plans[f].tasks, rows, pairs);
+    const auto block = kernel::decisions_of(context, dataset, params.kernel, fits, folds.plans[f].tasks, rows, !pairs);
     keep_fold(folds, f, rows, block, predictions);
   }
   if (const auto score = score_of(result.shape, predictions, dataset.target)) result.score = *score;
