@@ -25,6 +25,17 @@ void Arguments::text(const std::string& name, std::string value_name, std::strin
   add({"--" + name, std::move(value_name), std::move(help), "", [&value](const std::string& text) { value = text; }});
 }
 
+void Arguments::list(const std::string& name, std::string value_name, std::vector<std::string>& values,
+                     std::string help) {
+  add({"--" + name, std::move(value_name), std::move(help), "", [&values](const std::string& text) {
+         for (std::size_t at = 0; at <= text.size();) {
+           const auto comma = std::min(text.find(',', at), text.size());
+           if (comma > at) values.push_back(text.substr(at, comma - at));
+           at = comma + 1;
+         }
+       }});
+}
+
 bool Arguments::given(std::string_view flag) const {
   for (const auto& section : sections_)
     for (const auto& option : section.options)

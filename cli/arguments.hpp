@@ -45,6 +45,8 @@ class Arguments {
   void add(Option option);
   void flag(const std::string& name, bool& value, std::string help);
   void text(const std::string& name, std::string value_name, std::string& value, std::string help);
+  /// Separated by commas; may be given several times.
+  void list(const std::string& name, std::string value_name, std::vector<std::string>& values, std::string help);
 
   /// The rows of an options struct that `names` lists (none: all), in the order of the table.
   template <class Options>

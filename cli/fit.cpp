@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "linear_text.hpp"
 #include "model_choice.hpp"
+#include "net_options.hpp"
 #include "svm_commands.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
@@ -18,12 +19,13 @@ namespace sheaf::cli {
 namespace {
 
 struct Fit {
-  std::string input, weights, factors;
+  std::string input, weights;
   ModelChoice choice;
   std::string format = "sheaf";
   LinearOptions options;
   SvmOptions svm;
   NetOptions net;
+  NetFlags net_flags;
   ReadOptions reading;
   Common common;
 
@@ -36,7 +38,7 @@ struct Fit {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(context, input, reading);
       const auto row_weights = weights.empty() ? std::vector<float>{} : read_row_weights(weights, dataset.rows());
-      if (!factors.empty()) net.penalty_factors = read_penalty_factors(factors, dataset.features());
+      net_flags.find_factors(dataset.feature_names, dataset.features(), net);
       const auto model = choice.net != nullptr ? train_net(context, dataset, net, row_weights)
                                                : train_linear(context, dataset, options, row_weights);
       save_model(model, output, format == "sheaf" ? ModelFormat::sheaf : ModelFormat::liblinear);
@@ -69,14 +71,15 @@ void check_kind(const Arguments& arguments, Fit& fit) {
   check_svm_flags(arguments, fit.choice.kind == ModelKind::svm);
   if (fit.choice.net == nullptr) {
     refuse({"--alpha", "--l1-ratio", "--labels", "--solver", "--parallel", "--max-epochs", "--no-intercept",
-            "--standardise", "--penalty-factors"},
+            "--standardise", "--penalty-factors", "--unpenalised"},
            "is for elastic nets: give --model " + net_names() + ", and --output for the file");
     return;
   }
   refuse({"--loss", "--cost", "--epsilon", "--max-iterations", "--bias", "--rule", "--no-bias-penalty"},
          fmt::format("is not for --model {}; its penalty is --alpha", fit.choice.net->name));
-  if (fit.choice.net->l1_ratio) refuse({"--l1-ratio"}, fmt::format("is {} for {}", *fit.choice.net->l1_ratio, fit.choice.net->name));
-  if (fit.net.solver != NetSolver::shotgun) refuse({"--parallel"}, "is for --solver shotgun");
+  if (fit.choice.net->l1_ratio)
+    refuse({"--l1-ratio"}, fmt::format("is {} for {}", *fit.choice.net->l1_ratio, fit.choice.net->name));
+  NetFlags::check(arguments, fit.net);
   fit.net.loss = fit.choice.net->loss;
   fit.net.l1_ratio = fit.choice.net->l1_ratio.value_or(fit.net.l1_ratio);
 }
@@ -100,18 +103,13 @@ void declare_shared(Arguments& arguments, const std::shared_ptr<Fit>& fit, std::
 void declare_nets(Arguments& arguments, const std::shared_ptr<Fit>& fit) {
   arguments.section("Elastic nets");
   arguments.parameters(fit->net, {"alpha", "l1-ratio", "labels"});
-  arguments.flag("standardise", fit->net.standardise, "penalise features as if their standard deviation was 1");
-  arguments.add({"--no-intercept", "", "no constant beside the features", "",
-                 [fit](const std::string&) { fit->net.intercept = false; }});
-  arguments.text("penalty-factors", "FILE", fit->factors,
-                 "how much each feature is penalised: one number of 0 or more to a line");
-  arguments.parameters(fit->net, {"solver", "parallel", "max-epochs"});
+  fit->net_flags.declare(arguments, fit->net, {"solver", "parallel", "max-epochs"});
 }
 
 std::function<void()> declare(Arguments& arguments) {
   auto fit = std::make_shared<Fit>();
   arguments.positional("FILE", fit->input, "the table to learn from; - is standard input");
-  fit->choice.declare_with_file(arguments);
+  fit->choice.declare(arguments);
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",
                  "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { set_format(fit->format, text); }});

@@ -288,14 +288,8 @@ void check_request(const Arguments& arguments, const Select& select) {
 void declare_criterion(Arguments& arguments, Select& select) {
   arguments.section("Criterion");
   arguments.parameters(select.options);
-  arguments.add({"--preselected", "NAMES", "features that are in already, by name or position from 1", "",
-                 [&select](const std::string& text) {
-                   for (std::size_t at = 0; at <= text.size();) {
-                     const auto comma = std::min(text.find(',', at), text.size());
-                     if (comma > at) select.preselected.push_back(text.substr(at, comma - at));
-                     at = comma + 1;
-                   }
-                 }});
+  arguments.list("preselected", "NAMES", select.preselected,
+                 "features that are in already, by name or position from 1");
   arguments.section("Ensemble");
   arguments.parameters(select.ensemble);
   arguments.section("Binning");

@@ -41,15 +41,9 @@ void ModelSelection::declare(Arguments& arguments) {
   arguments.flag("force", force_, "begin again where that folder holds a study");
   arguments.section(training_section);
   arguments.parameters(options_.net, {"labels", "class-weight"});
-  arguments.flag("standardise", options_.net.standardise,
-                 "penalise features as if their standard deviation was 1 in the rows that are trained on");
-  arguments.add({"--no-intercept", "", "no constant beside the features", "",
-                 [this](const std::string&) { options_.net.intercept = false; }});
   arguments.text("row-weights", "FILE", row_weights_path_,
                  "how much each row counts: one number of 0 or more to a line");
-  arguments.text("penalty-factors", "FILE", factors_path_,
-                 "how much each feature is penalised: one number of 0 or more to a line");
-  arguments.parameters(options_.net, {"solver", "parallel", "tolerance", "max-epochs"});
+  flags_.declare(arguments, options_.net, {"solver", "parallel", "tolerance", "max-epochs"});
 }
 
 void ModelSelection::check(const Arguments& arguments, const Common& common) {
@@ -75,8 +69,7 @@ void ModelSelection::check(const Arguments& arguments, const Common& common) {
     fail_usage("{} needs --output DIR, the folder of the study", resume_ ? "--resume" : "--force");
   if (!options_.alphas.empty() && (arguments.given("--alpha-count") || arguments.given("--smallest-share")))
     fail_usage("--alphas says which to try; leave out --alpha-count and --smallest-share");
-  if (options_.net.solver != NetSolver::shotgun && arguments.given("--parallel"))
-    fail_usage("--parallel is for --solver shotgun");
+  NetFlags::check(arguments, options_.net);
   if (!common.also().empty()) fail_usage("--model {} works on one device", kind_->name);
   path_given_ = arguments.given("--path-split");
   options_.net.loss = kind_->loss;
@@ -95,7 +88,7 @@ Existing ModelSelection::existing() const {
 template <class T>
 void ModelSelection::read_weights(const Dataset<T>& dataset) {
   if (!row_weights_path_.empty()) row_weights_ = read_row_weights(row_weights_path_, dataset.rows());
-  if (!factors_path_.empty()) options_.net.penalty_factors = read_penalty_factors(factors_path_, dataset.features());
+  flags_.find_factors(dataset.feature_names, dataset.features(), options_.net);
 }
 
 template <class T>

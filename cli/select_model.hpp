@@ -7,6 +7,7 @@
 
 #include "arguments.hpp"
 #include "common.hpp"
+#include "net_options.hpp"
 
 namespace sheaf::cli {
 
@@ -31,12 +32,13 @@ class ModelSelection {
   Existing existing() const;
 
   const NetKind* kind_ = nullptr;
-  std::string folder_, row_weights_path_, factors_path_;
+  std::string folder_, row_weights_path_;
   bool resume_ = false;
   bool force_ = false;
   bool path_given_ = false;
   std::vector<float> row_weights_;
   StudyOptions options_;
+  NetFlags flags_;
 };
 
 }  // namespace sheaf::cli

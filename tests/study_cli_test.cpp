@@ -84,7 +84,7 @@ TEST_F(StudyCli, LabelsAreClassesWhereTheyLookLikeThem) {
 TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --output m"), 2,
                         {"--alpha is missing", "all weights are 0", "sheaf select"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --alpha 1"), 2, {"--output FILE is missing"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --alpha 1"), 2, {"--output FILE", "is missing"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model m --alpha 1"), 2, {"--alpha is for elastic nets"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-nett --output m"), 2, {"two files", "elastic-net"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --cost 1 --output m"), 2, {"--cost is not for"}));
@@ -109,6 +109,10 @@ TEST_F(StudyCli, AFeatureWithoutPenaltyIsAlwaysIn) {
   ASSERT_EQ(shell("for ((j = 1; j <= 40; ++j)); do echo $((j != 40)); done > factors").code, 0);
   ASSERT_EQ(shell("sheaf fit t.csv --model lasso --alpha 1000 --penalty-factors factors --output m --quiet").code, 0);
   EXPECT_TRUE(holds(file("m"), {"weights 1\n40 "})) << file("m");
+  ASSERT_EQ(shell("sheaf fit t.csv --model lasso --alpha 1000 --unpenalised x00007,12 --output n --quiet").code, 0);
+  EXPECT_TRUE(holds(file("n"), {"weights 2\n7 ", "\n12 "})) << file("n");
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --unpenalised age --output n"), 2,
+                        {"there is no feature 'age'"}));
 }
 
 TEST_F(StudyCli, TellsWhatTheSplitsChose) {
@@ -216,11 +220,16 @@ TEST_F(StudyCli, RefusesWhatItWouldForget) {
   EXPECT_TRUE(refuses("--model elastic-net --strategy genetic", {"unknown strategy", "descent"}));
   EXPECT_TRUE(refuses("--model elastic-net --trials 5", {"--trials is for"}));
   EXPECT_TRUE(refuses("--model elastic-net --folds 1", {"folds is out of range"}));
-  EXPECT_TRUE(refuses("--model elastic-net --folds 80", {"fold"}));
+  EXPECT_TRUE(refuses("--model elastic-net --folds 80", {"fold"}, 1));
   EXPECT_TRUE(refuses("--model elastic-net --path-split 50", {"split 50"}));
   EXPECT_TRUE(refuses("--model elastic-net --missing bin", {"must be filled in"}));
   write("one.csv", "a,b,label\n1,2,x\n2,1,x\n3,1,x\n");
   EXPECT_TRUE(complains(shell("sheaf select one.csv --model elastic-net"), 1, {"all rows are of class x"}));
+  write("rare.csv", "a,b,label\n1,2,x\n2,1,x\n3,1,x\n1,1,x\n2,2,x\n3,3,x\n1,2,rare\n2,1,rare\n");
+  EXPECT_TRUE(complains(shell("sheaf select rare.csv --model elastic-net"), 1, {"class rare has 2 rows", "folds"}));
+  write("amounts.csv", "a,b,label\n1,2,0.5\n2,1,1.5\n3,1,2.5\n1,1,3.5\n");
+  EXPECT_TRUE(complains(shell("sheaf select amounts.csv --model elastic-net-logistic"), 1,
+                        {"do not look like classes", "--labels classes"}));
 }
 
 }  // namespace

@@ -63,6 +63,11 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
   if (wanted && target.classes.empty())
     fail("{}: the labels have over {} distinct values and are no classes; take elastic-net for amounts", source,
          Target::max_classes);
+  if (wanted && options.labels == LabelKind::automatic && !target.looks_like_classes())
+    fail(
+        "{}: the labels are {} different numbers and do not look like classes; take elastic-net for amounts, or insist "
+        "with --labels classes",
+        source, target.class_names.size());
   if (options.labels == LabelKind::amounts && target.values.empty())
     fail("{}: some labels are not numbers, so they are no amounts; leave out --labels amounts", source);
   return wanted || (options.labels == LabelKind::automatic && target.looks_like_classes());

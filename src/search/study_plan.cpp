@@ -27,11 +27,24 @@ SplitOptions split_options(SplitKind kind, std::int32_t count, double test_fract
   return options;
 }
 
+/// Rows of each class among `classes`; fewer than `least` of one are an Error that says what they are too few for.
+void check_sizes(const linear::Problem& problem, std::span<const std::int32_t> classes, std::int64_t least,
+                 std::string_view what) {
+  std::vector<std::int64_t> counts(problem.class_names.size(), 0);
+  if (counts.empty()) return;
+  for (const auto c : classes) ++counts[static_cast<std::size_t>(c)];
+  for (std::size_t c = 0; c < counts.size(); ++c)
+    if (counts[c] < least)
+      fail("class {} has {} row{} {}, and {} are needed; take fewer folds, a smaller --test-fraction, or leave it out",
+           problem.class_names[c], counts[c], counts[c] == 1 ? "" : "s", what, least);
+}
+
 }  // namespace
 
 StudyPlan::StudyPlan(const linear::Problem& problem, const StudyOptions& options, std::uint64_t seed, int threads)
     : rows_(problem.sheaf.examples), parts_(options.folds + 1) {
   const auto classes = classes_of(problem);
+  check_sizes(problem, classes, std::int64_t{options.folds} + 1, "to divide among splits and folds");
   outer_ = make_splits(rows_, classes, {},
                        split_options(SplitKind::stratified_shuffle, options.splits, options.test_fraction, seed));
   for (std::int32_t s = 0; s < splits(); ++s) {
@@ -43,6 +56,7 @@ StudyPlan::StudyPlan(const linear::Problem& problem, const StudyOptions& options
       rows.push_back(i);
       mine.push_back(classes[static_cast<std::size_t>(i)]);
     }
+    check_sizes(problem, mine, options.folds, fmt::format("in split {} to divide among folds", s + 1));
     const auto seed_here = Random(seed, static_cast<std::uint64_t>(s) + 1).bits();
     folds_.push_back(make_splits(static_cast<std::int64_t>(rows.size()), mine, {},
                                  split_options(SplitKind::stratified_k_fold, options.folds, 0.5, seed_here)));
