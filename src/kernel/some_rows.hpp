@@ -53,7 +53,7 @@ Matrix<To> some_rows(const Matrix<From>& x, std::span<const std::int32_t> rows) 
 template <class T>
 Block<double> decisions_of(const Context& context, const Dataset<T>& dataset, const KernelParams& kernel,
                            const SvmFits& fits, std::span<const std::int32_t> tasks, std::span<const std::int32_t> rows,
-                           bool only_own_rows) {
+                           bool left) {
   Block<double> result(static_cast<std::int64_t>(rows.size()), static_cast<std::int32_t>(tasks.size()));
   if (!left) {
     std::vector<SvmMachine> machines;
