@@ -165,9 +165,9 @@ std::string outer_text(const SvmSearchResult& r) {
          table(rows, "rrrrr", 2);
 }
 
-/// What sharing saved, where this run computed something.
+/// What sharing saved, where this run computed something and shared it.
 std::string counts_text(const KernelCounts& counts) {
-  if (counts.computed == 0) return {};
+  if (counts.computed == 0 || counts.unshared <= counts.computed) return {};
   return fmt::format("\n{} kernel values computed; {} were every machine to compute its own ({:.1f} times as many)\n",
                      grouped(counts.computed), grouped(counts.unshared),
                      static_cast<double>(counts.unshared) / static_cast<double>(counts.computed));
