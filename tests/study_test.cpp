@@ -274,6 +274,29 @@ TEST(Study, SeveralClassesAreJudgedTogether) {
   }
 }
 
+/// Paths go to whichever device is free; decision values of one model may come from two.
+TEST(Study, SeveralDevicesShareTheWork) {
+  for (const int classes : {2, 3}) {
+    const auto dataset = dataset_of<double>(make_table(90, 12, classes, 21), 12);
+    auto options = small_study();
+    for (const Device device : devices()) {
+      options.also.clear();
+      const auto alone = study_nets(on(device), dataset, options);
+      options.also = {Device::cpu()};
+      const auto shared = study_nets(on(device), dataset, options);
+      for (std::size_t s = 0; s < 4; ++s) {
+        const auto& a = alone.splits[s];
+        const auto& b = shared.splits[s];
+        ASSERT_EQ(a.scores.size(), b.scores.size());
+        for (std::size_t k = 0; k < a.scores.size(); ++k) EXPECT_NEAR(a.scores[k], b.scores[k], 1e-9);
+        ASSERT_EQ(a.nets.size(), b.nets.size());
+        for (std::size_t c = 0; c < a.nets.size(); ++c) EXPECT_EQ(a.nets[c].features, b.nets[c].features);
+        EXPECT_NEAR(a.left_out.score(Metric::auc), b.left_out.score(Metric::auc), 1e-9);
+      }
+    }
+  }
+}
+
 /// The stability of sets that count with some weights each, by its definition.
 double weighted_stability(const std::vector<std::vector<std::int64_t>>& sets, const std::vector<double>& weights,
                           std::int64_t features) {
