@@ -68,6 +68,7 @@ void check_kind(const Arguments& arguments, Fit& fit) {
     for (const char* flag : flags)
       if (arguments.given(flag)) fail_usage("{} {}", flag, why);
   };
+  check_svm_flags(arguments, fit.choice.kind == ModelKind::svm);
   if (fit.choice.net == nullptr) {
     refuse({"--alpha", "--l1-ratio", "--labels", "--solver", "--parallel", "--max-epochs", "--no-intercept",
             "--standardise", "--penalty-factors", "--unpenalised"},
@@ -108,7 +109,7 @@ void declare_nets(Arguments& arguments, const std::shared_ptr<Fit>& fit) {
 std::function<void()> declare(Arguments& arguments) {
   auto fit = std::make_shared<Fit>();
   arguments.positional("FILE", fit->input, "the table to learn from; - is standard input");
-  fit->choice.declare_with_file(arguments);
+  fit->choice.declare(arguments);
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",
                  "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { set_format(fit->format, text); }});

@@ -51,14 +51,14 @@ std::string joined(const std::vector<std::string>& list) {
 
 std::string net_names() { return join_names(names_of_nets(), "or"); }
 
-void ModelChoice::declare_kind(Arguments& arguments) {
+void declare_model_kind(Arguments& arguments, ModelKind& kind) {
   arguments.add({"--model", joined(names()), "what to train: a linear model, or support vectors with a kernel", "linear",
-                 [this](const std::string& text) {
+                 [&kind](const std::string& text) {
                    if (!find_kind(text, kind)) fail_unknown("model", text, names());
                  }});
 }
 
-void ModelChoice::declare_with_file(Arguments& arguments) {
+void ModelChoice::declare(Arguments& arguments) {
   arguments.add({"--model", joined(all_names()) + "|FILE",
                  "what to train: a linear model with an L2 penalty, support vectors with a kernel, or an elastic net; any "
                  "other word is the file to write",

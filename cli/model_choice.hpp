@@ -20,15 +20,16 @@ struct ModelChoice {
   /// Where to write the model. None, or two, is a UsageError.
   const std::string& file() const;
 
-  /// For commands that search over linear models and machines, and whose results have another place.
-  void declare_kind(Arguments& arguments);
   /// All kinds, and --output.
-  void declare_with_file(Arguments& arguments);
+  void declare(Arguments& arguments);
 
  private:
   std::string word_;    // of --model, no kind
   std::string output_;  // of --output
 };
+
+/// `--model` of commands that search over linear models and machines, and whose results have another place.
+void declare_model_kind(Arguments& arguments, ModelKind& kind);
 
 /// "elastic-net, lasso, ... or ...".
 std::string net_names();

@@ -23,7 +23,7 @@ struct Search {
   std::string input, output;
   bool resume = false;
   bool force = false;
-  ModelChoice choice;
+  ModelKind kind = ModelKind::linear;
   SearchOptions options;
   SvmSearchOptions svm;
   ReadOptions reading;
@@ -37,7 +37,7 @@ struct Search {
   void run() {
     if (output.empty()) fail_usage("--output DIR is missing: the folder for the results");
     if (input == "-") fail_usage("a search reads a file, not standard input: to go on, it must read it again");
-    if (choice.kind == ModelKind::svm) {
+    if (kind == ModelKind::svm) {
       svm.svm = with_shared(svm.svm, options.linear);
       svm.common = options;
       return search_with_svm({command_line(), input, output, existing(), svm, reading}, common);
@@ -79,7 +79,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("output", "DIR", search->output, "folder for the results; made where it is missing");
   arguments.flag("resume", search->resume, "go on with the search in that folder, which was ended before its end");
   arguments.flag("force", search->force, "begin again where that folder holds a search");
-  search->choice.declare_kind(arguments);
+  declare_model_kind(arguments, search->kind);
   arguments.section("Search");
   arguments.parameters(search->options);
   arguments.section("Training");
@@ -90,7 +90,10 @@ std::function<void()> declare(Arguments& arguments) {
   declare_svm_search(arguments, search->svm);
   declare_reading(arguments, search->reading);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"});
-  return [search] { search->run(); };
+  return [search, &arguments] {
+    check_svm_flags(arguments, search->kind == ModelKind::svm);
+    search->run();
+  };
 }
 
 }  // namespace

@@ -39,6 +39,15 @@ void declare_svm_search(Arguments& arguments, SvmSearchOptions& options) {
   arguments.parameters(options.svm, {"type", "kernel", "coef0", "nu", "multi-class", "decide", "probability"});
 }
 
+void check_svm_flags(const Arguments& arguments, bool kernel_machine) {
+  const std::vector<std::string> linear{"--loss", "--max-iterations", "--bias", "--rule", "--no-bias-penalty"};
+  const std::vector<std::string> svm{"--type", "--kernel", "--degree",      "--gamma",  "--coef0",
+                                     "--nu",   "--refine", "--multi-class", "--decide", "--probability", "--easy"};
+  for (const auto& flag : kernel_machine ? linear : svm)
+    if (arguments.given(flag))
+      fail_usage("{} {}", flag, kernel_machine ? "is not for --model svm" : "is for kernel machines: give --model svm");
+}
+
 SvmOptions with_shared(SvmOptions options, const LinearOptions& shared) {
   options.cost = shared.cost;
   options.epsilon = shared.epsilon;

@@ -15,6 +15,8 @@ namespace sheaf::cli {
 /// What kernel machines have beyond linear models; cost, epsilon, tolerance and class weights are shared.
 void declare_svm(Arguments& arguments, SvmOptions& options);
 void declare_svm_search(Arguments& arguments, SvmSearchOptions& options);
+/// Options that the model at hand does not have would be forgotten in silence; what has both is not looked at.
+void check_svm_flags(const Arguments& arguments, bool kernel_machine);
 SvmOptions with_shared(SvmOptions options, const LinearOptions& shared);
 
 struct SvmFitRequest {

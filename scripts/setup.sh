@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing to build Sheaf on Debian or Ubuntu; says nothing and touches nothing when all is there.
 #   scripts/setup.sh          compilers and libraries
-#   scripts/setup.sh test     also what format, clang-tidy, fuzzing and the comparison with LIBLINEAR need; failing to get these is
+#   scripts/setup.sh test     also what format, clang-tidy, fuzzing and the comparisons with LIBLINEAR and LIBSVM need; failing to get these is
 #                             only a remark
 set -euo pipefail
 
@@ -9,7 +9,7 @@ extra=()
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
   zlib1g-dev liblzma-dev libzstd-dev libgtest-dev)
 if [[ ${1:-} == test ]]; then
-  extra=(clang clang-format clang-tidy libclang-rt-dev libomp-dev liblinear-tools)
+  extra=(clang clang-format clang-tidy libclang-rt-dev libomp-dev liblinear-tools libsvm-tools)
 fi
 
 # Other systems bring their own packages; CMake says what it misses.

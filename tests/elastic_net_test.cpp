@@ -1,11 +1,13 @@
 // Elastic nets against their own definition: gaps and optimality conditions found by plain loops, not by the solver.
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
+#include <sheaf/io.hpp>
 
 #include "devices.hpp"
 #include "linear_tables.hpp"
@@ -448,6 +450,39 @@ TEST_P(Nets, SeveralDevicesShareThePaths) {
                          }
                        });
   for (const int count : times) EXPECT_EQ(count, 1);
+}
+
+TEST_P(Nets, RealTablesOfFewRowsAndManyFeatures) {
+  const std::string folder = std::string(SHEAF_TESTS_DIR) + "/../../shared/data/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no real tables beside the checkout";
+  for (const std::string name : {"colon-cancer", "leukemia", "duke", "breastcancer_vantveer", "riboflavin"}) {
+    if (logistic() && name == "riboflavin") continue;  // amounts
+    ReadOptions options;
+    options.storage = sparse() ? Storage::sparse : Storage::dense;
+    const auto dataset = read_dataset<double>(on(device()), folder + name + "/train.libsvm.xz", options);
+    Plain plain;
+    plain.y = dataset.target.values;
+    plain.s.assign(plain.y.size(), 1.0);
+    plain.factors.assign(static_cast<std::size_t>(dataset.features()), 1.0);
+    const auto dense = sparse() ? to_dense(std::get<SparseMatrix<double>>(dataset.x), 2) : DenseMatrix<double>{};
+    const auto& x = sparse() ? dense : std::get<DenseMatrix<double>>(dataset.x);
+    for (std::int64_t i = 0; i < x.rows; ++i)
+      plain.x.emplace_back(x.values.data() + i * x.columns, x.values.data() + (i + 1) * x.columns);
+    auto sheaf = sheaf_of(plain);
+    NetParams params;
+    params.loss = loss();
+    params.tolerance = 1e-6;
+    params.standardise = true;
+    sheaf.paths = {{0, 0, 1, {}}, {0, 0, 0.5, {}}};
+    const auto largest = largest_alphas<double>(on(device()), dataset, sheaf, params);
+    for (std::size_t p = 0; p < 2; ++p) sheaf.paths[p].alphas = alpha_path(largest[p], 0.05, 4);
+    for (const auto& model : elastic_nets<double>(on(device()), dataset, sheaf, params)) {
+      const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
+      const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, true, logistic()};
+      EXPECT_TRUE(model.fit.converged) << name;
+      EXPECT_LT(judge(plain, setting, model).gap, 1.01e-6) << name;
+    }
+  }
 }
 
 TEST_P(Nets, WrongRequestsAreToldApart) {

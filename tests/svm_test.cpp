@@ -206,17 +206,19 @@ TEST(Svm, SameCallSameBits) {
   }
 }
 
-/// Memory for some kernel rows, and for fewer than a working set.
+/// Memory for some kernel rows, for fewer than a working set, and for fewer than the data.
 TEST(Svm, LittleMemoryChangesNoOptimum) {
   for (const Device device : devices()) {
-    Table<double> table(1500, 10, false, SvmKind::c_svc);
-    const SvmSheaf sheaf = whole_search(table.sheaf);
-    const Rows rows = rows_of(table.dataset);
-    SvmParams params;
-    params.kernel.gamma = 0.05;
-    for (const std::int64_t memory : {std::int64_t{8} << 20, std::int64_t{1} << 20, std::int64_t{300} << 10}) {
-      const auto fits = train_sheaf(context_on(device, 2, memory), table.dataset, sheaf, params);
-      for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) expect_optimal(rows, sheaf, t, params, fits.tasks[t]);
+    for (const bool sparse : {false, true}) {
+      Table<double> table(800, 10, sparse, SvmKind::c_svc);
+      const SvmSheaf sheaf = whole_search(table.sheaf);
+      const Rows rows = rows_of(table.dataset);
+      SvmParams params;
+      params.kernel.gamma = 0.05;
+      for (const std::int64_t memory : {std::int64_t{2} << 20, std::int64_t{500} << 10, std::int64_t{100} << 10}) {
+        const auto fits = train_sheaf(context_on(device, 2, memory), table.dataset, sheaf, params);
+        for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) expect_optimal(rows, sheaf, t, params, fits.tasks[t]);
+      }
     }
   }
 }
@@ -236,7 +238,9 @@ TEST(Svm, HeldOutDecisionsAreThoseOfTheMachine) {
       const Rows rows = rows_of(table.dataset);
       std::vector<SvmMachine> machines;
       for (const SvmFit& fit : fits.tasks) machines.push_back(fit.machine);
-      const auto again = decision_values(context_on(device), params.kernel, table.dataset, machines, table.dataset);
+      // With memory for a part of the rows only.
+      const auto again =
+          decision_values(context_on(device, 2, 100000), params.kernel, table.dataset, machines, table.dataset);
       for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
         const auto expected = measure(rows, sheaf, sheaf.tasks[t], params.kernel, fits.tasks[t]).decisions;
         for (std::int64_t i = 0; i < sheaf.examples; ++i) {

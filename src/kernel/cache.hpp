@@ -12,7 +12,7 @@ class RowCache {
  public:
   RowCache(std::int64_t rows, std::int64_t slots, std::size_t parts)
       : parts_(parts),
-        present_(static_cast<std::size_t>(slots) * parts, false),
+        present_(static_cast<std::size_t>(slots) * parts, 0),
         slot_of_(static_cast<std::size_t>(rows), none),
         row_in_(static_cast<std::size_t>(slots), none),
         older_(static_cast<std::size_t>(slots), none),
@@ -37,9 +37,9 @@ class RowCache {
   }
   /// Whether the caller must compute a part of what is in a slot; from then on it counts as present.
   bool must_compute(std::int32_t slot, std::size_t part) {
-    auto present = present_[at(slot) * parts_ + part];
-    const bool missing = !present;
-    present = true;
+    std::uint8_t& present = present_[at(slot) * parts_ + part];
+    const bool missing = present == 0;
+    present = 1;
     return missing;
   }
 
@@ -51,7 +51,7 @@ class RowCache {
     const std::int32_t slot = oldest_;
     unlink(slot);
     slot_of_[at(row_in_[at(slot)])] = none;
-    for (std::size_t part = 0; part < parts_; ++part) present_[at(slot) * parts_ + part] = false;
+    for (std::size_t part = 0; part < parts_; ++part) present_[at(slot) * parts_ + part] = 0;
     return slot;
   }
   void unlink(std::int32_t slot) {
@@ -68,7 +68,7 @@ class RowCache {
   }
 
   std::size_t parts_;
-  std::vector<bool> present_;
+  std::vector<std::uint8_t> present_;
   std::vector<std::int32_t> slot_of_, row_in_, older_, newer_;
   std::int64_t filled_ = 0;
   std::int32_t oldest_ = none, newest_ = none;

@@ -39,10 +39,12 @@ class SvmOps {
 
   /// The most variables a working set holds.
   virtual std::int32_t working_set_size() const = 0;
+  /// Bytes that the rows and what else does not grow take.
+  virtual std::int64_t data_bytes() const = 0;
   /// Bytes that one variable of a task takes.
   virtual std::int64_t bytes_per_variable() const = 0;
 
-  /// Tasks 0 .. size-1 from now on: beta = start, g = 0.
+  /// Tasks 0 .. size-1 from now on: beta = start, g = 0. The problems must stay where they are.
   virtual void load_tasks(std::span<const TaskProblem> problems) = 0;
   /// Kernel rows of these positions, into these slots: the part that stands against the given positions.
   virtual void compute_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots,
@@ -54,8 +56,8 @@ class SvmOps {
   virtual void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) = 0;
   /// Solves the given tasks on their working sets and brings their g up to date. May return before it is done.
   virtual void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets) = 0;
-  /// beta by variable and g by row.
-  virtual void fetch(std::int32_t task, std::vector<double>& beta, std::vector<double>& g) = 0;
+  /// beta by variable and g by row, those of all tasks one behind the other.
+  virtual void fetch(std::vector<double>& beta, std::vector<double>& g) = 0;
 };
 
 /// Sparse coefficients of machines over support vectors, by support vector.

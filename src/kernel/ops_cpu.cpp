@@ -52,6 +52,7 @@ class CpuOps final : public SvmOps {
   }
 
   std::int32_t working_set_size() const override { return working_set; }
+  std::int64_t data_bytes() const override { return matrix_bytes(table_.x) + lane_bytes; }
   std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
 
   void load_tasks(std::span<const TaskProblem> problems) override {
@@ -59,6 +60,7 @@ class CpuOps final : public SvmOps {
     for (const TaskProblem& problem : problems) {
       TaskState state;
       state.problem = problem;
+      state.problem.start.clear();
       state.beta = problem.start;
       state.g.assign(static_cast<std::size_t>(problem.rows), 0.0);
       tasks_.push_back(std::move(state));
@@ -103,9 +105,13 @@ class CpuOps final : public SvmOps {
     add_changes(tasks, changes);
   }
 
-  void fetch(std::int32_t task, std::vector<double>& beta, std::vector<double>& g) override {
-    beta = tasks_[static_cast<std::size_t>(task)].beta;
-    g = tasks_[static_cast<std::size_t>(task)].g;
+  void fetch(std::vector<double>& beta, std::vector<double>& g) override {
+    beta.clear();
+    g.clear();
+    for (const TaskState& task : tasks_) {
+      beta.insert(beta.end(), task.beta.begin(), task.beta.end());
+      g.insert(g.end(), task.g.begin(), task.g.end());
+    }
   }
 
  private:

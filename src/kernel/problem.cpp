@@ -189,8 +189,8 @@ TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std:
   return problem;
 }
 
-SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem,
-                const std::vector<double>& beta, const std::vector<double>& g) {
+SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem, std::span<const double> beta,
+                std::span<const double> g) {
   SvmFit fit;
   RhoBounds above;
   RhoBounds below;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <sheaf/svm.hpp>
@@ -51,8 +52,8 @@ TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std:
 std::int64_t count_variables(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
 
 /// The machine of a solved task: beta by variable, g by row.
-SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem,
-                const std::vector<double>& beta, const std::vector<double>& g);
+SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem, std::span<const double> beta,
+                std::span<const double> g);
 
 /// Throws where the sheaf does not fit the dataset or a parameter is out of its range.
 void check_sheaf(const SvmSheaf& sheaf, std::int64_t rows, std::int64_t features, const SvmParams& params);

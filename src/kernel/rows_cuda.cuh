@@ -28,14 +28,13 @@ __global__ void lay_out_rows(SourceRows<A> from, const std::int32_t* positions, 
   });
 }
 
-/// rows[r][first + i] = the kernel value of inner product dots[r][i].
+/// rows[r][to + i] = the kernel value of inner product dots[r][i].
 template <class A, class Kernel, class Out>
-__global__ void apply_kernel(Kernel kernel, const A* dots, std::int64_t width, std::int64_t first, const A* norms,
+__global__ void apply_kernel(Kernel kernel, const A* dots, std::int64_t width, std::int64_t to, const A* norms,
                              const A* from_norms, const std::int32_t* positions, Out* const* rows) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const auto r = static_cast<std::int64_t>(blockIdx.y);
-  if (i < width)
-    rows[r][first + i] = static_cast<Out>(kernel(dots[r * width + i], norms[first + i], from_norms[positions[r]]));
+  if (i < width) rows[r][to + i] = static_cast<Out>(kernel(dots[r * width + i], norms[i], from_norms[positions[r]]));
 }
 
 template <class A>
@@ -48,7 +47,7 @@ template <class A, class Kernel, class Out>
 __global__ void __launch_bounds__(row_threads)
     sparse_kernel_rows(Kernel kernel, const std::int64_t* offsets, const std::int32_t* indices, const A* values,
                        Range against, const A* side_by_side, const A* norms, const A* from_norms,
-                       const std::int32_t* positions, int count, Out* const* rows) {
+                       const std::int32_t* positions, int count, Out* const* rows, std::int64_t to) {
   __shared__ A tile[tile_rows][lanes + 1];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -67,7 +66,7 @@ __global__ void __launch_bounds__(row_threads)
   const std::int64_t i = first + lane;
   if (i >= against.end) return;
   for (int r = warp; r < count; r += rows_a_block)
-    rows[r][i] = static_cast<Out>(kernel(tile[lane][r], norms[i], from_norms[positions[r]]));
+    rows[r][to + i - against.begin] = static_cast<Out>(kernel(tile[lane][r], norms[i], from_norms[positions[r]]));
 }
 
 inline void gemm(cublasHandle_t blas, int m, int n, int k, const float* a, const float* b, float* c) {
@@ -93,11 +92,11 @@ class KernelRows {
   KernelRows(const KernelParams& kernel, Device device, cudaStream_t stream, cublasHandle_t blas)
       : kernel_(kernel), device_(device), stream_(stream), blas_(blas) {}
 
-  /// rows[r][i] = K(row positions[r] of `from`, row i of `table`) for i in `against`. `positions` and `rows` lie on the
-  /// device.
+  /// rows[r][to + i] = K(row positions[r] of `from`, row against.begin + i of `table`). `positions` and `rows` lie on
+  /// the device.
   template <class Out>
   void compute(const DeviceTable<A>& table, Range against, const DeviceTable<A>& from, const std::int32_t* positions,
-               std::int64_t count, Out* const* rows) {
+               std::int64_t count, Out* const* rows, std::int64_t to) {
     if (against.begin == against.end) return;
     const std::int64_t most = table.is_dense
                                   ? std::clamp<std::int64_t>(between_bytes / (width_bytes(against)), 1, 32768)
@@ -105,9 +104,9 @@ class KernelRows {
     for (std::int64_t first = 0; first < count; first += most) {
       const int here = static_cast<int>(std::min(most, count - first));
       if (table.is_dense)
-        dense_rows(table, against, from, positions + first, here, rows + first);
+        dense_rows(table, against, from, positions + first, here, rows + first, to);
       else
-        sparse_rows(table, against, from, positions + first, here, rows + first);
+        sparse_rows(table, against, from, positions + first, here, rows + first, to);
     }
   }
 
@@ -129,7 +128,7 @@ class KernelRows {
 
   template <class Out>
   void dense_rows(const DeviceTable<A>& table, Range against, const DeviceTable<A>& from, const std::int32_t* positions,
-                  int count, Out* const* rows) {
+                  int count, Out* const* rows, std::int64_t to) {
     const std::int64_t width = against.end - against.begin;
     const std::int64_t p = table.columns;
     lay_out(from, positions, count, p, p, 1, count * p);
@@ -142,20 +141,20 @@ class KernelRows {
     with_kernel<A>(kernel_, [&](auto kernel) {
       const dim3 blocks(static_cast<unsigned>((width + 255) / 256), static_cast<unsigned>(count));
       apply_kernel<A, decltype(kernel), Out><<<blocks, 256, 0, stream_>>>(
-          kernel, between_.data(), width, against.begin, table.norms.data(), from.norms.data(), positions, rows);
+          kernel, between_.data(), width, to, table.norms.data() + against.begin, from.norms.data(), positions, rows);
       cuda::check_launch("apply_kernel");
     });
   }
 
   template <class Out>
   void sparse_rows(const DeviceTable<A>& table, Range against, const DeviceTable<A>& from,
-                   const std::int32_t* positions, int count, Out* const* rows) {
+                   const std::int32_t* positions, int count, Out* const* rows, std::int64_t to) {
     lay_out(from, positions, count, table.columns, 1, lanes, table.columns * lanes);
     with_kernel<A>(kernel_, [&](auto kernel) {
       const auto blocks = static_cast<unsigned>((against.end - against.begin + tile_rows - 1) / tile_rows);
       sparse_kernel_rows<A, decltype(kernel), Out><<<blocks, row_threads, 0, stream_>>>(
           kernel, table.offsets.data(), table.indices.data(), table.values.data(), against, laid_out_.data(),
-          table.norms.data(), from.norms.data(), positions, count, rows);
+          table.norms.data(), from.norms.data(), positions, count, rows, to);
       cuda::check_launch("sparse_kernel_rows");
     });
   }

@@ -18,7 +18,7 @@ struct Changes {
 };
 
 /// tile[a][b] = K(a-th, b-th variable of the set): one warp a row.
-__global__ void gather_tiles(DeviceState state, const std::int32_t* tasks, const float* const* rows, float* tiles) {
+__global__ void gather_tiles(DeviceState state, Slots slots, const std::int32_t* tasks, float* tiles) {
   const int number = static_cast<int>(blockIdx.y);
   const std::int32_t which = tasks[number];
   const DeviceTask task = state.tasks[which];
@@ -26,7 +26,7 @@ __global__ void gather_tiles(DeviceState state, const std::int32_t* tasks, const
   const int a = static_cast<int>(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   if (a >= count) return;
   const std::int32_t* set = state.sets + static_cast<std::int64_t>(which) * state.size;
-  const float* row = rows[static_cast<std::int64_t>(number) * state.size + a];
+  const float* row = slots.row(task.position(task.row_of(set[a])));
   float* to = tiles + (static_cast<std::int64_t>(number) * state.size + a) * state.size;
   for (int b = static_cast<int>(threadIdx.x) % 32; b < count; b += 32) to[b] = row[task.position(task.row_of(set[b]))];
 }
@@ -89,13 +89,13 @@ class BlockSolver {
   }
 
   /// Writes beta back and lists what changed, in the order of the set.
-  __device__ void finish(const float* const* rows, const float** changed_rows, double* factors, std::int32_t* count) {
+  __device__ void finish(const Slots& slots, const float** changed_rows, double* factors, std::int32_t* count) {
     const bool changed = variable_ >= 0 && beta_ != before_;
     int rank, unused, total, none;
     BlockRanks(shared_.ranks).rank(changed, false, rank, unused, total, none);
     if (changed) {
       state_.beta[task_.variables_at + variable_] = beta_;
-      changed_rows[rank] = rows[k_];
+      changed_rows[rank] = slots.row(task_.position(task_.row_of(variable_)));
       factors[rank] = beta_ - before_;
     }
     if (k_ == 0) *count = total;
@@ -191,15 +191,14 @@ class BlockSolver {
 };
 
 template <int Threads>
-__global__ void __launch_bounds__(Threads)
-    solve_tasks(DeviceState state, const std::int32_t* tasks, const float* tiles, const float* const* rows,
-                std::int64_t most_steps, Changes changes) {
+__global__ void __launch_bounds__(Threads) solve_tasks(DeviceState state, Slots slots, const std::int32_t* tasks,
+                                                       const float* tiles, std::int64_t most_steps, Changes changes) {
   __shared__ SmallShared<Threads> shared;
   const auto number = static_cast<std::int64_t>(blockIdx.x);
   BlockSolver<Threads> solver(state, tasks[number], tiles + number * state.size * state.size, shared);
   solver.solve(most_steps);
   const std::int64_t first = number * state.size;
-  solver.finish(rows + first, changes.rows + first, changes.factors + first, changes.counts + number);
+  solver.finish(slots, changes.rows + first, changes.factors + first, changes.counts + number);
 }
 
 /// g of every row of the tasks, a thread a row. `stride`: rows a task has room for in the changes.

@@ -11,11 +11,13 @@
 // are shared, so none can be cut short for one task.
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include <sheaf/error.hpp>
 #include <sheaf/progress.hpp>
 #include <sheaf/svm.hpp>
 
+#include "core/parallel.hpp"
 #include "kernel/cache.hpp"
 #include "kernel/ops.hpp"
 
@@ -53,15 +55,16 @@ class Trainer {
 
   /// Tasks first .. first + count - 1 together.
   void train(std::int32_t first, std::int32_t count, Stage& stage) {
-    problems_.clear();
-    for (std::int32_t t = 0; t < count; ++t) {
-      problems_.push_back(make_task_problem(sheaf_, order_, first + t));
-      problems_.back().tolerance = params_.tolerance;
-    }
+    problems_.resize(index(count));
+    parallel_for(context_.threads(), count, [&](std::int64_t t) {
+      problems_[static_cast<std::size_t>(t)] = make_task_problem(sheaf_, order_, first + static_cast<std::int32_t>(t));
+      problems_[static_cast<std::size_t>(t)].tolerance = params_.tolerance;
+    });
     ops_.load_tasks(problems_);
-    ends_.assign(static_cast<std::size_t>(count), {});
-    asked_.assign(static_cast<std::size_t>(count), {});
-    std::vector<std::int32_t> active(static_cast<std::size_t>(count));
+    ends_.assign(index(count), {});
+    asked_.assign(index(count), {});
+    sets_.resize(index(count));
+    std::vector<std::int32_t> active(index(count));
     std::iota(active.begin(), active.end(), 0);
     for (const std::int32_t task : active) start(task);
     while (!active.empty()) {
@@ -69,7 +72,7 @@ class Trainer {
       round(active);
       stage.advance(static_cast<std::int64_t>(before - active.size()));
     }
-    for (std::int32_t t = 0; t < count; ++t) finish(first + t, t);
+    finish(first, count);
   }
 
   SvmFits take() { return std::move(fits_); }
@@ -99,7 +102,6 @@ class Trainer {
     for (std::size_t first = 0; first < positions.size(); first += most) {
       const std::size_t count = std::min(most, positions.size() - first);
       const auto chunk = std::span(positions).subspan(first, count);
-      count_asked(task, chunk);
       WorkingSet set;
       set.positions.assign(chunk.begin(), chunk.end());
       const std::int32_t tasks[] = {task};
@@ -109,10 +111,8 @@ class Trainer {
   }
 
   void round(std::vector<std::int32_t>& active) {
-    sets_.resize(active.size());
-    ops_.choose(active, size_, sets_);
-    std::vector<std::int32_t> going;
-    std::vector<WorkingSet> going_sets;
+    ops_.choose(active, size_, std::span(sets_).first(active.size()));
+    std::size_t going = 0;  // tasks and sets of those that go on move to the front
     for (std::size_t k = 0; k < active.size(); ++k) {
       End& end = ends_[index(active[k])];
       end.violation = sets_[k].violation;
@@ -121,15 +121,18 @@ class Trainer {
       end.converged = sets_[k].variables.empty();
       if (end.converged || stuck || end.iterations >= most_iterations(active[k])) continue;
       ++end.rounds;
-      going.push_back(active[k]);
-      going_sets.push_back(std::move(sets_[k]));
+      active[going] = active[k];
+      std::swap(sets_[going++], sets_[k]);
     }
-    for (std::size_t first = 0; first < going.size();) {
-      const std::size_t count = fitting(std::span(going_sets).subspan(first));
-      improve(std::span(going).subspan(first, count), std::span(going_sets).subspan(first, count));
+    active.resize(going);
+    for (std::size_t first = 0; first < going;) {
+      const auto sets = std::span(sets_).subspan(first, going - first);
+      const std::size_t count = fitting(sets);
+      const auto tasks = std::span<const std::int32_t>(active).subspan(first, count);
+      bring(tasks, sets.first(count));
+      ops_.improve(tasks, sets.first(count));
       first += count;
     }
-    active = std::move(going);
   }
 
   /// How many of the first sets have their rows in the cache together.
@@ -149,16 +152,11 @@ class Trainer {
     return count;
   }
 
-  void improve(std::span<const std::int32_t> tasks, std::span<WorkingSet> sets) {
-    for (std::size_t k = 0; k < tasks.size(); ++k) count_asked(tasks[k], sets[k].positions);
-    bring(tasks, sets);
-    ops_.improve(tasks, sets);
-  }
-
   /// Gives the sets' rows slots; what tasks need of them and is missing is computed together.
   void bring(std::span<const std::int32_t> tasks, std::span<WorkingSet> sets) {
     std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> missing(parts_.size());  // slot and position
     for (std::size_t k = 0; k < tasks.size(); ++k) {
+      count_asked(tasks[k], sets[k].positions);
       sets[k].slots.clear();
       for (const std::int32_t position : sets[k].positions) {
         const std::int32_t slot = cache_.take(position);
@@ -190,22 +188,36 @@ class Trainer {
   }
 
   void count_asked(std::int32_t task, std::span<const std::int32_t> positions) {
-    std::vector<bool>& asked = asked_[index(task)];
+    std::vector<std::uint8_t>& asked = asked_[index(task)];
     asked.resize(static_cast<std::size_t>(sheaf_.examples));
     for (const std::int32_t position : positions) {
-      if (asked[index(position)]) continue;
-      asked[index(position)] = true;
+      if (asked[index(position)] != 0) continue;
+      asked[index(position)] = 1;
       fits_.counts.unshared += problems_[index(task)].rows;
     }
   }
 
-  void finish(std::int32_t task, std::int32_t loaded) {
+  void finish(std::int32_t first, std::int32_t count) {
     std::vector<double> beta;
     std::vector<double> g;
-    ops_.fetch(loaded, beta, g);
-    const TaskProblem& problem = problems_[index(loaded)];
+    ops_.fetch(beta, g);
+    std::vector<std::pair<std::int64_t, std::int64_t>> places(index(count));  // of variables and rows
+    for (std::size_t t = 1; t < places.size(); ++t)
+      places[t] = {places[t - 1].first + problems_[t - 1].variables(), places[t - 1].second + problems_[t - 1].rows};
+    parallel_for(context_.threads(), count, [&](std::int64_t number) {
+      const auto t = static_cast<std::size_t>(number);
+      const auto variables = static_cast<std::size_t>(problems_[t].variables());
+      const auto rows = static_cast<std::size_t>(problems_[t].rows);
+      keep_fit(first + static_cast<std::int32_t>(number), t,
+               std::span<const double>(beta).subspan(static_cast<std::size_t>(places[t].first), variables),
+               std::span<const double>(g).subspan(static_cast<std::size_t>(places[t].second), rows));
+    });
+  }
+
+  void keep_fit(std::int32_t task, std::size_t loaded, std::span<const double> beta, std::span<const double> g) {
+    const TaskProblem& problem = problems_[loaded];
     SvmFit fit = make_fit(sheaf_, order_, problem, beta, g);
-    const End& end = ends_[index(loaded)];
+    const End& end = ends_[loaded];
     fit.violation = end.violation;
     fit.iterations = end.iterations;
     fit.rounds = end.rounds;
@@ -237,7 +249,7 @@ class Trainer {
   std::int32_t size_ = 0;
   std::vector<TaskProblem> problems_;
   std::vector<End> ends_;
-  std::vector<std::vector<bool>> asked_;
+  std::vector<std::vector<std::uint8_t>> asked_;
   std::vector<WorkingSet> sets_;
   SvmFits fits_;
 };
@@ -265,10 +277,17 @@ SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const Svm
   check_sheaf(sheaf, dataset.rows(), dataset.features(), params);
   const RowOrder order = order_rows(sheaf);
   const auto ops = make_ops(context, dataset, order.rows, params.kernel);
-  const std::int64_t room = context.memory() / 4;  // for variables
-  const std::int64_t slots = slots_for(context, sheaf.examples, 2 * matrix_bytes(dataset.x) + room);
-  Trainer trainer(context, sheaf, params, order, *ops, std::max(slots, std::min(sheaf.examples, fewest_slots)));
-  Stage stage(context.progress(), "training", static_cast<std::int64_t>(sheaf.tasks.size()));
+  std::int64_t variables = 0;
+  for (std::size_t t = 0; t < sheaf.tasks.size(); ++t)
+    variables += count_variables(sheaf, order, static_cast<std::int32_t>(t));
+  const std::int64_t room = std::min(context.memory() / 4, variables * ops->bytes_per_variable());
+  const std::int64_t slots =
+      std::max(slots_for(context, sheaf.examples, ops->data_bytes() + room), std::min(sheaf.examples, fewest_slots));
+  Trainer trainer(context, sheaf, params, order, *ops, slots);
+  const std::string name = slots < sheaf.examples
+                               ? fmt::format("training, with memory for {} of {} kernel rows", slots, sheaf.examples)
+                               : "training";
+  Stage stage(context.progress(), name, static_cast<std::int64_t>(sheaf.tasks.size()));
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, ops->bytes_per_variable(), room);
     trainer.train(first, count, stage);

@@ -7,7 +7,9 @@
 
 #include <sheaf/dataset.hpp>
 
+#include "core/parallel.hpp"
 #include "cuda/check.cuh"
+#include "kernel/table.hpp"
 
 namespace sheaf::kernel::gpu {
 
@@ -121,6 +123,32 @@ DeviceTable<A> take_rows(const Matrix<T>& x, const Matrix<T>& on_device, std::sp
                                                                        table.offsets.data(), table.indices.data(),
                                                                        table.values.data(), table.norms.data());
   cuda::check_launch("take_sparse_rows");
+  return table;
+}
+
+/// Some rows of a table in CPU memory. Returns when they are there.
+template <class A>
+DeviceTable<A> bring_rows(const Table<A>& from, Range rows, Device device) {
+  DeviceTable<A> table;
+  table.rows = rows.end - rows.begin;
+  table.columns = columns(from.x);
+  const auto part = [&](const auto& array, std::int64_t begin, std::int64_t end) {
+    return array.span().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  };
+  table.norms = Array<A>::copy_of(part(from.norms, rows.begin, rows.end), device);
+  if (const auto* dense = std::get_if<DenseMatrix<A>>(&from.x)) {
+    table.is_dense = true;
+    table.dense = Array<A>::copy_of(part(dense->values, rows.begin * table.columns, rows.end * table.columns), device);
+    return table;
+  }
+  const auto& sparse = std::get<SparseMatrix<A>>(from.x);
+  const std::int64_t first = sparse.offsets[rows.begin];
+  const std::int64_t last = sparse.offsets[rows.end];
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = rows.begin; i <= rows.end; ++i) offsets.push_back(sparse.offsets[i] - first);
+  table.offsets = Array<std::int64_t>::copy_of(offsets, device);
+  table.indices = Array<std::int32_t>::copy_of(part(sparse.indices, first, last), device);
+  table.values = Array<A>::copy_of(part(sparse.values, first, last), device);
   return table;
 }
 

@@ -32,6 +32,28 @@ struct DeviceState {
   std::int32_t size;
 };
 
+/// Where kernel rows lie.
+struct Slots {
+  float* const* slabs;
+  std::int32_t* slot_of;  ///< by position; right for rows that are in a slot
+  std::int64_t slab_rows, stride;
+
+  __device__ float* row(std::int32_t position) const {
+    const std::int32_t slot = slot_of[position];
+    return slabs[slot / slab_rows] + slot % slab_rows * stride;
+  }
+};
+
+/// Notes the slots of rows about to be computed, and where they lie.
+__global__ void find_rows(Slots slots, const std::int32_t* positions, const std::int32_t* numbers, std::int64_t count,
+                          float** rows) {
+  for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
+       k += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
+    slots.slot_of[positions[k]] = numbers[k];
+    rows[k] = slots.row(positions[k]);
+  }
+}
+
 inline constexpr unsigned all_lanes = 0xffffffffU;
 
 /// Floats in the order of their values; 0 is below all.
