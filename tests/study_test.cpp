@@ -123,6 +123,27 @@ TEST(Study, FoldsDivideTheRowsThatASplitDoesNotLeaveOut) {
   EXPECT_EQ(different.size(), 4U) << "every split draws anew";
 }
 
+/// A part trains on the rows of its split that it does not leave out, each with its own weight.
+TEST(Study, RowsKeepTheirWeights) {
+  const auto dataset = dataset_of<double>(make_table(60, 6, 2, 3), 6);
+  const auto options = decided(small_study(), dataset.target, "rows");
+  const auto lists = left_out_rows(dataset, options);
+  const auto made = linear::make_net_problem(Context(), dataset.target, "rows", 60, options.net, {});
+  const search::StudyPlan plan(made.problem, options, 0, 1);
+  std::vector<float> base;
+  for (int i = 0; i < 60; ++i) base.push_back(0.5F + static_cast<float>(i));
+  const auto table = plan.weights(1, 2, base);
+  ASSERT_EQ(table.size(), 60U * 8);
+  for (std::size_t s = 0; s < 2; ++s)
+    for (std::size_t part = 0; part < 4; ++part)
+      for (std::int32_t i = 0; i < 60; ++i) {
+        const auto in = [&](std::size_t list) { return std::count(lists[list].begin(), lists[list].end(), i) > 0; };
+        const bool left_out = in((s + 1) * 4 + part) || in((s + 1) * 4 + 3);
+        EXPECT_EQ(table[static_cast<std::size_t>(i) * 8 + s * 4 + part],
+                  left_out ? 0 : base[static_cast<std::size_t>(i)]);
+      }
+}
+
 struct Sort {
   Loss loss;
   int classes;

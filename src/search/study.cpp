@@ -51,10 +51,7 @@ std::vector<Context> contexts_of(const Context& context, const StudyOptions& opt
 }
 
 /// To four digits, so that what people read and type is what was trained.
-double rounded(double alpha) {
-  const double unit = std::pow(10.0, std::floor(std::log10(alpha)) - 3);
-  return alpha > 0 ? std::stod(fmt::format("{:.4g}", std::round(alpha / unit) * unit)) : alpha;
-}
+double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
 
 }  // namespace
 
@@ -339,24 +336,6 @@ void Study<T>::train_path(const Context& context, StudyResult& result) {
 }
 
 template <class T>
-void Study<T>::warn() {
-  std::int64_t unconverged = 0;
-  for (const auto& split : splits_) unconverged += split.unconverged;
-  if (unconverged > 0)
-    warnings_.push_back(
-        fmt::format("{} models of the folds did not converge; scale the features (--standardise), or take more epochs "
-                    "or larger alphas",
-                    unconverged));
-  for (std::size_t s = 0; s < splits_.size(); ++s)
-    for (const auto& net : splits_[s].nets)
-      if (!net.fit.converged)
-        warnings_.push_back(
-            fmt::format("the final model of split {} did not converge: the duality gap is {:.3g} after {} epochs, "
-                        "{:.3g} was wanted",
-                        s + 1, net.fit.gap, net.fit.epochs, net.fit.tolerance));
-}
-
-template <class T>
 StudyResult Study<T>::result() const {
   StudyResult result;
   result.options = options_;
@@ -369,7 +348,6 @@ StudyResult Study<T>::result() const {
   result.columns = sheaf_.target_columns;
   result.alphas = alphas_;
   result.splits = splits_;
-  result.warnings = warnings_;
   return result;
 }
 
@@ -381,7 +359,6 @@ StudyResult Study<T>::run() {
     Inner inner(context_.progress());
     run_batches(contexts_of(context_, options_, plan.memory, inner), plan);
   }
-  warn();
   auto answer = result();
   train_path(contexts_of(context_, options_, plan.memory, context_.progress()).front(), answer);
   std::vector<double> deviations;

@@ -43,7 +43,6 @@ class Study {
   std::vector<StudySplit> remembered(std::int32_t batch, std::int32_t splits, const Work& work);
   void train_path(const Context& context, StudyResult& result);
   void run_batches(Contexts contexts, const BatchPlan& plan);
-  void warn();
   StudyResult result() const;
 
   const Context& context_;
@@ -57,7 +56,6 @@ class Study {
   std::vector<std::vector<double>> alphas_;
   std::int32_t first_split_ = -1, loaded_splits_ = 0;  // those in the sheaf's tables
   std::vector<StudySplit> splits_;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace sheaf::search
