@@ -262,7 +262,7 @@ std::vector<StudySplit> Study<T>::refit(Contexts contexts, std::int32_t first, s
   Places places;
   sheaf_.paths.clear();
   for (std::int32_t s = 0; s < count; ++s) {
-    const auto& split = splits_[static_cast<std::size_t>(first + s)];
+    const auto& split = splits_[static_cast<std::size_t>(first) + static_cast<std::size_t>(s)];
     const std::int32_t pair = split.l1_ratio * alphas + split.alpha;
     add_paths(s * plan_.parts() + plan_.folds(), std::span(&pair, 1), places);
     auto& mine = splits.emplace_back();
