@@ -35,7 +35,8 @@ std::string training_lines(const SvmModel& model, const std::vector<SvmTraining>
   for (std::size_t m = 0; m < fits.size(); ++m) {
     const auto& fit = fits[m];
     text += fmt::format("*\noptimization finished, #iter = {}\n", fit.iterations) + nu_line(model, fit, m);
-    text += fmt::format("obj = {:f}, rho = {:f}\nnSV = {}, nBSV = {}\n", fit.objective, fit.rho, fit.support, fit.bounded);
+    text +=
+        fmt::format("obj = {:f}, rho = {:f}\nnSV = {}, nBSV = {}\n", fit.objective, fit.rho, fit.support, fit.bounded);
   }
   if (model.has_classes()) text += fmt::format("Total nSV = {}\n", support);
   return text;
@@ -50,7 +51,8 @@ std::string libsvm_score(const SvmModel& model, const Score& score) {
 
 std::string libsvm_predictions(const SvmModel& model, const Predictions& predictions) {
   const auto rows = static_cast<std::size_t>(predictions.rows);
-  const std::size_t classes = predictions.probabilities.empty() || rows == 0 ? 0 : predictions.probabilities.size() / rows;
+  const std::size_t classes =
+      predictions.probabilities.empty() || rows == 0 ? 0 : predictions.probabilities.size() / rows;
   std::string text;
   if (classes > 0) {
     text = "labels";

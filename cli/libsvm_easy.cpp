@@ -10,8 +10,8 @@
 
 #include "command.hpp"
 #include "common.hpp"
-#include "libsvm.hpp"
 #include "liblinear.hpp"
+#include "libsvm.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -45,8 +45,8 @@ struct Easy {
     SvmOptions options;
     options.cost = std::exp2(best.log2_cost);
     options.gamma = std::exp2(best.log2_gamma);
-    print(fmt::format("Best c={}, g={} CV rate={}\nTraining...\n", python_text(options.cost), python_text(options.gamma),
-                      python_text(best.rate)));
+    print(fmt::format("Best c={}, g={} CV rate={}\nTraining...\n", python_text(options.cost),
+                      python_text(options.gamma), python_text(best.rate)));
     const auto model = train_svm(context, dataset, options);
     for (const auto& warning : warnings_of(model)) say("WARNING: " + warning);
     save_svm(model, name + ".model", SvmFormat::libsvm);

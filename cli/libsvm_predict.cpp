@@ -1,12 +1,15 @@
 // LIBSVM's svm-predict, with its flags, files and words.
 #include <memory>
 
+#include <unistd.h>
+
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 
 #include "command.hpp"
-#include "libsvm.hpp"
 #include "liblinear.hpp"
+#include "libsvm.hpp"
+#include "progress_bar.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -17,7 +20,9 @@ struct Predict {
   bool probabilities = false, quiet = false;
   Context::Options surroundings;
 
-  void run() const {
+  void run() {
+    const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
+    surroundings.progress = bar.get();
     const auto model = load_svm(model_path);
     const Context context(surroundings);
     const auto dataset = model.kernel.type == KernelType::precomputed ? read_kernel_table(context, input).dataset

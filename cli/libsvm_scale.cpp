@@ -6,8 +6,8 @@
 #include <sheaf/libsvm_scaling.hpp>
 
 #include "command.hpp"
-#include "libsvm.hpp"
 #include "liblinear.hpp"
+#include "libsvm.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -23,13 +23,15 @@ void warn_of_scaling(const Dataset<double>& dataset, const LibsvmScaling& scalin
                      std::int64_t written) {
   if (!ranges.empty())
     for (const auto j : without_range(dataset, scaling))
-      say(fmt::format("WARNING: feature index {} appeared in file {} was not seen in the scaling factor file {}. The "
+      say(
+          fmt::format("WARNING: feature index {} appeared in file {} was not seen in the scaling factor file {}. The "
                       "feature is scaled to 0.",
                       j + 1, dataset.source, ranges));
   if (written > stored(dataset.x))
-    say(fmt::format("WARNING: original #nonzeros {}\n       > new      #nonzeros {}\nIf feature values are non-negative "
-                    "and sparse, use -l 0 rather than the default -l -1",
-                    stored(dataset.x), written));
+    say(fmt::format(
+        "WARNING: original #nonzeros {}\n       > new      #nonzeros {}\nIf feature values are non-negative "
+        "and sparse, use -l 0 rather than the default -l -1",
+        stored(dataset.x), written));
 }
 
 namespace {
@@ -42,7 +44,8 @@ struct Scale {
 
   void run() const {
     if (!save.empty() && !restore.empty()) fail_usage("cannot use -r and -s simultaneously");
-    if (upper <= lower || (!label.empty() && label[1] <= label[0])) fail_usage("inconsistent lower/upper specification");
+    if (upper <= lower || (!label.empty() && label[1] <= label[0]))
+      fail_usage("inconsistent lower/upper specification");
     const auto dataset = read_sparse_libsvm(Context(surroundings), input);
     LibsvmScaling scaling;
     if (restore.empty()) {

@@ -2,11 +2,14 @@
 #include <filesystem>
 #include <memory>
 
+#include <unistd.h>
+
 #include <sheaf/error.hpp>
 
 #include "command.hpp"
-#include "libsvm.hpp"
 #include "liblinear.hpp"
+#include "libsvm.hpp"
+#include "progress_bar.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -23,6 +26,8 @@ struct Train {
   Context::Options surroundings;
 
   void run() {
+    const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
+    surroundings.progress = bar.get();
     auto table = read();
     if (cache > 0 && surroundings.memory == 0)
       surroundings.memory = static_cast<std::int64_t>(cache * mebibyte) + 4 * matrix_bytes(table.dataset.x);
@@ -31,12 +36,14 @@ struct Train {
     if (!quiet)
       for (const auto& warning : warnings_before(table.dataset, options)) say("WARNING: " + warning);
     if (folds > 0) return validate(context, table.dataset);
+    const bool rest = options.multi_class == MultiClass::one_vs_rest && table.dataset.target.class_names.size() > 2;
+    const auto format = rest ? SvmFormat::sheaf : SvmFormat::libsvm;
+    check_format(table.dataset.target, options, format);
     auto model = train_svm(context, table.dataset, options);
     for (auto& serial : model.serials) serial = table.serials[static_cast<std::size_t>(serial)] - 1;
     if (model.has_classes() && model.class_names.size() == 1)
       say("WARNING: training data in only one class. See README for details.");
-    const bool whole = model.multi_class == MultiClass::one_vs_one || model.class_names.size() < 3;
-    save_svm(model, output.empty() ? default_output() : output, whole ? SvmFormat::libsvm : SvmFormat::sheaf);
+    save_svm(model, output.empty() ? default_output() : output, format);
     if (quiet) return;
     print(training_lines(model, model.fits, model.support_vectors()));
     for (const auto& warning : warnings_of(model)) say("WARNING: " + warning);
@@ -101,8 +108,9 @@ double flag_nu(const std::string& text) {
 }
 
 void declare_kernel(LiblinearFlags& flags, const std::shared_ptr<Train>& train) {
-  flags.value("-s", "TYPE", "0 C-SVC, 1 nu-SVC, 2 one-class SVM, 3 epsilon-SVR, 4 nu-SVR", "0",
-              [train](const std::string& text) { train->options.kind = static_cast<SvmKind>(flag_choice("-s", text, 4)); });
+  flags.value(
+      "-s", "TYPE", "0 C-SVC, 1 nu-SVC, 2 one-class SVM, 3 epsilon-SVR, 4 nu-SVR", "0",
+      [train](const std::string& text) { train->options.kind = static_cast<SvmKind>(flag_choice("-s", text, 4)); });
   flags.value("-t", "KERNEL", "0 linear, 1 polynomial, 2 radial basis function, 3 sigmoid, 4 precomputed", "2",
               [train](const std::string& text) {
                 train->options.kernel = static_cast<KernelType>(flag_choice("-t", text, 4));

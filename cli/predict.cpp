@@ -57,7 +57,9 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.positional("FILE", predict->input, "the table to predict for; - is standard input");
   arguments.text("model", "FILE", predict->model_path, "a model of sheaf fit, of LIBLINEAR or of LIBSVM");
   arguments.text("output", "FILE", predict->output, "write one line for each row as CSV; - is standard output");
-  arguments.flag("probabilities", predict->probabilities, "write each class's probability too (logistic regression, kernel machines trained with --probability yes)");
+  arguments.flag(
+      "probabilities", predict->probabilities,
+      "write each class's probability too (logistic regression, kernel machines trained with --probability yes)");
   declare_reading(arguments, predict->reading);
   predict->common.declare(arguments, {"device", "threads", "memory"});
   return [predict] { predict->run(); };

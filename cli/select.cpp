@@ -109,7 +109,10 @@ struct Select {
     }
     if (common.quiet()) return;
     for (const auto& warning : result.warnings) say("sheaf: warning: " + warning);
-    if (!outputs.printed()) print(study_text(result, model.kind()));
+    if (outputs.printed())
+      for (const auto& note : result.notes) say("sheaf: note: " + note);
+    else
+      print(study_text(result, model.kind()));
     if (!model.folder().empty()) say(fmt::format("everything is in {0}: {0}/report.html", model.folder()));
     tell_written();
   }

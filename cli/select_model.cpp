@@ -70,7 +70,7 @@ void ModelSelection::check(const Arguments& arguments, const Common& common) {
   if (!options_.alphas.empty() && (arguments.given("--alpha-count") || arguments.given("--smallest-share")))
     fail_usage("--alphas says which to try; leave out --alpha-count and --smallest-share");
   NetFlags::check(arguments, options_.net);
-  if (!common.also().empty()) fail_usage("--model {} works on one device", kind_->name);
+  options_.also = common.also();
   path_given_ = arguments.given("--path-split");
   options_.net.loss = kind_->loss;
   if (kind_->l1_ratio) options_.l1_ratios = {*kind_->l1_ratio};

@@ -28,8 +28,8 @@ SvmFormat format_of(const std::string& name) {
 
 void declare_svm(Arguments& arguments, SvmOptions& options) {
   arguments.section("Kernel machines (--model svm)");
-  arguments.parameters(options, {"type", "kernel", "degree", "gamma", "coef0", "nu", "multi-class", "decide",
-                                 "probability"});
+  arguments.parameters(options,
+                       {"type", "kernel", "degree", "gamma", "coef0", "nu", "multi-class", "decide", "probability"});
 }
 
 void declare_svm_search(Arguments& arguments, SvmSearchOptions& options) {
@@ -41,8 +41,8 @@ void declare_svm_search(Arguments& arguments, SvmSearchOptions& options) {
 
 void check_svm_flags(const Arguments& arguments, bool kernel_machine) {
   const std::vector<std::string> linear{"--loss", "--max-iterations", "--bias", "--rule", "--no-bias-penalty"};
-  const std::vector<std::string> svm{"--type", "--kernel", "--degree",      "--gamma",  "--coef0",
-                                     "--nu",   "--refine", "--multi-class", "--decide", "--probability", "--easy"};
+  const std::vector<std::string> svm{"--type",   "--kernel",      "--degree", "--gamma",       "--coef0", "--nu",
+                                     "--refine", "--multi-class", "--decide", "--probability", "--easy"};
   for (const auto& flag : kernel_machine ? linear : svm)
     if (arguments.given(flag))
       fail_usage("{} {}", flag, kernel_machine ? "is not for --model svm" : "is for kernel machines: give --model svm");
@@ -64,6 +64,7 @@ void fit_svm(const SvmFitRequest& request, Common& common) {
     const auto dataset = read_dataset<T>(context, request.input, request.reading);
     const auto weights =
         request.weights.empty() ? std::vector<float>{} : read_row_weights(request.weights, dataset.rows());
+    check_format(dataset.target, request.options, format);
     warn(warnings_before(dataset, request.options), common);
     const auto model = train_svm(context, dataset, request.options, weights);
     save_svm(model, request.output, format);
@@ -98,6 +99,8 @@ void predict_with_svm(const SvmPredictRequest& request, Common& common) {
 }
 
 void search_with_svm(const SvmSearchRequest& request, Common& common) {
+  if (request.options.easy && (!request.options.common.costs.empty() || !request.options.gammas.empty()))
+    fail_usage("--easy is a grid of its own; leave out --cost and --gamma");
   const auto options = decided(request.options);
   SearchDirectory directory(request.output, request.existing);
   const auto context = common.context();

@@ -134,8 +134,9 @@ std::string chosen_text(const SvmSearchResult& r) {
   auto what = fmt::format("Chosen: C = {:.6g}", r.point().cost);
   if (shows_gamma(r)) what += ", gamma = " + gamma_cell(r, r.point());
   if (r.options.svm.kernel == KernelType::polynomial) what += fmt::format(", degree {}", r.point().degree);
-  auto text = fmt::format("\n{}{}\n", bold(what),
-                          dim(fmt::format("  {} support vectors when trained on all rows", grouped(r.model.support_vectors()))));
+  auto text = fmt::format(
+      "\n{}{}\n", bold(what),
+      dim(fmt::format("  {} support vectors when trained on all rows", grouped(r.model.support_vectors()))));
   std::vector<std::vector<std::string>> rows;
   for (const auto metric : r.known()) {
     const auto summary = r.summary(r.chosen.chosen, metric);
@@ -164,9 +165,9 @@ std::string outer_text(const SvmSearchResult& r) {
          table(rows, "rrrrr", 2);
 }
 
-/// What sharing saved, where this run computed something.
+/// What sharing saved, where this run computed something and shared it.
 std::string counts_text(const KernelCounts& counts) {
-  if (counts.computed == 0) return {};
+  if (counts.computed == 0 || counts.unshared <= counts.computed) return {};
   return fmt::format("\n{} kernel values computed; {} were every machine to compute its own ({:.1f} times as many)\n",
                      grouped(counts.computed), grouped(counts.unshared),
                      static_cast<double>(counts.unshared) / static_cast<double>(counts.computed));

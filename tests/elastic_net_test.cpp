@@ -281,6 +281,26 @@ TEST_P(Nets, RowWeightsStandForRows) {
   }
 }
 
+/// Thousands of features of one or two entries, all equally near to their bounds: sets must grow all the same.
+TEST_P(Nets, FeaturesOfSingleEntries) {
+  constexpr std::size_t rows = 400, features = 3000;
+  test::PlainTable table;
+  Random random(5);
+  for (std::size_t i = 0; i < rows; ++i) {
+    auto& row = table.rows.emplace_back();
+    for (const auto j : {i, 400 + 2 * i, 1300 + 4 * i}) row.emplace_back(j, 1.0);
+    table.labels.push_back(random.uniform() < 0.5 ? 1 : -1);
+  }
+  const auto plain = plain_of(table, features);
+  auto sheaf = sheaf_of(plain);
+  sheaf.paths = {{0, 0, 0.5, {1e-4}}, {0, 0, 1, {1e-4}}};
+  for (const auto& model : train(table, features, sheaf, {})) {
+    const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
+    EXPECT_TRUE(model.fit.converged);
+    EXPECT_LT(judge(plain, {1e-4, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-4);
+  }
+}
+
 /// What is handed out beside the models: their values on all rows, those left out among them.
 TEST_P(Nets, DecisionsCoverEveryRow) {
   constexpr std::size_t features = 50;

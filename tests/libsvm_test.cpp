@@ -1,5 +1,6 @@
-// The commands that stand for LIBSVM's programs, beside the programs themselves where they are installed: the same lines,
-// each other's model and range files, the same predictions. Real tables are taken where they lie beside the checkout.
+// The commands that stand for LIBSVM's programs, beside the programs themselves where they are installed: the same
+// lines, each other's model and range files, the same predictions. Real tables are taken where they lie beside the
+// checkout.
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -47,7 +48,8 @@ class Libsvm : public ProgramTest {
   void SetUp() override {
     ProgramTest::SetUp();
     for (const char* program : {"svm-train", "svm-predict", "svm-scale"})
-      if (!std::filesystem::exists(std::string("/usr/bin/") + program)) GTEST_SKIP() << "libsvm-tools are not installed";
+      if (!std::filesystem::exists(std::string("/usr/bin/") + program))
+        GTEST_SKIP() << "libsvm-tools are not installed";
   }
 
   bool make(const std::string& data) const {
@@ -130,10 +132,11 @@ TEST_F(Libsvm, ModelFilesHaveTheSameShape) {
       const auto word = theirs[i].substr(0, theirs[i].find(' '));
       ASSERT_LT(i, ours.size());
       EXPECT_EQ(ours[i].substr(0, ours[i].find(' ')), word);
-      if (word == "svm_type" || word == "kernel_type" || word == "gamma" || word == "degree" || word == "coef0" ||
-          word == "nr_class" || word == "label") {
+      if (word == "svm_type" || word == "kernel_type" || word == "degree" || word == "nr_class" || word == "label") {
         EXPECT_EQ(ours[i], theirs[i]);
       }
+      if (word == "gamma" || word == "coef0")  // Debian's programs round what the flags say to single precision
+        expect_near(ours[i], theirs[i], 1e-6);
     }
     EXPECT_NEAR(static_cast<double>(ours.size()), static_cast<double>(theirs.size()),
                 2 + 0.01 * static_cast<double>(theirs.size()));
@@ -191,7 +194,9 @@ TEST_F(Libsvm, TrainedSigmoidsAreClose) {
 }
 
 TEST_F(Libsvm, PrecomputedKernelsGoBySerial) {
-  write("train", "+1 0:2 1:1 2:0.5 3:0.1 4:0\n-1 0:4 1:0 2:0.2 3:0.3 4:1\n+1 0:1 1:1 2:1 3:0.2 4:0\n-1 0:3 1:0.2 2:0.1 3:1 4:0.3\n");
+  write("train",
+        "+1 0:2 1:1 2:0.5 3:0.1 4:0\n-1 0:4 1:0 2:0.2 3:0.3 4:1\n+1 0:1 1:1 2:1 3:0.2 4:0\n-1 0:3 1:0.2 2:0.1 3:1 "
+        "4:0.3\n");
   run("sheaf svm-train -q -t 4 train ours && svm-train -q -t 4 train theirs");
   for (const std::string model : {"ours", "theirs"}) {
     run("sheaf svm-predict -q train " + model + " mine.out && svm-predict -q train " + model + " other.out");
@@ -229,7 +234,8 @@ TEST_F(Libsvm, EasyFindsWhatTheGridFinds) {
   if (!std::filesystem::exists("/usr/bin/svm-grid")) GTEST_SKIP() << "svm-grid is not installed";
   ASSERT_TRUE(make("classification:--rows 80 --features 4"));
   run("sheaf svm-easy data data");
-  const auto grid = shell("mkdir g; cd g; svm-scale ../data >data.scale; svm-grid -gnuplot null -svmtrain /usr/bin/svm-train data.scale");
+  const auto grid = shell(
+      "mkdir g; cd g; svm-scale ../data >data.scale; svm-grid -gnuplot null -svmtrain /usr/bin/svm-train data.scale");
   if (grid.code != 0) GTEST_SKIP() << "svm-grid does not run: " << grid.err;
   EXPECT_EQ(file("data.scale"), file("g/data.scale"));
   const auto ours = lines_of(file("data.scale.out"));
@@ -255,15 +261,13 @@ TEST_F(Libsvm, MistakesLeaveNothing) {
   EXPECT_TRUE(complains(shell("sheaf svm-train -v 1 data"), 2, {"-v"}));
   EXPECT_TRUE(complains(shell("sheaf svm-train -z 1 data m"), 2, {"unknown option '-z'"}));
   EXPECT_TRUE(complains(shell("sheaf svm-train nothing m"), 1, {"nothing"}));
-  EXPECT_TRUE(complains(shell("sheaf svm-train -s 1 -n 1 data m; sheaf svm-train words m"), 1, {"class 'a' is no integer"}));
+  EXPECT_TRUE(complains(shell("sheaf svm-train words m"), 1, {"class 'a' is no integer"}));
   EXPECT_TRUE(complains(shell("sheaf svm-train -s 3 words m"), 1, {"not numbers"}));
   EXPECT_TRUE(complains(shell("sheaf svm-predict data data out"), 1, {"data:1:1", "svm_type"}));
   EXPECT_TRUE(complains(shell("sheaf svm-scale -r range data"), 1, {"range:3:5: expected a number"}));
   EXPECT_TRUE(complains(shell("sheaf svm-scale -l 1 -u 0 data"), 2, {"inconsistent lower/upper specification"}));
   EXPECT_TRUE(complains(shell("sheaf svm-scale words"), 1, {"some labels are not numbers"}));
-  auto after = listing();
-  std::erase(after, "m");  // the one sound run
-  EXPECT_EQ(after, before);
+  EXPECT_EQ(listing(), before);
 }
 
 }  // namespace

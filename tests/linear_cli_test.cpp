@@ -140,12 +140,12 @@ TEST_F(LinearCli, MistakesAreAnsweredClearly) {
   write("names.csv", "a,c,\"size, in cm\",kind\n5,0,1,cat\n");
   write("bad.model", "solver_type L2R_LR\nnr_class 2\nlabel 1 x\n");
   ASSERT_EQ(shell("sheaf fit t.csv --model m --quiet && sheaf fit t.csv --model s --loss svm --quiet").code, 0);
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv"), 2, {"--model"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv"), 2, {"--output FILE is missing"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --loss hinge"), 2, {"'hinge'", "logistic, svm and svr"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --cost 0"), 2, {"cost", "more than 0"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --class-weight cow=2"), 2, {"'cow'", "cat and dog"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --class-weight cat"), 2, {"NAME=WEIGHT"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --model-format xml"), 2, {"'xml'", "sheaf and liblinear"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --model-format xml"), 2, {"'xml'", "sheaf, liblinear and libsvm"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --loss svr"), 1, {"t.csv", "not numbers"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --label none --ignore kind"), 1, {"t.csv", "no labels"}));
   EXPECT_TRUE(

@@ -86,7 +86,8 @@ TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
                         {"--alpha is missing", "all weights are 0", "sheaf select"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --alpha 1"), 2, {"--output FILE", "is missing"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model m --alpha 1"), 2, {"--alpha is for elastic nets"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-nett --output m"), 2, {"two files", "elastic-net"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-nett --output m"), 2,
+                        {"unknown model 'elastic-nett'", "elastic-net"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --cost 1 --output m"), 2, {"--cost is not for"}));
   EXPECT_TRUE(
       complains(shell("sheaf fit t.csv --model lasso --l1-ratio 0.5 --alpha 1 --output m"), 2, {"1 for lasso"}));

@@ -123,6 +123,27 @@ TEST(Study, FoldsDivideTheRowsThatASplitDoesNotLeaveOut) {
   EXPECT_EQ(different.size(), 4U) << "every split draws anew";
 }
 
+/// A part trains on the rows of its split that it does not leave out, each with its own weight.
+TEST(Study, RowsKeepTheirWeights) {
+  const auto dataset = dataset_of<double>(make_table(60, 6, 2, 3), 6);
+  const auto options = decided(small_study(), dataset.target, "rows");
+  const auto lists = left_out_rows(dataset, options);
+  const auto made = linear::make_net_problem(Context(), dataset.target, "rows", 60, options.net, {});
+  const search::StudyPlan plan(made.problem, options, 0, 1);
+  std::vector<float> base;
+  for (int i = 0; i < 60; ++i) base.push_back(0.5F + static_cast<float>(i));
+  const auto table = plan.weights(1, 2, base);
+  ASSERT_EQ(table.size(), 60U * 8);
+  for (std::size_t s = 0; s < 2; ++s)
+    for (std::size_t part = 0; part < 4; ++part)
+      for (std::int32_t i = 0; i < 60; ++i) {
+        const auto in = [&](std::size_t list) { return std::count(lists[list].begin(), lists[list].end(), i) > 0; };
+        const bool left_out = in((s + 1) * 4 + part) || in((s + 1) * 4 + 3);
+        EXPECT_EQ(table[static_cast<std::size_t>(i) * 8 + s * 4 + part],
+                  left_out ? 0 : base[static_cast<std::size_t>(i)]);
+      }
+}
+
 struct Sort {
   Loss loss;
   int classes;
@@ -270,6 +291,29 @@ TEST(Study, SeveralClassesAreJudgedTogether) {
       }
       EXPECT_NEAR(result.splits[s].left_out.score(Metric::auc), sum / 3, 1e-9);
       EXPECT_NEAR(result.splits[s].left_out.score(Metric::accuracy), right / static_cast<double>(rows.size()), 1e-9);
+    }
+  }
+}
+
+/// Paths go to whichever device is free; decision values of one model may come from two.
+TEST(Study, SeveralDevicesShareTheWork) {
+  for (const int classes : {2, 3}) {
+    const auto dataset = dataset_of<double>(make_table(90, 12, classes, 21), 12);
+    auto options = small_study();
+    for (const Device device : devices()) {
+      options.also.clear();
+      const auto alone = study_nets(on(device), dataset, options);
+      options.also = {Device::cpu()};
+      const auto shared = study_nets(on(device), dataset, options);
+      for (std::size_t s = 0; s < 4; ++s) {
+        const auto& a = alone.splits[s];
+        const auto& b = shared.splits[s];
+        ASSERT_EQ(a.scores.size(), b.scores.size());
+        for (std::size_t k = 0; k < a.scores.size(); ++k) EXPECT_NEAR(a.scores[k], b.scores[k], 1e-9);
+        ASSERT_EQ(a.nets.size(), b.nets.size());
+        for (std::size_t c = 0; c < a.nets.size(); ++c) EXPECT_EQ(a.nets[c].features, b.nets[c].features);
+        EXPECT_NEAR(a.left_out.score(Metric::auc), b.left_out.score(Metric::auc), 1e-9);
+      }
     }
   }
 }

@@ -1,4 +1,6 @@
-// Searches of kernel machines: every score is that of a single fit, and a search that was ended goes on to the same end.
+// Searches of kernel machines: every score is that of a single fit, and a search that was ended goes on to the same
+// end.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -22,7 +24,13 @@ void expect_single_fits(const Context& context, const Dataset<double>& dataset, 
   split.kind = *result.options.common.split;
   split.count = options.common.folds;
   split.seed = context.seed();
-  const auto splits = make_splits(dataset.rows(), dataset.target.classes, {}, split);
+  std::vector<std::int32_t> classes;  // as the model numbers them, which puts +1 before -1
+  for (const auto c : dataset.target.classes) {
+    const auto& name = dataset.target.class_names[static_cast<std::size_t>(c)];
+    const auto found = std::find(result.class_names.begin(), result.class_names.end(), name);
+    classes.push_back(static_cast<std::int32_t>(found - result.class_names.begin()));
+  }
+  const auto splits = make_splits(dataset.rows(), classes, {}, split);
   const auto metric = is_regression(options.svm.kind) ? Metric::rmse : Metric::accuracy;
   ASSERT_EQ(result.splits, splits.count());
   for (std::size_t p = 0; p < result.points.size(); ++p)
@@ -148,7 +156,8 @@ class SvmSearchCli : public ProgramTest {
  protected:
   void SetUp() override {
     ProgramTest::SetUp();
-    ASSERT_EQ(shell("sheaf generate classification t.csv --rows 150 --features 5 --classes 3 --seed 3 --quiet").code, 0);
+    ASSERT_EQ(shell("sheaf generate classification t.csv --rows 150 --features 5 --classes 3 --seed 3 --quiet").code,
+              0);
   }
 };
 
@@ -172,7 +181,8 @@ TEST_F(SvmSearchCli, LeavesOneFolderWithEverything) {
 }
 
 TEST_F(SvmSearchCli, ATornJournalGoesOnToTheSameEnd) {
-  const std::string command = "sheaf search t.csv --model svm --folds 3 --outer 2 --batch 20 --memory 500M --quiet --output ";
+  const std::string command =
+      "sheaf search t.csv --model svm --folds 3 --outer 2 --batch 20 --memory 500M --quiet --output ";
   ASSERT_EQ(shell(command + "whole").code, 0);
   const auto journal = file("whole/journal.txt");
   const auto results = file("whole/results.json");

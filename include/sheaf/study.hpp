@@ -37,6 +37,7 @@ struct StudyOptions {
   double min_frequency = 0.5;   ///< features chosen by this share of the splits are selected
   std::int32_t path_split = 0;  ///< the split, from 1, whose whole path is kept; 0: none
   std::int32_t batch = 0;       ///< splits trained and recorded together; 0: as many as are worth it and fit
+  std::vector<Device> also;     ///< devices that share the work with the context's; last bits depend on which did what
 };
 std::vector<double> default_l1_ratios();
 

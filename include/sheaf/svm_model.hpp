@@ -59,7 +59,7 @@ struct SvmTraining {
   std::int32_t support = 0, bounded = 0;
   std::int64_t rows = 0;  ///< that took part
   double rho = 0;
-  double alphas = 0;      ///< sum of the coefficients' sizes; not kept in files
+  double alphas = 0;  ///< sum of the coefficients' sizes; not kept in files
   bool converged = true;
 };
 
@@ -98,9 +98,9 @@ struct SvmModel {
   }
 };
 
-/// Trains all machines as one sheaf; with probabilities, those of their cross-validation too. Classes stand in the order
-/// of their first rows, but for -1 before +1, which are swapped, as in LIBSVM. `row_weights` (one a row, 0 or more)
-/// multiply the cost of each row. Labels that do not suit the kind are an Error.
+/// Trains all machines as one sheaf; with probabilities, those of their cross-validation too. Classes stand in the
+/// order of their first rows, but for -1 before +1, which are swapped, as in LIBSVM. `row_weights` (one a row, 0 or
+/// more) multiply the cost of each row. Labels that do not suit the kind are an Error.
 template <class T>
 SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                    std::span<const float> row_weights = {});
@@ -131,8 +131,8 @@ struct SvmCrossValidation {
   std::vector<std::vector<SvmTraining>> fits;  ///< fold by fold, machine by machine
   std::vector<std::int64_t> support;           ///< by fold: support vectors of all machines, each once
 };
-/// Folds are those that LIBSVM deals where its random numbers are those of Linux and begin with the context's seed (0 is
-/// its default, 1): stratified for classes.
+/// Folds are those that LIBSVM deals where its random numbers are those of Linux and begin with the context's seed (0
+/// is its default, 1): stratified for classes.
 template <class T>
 SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                       std::int32_t folds);
@@ -143,6 +143,8 @@ enum class SvmFormat : std::uint8_t { sheaf, libsvm };
 /// Error.
 void save_svm(const SvmModel& model, const std::string& path, SvmFormat format = SvmFormat::sheaf);
 std::string format_svm(const SvmModel& model, SvmFormat format);
+/// Whether the format can hold a model with these labels, before it is trained: else the same Error.
+void check_format(const Target& target, const SvmOptions& options, SvmFormat format);
 /// Reads either format. A defect is a ParseError that names file:line:column.
 SvmModel load_svm(const std::string& path);
 SvmModel parse_svm(std::string_view text, const std::string& name);

@@ -1,5 +1,5 @@
-// A whole search for the parameters of a kernel machine: for each kernel every cost, split and pair of classes trained as
-// one sheaf over common kernel values, scored on the rows left out; the best trained again on all rows.
+// A whole search for the parameters of a kernel machine: for each kernel every cost, split and pair of classes trained
+// as one sheaf over common kernel values, scored on the rows left out; the best trained again on all rows.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct SvmSearchOptions {
   SearchOptions common;  ///< costs, splits, score and choice; what concerns linear models is not used
   std::vector<double> gammas;
   std::vector<int> degrees;
-  bool easy = false;
+  bool easy = false;        ///< LIBSVM's grid in place of costs and gammas
   std::int32_t refine = 3;  ///< automatic: how often the step of a factor of 16 is made its root
 };
 /// With everything that was left open decided. A score that does not suit the machine is a UsageError.
@@ -59,7 +59,7 @@ struct SvmSearchResult {
   std::vector<ModelScores> models;  ///< points x splits
   Chosen chosen;                    ///< of the points
   std::vector<SvmOuterFold> outer;
-  SvmModel model;  ///< trained on all rows
+  SvmModel model;       ///< trained on all rows
   KernelCounts counts;  ///< of what this run trained
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
@@ -92,8 +92,8 @@ struct GridRate {
   double log2_cost = 0, log2_gamma = 0;
   double rate = 0;  ///< per cent of the rows, or the mean squared error
 };
-/// What grid.py does with svm-train -v: every pair by the same folds, those of svm-train; all costs of one gamma are one
-/// sheaf. In the order in which grid.py asks for them.
+/// What grid.py does with svm-train -v: every pair by the same folds, those of svm-train; all costs of one gamma are
+/// one sheaf. In the order in which grid.py asks for them.
 template <class T>
 std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                   std::int32_t folds);

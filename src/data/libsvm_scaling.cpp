@@ -88,7 +88,8 @@ void read_feature(LineReader& reader, LibsvmScaling& scaling) {
   reader.space("the lowest value");
   const double low = next_number(reader, "a number, the lowest value", false);
   const double high = next_number(reader, "a number, the highest value", true);
-  if (static_cast<std::size_t>(index) > scaling.features.size()) scaling.features.resize(static_cast<std::size_t>(index));
+  if (static_cast<std::size_t>(index) > scaling.features.size())
+    scaling.features.resize(static_cast<std::size_t>(index));
   scaling.features[static_cast<std::size_t>(index) - 1] = {low, high};
 }
 
@@ -123,7 +124,8 @@ std::vector<std::int64_t> moved_zeros(const LibsvmScaling& scaling) {
   std::vector<std::int64_t> list;
   for (std::size_t j = 0; j < scaling.features.size(); ++j) {
     const auto& range = scaling.features[j];
-    if (!range.constant() && range.to(0, scaling.lower, scaling.upper) != 0) list.push_back(static_cast<std::int64_t>(j));
+    if (!range.constant() && range.to(0, scaling.lower, scaling.upper) != 0)
+      list.push_back(static_cast<std::int64_t>(j));
   }
   return list;
 }

@@ -37,7 +37,9 @@ void check_class_weights(const SvmLabels& labels, const SvmOptions& options) {
     return;
   }
   for (const auto& [name, weight] : options.class_weights) {
-    const auto same = [&, wanted = canonical_label(name)](const auto& known) { return canonical_label(known) == wanted; };
+    const auto same = [&, wanted = canonical_label(name)](const auto& known) {
+      return canonical_label(known) == wanted;
+    };
     if (std::none_of(labels.class_names.begin(), labels.class_names.end(), same))
       fail_unknown("class", name, labels.class_names);
   }
@@ -54,8 +56,8 @@ void check_nu(const SvmLabels& labels, const SvmOptions& options) {
     const double second = sides.negative == SvmTask::rest ? static_cast<double>(labels.rows) - first
                                                           : counts[static_cast<std::size_t>(sides.negative)];
     if (options.nu * (first + second) / 2 > std::min(first, second))
-      fail("specified nu is infeasible: of {} rows of class {} against {} others, nu can be {:.6g} at most, not {}", first,
-           labels.class_names[p], second, 2 * std::min(first, second) / (first + second), options.nu);
+      fail("specified nu is infeasible: of {} rows of class {} against {} others, nu can be {:.6g} at most, not {}",
+           first, labels.class_names[p], second, 2 * std::min(first, second) / (first + second), options.nu);
   }
 }
 
@@ -102,7 +104,9 @@ SvmParams svm_params(const SvmOptions& options, std::int64_t features) {
 }
 
 SheafPlan::SheafPlan(const SvmLabels& labels, const SvmOptions& options)
-    : labels_(labels), options_(options), sides_(sides_of(options.kind, labels.class_names.size(), options.multi_class)) {
+    : labels_(labels),
+      options_(options),
+      sides_(sides_of(options.kind, labels.class_names.size(), options.multi_class)) {
   sheaf_.kind = options.kind;
   sheaf_.examples = labels.rows;
   sheaf_.classes = labels.classes;
@@ -271,8 +275,8 @@ void SheafPlan::add_platt(ModelPlan& model, double cost, CRandom& random, std::s
 }
 
 SvmSheaf SheafPlan::finish() {
-  const bool plain = columns_.size() == 1 && std::all_of(columns_[0].begin(), columns_[0].end(),
-                                                         [](float weight) { return weight == 1; });
+  const bool plain = columns_.size() == 1 &&
+                     std::all_of(columns_[0].begin(), columns_[0].end(), [](float weight) { return weight == 1; });
   sheaf_.weight_columns = std::max(static_cast<std::int32_t>(columns_.size()), 1);
   if (!plain) sheaf_.row_weights = interleaved(columns_, labels_.rows);
   columns_.clear();
@@ -351,16 +355,9 @@ std::vector<double> class_values(std::span<const double> decisions, std::span<co
 SvmTraining training_of(const SvmFit& fit, std::int64_t rows) {
   double alphas = 0;
   for (const double coefficient : fit.machine.coefficients) alphas += std::abs(coefficient);
-  return {fit.objective,
-          fit.violation,
-          fit.margin,
-          fit.iterations,
-          static_cast<std::int32_t>(fit.machine.rows.size()),
-          fit.bounded,
-          rows,
-          fit.machine.rho,
-          alphas,
-          fit.converged};
+  return {
+      fit.objective, fit.violation, fit.margin,      fit.iterations, static_cast<std::int32_t>(fit.machine.rows.size()),
+      fit.bounded,   rows,          fit.machine.rho, alphas,         fit.converged};
 }
 
 }  // namespace sheaf::kernel

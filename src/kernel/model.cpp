@@ -29,7 +29,8 @@ Row nu_row() {
     options.nu = positive_number("nu", text);
     if (options.nu > 1) fail_usage("nu is out of range: {} given, above 0 and at most 1 expected", text);
   };
-  return {"nu", "N", "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least", "0.5", {}, set};
+  return {"nu",  "N", "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
+          "0.5", {},  set};
 }
 
 Row probabilities_row() {
@@ -84,9 +85,10 @@ std::vector<std::string> warnings_before(const Dataset<T>& dataset, const SvmOpt
       },
       dataset.x);
   if (largest < harmless_ratio) return {};
-  return {fmt::format("{}: values are as large as {:.3g}; features of such size drown the others and make training slow: "
-                      "scale them first (sheaf scale, or sheaf svm-scale)",
-                      dataset.source, largest)};
+  return {
+      fmt::format("{}: values are as large as {:.3g}; features of such size drown the others and make training slow: "
+                  "scale them first (sheaf scale, or sheaf svm-scale)",
+                  dataset.source, largest)};
 }
 
 template std::vector<std::string> warnings_before(const Dataset<float>&, const SvmOptions&);
@@ -119,9 +121,9 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
       nu_row(),
       number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing"),
       positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less", "0.001"),
-      choice_row<O, MultiClass>(
-          "multi-class", &O::multi_class, {{"one-vs-one", MultiClass::one_vs_one}, {"one-vs-rest", MultiClass::one_vs_rest}},
-          "three classes or more: a machine for each pair, or for each class"),
+      choice_row<O, MultiClass>("multi-class", &O::multi_class,
+                                {{"one-vs-one", MultiClass::one_vs_one}, {"one-vs-rest", MultiClass::one_vs_rest}},
+                                "three classes or more: a machine for each pair, or for each class"),
       choice_row<O, ClassRule>(
           "decide", &O::rule,
           {{"automatic", ClassRule::automatic}, {"votes", ClassRule::votes}, {"winner", ClassRule::winner}},

@@ -234,7 +234,8 @@ void read_class(ModelReader& reader, SvmModel& model) {
   const auto number = static_cast<std::int32_t>(reader.count("a class, a number", 0));
   const auto classes = static_cast<std::int32_t>(model.class_names.size());
   if (!model.has_classes()) return;
-  if (number < 1 || number > classes) before.fail_here(fmt::format("expected a class, 1 to {}, not {}", classes, number));
+  if (number < 1 || number > classes)
+    before.fail_here(fmt::format("expected a class, 1 to {}, not {}", classes, number));
   if (!model.support_classes.empty() && number - 1 < model.support_classes.back())
     before.fail_here("support vectors must stand class after class");
   model.support_classes.push_back(number - 1);
@@ -251,8 +252,8 @@ void read_support(ModelReader& reader, SvmModel& model) {
       const auto before = reader;
       const auto m = static_cast<std::size_t>(reader.count("a machine, a number", 0));
       if (m >= model.machines.size())
-        before.fail_here(fmt::format("there are {} machines, counted from 0, and none of number {}",
-                                     model.machines.size(), m));
+        before.fail_here(
+            fmt::format("there are {} machines, counted from 0, and none of number {}", model.machines.size(), m));
       model.machines[m].rows.push_back(static_cast<std::int32_t>(s));
       model.machines[m].coefficients.push_back(reader.number<double>("a coefficient, a number"));
     }

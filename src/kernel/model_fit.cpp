@@ -17,8 +17,7 @@ using kernel::SvmLabels;
 
 std::vector<float> weights_of(std::span<const float> given, std::int64_t rows) {
   if (given.empty()) return std::vector<float>(static_cast<std::size_t>(rows), 1.0F);
-  if (static_cast<std::int64_t>(given.size()) != rows)
-    fail("there are {} row weights for {} rows", given.size(), rows);
+  if (static_cast<std::int64_t>(given.size()) != rows) fail("there are {} row weights for {} rows", given.size(), rows);
   return {given.begin(), given.end()};
 }
 
@@ -70,7 +69,8 @@ void keep_support(const Dataset<T>& dataset, const SvmLabels& labels, const std:
 }
 
 void keep_machines(const SvmFits& fits, const ModelPlan& plan, const std::vector<std::int32_t>& rows, SvmModel& model) {
-  std::vector<std::int32_t> place(rows.empty() ? 0 : static_cast<std::size_t>(*std::max_element(rows.begin(), rows.end())) + 1);
+  std::vector<std::int32_t> place(
+      rows.empty() ? 0 : static_cast<std::size_t>(*std::max_element(rows.begin(), rows.end())) + 1);
   for (std::size_t s = 0; s < rows.size(); ++s) place[static_cast<std::size_t>(rows[s])] = static_cast<std::int32_t>(s);
   for (std::size_t m = 0; m < plan.tasks.size(); ++m) {
     const auto& fit = fits.tasks[static_cast<std::size_t>(plan.tasks[m])];

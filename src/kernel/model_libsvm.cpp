@@ -13,8 +13,8 @@
 //     SV
 //     0.44 0.95 1:5.7 2:4.4 3:1.5 4:0.4
 //
-// Machines are those of all pairs of classes. A support vector of class c has a coefficient for each other class: that of
-// the pair with class j stands at place j - 1 where c < j, and at place j where j < c. Kinds without classes have
+// Machines are those of all pairs of classes. A support vector of class c has a coefficient for each other class: that
+// of the pair with class j stands at place j - 1 where c < j, and at place j where j < c. Kinds without classes have
 // nr_class 2, no label and nr_sv, and one coefficient. Precomputed kernels have 0:serial for features.
 #include <algorithm>
 #include <numeric>
@@ -71,10 +71,11 @@ void read_counts(ModelReader& reader, Heading& heading) {
 void read_entry(ModelReader& reader, Heading& heading, SvmModel& model) {
   const auto word = reader.peek();
   const std::string key(word);
-  static const std::vector<std::string> known{"svm_type", "kernel_type", "degree", "gamma",  "coef0",
-                                              "nr_class", "total_sv",    "rho",    "label",  "probA",
-                                              "probB",    "nr_sv",       "prob_density_marks"};
-  if (std::find(known.begin(), known.end(), key) == known.end()) reader.fail_expected(join_names(known, "or") + " or SV");
+  static const std::vector<std::string> known{
+      "svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class",          "total_sv",
+      "rho",      "label",       "probA",  "probB", "nr_sv", "prob_density_marks"};
+  if (std::find(known.begin(), known.end(), key) == known.end())
+    reader.fail_expected(join_names(known, "or") + " or SV");
   reader.take(word);
   if (key == "svm_type") {
     model.kind = static_cast<SvmKind>(read_name(reader, kind_names(), "a type"));

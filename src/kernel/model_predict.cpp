@@ -33,6 +33,7 @@ std::vector<double> class_probabilities(const SvmModel& model, std::span<const d
     pairs[i * classes + j] = p;
     pairs[j * classes + i] = 1 - p;
   }
+  if (classes == 2) return {pairs[1], pairs[2]};
   if (!rest) return couple(pairs, classes);
   double sum = 0;
   for (const double p : alone) sum += p;
@@ -83,8 +84,8 @@ Dataset<double> support_of(const SvmModel& model, std::type_identity<double> /*p
   if (const auto* dense = std::get_if<DenseMatrix<double>>(&model.support))
     support.x = DenseMatrix<double>{dense->rows, dense->columns, borrowed(dense->values)};
   else if (const auto* sparse = std::get_if<SparseMatrix<double>>(&model.support))
-    support.x = SparseMatrix<double>{sparse->rows, sparse->columns, borrowed(sparse->offsets), borrowed(sparse->indices),
-                                     borrowed(sparse->values)};
+    support.x = SparseMatrix<double>{sparse->rows, sparse->columns, borrowed(sparse->offsets),
+                                     borrowed(sparse->indices), borrowed(sparse->values)};
   return support;
 }
 

@@ -91,7 +91,8 @@ void SupportReader::finish() {
   SparseMatrix<double> sparse{rows, model_.features, Array<std::int64_t>::copy_of(offsets_),
                               Array<std::int32_t>::copy_of(indices_), Array<double>::copy_of(values_)};
   if (model_.kernel.type == KernelType::precomputed) return;
-  if (static_cast<double>(values_.size()) > dense_share * static_cast<double>(rows) * static_cast<double>(model_.features))
+  if (static_cast<double>(values_.size()) >
+      dense_share * static_cast<double>(rows) * static_cast<double>(model_.features))
     model_.support = to_dense(sparse, 1);
   else
     model_.support = std::move(sparse);
@@ -103,6 +104,14 @@ std::string format_svm(const SvmModel& model, SvmFormat format) {
   return format == SvmFormat::libsvm ? kernel::format_libsvm_model(model) : kernel::format_sheaf_svm(model);
 }
 
+void check_format(const Target& target, const SvmOptions& options, SvmFormat format) {
+  SvmModel empty;
+  empty.kind = options.kind;
+  empty.multi_class = options.multi_class;
+  if (is_classification(options.kind)) empty.class_names = target.class_names;
+  if (!empty.class_names.empty()) static_cast<void>(format_svm(empty, format));
+}
+
 void save_svm(const SvmModel& model, const std::string& path, SvmFormat format) {
   write_text_file(path, format_svm(model, format));
 }
@@ -112,9 +121,9 @@ SvmModel parse_svm(std::string_view text, const std::string& name) {
   if (text.starts_with(kernel::svm_magic)) return kernel::parse_sheaf_svm(reader);
   reader.skip_space();
   if (reader.peek() != "svm_type")
-    reader.fail_here(fmt::format(
-        "this is no model of kernel machines: it begins neither with {} nor, as LIBSVM's do, with svm_type",
-        kernel::svm_magic));
+    reader.fail_here(
+        fmt::format("this is no model of kernel machines: it begins neither with {} nor, as LIBSVM's do, with svm_type",
+                    kernel::svm_magic));
   return kernel::parse_libsvm_model(reader);
 }
 

@@ -144,8 +144,8 @@ constexpr std::size_t marks = 10;
 
 std::vector<double> density_marks(std::vector<double> decisions) {
   std::sort(decisions.begin(), decisions.end());
-  const auto below = static_cast<std::size_t>(std::lower_bound(decisions.begin(), decisions.end(), 0.0) -
-                                              decisions.begin());
+  const auto below =
+      static_cast<std::size_t>(std::lower_bound(decisions.begin(), decisions.end(), 0.0) - decisions.begin());
   const std::size_t above = decisions.size() - below;
   constexpr std::size_t half = marks / 2;
   if (below < half || above < half) return {};

@@ -1,5 +1,5 @@
-// Precomputed kernels in LIBSVM's format: every row begins with 0:SERIAL, and column N is the kernel value with the row of
-// serial N.
+// Precomputed kernels in LIBSVM's format: every row begins with 0:SERIAL, and column N is the kernel value with the row
+// of serial N.
 #include <algorithm>
 #include <charconv>
 
@@ -36,9 +36,9 @@ KernelTable read_kernel_table(const Context& context, const std::string& path) {
   KernelTable table;
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = std::min(text.find('\n', begin), text.size());
-    const bool empty = std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                   text.begin() + static_cast<std::ptrdiff_t>(end),
-                                   [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+    const bool empty =
+        std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
+                    [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
     if (!empty) table.serials.push_back(take_serial(text, begin, end));
     begin = end + 1;
   }

@@ -48,14 +48,14 @@ Matrix<To> some_rows(const Matrix<From>& x, std::span<const std::int32_t> rows) 
   return std::visit([&](const auto& m) { return Matrix<To>(some_rows<To>(m, rows)); }, x);
 }
 
-/// Decision values of some rows under some tasks of a sheaf: rows x tasks, 0 for task -1. Training leaves them for all
-/// rows but where machines tell pairs of three classes or more apart, which are asked again for the rows of others.
+/// Decision values of some rows under some tasks of a sheaf: rows x tasks, 0 for task -1. Those that training left are
+/// taken (`left`); else, where it would have had to compute them for all rows, they are computed for these alone.
 template <class T>
 Block<double> decisions_of(const Context& context, const Dataset<T>& dataset, const KernelParams& kernel,
                            const SvmFits& fits, std::span<const std::int32_t> tasks, std::span<const std::int32_t> rows,
-                           bool only_own_rows) {
+                           bool left) {
   Block<double> result(static_cast<std::int64_t>(rows.size()), static_cast<std::int32_t>(tasks.size()));
-  if (only_own_rows) {
+  if (!left) {
     std::vector<SvmMachine> machines;
     for (const auto task : tasks)
       machines.push_back(task < 0 ? SvmMachine{} : fits.tasks[static_cast<std::size_t>(task)].machine);

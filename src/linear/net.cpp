@@ -384,6 +384,10 @@ void NetRun<T>::choose_features() {
     auto& course = courses_[static_cast<std::size_t>(t)];
     const auto& sums = sums_[static_cast<std::size_t>(t)];
     const auto nonzeros = static_cast<std::int32_t>(sums.nonzeros);
+    // A round that did not bring the gap down by half had too few features to work on.
+    if (course.rounds > 0 && course.gap > course.last_gap / 2)
+      course.wanted = static_cast<std::int32_t>(std::min<std::int64_t>(2 * std::int64_t{course.wanted}, features_));
+    course.last_gap = course.gap;
     course.wanted = std::max({smallest_set, 2 * nonzeros, course.wanted});
     const double radius = all || sums.ratio == std::numeric_limits<double>::infinity()
                               ? std::numeric_limits<double>::infinity()

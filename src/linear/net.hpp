@@ -44,6 +44,7 @@ struct NetCourse {
   RowSums rows;        // of the present weights
   double intercept = 0;
   double gap = 0;
+  double last_gap = 0;  // a round before
   double objective = 0;
   double inner_tolerance = 0;
   std::int32_t wanted = 0;  // size of the working set

@@ -36,9 +36,8 @@ class LaneColumns {
     }
     average_ = rows_;
     if (!resident_) return;
-    const auto make = [&] {
-      return std::make_shared<const Array<T>>(transposed(std::get<DenseMatrix<T>>(dataset.by_rows(device_))));
-    };
+    const auto& x = std::get<DenseMatrix<T>>(dataset.by_rows(device_));  // before beside(), which holds the same lock
+    const auto make = [&] { return std::make_shared<const Array<T>>(transposed(x)); };
     dense_ = std::static_pointer_cast<const Array<T>>(dataset.beside(device_, "dense columns", make));
   }
 

@@ -436,17 +436,22 @@ class LaneSolver {
   /// while one is visited, for memory is far and a visit must end before the next can begin.
   template <class Feature, class Visit>
   SHEAF_HOST_DEVICE void in_turn(std::int32_t count, const Feature& feature, const Visit& visit) {
-    if (count == 0) return;
+    in_turn_by(team_, count, feature, visit);
+  }
+  /// The same for a part of the team by itself.
+  template <class Part, class Feature, class Visit>
+  SHEAF_HOST_DEVICE void in_turn_by(const Part& part, std::int32_t count, const Feature& feature, const Visit& visit) {
+    if (count <= 0) return;
     if constexpr (!Team::fetches_ahead) {
       for (std::int32_t turn = 0; turn < count; ++turn) visit(facts(feature(turn)), ColumnAhead<T>{});
     } else {
       const auto clipped = [&](std::int32_t turn) { return feature(turn < count ? turn : count - 1); };
       Facts now = facts(feature(0));
-      ColumnAhead<T> entries = x_.ahead(team_, now.place);
+      ColumnAhead<T> entries = x_.ahead(part, now.place);
       Facts next = facts(clipped(1));
       std::int32_t then = clipped(2);
       for (std::int32_t turn = 0; turn < count; ++turn) {
-        const ColumnAhead<T> next_entries = x_.ahead(team_, next.place);
+        const ColumnAhead<T> next_entries = x_.ahead(part, next.place);
         const Facts after = facts(then);
         then = clipped(turn + 3);
         visit(now, entries);
@@ -615,22 +620,35 @@ class LaneSolver {
   SHEAF_HOST_DEVICE void take_together(std::int32_t size, const Feature& feature) {
     T* steps = features_.history + features_.count;
     const auto part = team_.part();
-    for (std::int32_t turn = team_.part_rank(); turn < size; turn += team_.parts()) {
-      const Facts now = facts(feature(turn));
-      T w = 0;
-      if (now.curvature > 0)
-        w = shrunken(gradient(part, now, x_.ahead(part, now.place)) + now.curvature * now.w, now.penalty1,
-                     now.curvature + now.penalty2);
-      if (part.rank() == 0) steps[turn] = w - now.w;
-    }
+    // Each part finds the steps of some features ...
+    const std::int32_t first = team_.part_rank();
+    const std::int32_t parts = team_.parts();
+    std::int32_t turn = first;
+    in_turn_by(part, (size - first + parts - 1) / parts,
+               [&](std::int32_t t) { return feature(first + t * parts); },
+               [&](const Facts& now, const ColumnAhead<T>& ahead) {
+                 T w = 0;
+                 if (now.curvature > 0)
+                   w = shrunken(gradient(part, now, ahead) + now.curvature * now.w, now.penalty1,
+                                now.curvature + now.penalty2);
+                 if (part.rank() == 0) steps[turn] = w - now.w;
+                 turn += parts;
+               });
     team_.sync();
-    for (std::int32_t turn = 0; turn < size; ++turn) {
-      const T step = steps[turn];
-      if (step == 0) continue;
-      const Facts now = facts(feature(turn));
-      apply(now, x_.ahead(team_, now.place), step, now.w + step);
-      team_.sync();
-    }
+    // ... and then takes all steps in order, each on the rows that are its own: no two write the same residual.
+    T* q = rows_.q;
+    const T* s = rows_.s;
+    std::int32_t at = 0;
+    in_turn_by(part, size, feature, [&](const Facts& now, const ColumnAhead<T>& ahead) {
+      const T step = steps[at++];
+      if (step == 0) return;
+      if (team_.rank() == 0) features_.w[now.k] = now.w + step;
+      shift_ += double(step) * double(now.mean);
+      x_.each(part, now.place, ahead, [&](std::int32_t i, T value) {
+        if (team_.owns(i)) q[i] -= step * s[i] * value;
+      });
+      part.sync();
+    });
     team_.sync();
   }
 

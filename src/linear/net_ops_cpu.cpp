@@ -16,6 +16,7 @@ struct Single {
   static constexpr std::int32_t part_rank() { return 0; }
   static constexpr std::int32_t parts() { return 1; }
   static Single part() { return {}; }
+  static constexpr bool owns(std::int32_t) { return true; }
   static void sync() {}
   template <class V>
   static V sum(V value) {

@@ -188,7 +188,11 @@ class CudaNetOps final : public NetOps<T> {
       bring(part);
       const auto size = static_cast<unsigned>(part.end - part.begin);
       const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
-      columns_.with([&](auto x) { logistic ? launch<true>(x, some, size, bytes) : launch<false>(x, some, size, bytes); });
+      // Features updated at once are what the warps of a block are for.
+      const bool alone = columns_.average() <= short_column && orders[0].rules.order != LaneOrder::parallel;
+      columns_.with([&](auto x) {
+        logistic ? launch<true>(x, some, size, bytes, alone) : launch<false>(x, some, size, bytes, alone);
+      });
       if (!columns_.resident()) stream_.synchronize();
     }
     fetch(reports_, out);
@@ -281,14 +285,14 @@ class CudaNetOps final : public NetOps<T> {
   }
 
   template <bool Logistic, class Columns>
-  void launch(const Columns& x, const gpu::JobMemory<T>& memory, unsigned jobs, std::size_t bytes) {
+  void launch(const Columns& x, const gpu::JobMemory<T>& memory, unsigned jobs, std::size_t bytes, bool alone) {
     const auto with = [&](auto kernel, int threads) {
       cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
                   "asking for shared memory");
       kernel<<<jobs, threads, bytes, stream_>>>(x, memory);
       cuda::check_launch("solve_lanes");
     };
-    if (columns_.average() <= short_column)
+    if (alone)
       with(gpu::solve_lanes<Logistic, gpu::Warp, 32, T, Columns>, 32);
     else
       with(gpu::solve_lanes<Logistic, gpu::Crew<crew_threads>, crew_threads, T, Columns>, crew_threads);

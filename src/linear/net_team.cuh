@@ -26,6 +26,8 @@ struct Warp {
   __device__ std::int32_t part_rank() const { return 0; }
   __device__ std::int32_t parts() const { return 1; }
   __device__ Warp part() const { return {}; }
+  /// Whether this thread's part may write what belongs to a row.
+  __device__ bool owns(std::int32_t) const { return true; }
   /// The places of what is not 0, in order; returns their number.
   template <class T>
   __device__ std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) const {
@@ -66,6 +68,7 @@ struct Crew {
   __device__ std::int32_t part_rank() const { return static_cast<std::int32_t>(threadIdx.x / 32); }
   __device__ std::int32_t parts() const { return Threads / 32; }
   __device__ Warp part() const { return {}; }
+  __device__ bool owns(std::int32_t row) const { return row % parts() == part_rank(); }
   /// Every warp finds the same.
   template <class T>
   __device__ std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) const {

@@ -40,7 +40,10 @@ class Counter {
   std::vector<std::int32_t> take(std::size_t device) {
     const std::lock_guard lock(mutex_);
     const auto left = static_cast<std::int64_t>(paths_.size()) - next_;
-    if (left == 0 || stopped_ || waited_for(device, left)) return {};
+    if (left == 0 || stopped_ || waited_for(device, left)) {
+      rates_[device] = 0;  // it is gone: nobody may count on it
+      return {};
+    }
     const auto& context = contexts_[device];
     const std::int64_t wanted =
         context.device().is_cuda() ? (left + 1) / 2 : std::min<std::int64_t>(context.threads(), left / 16 + 1);

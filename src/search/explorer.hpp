@@ -16,7 +16,7 @@ struct Coordinates {
 };
 
 struct Region {
-  Coordinates low, high;  // no neighbour lies beyond
+  Coordinates low, high;              // no neighbour lies beyond
   std::vector<double> costs, gammas;  // of the coarse grid, `step` apart
   double step = 4;
   std::int32_t halvings = 3;

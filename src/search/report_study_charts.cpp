@@ -73,6 +73,7 @@ std::vector<Line> lines_of(const StudyResult& r, std::size_t column, std::size_t
     }
   }
   std::vector<Line> lines;
+  lines.reserve(found.size());
   for (auto& [j, line] : found) lines.push_back(std::move(line));
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
     return std::pair(a.chosen, a.reach) > std::pair(b.chosen, b.reach);

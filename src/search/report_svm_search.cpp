@@ -97,9 +97,10 @@ std::string surface_cards(const SvmSearchResult& r, int degree) {
   }
   const auto suffix = r.options.degrees.size() > 1 ? fmt::format(", degree {}", degree) : "";
   return card(fmt::format("{} of each C and γ{}", info(metric).title, suffix),
-              fmt::format("Darker is better, in steps that are finer near the best, between the points that were tried (dots). "
-                          "Ringed: the chosen point. Means over {} splits.",
-                          r.splits),
+              fmt::format(
+                  "Darker is better, in steps that are finer near the best, between the points that were tried (dots). "
+                  "Ringed: the chosen point. Means over {} splits.",
+                  r.splits),
               surface(scores, "C", "γ")) +
          card(fmt::format("Support vectors{}", suffix),
               "Darker is more: where all rows are support vectors, the machine has learnt them by heart.",
@@ -132,11 +133,12 @@ std::string class_cards(const SvmSearchResult& r) {
   if (r.class_names.size() == 2) {
     const auto curve = mean_roc(result);
     if (!curve.empty())
-      cards += card("ROC",
-                    fmt::format("Of the chosen point, on rows left out: mean over the splits, with one standard deviation "
-                                "to each side. AUC {}.",
-                                spread_text(r.summary(r.chosen.chosen, Metric::auc))),
-                    curve);
+      cards +=
+          card("ROC",
+               fmt::format("Of the chosen point, on rows left out: mean over the splits, with one standard deviation "
+                           "to each side. AUC {}.",
+                           spread_text(r.summary(r.chosen.chosen, Metric::auc))),
+               curve);
   }
   const auto matrix = confusion_matrix(result);
   if (!matrix.empty())
@@ -200,9 +202,9 @@ std::string search_html(const SvmSearchResult& r) {
   const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + warnings_card(r) + score_cards(r) +
                            class_cards(r) + outer_card(r) + table_card(r) + "</div>\n";
   const auto name = r.source.substr(r.source.rfind('/') + 1);
-  const auto subtitle =
-      fmt::format("{}, {} kernel: {} points, {} splits ({}), seed {}", to_string(r.options.svm.kind),
-                  to_string(r.options.svm.kernel), r.points.size(), r.splits, to_string(*r.options.common.split), r.seed);
+  const auto subtitle = fmt::format("{}, {} kernel: {} points, {} splits ({}), seed {}", to_string(r.options.svm.kind),
+                                    to_string(r.options.svm.kernel), r.points.size(), r.splits,
+                                    to_string(*r.options.common.split), r.seed);
   return page("Search: " + name, subtitle, body,
               fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
                           r.source, SHEAF_VERSION));

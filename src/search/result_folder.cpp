@@ -70,7 +70,7 @@ Json settings_json(const CommonSettings& settings, Json options) {
           {"reading", reading_json(settings.reading)}};
 }
 
-ResultFolder::ResultFolder(std::string path, Existing existing, std::vector<std::string> results)
+ResultFolder::ResultFolder(std::string path, Existing existing, const std::vector<std::string>& results)
     : path_(std::move(path)) {
   std::error_code error;
   const bool there = fs::exists(path_, error);

@@ -16,7 +16,7 @@ namespace sheaf::search {
 class ResultFolder {
  public:
   /// Makes the folder where it is missing. `results`: names of the files that are written at the end.
-  ResultFolder(std::string path, Existing existing, std::vector<std::string> results);
+  ResultFolder(std::string path, Existing existing, const std::vector<std::string>& results);
 
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string journal() const { return file("journal.txt"); }

@@ -30,8 +30,7 @@ std::vector<std::string_view> parts(std::string_view text, char between) {
 /// Rounded to 12 digits, so that decades come out as 0.01 and not as 0.010000000000000002.
 double rounded(double cost) { return parse_cost(fmt::format("{:.12g}", cost), "cost"); }
 
-std::vector<double> log_range(const std::vector<std::string_view>& ends, std::string_view text,
-                              std::string_view name) {
+std::vector<double> log_range(const std::vector<std::string_view>& ends, std::string_view text, std::string_view name) {
   if (ends.size() != 3) fail_usage("{} takes numbers A,B,C or a range LOW:HIGH:COUNT, not '{}'", name, text);
   const double low = parse_cost(ends[0], name);
   const double high = parse_cost(ends[1], name);

@@ -20,7 +20,7 @@ namespace {
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 // Splits are trained together until so many paths are abreast; a batch is what a kill can lose.
 constexpr std::int32_t worthwhile_on_cpu = 64;
-constexpr std::int32_t worthwhile_on_gpu = 512;
+constexpr std::int32_t worthwhile_on_gpu = 1024;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
 
 /// Which features have weights is decided by the final models, so they are trained more closely; float cannot be.
@@ -40,15 +40,18 @@ class Inner : public Progress {
   Progress& outer_;
 };
 
-Context context_of(const Context& context, std::int64_t memory, Progress& progress) {
-  return Context({context.device(), context.threads(), memory, context.seed(), &progress});
+/// That of the work, and one for each device that shares it.
+std::vector<Context> contexts_of(const Context& context, const StudyOptions& options, std::int64_t memory,
+                                 Progress& progress) {
+  std::vector<Context> contexts;
+  contexts.emplace_back(Context::Options{context.device(), context.threads(), memory, context.seed(), &progress});
+  for (const auto device : options.also)
+    contexts.emplace_back(Context::Options{device, context.threads(), 0, context.seed(), &progress});
+  return contexts;
 }
 
 /// To four digits, so that what people read and type is what was trained.
-double rounded(double alpha) {
-  const double unit = std::pow(10.0, std::floor(std::log10(alpha)) - 3);
-  return alpha > 0 ? std::stod(fmt::format("{:.4g}", std::round(alpha / unit) * unit)) : alpha;
-}
+double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
 
 }  // namespace
 
@@ -62,7 +65,8 @@ Study<T>::Study(const Context& context, const Dataset<T>& dataset, const StudyOp
       made_(
           linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options_.net, row_weights)),
       plan_(made_.problem, options_, context.seed(), context.threads()),
-      judge_(context, dataset, made_.problem, linear::judged_as(options_.net, !made_.problem.class_names.empty())) {
+      judge_(contexts_of(context, options_, context.memory(), silent_progress()), dataset, made_.problem,
+             linear::judged_as(options_.net, !made_.problem.class_names.empty())) {
   sheaf_.examples = dataset.rows();
   sheaf_.target_columns = made_.problem.sheaf.target_columns;
   sheaf_.targets = made_.problem.sheaf.targets;
@@ -104,7 +108,10 @@ BatchPlan Study<T>::propose() const {
   const auto paths = plan_.folds() * static_cast<std::int32_t>(alphas_.size()) * sheaf_.target_columns;
   const auto lanes = context_.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;
   const auto wanted = options_.batch > 0 ? options_.batch : (lanes + paths - 1) / paths;
-  return {memory, std::clamp(wanted, 1, most_splits(memory))};
+  const auto most = std::clamp(wanted, 1, most_splits(memory));
+  if (options_.batch > 0) return {memory, most};
+  const auto batches = (plan_.splits() + most - 1) / most;
+  return {memory, (plan_.splits() + batches - 1) / batches};  // as equal as can be
 }
 
 /// 0: not known before.
@@ -148,9 +155,9 @@ void Study<T>::add_paths(std::int32_t part, std::span<const std::int32_t> pairs,
 
 template <class T>
 template <class Use, class Keep>
-void Study<T>::train(const Context& context, const NetParams& params, bool keep_weights, const Places& places,
+void Study<T>::train(Contexts contexts, const NetParams& params, bool keep_weights, const Places& places,
                      const Use& use, const Keep& keep) {
-  elastic_nets<T>(context, dataset_, sheaf_, params, keep_weights, [&](std::span<NetModel> nets, BlockView<const T> z) {
+  const auto hear = [&](std::size_t context, std::span<NetModel> nets, BlockView<const T> z) {
     std::vector<StudyModel> models;
     std::vector<std::int32_t> columns;
     for (auto& net : nets) {
@@ -160,8 +167,13 @@ void Study<T>::train(const Context& context, const NetParams& params, bool keep_
       columns.push_back(path.target);
       keep(net, models.back(), path.target);
     }
-    judge_.judge(z, models, columns, use);
-  });
+    judge_.judge(context, z, models, columns, use);
+  };
+  if (contexts.size() > 1)
+    elastic_nets<T>(contexts, dataset_, sheaf_, params, keep_weights, hear);
+  else
+    elastic_nets<T>(contexts.front(), dataset_, sheaf_, params, keep_weights,
+                    [&](std::span<NetModel> nets, BlockView<const T> z) { hear(0, nets, z); });
 }
 
 /// Larger is better; NaN: not tried.
@@ -180,10 +192,10 @@ std::vector<double> Study<T>::scores_of(const StudySplit& split) const {
 
 /// In rounds, as long as some split's strategy asks for more.
 template <class T>
-std::vector<StudySplit> Study<T>::try_pairs(const Context& context, std::int32_t first, std::int32_t count) {
+std::vector<StudySplit> Study<T>::try_pairs(Contexts contexts, std::int32_t first, std::int32_t count) {
   const auto folds = static_cast<std::size_t>(plan_.folds());
   const auto pairs = alphas_.size() * alphas_.front().size();
-  const StudyStrategy strategy(options_, static_cast<std::int32_t>(alphas_.front().size()), context.seed());
+  const StudyStrategy strategy(options_, static_cast<std::int32_t>(alphas_.front().size()), context_.seed());
   std::vector<StudySplit> splits(static_cast<std::size_t>(count));
   for (auto& split : splits) {
     split.scores.assign(pairs * folds, undefined);
@@ -204,7 +216,7 @@ std::vector<StudySplit> Study<T>::try_pairs(const Context& context, std::int32_t
       return splits[static_cast<std::size_t>(model.part / plan_.parts())];
     };
     train(
-        context, linear::net_params(options_.net), false, places,
+        contexts, linear::net_params(options_.net), false, places,
         [&](const StudyModel& model, const ModelScores& scores) {
           const auto fold = static_cast<std::size_t>(model.part % plan_.parts());
           split_of(model).scores[static_cast<std::size_t>(model.pair) * folds + fold] = scores.score(*options_.score);
@@ -243,14 +255,14 @@ void Study<T>::choose_pair(StudySplit& split) const {
 }
 
 template <class T>
-std::vector<StudySplit> Study<T>::refit(const Context& context, std::int32_t first, std::int32_t count) {
+std::vector<StudySplit> Study<T>::refit(Contexts contexts, std::int32_t first, std::int32_t count) {
   const auto alphas = static_cast<std::int32_t>(alphas_.front().size());
   load_splits(first, count);
   std::vector<StudySplit> splits;
   Places places;
   sheaf_.paths.clear();
   for (std::int32_t s = 0; s < count; ++s) {
-    const auto& split = splits_[static_cast<std::size_t>(first + s)];
+    const auto& split = splits_[static_cast<std::size_t>(first) + static_cast<std::size_t>(s)];
     const std::int32_t pair = split.l1_ratio * alphas + split.alpha;
     add_paths(s * plan_.parts() + plan_.folds(), std::span(&pair, 1), places);
     auto& mine = splits.emplace_back();
@@ -264,7 +276,7 @@ std::vector<StudySplit> Study<T>::refit(const Context& context, std::int32_t fir
     return splits[static_cast<std::size_t>(model.part / plan_.parts())];
   };
   train(
-      context, params, true, places,
+      contexts, params, true, places,
       [&](const StudyModel& model, const ModelScores& scores) { split_of(model).left_out = scores; },
       [&](NetModel& net, const StudyModel& model, std::int32_t column) {
         split_of(model).nets[static_cast<std::size_t>(column)] = std::move(net);
@@ -285,11 +297,11 @@ std::vector<StudySplit> Study<T>::remembered(std::int32_t batch, std::int32_t sp
 }
 
 template <class T>
-void Study<T>::run_batches(const Context& context, const BatchPlan& plan) {
+void Study<T>::run_batches(Contexts contexts, const BatchPlan& plan) {
   std::int32_t batch = 0;
   for (std::int32_t first = 0; first < plan_.splits(); first += plan.tasks, ++batch) {
     const auto count = std::min(plan.tasks, plan_.splits() - first);
-    for (auto& split : remembered(batch, count, [&] { return try_pairs(context, first, count); })) {
+    for (auto& split : remembered(batch, count, [&] { return try_pairs(contexts, first, count); })) {
       choose_pair(split);
       splits_.push_back(std::move(split));
     }
@@ -297,7 +309,7 @@ void Study<T>::run_batches(const Context& context, const BatchPlan& plan) {
   const auto together = most_splits(plan.memory);
   for (std::int32_t first = 0; first < plan_.splits(); first += together, ++batch) {
     const auto count = std::min(together, plan_.splits() - first);
-    auto finished = remembered(batch, count, [&] { return refit(context, first, count); });
+    auto finished = remembered(batch, count, [&] { return refit(contexts, first, count); });
     for (std::size_t s = 0; s < finished.size(); ++s) {
       auto& split = splits_[static_cast<std::size_t>(first) + s];
       split.left_out = std::move(finished[s].left_out);
@@ -324,24 +336,6 @@ void Study<T>::train_path(const Context& context, StudyResult& result) {
 }
 
 template <class T>
-void Study<T>::warn() {
-  std::int64_t unconverged = 0;
-  for (const auto& split : splits_) unconverged += split.unconverged;
-  if (unconverged > 0)
-    warnings_.push_back(
-        fmt::format("{} models of the folds did not converge; scale the features (--standardise), or take more epochs "
-                    "or larger alphas",
-                    unconverged));
-  for (std::size_t s = 0; s < splits_.size(); ++s)
-    for (const auto& net : splits_[s].nets)
-      if (!net.fit.converged)
-        warnings_.push_back(
-            fmt::format("the final model of split {} did not converge: the duality gap is {:.3g} after {} epochs, "
-                        "{:.3g} was wanted",
-                        s + 1, net.fit.gap, net.fit.epochs, net.fit.tolerance));
-}
-
-template <class T>
 StudyResult Study<T>::result() const {
   StudyResult result;
   result.options = options_;
@@ -354,7 +348,6 @@ StudyResult Study<T>::result() const {
   result.columns = sheaf_.target_columns;
   result.alphas = alphas_;
   result.splits = splits_;
-  result.warnings = warnings_;
   return result;
 }
 
@@ -364,11 +357,10 @@ StudyResult Study<T>::run() {
   {
     const Stage stage(context_.progress(), "studying", models_to_train());
     Inner inner(context_.progress());
-    run_batches(context_of(context_, plan.memory, inner), plan);
+    run_batches(contexts_of(context_, options_, plan.memory, inner), plan);
   }
-  warn();
   auto answer = result();
-  train_path(context_of(context_, plan.memory, context_.progress()), answer);
+  train_path(contexts_of(context_, options_, plan.memory, context_.progress()).front(), answer);
   std::vector<double> deviations;
   for (const auto& feature : summarize(context_, dataset_).per_feature) deviations.push_back(feature.deviation);
   tabulate(answer, dataset_.feature_names, deviations);

@@ -34,6 +34,12 @@ Json net_json(const NetOptions& net) {
           {"balanced", net.balanced}};
 }
 
+Json devices_json(const std::vector<Device>& devices) {
+  Json names = Json::array();
+  for (const auto device : devices) names.push_back(to_string(device));
+  return names;
+}
+
 /// min_frequency and path_split decide only what is told at the end.
 Json options_json(const StudyOptions& options, const std::vector<float>& row_weights) {
   return {{"l1_ratios", options.l1_ratios},
@@ -48,6 +54,7 @@ Json options_json(const StudyOptions& options, const std::vector<float>& row_wei
           {"strategy", to_string(options.strategy)},
           {"trials", options.trials},
           {"batch", options.batch},
+          {"also", devices_json(options.also)},
           {"row_weights", checksum(row_weights)},
           {"training", net_json(options.net)}};
 }

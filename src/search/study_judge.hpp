@@ -20,31 +20,37 @@ struct StudyModel {
   std::int32_t pair = 0;
 };
 
-/// Judges models whose decision values arrive in any order, those of one model not all at once.
+/// Judges models whose decision values arrive in any order, those of one model not all at once or from one device.
 template <class T>
 class StudyJudge {
  public:
-  StudyJudge(const Context& context, const Dataset<T>& dataset, const linear::Problem& problem,
+  StudyJudge(std::span<const Context> contexts, const Dataset<T>& dataset, const linear::Problem& problem,
              const LinearOptions& options);
 
-  std::int32_t positive() const { return judge_.positive(); }
-  void load_tests(TestRows tests) { judge_.load_tests(std::move(tests)); }
-  /// Decision value columns[t] of models[t] is column t of `z`. Calls use(model, scores) for each that is complete.
-  void judge(BlockView<const T> z, std::span<const StudyModel> models, std::span<const std::int32_t> columns,
+  std::int32_t positive() const { return places_.front().judge.positive(); }
+  void load_tests(const TestRows& tests);
+  /// Decision value columns[t] of models[t] is column t of `z`, on the device of one of the contexts. Calls use(model,
+  /// scores) for each that is complete.
+  void judge(std::size_t context, BlockView<const T> z, std::span<const StudyModel> models,
+             std::span<const std::int32_t> columns,
              const std::function<void(const StudyModel&, const ModelScores&)>& use);
 
  private:
+  struct Place {
+    Device device;
+    Judge<T> judge;
+    std::unique_ptr<linear::LinearOps<T>> ops;  // three classes or more
+  };
   struct Parts {
-    Block<T> decisions;
+    Block<T> decisions;  // on the first device
     std::int32_t missing = 0;
   };
-  Parts& place(BlockView<const T> z, std::int32_t t, const StudyModel& model, std::int32_t column);
+  Parts& gather(std::size_t context, BlockView<const T> z, std::int32_t t, const StudyModel& model,
+                std::int32_t column);
 
-  Device device_;
   std::int64_t rows_;
   std::int32_t columns_;
-  Judge<T> judge_;
-  std::unique_ptr<linear::LinearOps<T>> ops_;                       // three classes or more
+  std::vector<Place> places_;                                       // of the contexts
   std::map<std::pair<std::int32_t, std::int32_t>, Parts> waiting_;  // for other decision values, by part and pair
 };
 

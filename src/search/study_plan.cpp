@@ -14,8 +14,9 @@ namespace {
 
 /// Amounts are split as rows of one class.
 std::vector<std::int32_t> classes_of(const linear::Problem& problem) {
-  if (!problem.classes.empty()) return problem.classes;
-  return std::vector<std::int32_t>(static_cast<std::size_t>(problem.sheaf.examples), 0);
+  auto classes = problem.classes;
+  classes.resize(static_cast<std::size_t>(problem.sheaf.examples), 0);
+  return classes;
 }
 
 SplitOptions split_options(SplitKind kind, std::int32_t count, double test_fraction, std::uint64_t seed) {
@@ -110,19 +111,19 @@ void StudyPlan::check(const linear::Problem& problem, Metric score, std::int32_t
 }
 
 std::vector<float> StudyPlan::weights(std::int32_t first, std::int32_t count, std::span<const float> base) const {
-  const auto columns = static_cast<std::size_t>(count * parts_);
+  const auto parts = static_cast<std::size_t>(parts_);
+  const auto splits = static_cast<std::size_t>(count);
+  const auto columns = splits * parts;
   std::vector<float> table(static_cast<std::size_t>(rows_) * columns, 0.0F);
-  for (std::int32_t s = 0; s < count; ++s) {
-    const auto at = static_cast<std::size_t>(s * parts_);
-    const auto& rows = trained_[static_cast<std::size_t>(first + s)];
-    for (const auto row : rows)
-      for (std::size_t p = 0; p < static_cast<std::size_t>(parts_); ++p)
-        table[static_cast<std::size_t>(row) * columns + at + p] =
-            base.empty() ? 1.0F : base[static_cast<std::size_t>(row)];
-    const auto& folds = folds_[static_cast<std::size_t>(first + s)];
-    for (std::size_t k = 0; k < rows.size(); ++k)
-      table[static_cast<std::size_t>(rows[k]) * columns + at +
-            static_cast<std::size_t>(folds.tester(static_cast<std::int64_t>(k)))] = 0;
+  for (std::size_t s = 0; s < splits; ++s) {
+    const auto& rows = trained_[static_cast<std::size_t>(first) + s];
+    const auto& folds = folds_[static_cast<std::size_t>(first) + s];
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const auto row = static_cast<std::size_t>(rows[k]);
+      const auto mine = std::span(table).subspan(row * columns + s * parts, parts);
+      std::fill(mine.begin(), mine.end(), base.empty() ? 1.0F : base[row]);
+      mine[static_cast<std::size_t>(folds.tester(static_cast<std::int64_t>(k)))] = 0;
+    }
   }
   return table;
 }
@@ -146,7 +147,7 @@ StudyStrategy::StudyStrategy(const StudyOptions& options, std::int32_t alphas, s
       seed_(seed) {}
 
 std::vector<std::int32_t> StudyStrategy::all() const {
-  std::vector<std::int32_t> pairs(static_cast<std::size_t>(l1_ratios_ * alphas_));
+  std::vector<std::int32_t> pairs(static_cast<std::size_t>(l1_ratios_) * static_cast<std::size_t>(alphas_));
   std::iota(pairs.begin(), pairs.end(), 0);
   return pairs;
 }

@@ -21,6 +21,7 @@ class Study {
   StudyResult run();
 
  private:
+  using Contexts = std::span<const Context>;
   using Places = std::vector<std::vector<std::int32_t>>;  // of the alphas of each path: pairs
 
   void find_alphas();
@@ -31,18 +32,17 @@ class Study {
   void add_paths(std::int32_t part, std::span<const std::int32_t> pairs, Places& places);
   /// Trains the paths of the sheaf; use(model, scores) hears of each model, keep(net, model, column) of each net.
   template <class Use, class Keep>
-  void train(const Context& context, const NetParams& params, bool keep_weights, const Places& places, const Use& use,
+  void train(Contexts contexts, const NetParams& params, bool keep_weights, const Places& places, const Use& use,
              const Keep& keep);
 
-  std::vector<StudySplit> try_pairs(const Context& context, std::int32_t first, std::int32_t count);
+  std::vector<StudySplit> try_pairs(Contexts contexts, std::int32_t first, std::int32_t count);
   std::vector<double> scores_of(const StudySplit& split) const;
   void choose_pair(StudySplit& split) const;
-  std::vector<StudySplit> refit(const Context& context, std::int32_t first, std::int32_t count);
+  std::vector<StudySplit> refit(Contexts contexts, std::int32_t first, std::int32_t count);
   template <class Work>
   std::vector<StudySplit> remembered(std::int32_t batch, std::int32_t splits, const Work& work);
   void train_path(const Context& context, StudyResult& result);
-  void run_batches(const Context& context, const BatchPlan& plan);
-  void warn();
+  void run_batches(Contexts contexts, const BatchPlan& plan);
   StudyResult result() const;
 
   const Context& context_;
@@ -56,7 +56,6 @@ class Study {
   std::vector<std::vector<double>> alphas_;
   std::int32_t first_split_ = -1, loaded_splits_ = 0;  // those in the sheaf's tables
   std::vector<StudySplit> splits_;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace sheaf::search

@@ -145,11 +145,29 @@ void add_notes(StudyResult& result) {
     result.notes.emplace_back("at l1-ratio 0 every feature has a weight, so that nothing is selected there");
 }
 
+void add_warnings(StudyResult& result) {
+  std::int64_t unconverged = 0;
+  for (const auto& split : result.splits) unconverged += split.unconverged;
+  if (unconverged > 0)
+    result.warnings.push_back(
+        fmt::format("{} models of the folds did not converge; scale the features (--standardise), or take more epochs "
+                    "or larger alphas",
+                    unconverged));
+  for (std::size_t s = 0; s < result.splits.size(); ++s)
+    for (const auto& net : result.splits[s].nets)
+      if (!net.fit.converged)
+        result.warnings.push_back(
+            fmt::format("the final model of split {} did not converge: the duality gap is {:.3g} after {} epochs, "
+                        "{:.3g} was wanted",
+                        s + 1, net.fit.gap, net.fit.epochs, net.fit.tolerance));
+}
+
 }  // namespace
 
 void tabulate(StudyResult& result, const std::vector<std::string>& names, std::span<const double> deviations) {
   add_features(result, names, deviations);
   find_best(result);
+  add_warnings(result);
   note_scales(result, deviations);
   add_notes(result);
 }

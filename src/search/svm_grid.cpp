@@ -36,8 +36,8 @@ void tell_training(const SvmFits& fits, const ModelPlan& plan, double tolerance,
     const auto& fit = fits.tasks[static_cast<std::size_t>(task)];
     all.objective += fit.objective;
     all.gradient_norm = std::max(all.gradient_norm, fit.violation);
-    all.iterations = static_cast<int>(
-        std::min<std::int64_t>(all.iterations + fit.iterations, std::numeric_limits<int>::max()));
+    all.iterations =
+        static_cast<int>(std::min<std::int64_t>(all.iterations + fit.iterations, std::numeric_limits<int>::max()));
     all.converged = all.converged && fit.converged;
     rows.insert(rows.end(), fit.machine.rows.begin(), fit.machine.rows.end());
   }
@@ -68,13 +68,13 @@ std::vector<ModelScores> SvmGrid<T>::train(const Context& context, double gamma,
   plans.reserve(models.size());
   for (const auto& model : models) plans.push_back(sheaf.add_model(model.split, model.cost));
   auto params = kernel::svm_params(options, dataset_.features());
-  params.decisions = true;
+  const bool pairs = sides_.size() > 1 && options.multi_class == MultiClass::one_vs_one;
+  params.decisions = !pairs;
   const auto fits = train_sheaf(context, dataset_, sheaf.finish(), params);
   counts_.computed += fits.counts.computed;
   counts_.unshared += fits.counts.unshared;
 
   std::vector<ModelScores> result(models.size());
-  const bool pairs = sides_.size() > 1 && options.multi_class == MultiClass::one_vs_one;
   for (std::size_t s = 0; s < splits.tests.size(); ++s) {
     std::vector<std::size_t> mine;
     std::vector<std::int32_t> tasks;
@@ -84,7 +84,7 @@ std::vector<ModelScores> SvmGrid<T>::train(const Context& context, double gamma,
       tasks.insert(tasks.end(), plans[m].tasks.begin(), plans[m].tasks.end());
     }
     if (mine.empty()) continue;
-    const auto decisions = kernel::decisions_of(context, dataset_, params.kernel, fits, tasks, splits.tests[s], pairs);
+    const auto decisions = kernel::decisions_of(context, dataset_, params.kernel, fits, tasks, splits.tests[s], !pairs);
     parallel_for(context.threads(), static_cast<std::int64_t>(mine.size()), [&](std::int64_t k) {
       const auto m = mine[static_cast<std::size_t>(k)];
       result[m] = judge(splits.tests[s], plans[m], decisions, static_cast<std::int32_t>(k) * machines());

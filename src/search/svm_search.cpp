@@ -151,8 +151,8 @@ std::vector<typename SvmSearch<T>::Wanted> SvmSearch<T>::explore(bool first) {
     if (first) state.explorers.assign(options_.degrees.size(), Explorer(region));
     for (std::size_t d = 0; d < state.explorers.size(); ++d)
       for (const auto& place : state.explorers[d].propose()) {
-        const auto point = point_number(
-            {std::exp2(place.cost), gamma ? std::exp2(place.gamma) : 0.0, options_.degrees[d]});
+        const auto point =
+            point_number({std::exp2(place.cost), gamma ? std::exp2(place.gamma) : 0.0, options_.degrees[d]});
         wanted.push_back({level, point, d, place});
       }
   }
@@ -166,8 +166,7 @@ std::vector<typename SvmSearch<T>::Wanted> SvmSearch<T>::explore(bool first) {
 template <class T>
 void SvmSearch<T>::evaluate(const std::vector<Wanted>& wanted) {
   std::map<std::pair<int, double>, std::vector<Wanted>> kernels;
-  for (const auto& one : wanted)
-    kernels[{points_[one.point].degree, points_[one.point].gamma}].push_back(one);
+  for (const auto& one : wanted) kernels[{points_[one.point].degree, points_[one.point].gamma}].push_back(one);
   const auto tasks = static_cast<std::int64_t>(wanted.size()) * plan_.splits() * grid_.machines();
   const Stage stage(context_.progress(), "searching", tasks);
   for (const auto& [kernel, some] : kernels) evaluate_kernel(some);
@@ -240,9 +239,10 @@ template <class T>
 void SvmSearch<T>::warn(std::int32_t split, const SvmPoint& point, const ModelScores& model) {
   const auto& fit = model.fits.front();
   if (!fit.converged)
-    warnings_.push_back(fmt::format("{}, {} did not converge: after {} steps the optimality conditions are violated by "
-                                    "{:.3g}, {:.3g} was wanted",
-                                    name_of(point), plan_.name(split), fit.iterations, fit.gradient_norm, fit.tolerance));
+    warnings_.push_back(
+        fmt::format("{}, {} did not converge: after {} steps the optimality conditions are violated by "
+                    "{:.3g}, {:.3g} was wanted",
+                    name_of(point), plan_.name(split), fit.iterations, fit.gradient_norm, fit.tolerance));
 }
 
 template <class T>
@@ -272,7 +272,8 @@ Chosen SvmSearch<T>::choose_level(std::size_t level, std::vector<std::size_t>& o
 template <class T>
 void SvmSearch<T>::judge_outer(SvmSearchResult& result) {
   if (states_.size() == 1) return;
-  const Stage stage(context_.progress(), "validating", static_cast<std::int64_t>(states_.size() - 1) * grid_.machines());
+  const Stage stage(context_.progress(), "validating",
+                    static_cast<std::int64_t>(states_.size() - 1) * grid_.machines());
   for (std::size_t level = 1; level < states_.size(); ++level) {
     std::vector<std::size_t> order;
     const auto chosen = choose_level(level, order).chosen;
@@ -297,8 +298,9 @@ void SvmSearch<T>::note_edges(SvmSearchResult& result) const {
     }
     if (low == high || (best.*member != low && best.*member != high)) return;
     const bool smallest = best.*member == low;
-    result.notes.push_back(fmt::format("the best {}, {:.6g}, is the {} that was tried; {} ones may be better still", what,
-                                       best.*member, smallest ? "smallest" : "largest", smallest ? "smaller" : "larger"));
+    result.notes.push_back(fmt::format("the best {}, {:.6g}, is the {} that was tried; {} ones may be better still",
+                                       what, best.*member, smallest ? "smallest" : "largest",
+                                       smallest ? "smaller" : "larger"));
   };
   note("cost", &SvmPoint::cost);
   if (has_gamma(options_.svm.kernel)) note("gamma", &SvmPoint::gamma);
@@ -317,7 +319,8 @@ void SvmSearch<T>::finish(SvmSearchResult& result) {
   best.cost = result.point().cost;
   best.gamma = result.point().gamma;
   best.degree = result.point().degree;
-  const Context context({context_.device(), context_.threads(), batches_.memory, context_.seed(), &context_.progress()});
+  const Context context(
+      {context_.device(), context_.threads(), batches_.memory, context_.seed(), &context_.progress()});
   result.model = train_svm(context, dataset_, best);
   for (const auto& warning : warnings_of(result.model)) warnings_.push_back("the final model: " + warning);
 }

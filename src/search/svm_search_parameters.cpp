@@ -63,8 +63,6 @@ SvmSearchOptions decided(SvmSearchOptions options) {
   if (!gamma && !options.gammas.empty()) fail_usage("the {} kernel has no gamma to try", to_string(svm.kernel));
   if (svm.kernel != KernelType::polynomial && !options.degrees.empty())
     fail_usage("only the polynomial kernel has degrees to try");
-  if (options.easy && (!options.common.costs.empty() || !options.gammas.empty()))
-    fail_usage("--easy is a grid of its own; leave out --cost and --gamma");
   auto& common = options.common;
   common.linear.loss = is_regression(svm.kind) ? Loss::squared_tube : Loss::squared_hinge;
   const auto kind = grid_kind(options);
