@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
-#include <fmt/ranges.h>
 
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/io.hpp>
@@ -203,9 +203,8 @@ void compare_with_sklearn(const Options& options, const Dataset<T>& data, const 
   write_dataset(context_of({}), data, folder / "a.libsvm");
   write_folds(folder / "folds", sheaf);
   const auto text = output_of(fmt::format("{} {}/elastic_net_grid.py {} {} {} {} 2 {}", options.python, options.peers,
-                                          folder / "a.libsvm", folder / "folds",
-                                          fmt::join(sheaf.paths[0].alphas, ","), fmt::join(ratios(), ","),
-                                          options.tolerance));
+                                          folder / "a.libsvm", folder / "folds", fmt::join(sheaf.paths[0].alphas, ","),
+                                          fmt::join(ratios(), ","), options.tolerance));
   std::istringstream lines(text);
   double seconds = 0;
   if (!(lines >> seconds)) {
@@ -225,9 +224,10 @@ void compare_with_sklearn(const Options& options, const Dataset<T>& data, const 
       worst = std::max(worst, model.fit.objective - objective);
     }
   }
-  fmt::print("scikit-learn, 2 jobs: {:.2f} s, {} converged, {:.0f} nonzeros; our objective exceeds its by at most {:.2e} "
-             "(tolerance {:.1e})\nratio {:.1f}\n",
-             seconds, converged, nonzeros, worst, options.tolerance, seconds / trained.seconds);
+  fmt::print(
+      "scikit-learn, 2 jobs: {:.2f} s, {} converged, {:.0f} nonzeros; our objective exceeds its by at most {:.2e} "
+      "(tolerance {:.1e})\nratio {:.1f}\n",
+      seconds, converged, nonzeros, worst, options.tolerance, seconds / trained.seconds);
 }
 
 void print_trained(const std::string& what, const Trained& trained) {
@@ -244,9 +244,9 @@ void run_grid(const Options& options) {
   const auto context = context_of(options);
   const auto sheaf = sheaf_of(data, 2, 1, ratios(), grid_alphas(options.alphas));
   const auto trained = train(context, data, sheaf, params_of(options), options.repeats);
-  print_trained(fmt::format("table A, {} alphas, {} {} {}", options.alphas, options.device, options.precision,
-                            options.solver),
-                trained);
+  print_trained(
+      fmt::format("table A, {} alphas, {} {} {}", options.alphas, options.device, options.precision, options.solver),
+      trained);
   if (context.device().is_cpu()) compare_with_sklearn(options, data, sheaf, trained);
 }
 
@@ -307,9 +307,9 @@ void run_glmnet(const Options& options) {
   }
   csv.close();
   write_folds(folder / "folds", sheaf);
-  std::istringstream text(output_of(fmt::format("{} {}/cv_glmnet.R {} {} {} 2 {}", options.r, options.peers,
-                                                folder / "table.csv", logistic ? "binomial" : "gaussian",
-                                                folder / "folds", options.repeats)));
+  std::istringstream text(
+      output_of(fmt::format("{} {}/cv_glmnet.R {} {} {} 2 {}", options.r, options.peers, folder / "table.csv",
+                            logistic ? "binomial" : "gaussian", folder / "folds", options.repeats)));
   double seconds = 0, lambdas = 0, lambda = 0, score = 0, processes = 0;
   if (!(text >> seconds >> lambdas >> lambda >> score >> processes)) {
     fmt::print("glmnet: not found ({} without it); no ratio\n", options.r);

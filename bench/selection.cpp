@@ -198,8 +198,7 @@ void bench_few_states(const Context& context, std::int64_t count) {
   const auto all_rows = context.device().is_cpu() ? std::vector<std::int64_t>{100, 200, 400, 1000, 4000, 40000}
                                                   : std::vector<std::int64_t>{1000, 40000};
   for (const std::int64_t rows : all_rows)
-    for (const auto& [bins, classes] :
-         {std::pair{2, 2}, {3, 2}, {5, 2}, {5, 10}, {8, 2}, {12, 2}, {16, 2}}) {
+    for (const auto& [bins, classes] : {std::pair{2, 2}, {3, 2}, {5, 2}, {5, 10}, {8, 2}, {12, 2}, {16, 2}}) {
       const bool on_gpu = !context.device().is_cpu();
       const std::int64_t features = std::clamp<std::int64_t>((on_gpu ? 160'000'000 : 4'000'000) / rows, 400, 10000);
       const SelectionShape shape{"", features, rows, classes, 0, bins};

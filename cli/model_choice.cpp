@@ -52,25 +52,26 @@ std::string joined(const std::vector<std::string>& list) {
 std::string net_names() { return join_names(names_of_nets(), "or"); }
 
 void declare_model_kind(Arguments& arguments, ModelKind& kind) {
-  arguments.add({"--model", joined(names()), "what to train: a linear model, or support vectors with a kernel", "linear",
-                 [&kind](const std::string& text) {
+  arguments.add({"--model", joined(names()), "what to train: a linear model, or support vectors with a kernel",
+                 "linear", [&kind](const std::string& text) {
                    if (!find_kind(text, kind)) fail_unknown("model", text, names());
                  }});
 }
 
 void ModelChoice::declare(Arguments& arguments) {
-  arguments.add({"--model", joined(all_names()) + "|FILE",
-                 "what to train: a linear model with an L2 penalty, support vectors with a kernel, or an elastic net; any "
-                 "other word is the file to write",
-                 "linear", [this](const std::string& text) {
-                   if (const auto* known = find_net_kind(text)) {
-                     kind = ModelKind::net;
-                     net = known;
-                   } else if (!find_kind(text, kind)) {
-                     if (!word_.empty()) fail_unknown("model", word_, all_names());
-                     word_ = text;
-                   }
-                 }});
+  arguments.add(
+      {"--model", joined(all_names()) + "|FILE",
+       "what to train: a linear model with an L2 penalty, support vectors with a kernel, or an elastic net; any "
+       "other word is the file to write",
+       "linear", [this](const std::string& text) {
+         if (const auto* known = find_net_kind(text)) {
+           kind = ModelKind::net;
+           net = known;
+         } else if (!find_kind(text, kind)) {
+           if (!word_.empty()) fail_unknown("model", word_, all_names());
+           word_ = text;
+         }
+       }});
   arguments.text("output", "FILE", output_, "where to write the model");
 }
 

@@ -7,8 +7,8 @@
 #include <sheaf/text.hpp>
 
 #include "command.hpp"
-#include "model_choice.hpp"
 #include "command_line.hpp"
+#include "model_choice.hpp"
 #include "search_text.hpp"
 #include "svm_commands.hpp"
 #include "tables.hpp"

@@ -35,7 +35,7 @@ struct Setting {
 
 struct Verdict {
   double objective = 0;
-  double gap = 0;      // over the deviance of the model without features
+  double gap = 0;        // over the deviance of the model without features
   double violation = 0;  // of the optimality conditions, relative to the largest |gradient| without features
 };
 
@@ -44,7 +44,8 @@ Verdict judge(const Plain& p, const Setting& set, const NetModel& model) {
   const std::size_t n = p.x.size();
   const std::size_t d = p.x.empty() ? 0 : p.x[0].size();
   std::vector<double> w(d, 0.0);
-  for (std::size_t k = 0; k < model.features.size(); ++k) w[static_cast<std::size_t>(model.features[k])] = model.weights[k];
+  for (std::size_t k = 0; k < model.features.size(); ++k)
+    w[static_cast<std::size_t>(model.features[k])] = model.weights[k];
   double total = 0;
   for (const double s : p.s) total += s;
   std::vector<double> mean(d, 0.0), sd(d, 1.0);
@@ -313,19 +314,19 @@ TEST_P(Nets, DecisionsCoverEveryRow) {
   params.loss = loss();
   const auto dataset = test::dataset_of<double>(table, features, sparse());
   std::size_t seen = 0;
-  elastic_nets<double>(on(device()), dataset, sheaf, params, true,
-                       [&](std::span<NetModel> models, BlockView<const double> decisions) {
-                         Array<double> z(decisions.rows * decisions.stride);
-                         copy_bytes(z.data(), Device::cpu(), decisions.data, decisions.device, z.bytes());
-                         for (std::size_t m = 0; m < models.size(); ++m, ++seen)
-                           for (std::size_t i = 0; i < plain.x.size(); ++i) {
-                             double value = models[m].intercept;
-                             for (std::size_t k = 0; k < models[m].features.size(); ++k)
-                               value += plain.x[i][static_cast<std::size_t>(models[m].features[k])] * models[m].weights[k];
-                             EXPECT_NEAR(z[static_cast<std::int64_t>(i) * decisions.stride + static_cast<std::int64_t>(m)],
-                                         value, 1e-12);
-                           }
-                       });
+  elastic_nets<double>(
+      on(device()), dataset, sheaf, params, true, [&](std::span<NetModel> models, BlockView<const double> decisions) {
+        Array<double> z(decisions.rows * decisions.stride);
+        copy_bytes(z.data(), Device::cpu(), decisions.data, decisions.device, z.bytes());
+        for (std::size_t m = 0; m < models.size(); ++m, ++seen)
+          for (std::size_t i = 0; i < plain.x.size(); ++i) {
+            double value = models[m].intercept;
+            for (std::size_t k = 0; k < models[m].features.size(); ++k)
+              value += plain.x[i][static_cast<std::size_t>(models[m].features[k])] * models[m].weights[k];
+            EXPECT_NEAR(z[static_cast<std::int64_t>(i) * decisions.stride + static_cast<std::int64_t>(m)], value,
+                        1e-12);
+          }
+      });
   EXPECT_EQ(seen, 4U);
 }
 

@@ -145,7 +145,8 @@ TEST_F(LinearCli, MistakesAreAnsweredClearly) {
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --cost 0"), 2, {"cost", "more than 0"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --class-weight cow=2"), 2, {"'cow'", "cat and dog"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --class-weight cat"), 2, {"NAME=WEIGHT"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --model-format xml"), 2, {"'xml'", "sheaf, liblinear and libsvm"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf fit t.csv --model x --model-format xml"), 2, {"'xml'", "sheaf, liblinear and libsvm"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --loss svr"), 1, {"t.csv", "not numbers"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --label none --ignore kind"), 1, {"t.csv", "no labels"}));
   EXPECT_TRUE(

@@ -96,8 +96,7 @@ std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dat
 /// The same on several devices at once, paths handed out to each as it gets done. `use` hears which of the contexts
 /// trained the models; it is called from several threads, one at a time.
 template <class T>
-using UseNetsOn =
-    std::function<void(std::size_t context, std::span<NetModel> models, BlockView<const T> decisions)>;
+using UseNetsOn = std::function<void(std::size_t context, std::span<NetModel> models, BlockView<const T> decisions)>;
 template <class T>
 void elastic_nets(std::span<const Context> contexts, const Dataset<T>& dataset, const NetSheaf& sheaf,
                   const NetParams& params, bool keep_weights, const UseNetsOn<T>& use);

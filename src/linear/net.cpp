@@ -57,8 +57,8 @@ NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSh
       ops_(make_net_ops<T>(context, dataset, *linear_)) {
   ops_->load_tables(sheaf, params, totals_);
   if (params.solver == NetSolver::shotgun)
-    parallel_ = params.parallel > 0 ? params.parallel
-                                    : estimate_parallel<T>(*linear_, *ops_, sheaf, totals_, features_);
+    parallel_ =
+        params.parallel > 0 ? params.parallel : estimate_parallel<T>(*linear_, *ops_, sheaf, totals_, features_);
 }
 
 template <class T>
@@ -133,8 +133,8 @@ std::vector<double> NetRun<T>::largest_alphas() {
     for (const auto& course : courses_) {
       const auto p = static_cast<std::size_t>(stretch_of(course).path);
       const auto& path = sheaf_.paths[p];
-      lanes.push_back({path.rows, path.target, std::max(path.l1_ratio, smallest_l1_ratio), 0, nulls_[p].total,
-                       nulls_[p].center});
+      lanes.push_back(
+          {path.rows, path.target, std::max(path.l1_ratio, smallest_l1_ratio), 0, nulls_[p].total, nulls_[p].center});
     }
     ops_->choose_lanes(lanes);
     sums_.assign(courses_.size(), {});
@@ -199,13 +199,12 @@ void NetRun<T>::begin_fresh() {
     const double chance = 1 / (1 + std::exp(-null.intercept));
     for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const double s =
-          sheaf_.row_weights.empty()
-              ? 1.0
-              : double(sheaf_.row_weights[at * static_cast<std::size_t>(sheaf_.weight_columns) +
-                                          static_cast<std::size_t>(path.rows)]);
-      const double y = sheaf_.targets[at * static_cast<std::size_t>(sheaf_.target_columns) +
-                                      static_cast<std::size_t>(path.target)];
+      const double s = sheaf_.row_weights.empty()
+                           ? 1.0
+                           : double(sheaf_.row_weights[at * static_cast<std::size_t>(sheaf_.weight_columns) +
+                                                       static_cast<std::size_t>(path.rows)]);
+      const double y =
+          sheaf_.targets[at * static_cast<std::size_t>(sheaf_.target_columns) + static_cast<std::size_t>(path.target)];
       const double residual = params_.loss == Loss::logistic ? (y > 0 ? 1 - chance : -chance) : y - null.intercept;
       u(i, t) = static_cast<T>(s * residual);
     }
@@ -392,7 +391,8 @@ void NetRun<T>::choose_features() {
     const double radius = all || sums.ratio == std::numeric_limits<double>::infinity()
                               ? std::numeric_limits<double>::infinity()
                               : std::sqrt(2 * course.gap * largest_bend(params_.loss));
-    choices.push_back({t, all ? static_cast<std::int32_t>(features_) : course.wanted, feasible_scale(sums.ratio), radius});
+    choices.push_back(
+        {t, all ? static_cast<std::int32_t>(features_) : course.wanted, feasible_scale(sums.ratio), radius});
   }
   std::vector<std::int32_t> sizes(choices.size());
   ops_->choose_features(blocks(), choices, sizes);

@@ -1,5 +1,5 @@
-// The columns of X that lanes visit on a GPU: all of them where they fit, else those of the working sets at hand, brought
-// from CPU memory when they are needed.
+// The columns of X that lanes visit on a GPU: all of them where they fit, else those of the working sets at hand,
+// brought from CPU memory when they are needed.
 #pragma once
 
 #include <algorithm>

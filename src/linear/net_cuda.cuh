@@ -69,8 +69,8 @@ __global__ void normalise_features(LaneTask<T> task, std::int64_t features, T* m
 /// Blocks take stretches of features and 32 lanes each: partial[blockIdx.x * lanes + lane].
 template <class T>
 __global__ void judge_features(const LaneTask<T>* tasks, std::int32_t lanes, const T* g, const T* w,
-                               std::int32_t stride, std::int64_t features, std::int64_t stretch,
-                               double bend, FeatureSums* partial) {
+                               std::int32_t stride, std::int64_t features, std::int64_t stretch, double bend,
+                               FeatureSums* partial) {
   __shared__ FeatureSums sums[along_rows][across_lanes];
   const auto lane = static_cast<std::int32_t>(blockIdx.y * across_lanes + threadIdx.x);
   FeatureSums mine;
@@ -210,8 +210,8 @@ static __global__ void move_places(std::int32_t* places, std::int64_t chunks, st
 /// What a lane is asked to do, and where its working set and memory are.
 struct Job {
   std::int32_t lane;
-  std::int32_t size;          // of the working set
-  std::int64_t list;          // where its list begins
+  std::int32_t size;  // of the working set
+  std::int64_t list;  // where its list begins
   double intercept;
   double tolerance;
   LaneRules rules;
@@ -225,7 +225,7 @@ struct JobMemory {
   T* over_features;  // lane_feature_vectors for each entry of the lists
   ColumnPlace* places;
   std::int32_t* active;
-  T* over_rows;      // lane_row_vectors for each job
+  T* over_rows;  // lane_row_vectors for each job
   std::int64_t examples;
   bool shared;  // q and s live in shared memory
   T* w;
@@ -248,9 +248,9 @@ __global__ void __launch_bounds__(Threads) solve_lanes(Columns x, JobMemory<T> m
     else
       return Team{};
   }();
-  LaneRows<T> rows = lane_rows(memory.over_rows + static_cast<std::int64_t>(blockIdx.x) *
-                                                      lane_row_vectors(Logistic) * memory.examples,
-                               memory.examples, Logistic);
+  LaneRows<T> rows =
+      lane_rows(memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * lane_row_vectors(Logistic) * memory.examples,
+                memory.examples, Logistic);
   if (memory.shared) {
     rows.q = reinterpret_cast<T*>(on_chip);
     rows.s = rows.q + memory.examples;

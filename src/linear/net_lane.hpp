@@ -24,10 +24,10 @@ struct LaneTask {
   std::int64_t target_stride = 1;
   const float* weights = nullptr;  ///< nullptr: all 1
   std::int64_t weight_stride = 1;
-  double total = 0;             ///< sum of the weights
-  double center = 0;            ///< mean of the targets under the weights; 0 without an intercept
-  const T* factors = nullptr;   ///< penalty factors; nullptr: all 1
-  const T* means = nullptr;     ///< of the features, under the weights
+  double total = 0;            ///< sum of the weights
+  double center = 0;           ///< mean of the targets under the weights; 0 without an intercept
+  const T* factors = nullptr;  ///< penalty factors; nullptr: all 1
+  const T* means = nullptr;    ///< of the features, under the weights
   const T* variances = nullptr;
   std::int64_t feature_stride = 1;  ///< of both
   double alpha1 = 0;                ///< alpha * l1_ratio
@@ -106,8 +106,8 @@ SHEAF_HOST_DEVICE inline double variance_of(double mean, double squares, double 
   return variance > 1e-14 * mean * mean ? variance : 0;
 }
 
-/// Where feature j stands in the choice of a lane's working set: the last bucket where it has a weight or no L1 penalty,
-/// -1 where it is constant or shown to be out of play. `g` is X'u.
+/// Where feature j stands in the choice of a lane's working set: the last bucket where it has a weight or no L1
+/// penalty, -1 where it is constant or shown to be out of play. `g` is X'u.
 template <class T>
 SHEAF_HOST_DEVICE inline int bucket_in_lane(const LaneTask<T>& task, std::int64_t j, double g, double w, double scale,
                                             double radius) {
@@ -471,8 +471,7 @@ class LaneSolver {
     epochs_ += 1;
     if constexpr (Logistic) {
       sums_.loss = sum_rows([&](std::int64_t i) {
-                     return double(task_.weight(i)) *
-                            logistic_loss(task_.target(i), double(rows_.z[i]) + intercept_);
+                     return double(task_.weight(i)) * logistic_loss(task_.target(i), double(rows_.z[i]) + intercept_);
                    }) /
                    task_.total;
       sums_.entropy = entropy(1);
@@ -485,10 +484,9 @@ class LaneSolver {
                         return s > 0 ? q * q / s : 0.0;
                       }) /
                       task_.total;
-      sums_.products = sum_rows([&](std::int64_t i) {
-                         return double(rows_.q[i]) * (double(task_.target(i)) - task_.center);
-                       }) /
-                       task_.total;
+      sums_.products =
+          sum_rows([&](std::int64_t i) { return double(rows_.q[i]) * (double(task_.target(i)) - task_.center); }) /
+          task_.total;
       sums_.loss = sums_.squares / 2;
       return squared_gap(sums, sums_);
     }
@@ -574,9 +572,9 @@ class LaneSolver {
     return static_cast<std::int32_t>(mixed(rules_.seed ^ mixed(draw)) % static_cast<std::uint64_t>(features_.count));
   }
 
-  /// All features once, `parallel_` of them at a time, in an order drawn anew: start + turn * stride modulo their number.
-  /// Steps of one time are computed from the same residuals, so that together they may go too far: then half as many
-  /// are taken at once from then on, and the work goes on from the last weights that were good.
+  /// All features once, `parallel_` of them at a time, in an order drawn anew: start + turn * stride modulo their
+  /// number. Steps of one time are computed from the same residuals, so that together they may go too far: then half as
+  /// many are taken at once from then on, and the work goes on from the last weights that were good.
   SHEAF_HOST_DEVICE double visit_parallel() {
     const auto count = static_cast<std::uint64_t>(features_.count);
     const std::uint64_t draw = mixed(rules_.seed ^ mixed(static_cast<std::uint64_t>(epochs_)));
@@ -624,16 +622,16 @@ class LaneSolver {
     const std::int32_t first = team_.part_rank();
     const std::int32_t parts = team_.parts();
     std::int32_t turn = first;
-    in_turn_by(part, (size - first + parts - 1) / parts,
-               [&](std::int32_t t) { return feature(first + t * parts); },
-               [&](const Facts& now, const ColumnAhead<T>& ahead) {
-                 T w = 0;
-                 if (now.curvature > 0)
-                   w = shrunken(gradient(part, now, ahead) + now.curvature * now.w, now.penalty1,
-                                now.curvature + now.penalty2);
-                 if (part.rank() == 0) steps[turn] = w - now.w;
-                 turn += parts;
-               });
+    in_turn_by(
+        part, (size - first + parts - 1) / parts, [&](std::int32_t t) { return feature(first + t * parts); },
+        [&](const Facts& now, const ColumnAhead<T>& ahead) {
+          T w = 0;
+          if (now.curvature > 0)
+            w = shrunken(gradient(part, now, ahead) + now.curvature * now.w, now.penalty1,
+                         now.curvature + now.penalty2);
+          if (part.rank() == 0) steps[turn] = w - now.w;
+          turn += parts;
+        });
     team_.sync();
     // ... and then takes all steps in order, each on the rows that are its own: no two write the same residual.
     T* q = rows_.q;
@@ -654,8 +652,9 @@ class LaneSolver {
 
   SHEAF_HOST_DEVICE double visit_active(std::int32_t count) {
     double gained = 0;
-    in_turn(count, [&](std::int32_t turn) { return features_.active[turn]; },
-            [&](const Facts& facts, const ColumnAhead<T>& ahead) { gained += visit(facts, ahead); });
+    in_turn(
+        count, [&](std::int32_t turn) { return features_.active[turn]; },
+        [&](const Facts& facts, const ColumnAhead<T>& ahead) { gained += visit(facts, ahead); });
     epochs_ += 1;
     return gained;
   }
@@ -834,12 +833,13 @@ class LaneSolver {
     T* fresh = Logistic ? rows_.step : rows_.q;
     over_rows([&](std::int64_t i) { fresh[i] = 0; });
     team_.sync();
-    in_turn(list_active(), [&](std::int32_t turn) { return features_.active[turn]; },
-            [&](const Facts& facts, const ColumnAhead<T>& ahead) {
-              const T weight = facts.w;
-              x_.each(team_, facts.place, ahead, [&](std::int32_t i, T value) { fresh[i] += weight * value; });
-              team_.sync();
-            });
+    in_turn(
+        list_active(), [&](std::int32_t turn) { return features_.active[turn]; },
+        [&](const Facts& facts, const ColumnAhead<T>& ahead) {
+          const T weight = facts.w;
+          x_.each(team_, facts.place, ahead, [&](std::int32_t i, T value) { fresh[i] += weight * value; });
+          team_.sync();
+        });
     over_features([&](std::int32_t k) { w[features_.list[k] * stride] = features_.w[k]; });
     if constexpr (Logistic) {
       over_rows([&](std::int64_t i) { rows_.z[i] = fresh[i]; });

@@ -1,5 +1,5 @@
-// The verbs of elastic nets, beside those of linear models (ops.hpp): what a solver of paths asks of a device. A lane is
-// one model in work: a column of every block.
+// The verbs of elastic nets, beside those of linear models (ops.hpp): what a solver of paths asks of a device. A lane
+// is one model in work: a column of every block.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +62,8 @@ class NetOps {
 
   /// Row weights, targets, penalty factors, and the moments of all features under each column of row weights.
   virtual void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) = 0;
-  /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 where that is 0), for
-  /// the first columns of row weights.
+  /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 where that is 0),
+  /// for the first columns of row weights.
   virtual void normalisers(BlockView<T> means, BlockView<T> scales) = 0;
   /// From now on, column t of every block belongs to lanes[t].
   virtual void choose_lanes(std::span<const NetLane> lanes) = 0;

@@ -45,7 +45,9 @@ class CpuNetOps final : public NetOps<T> {
     if (is_sparse(dataset.x)) {
       sparse_ = &dataset.by_columns(Device::cpu(), threads_);
     } else {
-      const auto make = [&] { return std::make_shared<const Array<T>>(transposed(std::get<DenseMatrix<T>>(dataset.x))); };
+      const auto make = [&] {
+        return std::make_shared<const Array<T>>(transposed(std::get<DenseMatrix<T>>(dataset.x)));
+      };
       dense_ = std::static_pointer_cast<const Array<T>>(dataset.beside(Device::cpu(), "dense columns", make));
     }
   }
@@ -88,7 +90,8 @@ class CpuNetOps final : public NetOps<T> {
           const auto& task = tasks_[t];
           const auto at = static_cast<std::int64_t>(t);
           here[t].add(double(blocks.g.data[j * blocks.g.stride + at]) / task.total,
-                      blocks.w.data[j * blocks.w.stride + at], task.penalty1(j), task.penalty2(j), task.curvature(j) * bend_);
+                      blocks.w.data[j * blocks.w.stride + at], task.penalty1(j), task.penalty2(j),
+                      task.curvature(j) * bend_);
         }
     });
     std::fill(out.begin(), out.end(), FeatureSums{});
@@ -126,8 +129,8 @@ class CpuNetOps final : public NetOps<T> {
     with_columns([&](const auto& x) {
       parallel_for(threads_, static_cast<std::int64_t>(orders.size()), [&](std::int64_t o) {
         const auto at = static_cast<std::size_t>(o);
-        out[at] = loss == Loss::logistic ? solve_lane<true>(x, blocks, orders[at])
-                                         : solve_lane<false>(x, blocks, orders[at]);
+        out[at] =
+            loss == Loss::logistic ? solve_lane<true>(x, blocks, orders[at]) : solve_lane<false>(x, blocks, orders[at]);
       });
     });
   }
@@ -252,8 +255,8 @@ class CpuNetOps final : public NetOps<T> {
     const auto vectors = lane_rows(over_rows.data(), rows_, Logistic);
     Array<ColumnPlace> places(size);
     Array<std::int32_t> active(size);
-    const auto working = lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data(), places.data(),
-                                       active.data());
+    const auto working =
+        lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data(), places.data(), active.data());
     LaneSolver<Logistic, Single, T, Columns> solver(single_, x, tasks_[lane], vectors, working, order.rules);
     return solver.run(blocks.w.data + order.lane, blocks.z.data + order.lane, blocks.u.data + order.lane,
                       blocks.w.stride, order.intercept, order.tolerance);

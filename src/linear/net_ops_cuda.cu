@@ -48,9 +48,8 @@ class CudaNetOps final : public NetOps<T> {
     columns_.in_parts([&](Range range) {
       const std::int64_t here = (range.end - range.begin) * weight_columns_;
       columns_.with([&](auto x) {
-        gpu::moments<T><<<blocks_1d(here * 32), threads_1d, 0, stream_>>>(x, range.begin, range.end, weights_.data(),
-                                                                          weight_columns_, sums.data(), means_.data(),
-                                                                          variances_.data());
+        gpu::moments<T><<<blocks_1d(here * 32), threads_1d, 0, stream_>>>(
+            x, range.begin, range.end, weights_.data(), weight_columns_, sums.data(), means_.data(), variances_.data());
       });
       cuda::check_launch("moments");
       stream_.synchronize();
@@ -83,7 +82,8 @@ class CudaNetOps final : public NetOps<T> {
     grow(partial_, static_cast<std::int64_t>(parts) * lanes_);
     grow(sums_, lanes_);
     gpu::judge_features<T><<<grid(parts, lanes_), dim3(gpu::across_lanes, gpu::along_rows), 0, stream_>>>(
-        tasks_.data(), lanes_, blocks.g.data, blocks.w.data, blocks.w.stride, features_, stretch, bend_, partial_.data());
+        tasks_.data(), lanes_, blocks.g.data, blocks.w.data, blocks.w.stride, features_, stretch, bend_,
+        partial_.data());
     cuda::check_launch("judge_features");
     gpu::join_features<<<blocks_1d(lanes_), threads_1d, 0, stream_>>>(partial_.data(), parts, lanes_, sums_.data());
     cuda::check_launch("join_features");
@@ -108,7 +108,7 @@ class CudaNetOps final : public NetOps<T> {
     for (const auto& choice : choices) wanted.push_back({choice.lane, choice.count, choice.scale, choice.radius});
     upload(std::span<const gpu::Choice>(wanted), choices_);
     const auto count = static_cast<std::int32_t>(choices.size());
-    const gpu::ChoiceView<T> view{tasks_.data(),  choices_.data(),  count,    blocks.g.data,
+    const gpu::ChoiceView<T> view{tasks_.data(), choices_.data(), count,    blocks.g.data,
                                   blocks.w.data, blocks.w.stride, features_};
     const auto [parts, stretch] = stretches(count);
     counts_ = Array<std::int32_t>::zeros(static_cast<std::int64_t>(count) * ratio_buckets, device_);
@@ -166,20 +166,10 @@ class CudaNetOps final : public NetOps<T> {
     grow(reports_, count);
     const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(T));
     const bool shared = on_chip + 1024 <= most_shared_;
-    const gpu::JobMemory<T> memory{tasks_.data(),
-                                   jobs_.data(),
-                                   lists_.data(),
-                                   over_features_.data(),
-                                   column_places_.data(),
-                                   active_.data(),
-                                   over_rows_.data(),
-                                   rows_,
-                                   shared,
-                                   blocks.w.data,
-                                   blocks.z.data,
-                                   blocks.u.data,
-                                   blocks.w.stride,
-                                   reports_.data()};
+    const gpu::JobMemory<T> memory{
+        tasks_.data(),     jobs_.data(),   lists_.data(), over_features_.data(), column_places_.data(), active_.data(),
+        over_rows_.data(), rows_,          shared,        blocks.w.data,         blocks.z.data,         blocks.u.data,
+        blocks.w.stride,   reports_.data()};
     for (const Range& part : solvable_parts(count)) {
       gpu::JobMemory<T> some = memory;
       some.jobs += part.begin;
@@ -203,8 +193,8 @@ class CudaNetOps final : public NetOps<T> {
     const auto current = here();
     if (w.rows == 0) return;
     grow(column_values_, w.rows);
-    gpu::gather_column<T><<<blocks_1d(w.rows), threads_1d, 0, stream_>>>(w.data, w.stride, lane, w.rows,
-                                                                         column_values_.data());
+    gpu::gather_column<T>
+        <<<blocks_1d(w.rows), threads_1d, 0, stream_>>>(w.data, w.stride, lane, w.rows, column_values_.data());
     cuda::check_launch("gather_column");
     std::vector<T> column(static_cast<std::size_t>(w.rows));
     fetch(column_values_, std::span<T>(column));
@@ -258,8 +248,9 @@ class CudaNetOps final : public NetOps<T> {
         taken = 0;
         more = needed();
         if (more > columns_.room())
-          throw Error("the features that one model works on do not fit the GPU; give a larger --memory, or use --device "
-                      "cpu");
+          throw Error(
+              "the features that one model works on do not fit the GPU; give a larger --memory, or use --device "
+              "cpu");
       }
       for (const auto j : list_of(o)) seen[static_cast<std::size_t>(j)] = static_cast<std::int64_t>(parts.size());
       taken += more;
@@ -308,8 +299,7 @@ class CudaNetOps final : public NetOps<T> {
     return {static_cast<int>(parts), (features_ + parts - 1) / parts};
   }
   static dim3 grid(int parts, std::int32_t columns) {
-    return {static_cast<unsigned>(parts),
-            static_cast<unsigned>((columns + gpu::across_lanes - 1) / gpu::across_lanes)};
+    return {static_cast<unsigned>(parts), static_cast<unsigned>((columns + gpu::across_lanes - 1) / gpu::across_lanes)};
   }
 
   /// The copy has left pageable memory when the call returns.

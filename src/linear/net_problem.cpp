@@ -59,9 +59,11 @@ NetNull null_of(const NetSheaf& sheaf, const NetParams& params, const NetPath& p
 std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, std::int64_t rows,
                                std::int64_t features) {
   require(sheaf.examples == rows, "a sheaf was made for another dataset");
-  require(static_cast<std::int64_t>(sheaf.targets.size()) == rows * sheaf.target_columns, "the target table is not full");
-  require(sheaf.row_weights.empty() || static_cast<std::int64_t>(sheaf.row_weights.size()) == rows * sheaf.weight_columns,
-          "the row-weight table is not full");
+  require(static_cast<std::int64_t>(sheaf.targets.size()) == rows * sheaf.target_columns,
+          "the target table is not full");
+  require(
+      sheaf.row_weights.empty() || static_cast<std::int64_t>(sheaf.row_weights.size()) == rows * sheaf.weight_columns,
+      "the row-weight table is not full");
   require(params.loss == Loss::squared || params.loss == Loss::logistic, "elastic nets know two losses");
   if (!(params.tolerance > 0)) fail_usage("the tolerance must be above 0");
   if (!sheaf.penalty_factors.empty() && static_cast<std::int64_t>(sheaf.penalty_factors.size()) != features)
@@ -71,7 +73,8 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
   for (const auto& path : sheaf.paths) check_path(path, sheaf);
   std::vector<double> totals(static_cast<std::size_t>(sheaf.weight_columns), 0.0);
   for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int32_t c = 0; c < sheaf.weight_columns; ++c) totals[static_cast<std::size_t>(c)] += weight_of(sheaf, i, c);
+    for (std::int32_t c = 0; c < sheaf.weight_columns; ++c)
+      totals[static_cast<std::size_t>(c)] += weight_of(sheaf, i, c);
   for (std::size_t c = 0; c < totals.size(); ++c)
     if (!(totals[c] > 0)) fail("there are no rows to train on (row weights {})", c + 1);
   return totals;

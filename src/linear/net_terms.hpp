@@ -1,8 +1,8 @@
 // Single numbers of elastic nets, written once for both backends: steps, penalties, and the duality gap.
 //
 // The gap. With the loss f and the penalty p1 |w| + p2 / 2 w^2, two dual points are at hand for free. The first takes
-// the L2 part as further examples (their residuals are -sqrt(p2) w) and shrinks all residuals by the factor k that makes
-// |X'r - p2 w| <= p1 everywhere; it is exact at the optimum and all there is for a lasso. The second keeps the
+// the L2 part as further examples (their residuals are -sqrt(p2) w) and shrinks all residuals by the factor k that
+// makes |X'r - p2 w| <= p1 everywhere; it is exact at the optimum and all there is for a lasso. The second keeps the
 // residuals and pays max(0, |X'r| - p1)^2 / (2 p2) a feature: all there is for a ridge. The better one counts.
 #pragma once
 
@@ -25,11 +25,11 @@ SHEAF_HOST_DEVICE inline T shrunken(T pull, T p1, T divisor) {
 
 /// What features say about the gap; summed over them, but for the ratio.
 struct FeatureSums {
-  double ratio = 0;    ///< the largest |g - p2 w| / p1
-  double excess = 0;   ///< max(0, |g| - p1)^2 / (2 p2); infinite where p2 = 0 and |g| > p1
-  double lasso = 0;    ///< p1 |w|
-  double ridge = 0;    ///< p2 w^2
-  double free = 0;     ///< of features without a penalty: what each alone could still gain
+  double ratio = 0;   ///< the largest |g - p2 w| / p1
+  double excess = 0;  ///< max(0, |g| - p1)^2 / (2 p2); infinite where p2 = 0 and |g| > p1
+  double lasso = 0;   ///< p1 |w|
+  double ridge = 0;   ///< p2 w^2
+  double free = 0;    ///< of features without a penalty: what each alone could still gain
   double nonzeros = 0;
 
   SHEAF_HOST_DEVICE void add(double g, double w, double p1, double p2, double curvature) {

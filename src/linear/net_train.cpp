@@ -26,7 +26,8 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 /// Hands out paths: many to a GPU, few to cores, and none to a device that would keep the others waiting.
 class Counter {
  public:
-  Counter(std::span<const Context> contexts, const NetSheaf& sheaf) : contexts_(contexts), rates_(contexts.size(), 0.0) {
+  Counter(std::span<const Context> contexts, const NetSheaf& sheaf)
+      : contexts_(contexts), rates_(contexts.size(), 0.0) {
     // Long paths first, so that what is left at the end is short.
     paths_.resize(sheaf.paths.size());
     std::iota(paths_.begin(), paths_.end(), 0);
@@ -145,11 +146,11 @@ std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dat
   return all;
 }
 
-#define SHEAF_INSTANTIATE(T)                                                                                          \
-  template void elastic_nets(std::span<const Context>, const Dataset<T>&, const NetSheaf&, const NetParams&, bool,    \
-                             const UseNetsOn<T>&);                                                                    \
-  template void elastic_nets(const Context&, const Dataset<T>&, const NetSheaf&, const NetParams&, bool,              \
-                             const UseNets<T>&);                                                                      \
+#define SHEAF_INSTANTIATE(T)                                                                                       \
+  template void elastic_nets(std::span<const Context>, const Dataset<T>&, const NetSheaf&, const NetParams&, bool, \
+                             const UseNetsOn<T>&);                                                                 \
+  template void elastic_nets(const Context&, const Dataset<T>&, const NetSheaf&, const NetParams&, bool,           \
+                             const UseNets<T>&);                                                                   \
   template std::vector<NetModel> elastic_nets(const Context&, const Dataset<T>&, const NetSheaf&, const NetParams&);
 SHEAF_INSTANTIATE(float)
 SHEAF_INSTANTIATE(double)

@@ -76,8 +76,7 @@ void SearchDirectory::begin(const SearchSettings& settings) {
   auto json = search::settings_json({s.command, s.data, s.reading, s.device, s.precision, s.seed},
                                     options_json(decided(s.options)));
   json["family"] = s.family.empty() ? Json() : Json::parse(s.family);
-  if (state_->folder.begin(json))
-    state_->journal.clear();
+  if (state_->folder.begin(json)) state_->journal.clear();
 }
 
 void SearchDirectory::check_room(std::int64_t weights) const { state_->folder.check_room(weights * weight_bytes); }
