@@ -55,8 +55,9 @@ std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSh
   for (int turn = 0; turn < turns; ++turn) {
     const Dot<T> length{read(v), read(v)};
     linear.dots(std::span(&length, 1), norms);
-    std::vector<double> factors;
-    for (const double norm : norms) factors.push_back(norm > 0 ? 1 / std::sqrt(norm) : 0);
+    std::vector<double> factors(size);
+    std::transform(norms.begin(), norms.end(), factors.begin(),
+                   [](double norm) { return norm > 0 ? 1 / std::sqrt(norm) : 0.0; });
     linear.combine(factors, read(v), std::vector<double>(size, 0.0), d.view());
     linear.multiply_elements(read(d), read(scales), {}, d.view());
     linear.multiply(read(d), z.view());
