@@ -138,7 +138,7 @@ std::vector<double> NetRun<T>::largest_alphas() {
     }
     ops_->choose_lanes(lanes);
     sums_.assign(courses_.size(), {});
-    ops_->judge(blocks(), sums_);
+    ops_->judge(blocks(), {}, sums_);
     for (const auto& sums : sums_) result.push_back(sums.ratio);
   }
   return result;
@@ -149,6 +149,7 @@ void NetRun<T>::run_stretches(std::int32_t first, std::int32_t last) {
   begin(first, last);
   while (true) {
     take_gradients();
+    std::fill(moved_.begin(), moved_.end(), std::uint8_t{1});
     do {
       choose_lanes();
       judge();
@@ -174,6 +175,7 @@ void NetRun<T>::begin(std::int32_t first, std::int32_t last) {
     course.at = 0;
     courses_.push_back(course);
   }
+  moved_.assign(courses_.size(), 1);
   const Device device = context_.device();
   w_ = Block<T>(features_, count(), device);
   g_ = Block<T>(features_, count(), device);
@@ -254,8 +256,8 @@ void NetRun<T>::choose_lanes() {
 
 template <class T>
 void NetRun<T>::judge() {
-  sums_.assign(courses_.size(), {});
-  ops_->judge(blocks(), sums_);
+  sums_.resize(courses_.size());
+  ops_->judge(blocks(), moved_, sums_);
   std::vector<double> scaled(courses_.size(), 0.0);
   if (params_.loss == Loss::logistic) {
     std::vector<double> scales;
@@ -283,6 +285,7 @@ bool NetRun<T>::hand_out_finished() {
   if (lanes.empty()) return false;
   hand_out(lanes);
   bool more = false;
+  std::fill(moved_.begin(), moved_.end(), std::uint8_t{0});
   for (const auto t : lanes) {
     auto& course = courses_[static_cast<std::size_t>(t)];
     if (course.at + 1 == stretch_of(course).alphas.size()) {
@@ -290,6 +293,7 @@ bool NetRun<T>::hand_out_finished() {
     } else {
       ++course.at;
       advance(course);
+      moved_[static_cast<std::size_t>(t)] = 1;
       more = true;
     }
   }
@@ -362,6 +366,7 @@ void NetRun<T>::compact() {
   }
   courses_ = std::move(courses);
   sums_ = std::move(sums);
+  moved_.assign(courses_.size(), 1);
   if (courses_.empty()) return;
   for (Block<T>* block : {&w_, &g_, &z_, &u_}) keep(*block, stay);
   choose_lanes();

@@ -105,6 +105,7 @@ class NetRun {
   std::int32_t heads_ = 0;  // the first stretches, whose models others begin with
   std::vector<NetCourse> courses_;
   std::vector<FeatureSums> sums_;
+  std::vector<std::uint8_t> moved_;  // lanes whose alpha or weights changed since they were judged
   Block<T> w_, g_, z_, u_;
   Block<T> held_w_, held_z_, held_u_;
   std::vector<NetCourse> held_;

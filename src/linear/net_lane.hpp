@@ -34,6 +34,7 @@ struct LaneTask {
   double alpha2 = 0;                ///< alpha * (1 - l1_ratio)
   bool intercept = true;
   bool standardise = false;
+  const T* deviations = nullptr;  ///< roots of the variances, where a backend has them ready
 
   SHEAF_HOST_DEVICE T weight(std::int64_t i) const {
     return weights != nullptr ? static_cast<T>(weights[i * weight_stride]) : T(1);
@@ -48,7 +49,9 @@ struct LaneTask {
   }
   SHEAF_HOST_DEVICE double factor(std::int64_t j) const { return factors != nullptr ? double(factors[j]) : 1.0; }
   SHEAF_HOST_DEVICE double penalty1(std::int64_t j) const {
-    return alpha1 * factor(j) * (standardise ? std::sqrt(double(variance(j))) : 1.0);
+    if (!standardise) return alpha1 * factor(j);
+    const double deviation = deviations != nullptr ? double(deviations[j * feature_stride]) : std::sqrt(double(variance(j)));
+    return alpha1 * factor(j) * deviation;
   }
   SHEAF_HOST_DEVICE double penalty2(std::int64_t j) const {
     return alpha2 * factor(j) * (standardise ? double(variance(j)) : 1.0);
@@ -116,7 +119,8 @@ SHEAF_HOST_DEVICE inline int bucket_in_lane(const LaneTask<T>& task, std::int64_
   const double p1 = task.penalty1(j);
   if (w != 0 || p1 <= 0) return ratio_buckets - 1;
   const double pull = std::abs(g) / task.total;
-  if (scale * pull + radius * std::sqrt(curvature + task.penalty2(j)) < p1) return -1;
+  const double room = p1 - scale * pull;
+  if (room > 0 && room * room > radius * radius * (curvature + task.penalty2(j))) return -1;
   return bucket_of(static_cast<float>(pull / p1));
 }
 

@@ -67,8 +67,8 @@ class NetOps {
   virtual void normalisers(BlockView<T> means, BlockView<T> scales) = 0;
   /// From now on, column t of every block belongs to lanes[t].
   virtual void choose_lanes(std::span<const NetLane> lanes) = 0;
-  /// What the features of each lane say about its gap, from blocks w and g.
-  virtual void judge(const NetBlocks<T>& blocks, std::span<FeatureSums> out) = 0;
+  /// What the features of each wanted lane say about its gap, from blocks w and g. Others may be told again.
+  virtual void judge(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) = 0;
   /// Logistic loss: the entropy of scales[t] * u, for each lane.
   virtual void entropies(BlockView<const T> u, std::span<const double> scales, std::span<double> out) = 0;
   /// Makes the working sets of some lanes, and tells their sizes.

@@ -78,25 +78,35 @@ class CpuNetOps final : public NetOps<T> {
     sets_.resize(tasks_.size());
   }
 
-  void judge(const NetBlocks<T>& blocks, std::span<FeatureSums> out) override {
+  void judge(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) override {
+    std::vector<std::size_t> lanes;
+    for (std::size_t t = 0; t < tasks_.size(); ++t)
+      if (wanted.empty() || wanted[t] != 0) lanes.push_back(t);
+    std::vector<double> shares;
+    for (const auto t : lanes) shares.push_back(1 / tasks_[t].total);
     const std::int64_t parts = (features_ + sum_features - 1) / sum_features;
-    const std::size_t lanes = tasks_.size();
-    std::vector<FeatureSums> sums(static_cast<std::size_t>(parts) * lanes);
-    parallel_for(team_for(threads_, features_ * static_cast<std::int64_t>(lanes)), parts, [&](std::int64_t part) {
-      FeatureSums* here = sums.data() + static_cast<std::size_t>(part) * lanes;
+    std::vector<FeatureSums> sums(static_cast<std::size_t>(parts) * lanes.size());
+    const int team = team_for(threads_, features_ * static_cast<std::int64_t>(lanes.size()));
+    parallel_for(team, parts, [&](std::int64_t part) {
+      FeatureSums* here = sums.data() + static_cast<std::size_t>(part) * lanes.size();
       const std::int64_t end = std::min(features_, (part + 1) * sum_features);
       for (std::int64_t j = part * sum_features; j < end; ++j)
-        for (std::size_t t = 0; t < lanes; ++t) {
-          const auto& task = tasks_[t];
-          const auto at = static_cast<std::int64_t>(t);
-          here[t].add(double(blocks.g.data[j * blocks.g.stride + at]) / task.total,
-                      blocks.w.data[j * blocks.w.stride + at], task.penalty1(j), task.penalty2(j),
-                      task.curvature(j) * bend_);
+        for (std::size_t k = 0; k < lanes.size(); ++k) {
+          const auto& task = tasks_[lanes[k]];
+          const auto at = static_cast<std::int64_t>(lanes[k]);
+          const double g = double(blocks.g.data[j * blocks.g.stride + at]) * shares[k];
+          const double w = blocks.w.data[j * blocks.w.stride + at];
+          const double p1 = task.penalty1(j);
+          // Most features have no weight and are far from their bounds: they add nothing.
+          if (w == 0 && std::abs(g) <= p1 * std::min(here[k].ratio, 1.0) && p1 > 0) continue;
+          here[k].add(g, w, p1, task.penalty2(j), task.curvature(j) * bend_);
         }
     });
-    std::fill(out.begin(), out.end(), FeatureSums{});
-    for (std::int64_t part = 0; part < parts; ++part)
-      for (std::size_t t = 0; t < lanes; ++t) out[t].join(sums[static_cast<std::size_t>(part) * lanes + t]);
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      FeatureSums all;
+      for (std::int64_t part = 0; part < parts; ++part) all.join(sums[static_cast<std::size_t>(part) * lanes.size() + k]);
+      out[lanes[k]] = all;
+    }
   }
 
   void entropies(BlockView<const T> u, std::span<const double> scales, std::span<double> out) override {
@@ -170,7 +180,9 @@ class CpuNetOps final : public NetOps<T> {
   LaneTask<T> task_of(const NetLane& lane) const {
     const LaneTables<T> tables{rows_,           targets_.data(), target_columns_,   weights_,   weight_columns_,
                                factors_.data(), means_.data(),   variances_.data(), intercept_, standardise_};
-    return lane_task(tables, lane.rows, lane.target, lane.total, lane.center, lane.alpha1, lane.alpha2);
+    auto task = lane_task(tables, lane.rows, lane.target, lane.total, lane.center, lane.alpha1, lane.alpha2);
+    task.deviations = deviations_.data() + lane.rows;
+    return task;
   }
 
   template <class F>
@@ -190,6 +202,7 @@ class CpuNetOps final : public NetOps<T> {
   void take_moments(const Columns& x, std::span<const double> totals) {
     means_ = Array<T>(features_ * weight_columns_);
     variances_ = Array<T>(features_ * weight_columns_);
+    deviations_ = Array<T>(features_ * weight_columns_);
     parallel_ranges(threads_, features_, 64, [&](Range range) {
       const auto columns = static_cast<std::size_t>(weight_columns_);
       std::vector<double> sums(columns), seen(columns), squares(columns);
@@ -216,26 +229,29 @@ class CpuNetOps final : public NetOps<T> {
           const auto at = j * weight_columns_ + static_cast<std::int64_t>(c);
           means_[at] = static_cast<T>(sums[c]);
           variances_[at] = static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[c]));
+          deviations_[at] = std::sqrt(variances_[at]);
         }
       }
     });
   }
 
   void choose_group(const NetBlocks<T>& blocks, std::span<const NetChoice> choices) {
-    std::vector<std::int32_t> counts(choices.size() * ratio_buckets, 0);
+    const std::size_t width = choices.size();
+    std::vector<std::int32_t> counts(width * ratio_buckets, 0);
+    std::vector<std::int16_t> buckets(static_cast<std::size_t>(features_) * width);
     for (std::int64_t j = 0; j < features_; ++j)
-      for (std::size_t c = 0; c < choices.size(); ++c)
-        if (const int bucket = working_bucket(blocks, j, choices[c]); bucket >= 0)
-          ++counts[c * ratio_buckets + static_cast<std::size_t>(bucket)];
-    std::vector<int> lowest(choices.size());
-    for (std::size_t c = 0; c < choices.size(); ++c) {
-      lowest[c] = lowest_bucket(counts.data() + c * ratio_buckets, choices[c].count);
-      sets_[static_cast<std::size_t>(choices[c].lane)].clear();
+      for (std::size_t c = 0; c < width; ++c) {
+        const int bucket = working_bucket(blocks, j, choices[c]);
+        buckets[static_cast<std::size_t>(j) * width + c] = static_cast<std::int16_t>(bucket);
+        if (bucket >= 0) ++counts[c * ratio_buckets + static_cast<std::size_t>(bucket)];
+      }
+    for (std::size_t c = 0; c < width; ++c) {
+      const int lowest = lowest_bucket(counts.data() + c * ratio_buckets, choices[c].count);
+      auto& set = sets_[static_cast<std::size_t>(choices[c].lane)];
+      set.clear();
+      for (std::int64_t j = 0; j < features_; ++j)
+        if (buckets[static_cast<std::size_t>(j) * width + c] >= lowest) set.push_back(static_cast<std::int32_t>(j));
     }
-    for (std::int64_t j = 0; j < features_; ++j)
-      for (std::size_t c = 0; c < choices.size(); ++c)
-        if (working_bucket(blocks, j, choices[c]) >= lowest[c])
-          sets_[static_cast<std::size_t>(choices[c].lane)].push_back(static_cast<std::int32_t>(j));
   }
 
   int working_bucket(const NetBlocks<T>& blocks, std::int64_t j, const NetChoice& choice) const {
@@ -268,7 +284,7 @@ class CpuNetOps final : public NetOps<T> {
   std::shared_ptr<const Array<T>> dense_;
   std::int32_t weight_columns_ = 1, target_columns_ = 1;
   const float* weights_ = nullptr;
-  Array<T> targets_, factors_, means_, variances_;
+  Array<T> targets_, factors_, means_, variances_, deviations_;
   bool intercept_ = true, standardise_ = false;
   double bend_ = 1;
   std::vector<LaneTask<T>> tasks_;

@@ -75,7 +75,7 @@ class CudaNetOps final : public NetOps<T> {
     upload(std::span<const LaneTask<T>>(tasks), tasks_);
   }
 
-  void judge(const NetBlocks<T>& blocks, std::span<FeatureSums> out) override {
+  void judge(const NetBlocks<T>& blocks, Wanted /*wanted*/, std::span<FeatureSums> out) override {
     const auto current = here();
     if (features_ == 0 || lanes_ == 0) return std::fill(out.begin(), out.end(), FeatureSums{});
     const auto [parts, stretch] = stretches(lanes_);

@@ -44,8 +44,10 @@ struct FeatureSums {
     const double over = magnitude - p1;
     if (over > 0) excess += p2 > 0 ? over * over / (2 * p2) : HUGE_VAL;
     const double pull = std::abs(g - p2 * w);
-    const double here = p1 > 0 ? pull / p1 : (pull > 0 ? HUGE_VAL : 0.0);
-    if (here > ratio) ratio = here;
+    if (p1 <= 0)
+      ratio = pull > 0 ? HUGE_VAL : ratio;
+    else if (pull > ratio * p1)  // a division only where the ratio rises
+      ratio = pull / p1;
   }
   SHEAF_HOST_DEVICE void join(const FeatureSums& other) {
     if (other.ratio > ratio) ratio = other.ratio;
