@@ -36,7 +36,7 @@ run_tests() {
 # Every test program whose verbs run on the GPU, under memcheck.
 run_sanitizer() {
   local program found=
-  for program in "$build"/*ops_test "$build"/*parity_test; do
+  for program in "$build"/*ops_test "$build"/elastic_net_test "$build"/svm_test; do
     [[ -x $program ]] || continue
     echo "compute-sanitizer $program"
     SHEAF_TEST_DEVICES=cuda compute-sanitizer --error-exitcode 1 --leak-check full "$program"
@@ -47,7 +47,7 @@ run_sanitizer() {
 
 run_bench() {
   local program
-  for program in bench_products bench_newton bench_scores bench_selection; do
+  for program in bench_products bench_newton bench_scores bench_selection bench_elastic_net; do
     [[ -x $build/$program ]] || { echo "gpu: $build/$program is missing; build first" >&2; return 1; }
   done
   "$build/bench_products" --device cuda
@@ -55,6 +55,9 @@ run_bench() {
   "$build/bench_newton" search --device cuda --precision float --kind classification --rows 10000000 --features 28
   "$build/bench_scores" --device cuda --rows 10000000
   "$build/bench_selection" --device cuda
+  "$build/bench_elastic_net" grid --device cuda --precision float --alphas 96
+  "$build/bench_elastic_net" grid --device cuda --precision float --alphas 768
+  "$build/bench_elastic_net" study --device cuda --precision float --alphas 96
 }
 
 gpu_line

@@ -50,7 +50,8 @@ struct LaneTask {
   SHEAF_HOST_DEVICE double factor(std::int64_t j) const { return factors != nullptr ? double(factors[j]) : 1.0; }
   SHEAF_HOST_DEVICE double penalty1(std::int64_t j) const {
     if (!standardise) return alpha1 * factor(j);
-    const double deviation = deviations != nullptr ? double(deviations[j * feature_stride]) : std::sqrt(double(variance(j)));
+    const double deviation =
+        deviations != nullptr ? double(deviations[j * feature_stride]) : std::sqrt(double(variance(j)));
     return alpha1 * factor(j) * deviation;
   }
   SHEAF_HOST_DEVICE double penalty2(std::int64_t j) const {

@@ -104,7 +104,8 @@ class CpuNetOps final : public NetOps<T> {
     });
     for (std::size_t k = 0; k < lanes.size(); ++k) {
       FeatureSums all;
-      for (std::int64_t part = 0; part < parts; ++part) all.join(sums[static_cast<std::size_t>(part) * lanes.size() + k]);
+      for (std::int64_t part = 0; part < parts; ++part)
+        all.join(sums[static_cast<std::size_t>(part) * lanes.size() + k]);
       out[lanes[k]] = all;
     }
   }
