@@ -83,6 +83,7 @@ class CpuNetOps final : public NetOps<T> {
     for (std::size_t t = 0; t < tasks_.size(); ++t)
       if (wanted.empty() || wanted[t] != 0) lanes.push_back(t);
     std::vector<double> shares;
+    shares.reserve(lanes.size());
     for (const auto t : lanes) shares.push_back(1 / tasks_[t].total);
     const std::int64_t parts = (features_ + sum_features - 1) / sum_features;
     std::vector<FeatureSums> sums(static_cast<std::size_t>(parts) * lanes.size());
