@@ -12,128 +12,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "linear/net_terms.hpp"
+#include "linear/net_columns.hpp"
+#include "linear/net_task.hpp"
 
 namespace sheaf::linear {
-
-/// A model and its rows; pointers stand at the model's columns of tables.
-template <class T>
-struct LaneTask {
-  std::int64_t examples = 0;
-  const T* targets = nullptr;
-  std::int64_t target_stride = 1;
-  const float* weights = nullptr;  ///< nullptr: all 1
-  std::int64_t weight_stride = 1;
-  double total = 0;            ///< sum of the weights
-  double center = 0;           ///< mean of the targets under the weights; 0 without an intercept
-  const T* factors = nullptr;  ///< penalty factors; nullptr: all 1
-  const T* means = nullptr;    ///< of the features, under the weights
-  const T* variances = nullptr;
-  std::int64_t feature_stride = 1;  ///< of both
-  double alpha1 = 0;                ///< alpha * l1_ratio
-  double alpha2 = 0;                ///< alpha * (1 - l1_ratio)
-  bool intercept = true;
-  bool standardise = false;
-  const T* deviations = nullptr;  ///< roots of the variances, where a backend has them ready
-
-  SHEAF_HOST_DEVICE T weight(std::int64_t i) const {
-    return weights != nullptr ? static_cast<T>(weights[i * weight_stride]) : T(1);
-  }
-  SHEAF_HOST_DEVICE T target(std::int64_t i) const { return targets[i * target_stride]; }
-  SHEAF_HOST_DEVICE T mean(std::int64_t j) const { return means[j * feature_stride]; }
-  SHEAF_HOST_DEVICE T variance(std::int64_t j) const { return variances[j * feature_stride]; }
-  /// 0 for a feature that cannot have a weight.
-  SHEAF_HOST_DEVICE T curvature(std::int64_t j) const {
-    const T spread = variance(j);
-    return intercept || (standardise && spread <= 0) ? spread : spread + mean(j) * mean(j);
-  }
-  SHEAF_HOST_DEVICE double factor(std::int64_t j) const { return factors != nullptr ? double(factors[j]) : 1.0; }
-  SHEAF_HOST_DEVICE double penalty1(std::int64_t j) const {
-    if (!standardise) return alpha1 * factor(j);
-    const double deviation =
-        deviations != nullptr ? double(deviations[j * feature_stride]) : std::sqrt(double(variance(j)));
-    return alpha1 * factor(j) * deviation;
-  }
-  SHEAF_HOST_DEVICE double penalty2(std::int64_t j) const {
-    return alpha2 * factor(j) * (standardise ? double(variance(j)) : 1.0);
-  }
-};
-
-/// The tables that models of one sheaf share; pointers to none are null.
-template <class T>
-struct LaneTables {
-  std::int64_t examples;
-  const T* targets;
-  std::int64_t target_columns;
-  const float* weights;
-  std::int64_t weight_columns;
-  const T* factors;
-  const T* means;
-  const T* variances;
-  bool intercept;
-  bool standardise;
-};
-
-template <class T>
-LaneTask<T> lane_task(const LaneTables<T>& tables, std::int32_t rows, std::int32_t target, double total, double center,
-                      double alpha1, double alpha2) {
-  return {tables.examples,
-          tables.targets + target,
-          tables.target_columns,
-          tables.weights != nullptr ? tables.weights + rows : nullptr,
-          tables.weight_columns,
-          total,
-          center,
-          tables.factors,
-          tables.means + rows,
-          tables.variances + rows,
-          tables.weight_columns,
-          alpha1,
-          alpha2,
-          tables.intercept,
-          tables.standardise};
-}
-
-/// What centres feature j and scales it to length 1.
-template <class T>
-SHEAF_HOST_DEVICE inline void normalise(const LaneTask<T>& task, std::int64_t j, T& mean, T& scale) {
-  const T curvature = task.curvature(j);
-  mean = task.intercept ? task.mean(j) : T(0);
-  scale = curvature > 0 ? 1 / std::sqrt(curvature) : T(0);
-}
-
-/// Of a feature with mean `mean`: `squares` from the mean over its stored entries, which have the weight `seen` of
-/// `total`; the others are 0. What only rounding makes of a constant feature is 0.
-SHEAF_HOST_DEVICE inline double variance_of(double mean, double squares, double seen, double total) {
-  const double rest = total - seen > 0 ? total - seen : 0;
-  const double variance = (squares + rest * mean * mean) / total;
-  return variance > 1e-14 * mean * mean ? variance : 0;
-}
-
-/// Where feature j stands in the choice of a lane's working set: the last bucket where it has a weight or no L1
-/// penalty, -1 where it is constant or shown to be out of play. `g` is X'u.
-template <class T>
-SHEAF_HOST_DEVICE inline int bucket_in_lane(const LaneTask<T>& task, std::int64_t j, double g, double w, double scale,
-                                            double radius) {
-  const double curvature = task.curvature(j);
-  if (!(curvature > 0)) return -1;
-  const double p1 = task.penalty1(j);
-  if (w != 0 || p1 <= 0) return ratio_buckets - 1;
-  const double pull = std::abs(g) / task.total;
-  const double room = p1 - scale * pull;
-  if (room > 0 && room * room > radius * radius * (curvature + task.penalty2(j))) return -1;
-  return bucket_of(static_cast<float>(pull / p1));
-}
-
-/// The lowest bucket such that at most `count` features stand in it and above. The best features without a weight are
-/// always among them, however many they are: else nothing new might ever be tried.
-SHEAF_HOST_DEVICE inline int lowest_bucket(const std::int32_t* counts, std::int32_t count) {
-  const std::int32_t fixed = counts[ratio_buckets - 1];
-  std::int32_t taken = fixed;
-  int lowest = ratio_buckets - 1;
-  while (lowest > 0 && (taken == fixed || taken + counts[lowest - 1] <= count)) taken += counts[--lowest];
-  return lowest;
-}
 
 /// Memory for vectors over rows: z and step for the logistic loss only.
 template <class T>
@@ -143,12 +25,6 @@ struct LaneRows {
   T* before = nullptr;  ///< q before an extrapolation
   T* z = nullptr;
   T* step = nullptr;
-};
-
-/// Where the entries of a column are.
-struct ColumnPlace {
-  std::int64_t begin = 0;
-  std::int64_t length = 0;
 };
 
 /// The working set and memory for vectors over it.
@@ -200,88 +76,6 @@ struct LaneReport {
   RowSums rows;
   std::int32_t epochs = 0;
   std::int32_t parallel = 1;
-};
-
-/// A member's first entries of a column, fetched before they are needed. Teams that fetch nothing ahead leave it empty.
-template <class T>
-struct ColumnAhead {
-  static constexpr int count = 2;
-  std::int32_t rows[count];
-  T values[count];
-};
-
-/// What both kinds of columns do with their entries: entry(e) is {row, value} of the e-th after all columns before.
-template <class Columns, class T>
-struct ColumnWork {
-  template <class Team>
-  SHEAF_HOST_DEVICE ColumnAhead<T> ahead(const Team& team, const ColumnPlace& place) const {
-    ColumnAhead<T> ahead{};
-    if constexpr (Team::fetches_ahead)
-      for (int a = 0; a < ColumnAhead<T>::count; ++a)
-        if (const std::int64_t e = team.rank() + a * team.size(); e < place.length) {
-          ahead.rows[a] = self().row(place, e);
-          ahead.values[a] = self().value(place, e);
-        }
-    return ahead;
-  }
-
-  /// f(row, value) for each entry.
-  template <class Team, class F>
-  SHEAF_HOST_DEVICE void each(const Team& team, const ColumnPlace& place, const ColumnAhead<T>& ahead, F&& f) const {
-    std::int64_t e = team.rank();
-    if constexpr (Team::fetches_ahead)
-      for (int a = 0; a < ColumnAhead<T>::count; ++a, e += team.size())
-        if (e < place.length) f(ahead.rows[a], ahead.values[a]);
-    for (; e < place.length; e += team.size()) f(self().row(place, e), self().value(place, e));
-  }
-  template <class Team, class F>
-  SHEAF_HOST_DEVICE void each(const Team& team, std::int32_t j, F&& f) const {
-    const ColumnPlace place = self().place(j);
-    each(team, place, ahead(team, place), f);
-  }
-
-  template <class Team>
-  SHEAF_HOST_DEVICE T dot(const Team& team, const ColumnPlace& place, const ColumnAhead<T>& ahead, const T* q) const {
-    constexpr int chains = 4;  // several sums at once: a chain of additions waits for each
-    T sums[chains] = {};
-    std::int64_t e = team.rank();
-    if constexpr (Team::fetches_ahead)
-      for (int a = 0; a < ColumnAhead<T>::count; ++a, e += team.size())
-        if (e < place.length) sums[a] += ahead.values[a] * q[ahead.rows[a]];
-    for (; e + (chains - 1) * team.size() < place.length; e += chains * team.size())
-      for (int c = 0; c < chains; ++c)
-        sums[c] += self().value(place, e + c * team.size()) * q[self().row(place, e + c * team.size())];
-    for (; e < place.length; e += team.size()) sums[0] += self().value(place, e) * q[self().row(place, e)];
-    return team.sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  }
-
- private:
-  SHEAF_HOST_DEVICE const Columns& self() const { return static_cast<const Columns&>(*this); }
-};
-
-template <class T>
-struct SparseColumns : ColumnWork<SparseColumns<T>, T> {
-  const std::int64_t* offsets;
-  const std::int32_t* rows;
-  const T* values;
-
-  SHEAF_HOST_DEVICE SparseColumns(const std::int64_t* offsets_, const std::int32_t* rows_, const T* values_)
-      : offsets(offsets_), rows(rows_), values(values_) {}
-  SHEAF_HOST_DEVICE ColumnPlace place(std::int32_t j) const { return {offsets[j], offsets[j + 1] - offsets[j]}; }
-  SHEAF_HOST_DEVICE std::int32_t row(const ColumnPlace& place, std::int64_t e) const { return rows[place.begin + e]; }
-  SHEAF_HOST_DEVICE T value(const ColumnPlace& place, std::int64_t e) const { return values[place.begin + e]; }
-};
-
-/// Column-major.
-template <class T>
-struct DenseColumns : ColumnWork<DenseColumns<T>, T> {
-  const T* values;
-  std::int64_t length;
-
-  SHEAF_HOST_DEVICE DenseColumns(const T* values_, std::int64_t length_) : values(values_), length(length_) {}
-  SHEAF_HOST_DEVICE ColumnPlace place(std::int32_t j) const { return {j * length, length}; }
-  SHEAF_HOST_DEVICE std::int32_t row(const ColumnPlace&, std::int64_t e) const { return static_cast<std::int32_t>(e); }
-  SHEAF_HOST_DEVICE T value(const ColumnPlace& place, std::int64_t e) const { return values[place.begin + e]; }
 };
 
 template <bool Logistic, class Team, class T, class Columns>

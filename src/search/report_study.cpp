@@ -6,6 +6,7 @@
 #include <sheaf/text.hpp>
 
 #include "search/report_page.hpp"
+#include "search/report_scores.hpp"
 #include "search/report_search_charts.hpp"
 #include "search/report_study_charts.hpp"
 #include "search/report_svg.hpp"
@@ -17,13 +18,6 @@ using namespace report;  // NOLINT(google-build-using-namespace): this file only
 
 constexpr std::size_t most_features = 200;
 constexpr std::size_t most_columns = 12;  // whose paths are shown
-constexpr std::size_t most_warnings = 50;
-
-std::string score_text(double score) { return std::isfinite(score) ? fmt::format("{:.4f}", score) : "-"; }
-
-std::string spread_text(const Summarised& summary) {
-  return fmt::format("{} ± {}", score_text(summary.mean), score_text(summary.deviation));
-}
 
 std::string header_tiles(const StudyResult& r) {
   const auto metric = *r.options.score;
@@ -137,14 +131,7 @@ std::string splits_card(const StudyResult& r) {
               table(rows, std::string(rows[0].size(), 'r')), true);
 }
 
-std::string warnings_card(const StudyResult& r) {
-  if (r.warnings.empty() && r.notes.empty()) return {};
-  std::string list = "<ul class=\"findings\">\n";
-  for (const auto& note : r.notes) list += fmt::format("<li class=\"note\">{}</li>\n", escaped(note));
-  for (std::size_t k = 0; k < std::min(r.warnings.size(), most_warnings); ++k)
-    list += fmt::format("<li class=\"warning\">{}</li>\n", escaped(r.warnings[k]));
-  return card("Worth knowing", "", list + "</ul>\n", true);
-}
+std::string warnings_card(const StudyResult& r) { return findings_card(r.notes, r.warnings, ""); }
 
 }  // namespace
 

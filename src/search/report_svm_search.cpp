@@ -7,6 +7,7 @@
 #include <sheaf/text.hpp>
 
 #include "search/report_page.hpp"
+#include "search/report_scores.hpp"
 #include "search/report_search_charts.hpp"
 #include "search/report_surface.hpp"
 #include "search/report_svg.hpp"
@@ -16,14 +17,6 @@ namespace sheaf {
 namespace {
 
 using namespace report;  // NOLINT(google-build-using-namespace): this file only arranges what lives there
-
-constexpr std::size_t most_warnings = 50;
-
-std::string score_text(double score) { return std::isfinite(score) ? fmt::format("{:.4f}", score) : "-"; }
-
-std::string spread_text(const Summarised& summary) {
-  return fmt::format("{} ± {}", score_text(summary.mean), score_text(summary.deviation));
-}
 
 double gamma_of(const SvmSearchResult& r, const SvmPoint& point) {
   return point.gamma > 0 ? point.gamma : 1 / static_cast<double>(std::max<std::int64_t>(r.features, 1));
@@ -188,12 +181,7 @@ std::string outer_card(const SvmSearchResult& r) {
 }
 
 std::string warnings_card(const SvmSearchResult& r) {
-  if (r.warnings.empty() && r.notes.empty()) return {};
-  std::string list = "<ul class=\"findings\">\n";
-  for (const auto& note : r.notes) list += fmt::format("<li class=\"note\">{}</li>\n", escaped(note));
-  for (std::size_t k = 0; k < std::min(r.warnings.size(), most_warnings); ++k)
-    list += fmt::format("<li class=\"warning\">{}</li>\n", escaped(r.warnings[k]));
-  return card("Worth knowing", fmt::format("{} models did not converge.", r.warnings.size()), list + "</ul>\n", true);
+  return findings_card(r.notes, r.warnings, fmt::format("{} models did not converge.", r.warnings.size()));
 }
 
 }  // namespace

@@ -5,29 +5,17 @@
 #include <sheaf/search.hpp>
 
 #include "search/largest.hpp"
+#include "search/result_json.hpp"
 
 namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using search::number;
+using search::scores_json;
+using search::summary_json;
 
 constexpr std::size_t most_weights = 50;
-
-/// JSON has no NaN.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-Json summary_json(const Summarised& summary) {
-  return {{"mean", number(summary.mean)},
-          {"deviation", number(summary.deviation)},
-          {"standard_error", number(summary.standard_error)},
-          {"splits", summary.splits}};
-}
-
-Json scores_json(const SearchResult& result, const ModelScores& model) {
-  Json scores = Json::object();
-  for (const auto metric : result.known()) scores[std::string(info(metric).name)] = number(model.score(metric));
-  return scores;
-}
 
 Json costs_json(const SearchResult& result) {
   Json list = Json::array();

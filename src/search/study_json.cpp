@@ -5,27 +5,15 @@
 #include <sheaf/study.hpp>
 
 #include "search/csv_text.hpp"
+#include "search/result_json.hpp"
 
 namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// JSON has no NaN.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-Json summary_json(const Summarised& summary) {
-  return {{"mean", number(summary.mean)},
-          {"deviation", number(summary.deviation)},
-          {"standard_error", number(summary.standard_error)},
-          {"splits", summary.splits}};
-}
-
-Json scores_json(const StudyResult& r, const ModelScores& model) {
-  Json scores = Json::object();
-  for (const auto metric : r.known()) scores[std::string(info(metric).name)] = number(model.score(metric));
-  return scores;
-}
+using search::number;
+using search::scores_json;
+using search::summary_json;
 
 /// Of amounts and two classes one number, else one for each class.
 Json by_class(const StudyResult& r, const std::vector<double>& values) {

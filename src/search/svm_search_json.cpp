@@ -4,20 +4,14 @@
 
 #include <sheaf/svm_search.hpp>
 
+#include "search/result_json.hpp"
+
 namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// JSON has no NaN.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-Json summary_json(const Summarised& summary) {
-  return {{"mean", number(summary.mean)},
-          {"deviation", number(summary.deviation)},
-          {"standard_error", number(summary.standard_error)},
-          {"splits", summary.splits}};
-}
+using search::number;
+using search::summary_json;
 
 Json point_json(const SvmSearchResult& result, const SvmPoint& point) {
   const double gamma = point.gamma > 0 ? point.gamma : 1 / static_cast<double>(result.features);
