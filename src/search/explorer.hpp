@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,10 @@ namespace sheaf::search {
 /// Logarithms to base 2.
 struct Coordinates {
   double cost = 0, gamma = 0;
-  auto operator<=>(const Coordinates&) const = default;
+  bool operator<(const Coordinates& other) const {
+    return std::tie(cost, gamma) < std::tie(other.cost, other.gamma);
+  }
+  bool operator==(const Coordinates& other) const { return cost == other.cost && gamma == other.gamma; }
 };
 
 struct Region {
