@@ -84,4 +84,19 @@ Loss loss_of(int solver) {
   throw InternalError("a solver without a loss was let through");
 }
 
+void declare_prediction(Arguments& arguments, PeerPrediction& prediction, const std::string& program,
+                        const std::string& which) {
+  arguments.positional("test_file", prediction.input, "the table to predict for, in LIBSVM's format");
+  arguments.positional("model_file", prediction.model_path, "a model of " + program + " or of sheaf");
+  arguments.positional("output_file", prediction.output, "where to write one prediction a line");
+  LiblinearFlags flags(arguments);
+  flags.value("-b", "0|1", "1: probabilities too, " + which, "0", [&prediction](const std::string& text) {
+    if (text != "0" && text != "1") fail_usage("-b takes 0 or 1, not '{}'", text);
+    prediction.probabilities = text == "1";
+  });
+  flags.toggle("-q", "say nothing", prediction.quiet);
+  arguments.section("Beyond " + program);
+  arguments.parameters(prediction.surroundings, {"device", "threads", "memory"});
+}
+
 }  // namespace sheaf::cli

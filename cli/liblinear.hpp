@@ -37,6 +37,16 @@ double flag_number(const std::string& flag, const std::string& text);
 double flag_positive(const std::string& flag, const std::string& text);
 std::int32_t flag_folds(const std::string& text);
 
+/// What LIBLINEAR's and LIBSVM's programs for predicting are given.
+struct PeerPrediction {
+  std::string input, model_path, output;
+  bool probabilities = false, quiet = false;
+  Context::Options surroundings;
+};
+/// `program` is LIBLINEAR or LIBSVM; `which` says which models have probabilities.
+void declare_prediction(Arguments& arguments, PeerPrediction& prediction, const std::string& program,
+                        const std::string& which);
+
 /// One of LIBLINEAR's solvers that Sheaf trains; others are answered with those.
 int solver_id(const std::string& text);
 Loss loss_of(int solver);

@@ -1,8 +1,6 @@
 // LIBLINEAR's predict, with its flags, files and words.
 #include <memory>
 
-#include <sheaf/error.hpp>
-
 #include "command.hpp"
 #include "liblinear.hpp"
 #include "terminal.hpp"
@@ -10,11 +8,7 @@
 namespace sheaf::cli {
 namespace {
 
-struct Predict {
-  std::string input, model_path, output;
-  bool probabilities = false, quiet = false;
-  Context::Options surroundings;
-
+struct Predict : PeerPrediction {
   void run() const {
     const auto model = load_model(model_path);
     const Context context(surroundings);
@@ -56,17 +50,7 @@ struct Predict {
 
 std::function<void()> declare(Arguments& arguments) {
   auto predict = std::make_shared<Predict>();
-  arguments.positional("test_file", predict->input, "the table to predict for, in LIBSVM's format");
-  arguments.positional("model_file", predict->model_path, "a model of LIBLINEAR or of sheaf");
-  arguments.positional("output_file", predict->output, "where to write one prediction a line");
-  LiblinearFlags flags(arguments);
-  flags.value("-b", "0|1", "1: probabilities too, for logistic regression", "0", [predict](const std::string& text) {
-    if (text != "0" && text != "1") fail_usage("-b takes 0 or 1, not '{}'", text);
-    predict->probabilities = text == "1";
-  });
-  flags.toggle("-q", "say nothing", predict->quiet);
-  arguments.section("Beyond LIBLINEAR");
-  arguments.parameters(predict->surroundings, {"device", "threads", "memory"});
+  declare_prediction(arguments, *predict, "LIBLINEAR", "for logistic regression");
   return [predict] { predict->run(); };
 }
 

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 
 #include "command.hpp"
@@ -15,11 +14,7 @@
 namespace sheaf::cli {
 namespace {
 
-struct Predict {
-  std::string input, model_path, output;
-  bool probabilities = false, quiet = false;
-  Context::Options surroundings;
-
+struct Predict : PeerPrediction {
   void run() {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
     surroundings.progress = bar.get();
@@ -47,18 +42,7 @@ struct Predict {
 
 std::function<void()> declare(Arguments& arguments) {
   auto predict = std::make_shared<Predict>();
-  arguments.positional("test_file", predict->input, "the table to predict for, in LIBSVM's format");
-  arguments.positional("model_file", predict->model_path, "a model of LIBSVM or of sheaf");
-  arguments.positional("output_file", predict->output, "where to write one prediction a line");
-  LiblinearFlags flags(arguments);
-  flags.value("-b", "0|1", "1: probabilities too, of models that were trained for them", "0",
-              [predict](const std::string& text) {
-                if (text != "0" && text != "1") fail_usage("-b takes 0 or 1, not '{}'", text);
-                predict->probabilities = text == "1";
-              });
-  flags.toggle("-q", "say nothing", predict->quiet);
-  arguments.section("Beyond LIBSVM");
-  arguments.parameters(predict->surroundings, {"device", "threads", "memory"});
+  declare_prediction(arguments, *predict, "LIBSVM", "of models that were trained for them");
   return [predict] { predict->run(); };
 }
 

@@ -185,25 +185,4 @@ std::string predictions_csv(const LinearModel& model, const Predictions& predict
   return text;
 }
 
-std::string score_text(const LinearModel& model, const Score& score) {
-  if (model.is_regression())
-    return fmt::format("mean squared error {:.6g}, squared correlation {:.6g} ({} rows)\n", score.squared_error,
-                       score.squared_correlation, grouped(score.rows));
-  return fmt::format("accuracy {} ({} of {})\n", percent(score.accuracy()), grouped(score.correct),
-                     grouped(score.rows));
-}
-
-std::string predictions_json(const LinearModel& model, const Predictions& predictions,
-                             const std::optional<Score>& score, const std::string& path) {
-  Json answer{{"rows", predictions.rows}, {"output", path.empty() ? Json() : Json(path)}};
-  if (score && model.is_regression()) {
-    answer["mean_squared_error"] = score->squared_error;
-    answer["squared_correlation"] = score->squared_correlation;
-  } else if (score) {
-    answer["correct"] = score->correct;
-    answer["accuracy"] = score->accuracy();
-  }
-  return answer.dump(2) + "\n";
-}
-
 }  // namespace sheaf::cli

@@ -13,9 +13,5 @@ std::string model_json(const LinearModel& model, const std::string& path, std::i
 
 /// One line a row: the class as spelled, or the amount; with probabilities, those of all classes. CSV with a heading.
 std::string predictions_csv(const LinearModel& model, const Predictions& predictions);
-/// "accuracy 84.44 % (228 of 270)", or the mean squared error and squared correlation of a regression.
-std::string score_text(const LinearModel& model, const Score& score);
-std::string predictions_json(const LinearModel& model, const Predictions& predictions,
-                             const std::optional<Score>& score, const std::string& path);
 
 }  // namespace sheaf::cli

@@ -5,9 +5,9 @@
 
 #include "command.hpp"
 #include "linear_text.hpp"
+#include "prediction_text.hpp"
 #include "svm_commands.hpp"
 #include "tables.hpp"
-#include "terminal.hpp"
 
 namespace sheaf::cli {
 namespace {
@@ -28,27 +28,10 @@ struct Predict {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(context, input, reading);
       const auto predictions = predict_linear(context, model, dataset, probabilities);
-      if (!output.empty()) hand_out(predictions_csv(model, predictions));
-      tell(model, predictions, score_of(model, predictions, dataset.target));
+      const auto score = score_of(model, predictions, dataset.target);
+      const auto csv = [&] { return predictions_csv(model, predictions); };
+      hand_out({predictions, score, model.is_regression(), output, csv}, common);
     });
-  }
-
-  void hand_out(const std::string& text) const {
-    if (output == "-")
-      print(text);
-    else
-      write_text_file(output, text);
-  }
-
-  void tell(const LinearModel& model, const Predictions& predictions, const std::optional<Score>& score) const {
-    if (common.json()) return print(predictions_json(model, predictions, score, output));
-    if (common.quiet()) return;
-    const auto text =
-        score ? score_text(model, *score) : fmt::format("{} rows, no labels to compare with\n", predictions.rows);
-    if (output == "-")
-      say(text.substr(0, text.size() - 1));
-    else
-      print(text);
   }
 };
 

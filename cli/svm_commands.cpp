@@ -3,6 +3,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/row_weights.hpp>
 
+#include "prediction_text.hpp"
 #include "svm_text.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
@@ -83,18 +84,8 @@ void predict_with_svm(const SvmPredictRequest& request, Common& common) {
     const auto dataset = read_dataset<T>(context, request.input, request.reading);
     const auto predictions = predict_svm(context, model, dataset, request.probabilities);
     const auto score = score_of(model, predictions, dataset.target);
-    if (request.output == "-")
-      print(svm_predictions_csv(model, predictions));
-    else if (!request.output.empty())
-      write_text_file(request.output, svm_predictions_csv(model, predictions));
-    if (common.json()) return print(svm_predictions_json(model, predictions, score, request.output));
-    if (common.quiet()) return;
-    const auto text =
-        score ? svm_score_text(model, *score) : fmt::format("{} rows, no labels to compare with", predictions.rows);
-    if (request.output == "-")
-      say(text);
-    else
-      print(text + "\n");
+    const auto csv = [&] { return svm_predictions_csv(model, predictions); };
+    hand_out({predictions, score, is_regression(model.kind), request.output, csv}, common);
   });
 }
 

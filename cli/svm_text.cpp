@@ -233,26 +233,6 @@ std::string svm_predictions_csv(const SvmModel& model, const Predictions& predic
   return text;
 }
 
-std::string svm_score_text(const SvmModel& model, const Score& score) {
-  if (is_regression(model.kind))
-    return fmt::format("mean squared error {:.6g}, squared correlation {:.6g} ({} rows)", score.squared_error,
-                       score.squared_correlation, grouped(score.rows));
-  return fmt::format("accuracy {} ({} of {})", percent(score.accuracy()), grouped(score.correct), grouped(score.rows));
-}
-
-std::string svm_predictions_json(const SvmModel& model, const Predictions& predictions,
-                                 const std::optional<Score>& score, const std::string& path) {
-  Json answer{{"rows", predictions.rows}, {"output", path.empty() ? Json() : Json(path)}};
-  if (score && is_regression(model.kind)) {
-    answer["mean_squared_error"] = score->squared_error;
-    answer["squared_correlation"] = score->squared_correlation;
-  } else if (score) {
-    answer["correct"] = score->correct;
-    answer["accuracy"] = score->accuracy();
-  }
-  return answer.dump(2) + "\n";
-}
-
 std::string svm_search_text(const SvmSearchResult& r) {
   auto text = fmt::format("{}\n  {} examples x {} features", bold(r.source), grouped(r.rows), grouped(r.features));
   if (!r.class_names.empty()) text += fmt::format(", {} classes", r.class_names.size());

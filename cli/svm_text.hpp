@@ -14,9 +14,6 @@ std::string svm_json(const SvmModel& model, const std::string& path, std::int64_
 /// One line a row: the class as spelled, the amount, or 1 and -1 of one class; with probabilities, those of all
 /// classes.
 std::string svm_predictions_csv(const SvmModel& model, const Predictions& predictions);
-std::string svm_score_text(const SvmModel& model, const Score& score);
-std::string svm_predictions_json(const SvmModel& model, const Predictions& predictions,
-                                 const std::optional<Score>& score, const std::string& path);
 
 std::string svm_search_text(const SvmSearchResult& result);
 

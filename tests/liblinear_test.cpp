@@ -6,19 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "devices.hpp"
 #include "linear_objective.hpp"
-#include "program.hpp"
+#include "peer_program.hpp"
 
 namespace sheaf::test {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 struct Case {
   std::string data;  // of shared/data, or KIND:OPTIONS of sheaf generate
@@ -44,44 +36,16 @@ const std::vector<Case> cases{
     {"cpusmall", "-s 11 -c 0.01 -p 1", {0.01, 1}},
 };
 
-class Liblinear : public ProgramTest {
+class Liblinear : public PeerTest {
  protected:
   void SetUp() override {
-    ProgramTest::SetUp();
-    if (!std::filesystem::exists("/usr/bin/liblinear-train") || !std::filesystem::exists("/usr/bin/liblinear-predict"))
-      GTEST_SKIP() << "liblinear-tools are not installed";
+    PeerTest::SetUp();
+    need({"liblinear-train", "liblinear-predict"}, "liblinear-tools");
   }
 
-  /// Makes the table a case names; whether it could.
-  bool make(const std::string& data) const {
-    const auto colon = data.find(':');
-    std::string line =
-        "sheaf generate " + data.substr(0, colon) + " data " + data.substr(std::min(colon + 1, data.size()));
-    if (colon == std::string::npos) {
-      const std::string path = SHEAF_TESTS_DIR "/../../shared/data/" + data + "/train.libsvm.xz";
-      if (!std::filesystem::exists(path)) return false;
-      line = "sheaf convert '" + path + "' data";
-    }
-    const auto outcome = shell(line + " --to libsvm --quiet");
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return true;
-  }
-
-  /// Calls check(case, device) for every case whose table is there.
   template <class Check>
   void for_cases(Check&& check) const {
-    for (const auto& one : cases) {
-      if (!make(one.data)) continue;
-      for (const Device device : devices()) {
-        SCOPED_TRACE(one.data + " " + one.flags + " " + to_string(device));
-        check(one, " --device " + to_string(device));
-      }
-    }
-  }
-
-  void run(const std::string& line) const {
-    const auto outcome = shell(line);
-    ASSERT_EQ(outcome.code, 0) << line << "\n" << outcome.err;
+    for_each(cases, check);
   }
 };
 

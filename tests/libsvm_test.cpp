@@ -7,18 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "devices.hpp"
-#include "program.hpp"
+#include "peer_program.hpp"
 
 namespace sheaf::test {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 struct Case {
   std::string data;  // of shared/data, or KIND:OPTIONS of sheaf generate
@@ -43,43 +35,16 @@ const std::vector<Case> cases{
     {"diabetes", "-c 4 -g 0.0001"},
 };
 
-class Libsvm : public ProgramTest {
+class Libsvm : public PeerTest {
  protected:
   void SetUp() override {
-    ProgramTest::SetUp();
-    for (const char* program : {"svm-train", "svm-predict", "svm-scale"})
-      if (!std::filesystem::exists(std::string("/usr/bin/") + program))
-        GTEST_SKIP() << "libsvm-tools are not installed";
-  }
-
-  bool make(const std::string& data) const {
-    const auto colon = data.find(':');
-    std::string line =
-        "sheaf generate " + data.substr(0, colon) + " data " + data.substr(std::min(colon + 1, data.size()));
-    if (colon == std::string::npos) {
-      const std::string path = SHEAF_TESTS_DIR "/../../shared/data/" + data + "/train.libsvm.xz";
-      if (!std::filesystem::exists(path)) return false;
-      line = "sheaf convert '" + path + "' data";
-    }
-    const auto outcome = shell(line + " --to libsvm --quiet");
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return true;
+    PeerTest::SetUp();
+    need({"svm-train", "svm-predict", "svm-scale"}, "libsvm-tools");
   }
 
   template <class Check>
   void for_cases(Check&& check) const {
-    for (const auto& one : cases) {
-      if (!make(one.data)) continue;
-      for (const Device device : devices()) {
-        SCOPED_TRACE(one.data + " " + one.flags + " " + to_string(device));
-        check(one, " --device " + to_string(device));
-      }
-    }
-  }
-
-  void run(const std::string& line) const {
-    const auto outcome = shell(line);
-    ASSERT_EQ(outcome.code, 0) << line << "\n" << outcome.err;
+    for_each(cases, check);
   }
 };
 

@@ -53,6 +53,27 @@ class ProgramTest : public testing::Test {
                                        << "\nerr: " << outcome.err;
   }
 
+  /// `command` ends with the name of its folder, which is put behind it. Kills it when the journal there has so many
+  /// records, lets it go on with one thread, and compares `parts` of the folder with those of an undisturbed run in
+  /// "whole". Returns what the program said as it went on.
+  Outcome kill_and_resume(const std::string& command, const std::string& records,
+                          const std::vector<std::string>& parts) const {
+    const std::string name = "killed" + records;
+    const auto killed = shell("\"$program\"" + command.substr(std::string("sheaf").size()) + name +
+                              " & victim=$!\n"
+                              "until [ -e " +
+                              name + "/journal.txt ] && [ $(wc -l <" + name + "/journal.txt) -ge " + records +
+                              " ]; do sleep 0.002; done\n"
+                              "kill -9 $victim; wait $victim");
+    EXPECT_EQ(killed.code, 137) << killed.err;
+    EXPECT_FALSE(exists(name + "/results.json")) << "it was killed in the middle";
+    auto resumed = shell(command + name + " --resume --threads 1");
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+    for (const auto& part : parts)
+      EXPECT_TRUE(file(name + part) == file("whole" + part)) << part << " after " << records << " records";
+    return resumed;
+  }
+
   std::string file(const std::string& name) const { return text(folder_ / "work" / name); }
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / "work" / name); }
   void write(const std::string& name, const std::string& content) const {

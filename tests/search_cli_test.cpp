@@ -70,22 +70,9 @@ TEST_F(SearchCli, KilledAndResumedEndsWithTheSameBytes) {
   const std::string command =
       "sheaf search t.svm --cost 1e-3:1e3:40 --tolerance 1e-8 --batch 2 --outer 3 --memory 500M --output ";
   ASSERT_EQ(shell(command + "whole --quiet").code, 0);
-  for (const char* records : {"1", "3", "40"}) {
-    const std::string name = "killed" + std::string(records);
-    const auto killed = shell("\"$program\"" + command.substr(5) + name +
-                              " & victim=$!\n"
-                              "until [ -e " +
-                              name + "/journal.txt ] && [ $(wc -l <" + name + "/journal.txt) -ge " + records +
-                              " ]; do sleep 0.002; done\n"
-                              "kill -9 $victim; wait $victim");
-    ASSERT_EQ(killed.code, 137) << killed.err;
-    ASSERT_FALSE(exists(name + "/results.json")) << "it was killed in the middle";
-    const auto resumed = shell(command + name + " --resume --threads 1");
-    ASSERT_EQ(resumed.code, 0) << resumed.err;
-    for (const char* part :
-         {"/results.json", "/scores.csv", "/model.txt", "/model.liblinear", "/report.html", "/journal.txt"})
-      EXPECT_TRUE(file(name + part) == file("whole" + std::string(part))) << part << " after " << records << " records";
-  }
+  for (const char* records : {"1", "3", "40"})
+    kill_and_resume(command, records,
+                    {"/results.json", "/scores.csv", "/model.txt", "/model.liblinear", "/report.html", "/journal.txt"});
 }
 
 TEST_F(SearchCli, ATornOrDamagedJournalIsCutWhereItEndsWell) {

@@ -14,41 +14,10 @@
 #include "kernel/c_random.hpp"
 #include "kernel/platt.hpp"
 #include "linear_tables.hpp"
+#include "svm_reference.hpp"
 
 namespace sheaf::test {
 namespace {
-
-template <class T>
-Rows rows_of(const Dataset<T>& dataset) {
-  Rows rows(static_cast<std::size_t>(dataset.rows()),
-            std::vector<double>(static_cast<std::size_t>(dataset.features())));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = static_cast<std::int64_t>(i);
-    if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x)) {
-      for (std::size_t j = 0; j < rows[i].size(); ++j)
-        rows[i][j] = static_cast<double>(dense->values[row * dense->columns + static_cast<std::int64_t>(j)]);
-      continue;
-    }
-    const auto& sparse = std::get<SparseMatrix<T>>(dataset.x);
-    for (std::int64_t k = sparse.offsets[row]; k < sparse.offsets[row + 1]; ++k)
-      rows[i][static_cast<std::size_t>(sparse.indices[k])] = static_cast<double>(sparse.values[k]);
-  }
-  return rows;
-}
-
-/// From the definitions.
-double kernel_of(const KernelParams& kernel, const std::vector<double>& a, const std::vector<double>& b) {
-  double dot = 0;
-  double distance = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) {
-    dot += a[j] * b[j];
-    distance += (a[j] - b[j]) * (a[j] - b[j]);
-  }
-  if (kernel.type == KernelType::polynomial) return std::pow(kernel.gamma * dot + kernel.coef0, kernel.degree);
-  if (kernel.type == KernelType::rbf) return std::exp(-kernel.gamma * distance);
-  if (kernel.type == KernelType::sigmoid) return std::tanh(kernel.gamma * dot + kernel.coef0);
-  return dot;
-}
 
 struct Case {
   SvmKind kind;
@@ -99,9 +68,10 @@ std::vector<double> plain_decisions(const SvmModel& model, const Rows& queries) 
   for (const auto& query : queries)
     for (const auto& machine : model.machines) {
       double sum = -machine.rho;
-      for (std::size_t k = 0; k < machine.rows.size(); ++k)
-        sum += machine.coefficients[k] *
-               kernel_of(model.kernel, query, vectors[static_cast<std::size_t>(machine.rows[k])]);
+      for (std::size_t k = 0; k < machine.rows.size(); ++k) {
+        const auto row = static_cast<std::size_t>(machine.rows[k]);
+        sum += machine.coefficients[k] * kernel_of(model.kernel, query, vectors[row], row);
+      }
       decisions.push_back(sum);
     }
   return decisions;
@@ -225,7 +195,7 @@ TEST(SvmModel, APrecomputedKernelIsTheKernel) {
     Dataset<double> kernel;
     Rows values(rows.size(), std::vector<double>(rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i)
-      for (std::size_t j = 0; j < rows.size(); ++j) values[i][j] = kernel_of(direct.kernel, rows[i], rows[j]);
+      for (std::size_t j = 0; j < rows.size(); ++j) values[i][j] = kernel_of(direct.kernel, rows[i], rows[j], j);
     kernel.x = dense_of<double>(values, static_cast<std::int64_t>(rows.size()));
     kernel.target = target_of(make_table(90, 5, 3, 13).labels);
     options.kernel = KernelType::precomputed;

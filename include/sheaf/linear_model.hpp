@@ -14,6 +14,7 @@
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/linear.hpp>
 #include <sheaf/parameters.hpp>
+#include <sheaf/predictions.hpp>
 
 namespace sheaf {
 
@@ -97,14 +98,6 @@ LinearModel train_linear(const Context& context, const Dataset<T>& dataset, cons
 /// One sentence for each task that did not converge, with its class and cost.
 std::vector<std::string> warnings_of(const LinearModel& model);
 
-struct Predictions {
-  std::int64_t rows = 0;
-  std::int32_t columns = 1;
-  std::vector<double> decisions;      ///< rows x columns; of a regression the predictions themselves
-  std::vector<std::int32_t> classes;  ///< one a row; regression: none
-  std::vector<double> probabilities;  ///< rows x classes, where they were asked for
-};
-
 /// Features that the table lacks are 0 and those behind the model's last are ignored, as LIBLINEAR does. Where both are
 /// named, every feature of the model must stand in the table under its name, or that is an Error. Probabilities of a
 /// model that has none are a UsageError.
@@ -112,21 +105,8 @@ template <class T>
 Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
                            bool probabilities = false);
 
-/// How predictions compare with labels.
-struct Score {
-  std::int64_t rows = 0;
-  std::int64_t correct = 0;        ///< classification
-  double squared_error = 0;        ///< regression: its mean
-  double squared_correlation = 0;  ///< regression
-  double accuracy() const { return rows > 0 ? static_cast<double>(correct) / static_cast<double>(rows) : 0; }
-};
 /// Nothing where the table has no labels, or for a regression labels that are no numbers.
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);
-Score score_values(std::span<const double> predicted, std::span<const double> truth);
-
-/// Labels that are numbers are the same where their values are ("+1" and "1.0"), others where their letters are.
-/// Returns a spelling that is the same for labels that are the same.
-std::string canonical_label(std::string_view label);
 
 enum class ModelFormat : std::uint8_t { sheaf, liblinear };
 

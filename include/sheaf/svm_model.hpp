@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/parameters.hpp>
+#include <sheaf/predictions.hpp>
 #include <sheaf/svm.hpp>
 
 namespace sheaf {

@@ -5,7 +5,8 @@
 #include <numeric>
 
 #include <sheaf/error.hpp>
-#include <sheaf/names.hpp>
+
+#include "data/class_names.hpp"
 
 namespace sheaf::kernel {
 namespace {
@@ -20,29 +21,13 @@ void check_target(const Target& target, const std::string& source, SvmKind kind)
          source, Target::max_classes);
 }
 
-/// -1 first and +1 second change places, so that positive decisions speak for +1.
-void order_classes(const Target& target, SvmLabels& labels) {
-  labels.class_names = target.class_names;
-  labels.classes = target.classes;
-  const auto& names = labels.class_names;
-  if (names.size() != 2 || canonical_label(names[0]) != "-1" || canonical_label(names[1]) != "1") return;
-  std::swap(labels.class_names[0], labels.class_names[1]);
-  for (auto& c : labels.classes) c = 1 - c;
-}
-
 void check_class_weights(const SvmLabels& labels, const SvmOptions& options) {
   if (!is_classification(options.kind)) {
     if (!options.class_weights.empty() || options.balanced)
       fail_usage("class weights are for classes, not for {}", to_string(options.kind));
     return;
   }
-  for (const auto& [name, weight] : options.class_weights) {
-    const auto same = [&, wanted = canonical_label(name)](const auto& known) {
-      return canonical_label(known) == wanted;
-    };
-    if (std::none_of(labels.class_names.begin(), labels.class_names.end(), same))
-      fail_unknown("class", name, labels.class_names);
-  }
+  for (const auto& [name, weight] : options.class_weights) find_class(labels.class_names, name);
 }
 
 /// Of a pair's rows a share nu must be support vectors, half of them of each class.
@@ -76,7 +61,11 @@ SvmLabels make_labels(const Target& target, const std::string& source, std::int6
   SvmLabels labels;
   labels.rows = rows;
   if (is_regression(options.kind)) labels.values = target.values;
-  if (is_classification(options.kind)) order_classes(target, labels);
+  if (is_classification(options.kind)) {
+    auto classes = order_classes(target);
+    labels.class_names = std::move(classes.names);
+    labels.classes = std::move(classes.rows);
+  }
   check_class_weights(labels, options);
   check_nu(labels, options);
   return labels;
@@ -134,9 +123,7 @@ std::vector<double> SheafPlan::weigh_classes(std::span<const double> counts) con
   const double rows = std::accumulate(counts.begin(), counts.end(), 0.0);
   for (std::size_t c = 0; c < weights.size() && options_.balanced; ++c)
     if (counts[c] > 0) weights[c] = rows / (static_cast<double>(weights.size()) * counts[c]);
-  for (const auto& [name, weight] : options_.class_weights)
-    for (std::size_t c = 0; c < weights.size(); ++c)
-      if (canonical_label(labels_.class_names[c]) == canonical_label(name)) weights[c] = weight;
+  for (const auto& [name, weight] : options_.class_weights) weights[find_class(labels_.class_names, name)] = weight;
   return weights;
 }
 

@@ -152,18 +152,8 @@ std::vector<double> read_numbers(ModelReader& reader, std::string_view key, std:
   return numbers;
 }
 
-void read_version(ModelReader& reader) {
-  reader.keyword(svm_magic);
-  reader.skip_blanks();
-  const auto before = reader;
-  const int found = reader.number<int>("the version of the file");
-  if (found != version)
-    before.fail_here(fmt::format("version {} of the file is not known to this program, only {}", found, version));
-  reader.end_line();
-}
-
 void read_heading(ModelReader& reader, SvmModel& model) {
-  read_version(reader);
+  reader.heading(svm_magic, version);
   model.kind = static_cast<SvmKind>(read_choice(reader, "type", kind_names()));
   model.kernel.type = static_cast<KernelType>(read_choice(reader, "kernel", kernel_names()));
   reader.keyword("degree");

@@ -21,6 +21,7 @@
 
 #include <sheaf/names.hpp>
 
+#include "data/class_names.hpp"
 #include "kernel/machine_plan.hpp"
 #include "kernel/model_text.hpp"
 
@@ -153,16 +154,6 @@ void give_coefficients(std::span<const double> coefficients, std::span<const Sid
   }
 }
 
-std::string label_text(const std::string& name) {
-  auto canonical = canonical_label(name);
-  int value = 0;
-  const auto* end = canonical.data() + canonical.size();
-  const auto result = std::from_chars(canonical.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end)
-    fail("the class '{}' is no integer, and LIBSVM's model files hold no other; use Sheaf's own format", name);
-  return canonical;
-}
-
 std::string joined(std::span<const double> numbers) {
   std::string text;
   for (const double number : numbers) text += fmt::format(" {:.17g}", number);
@@ -183,7 +174,7 @@ std::string heading_text(const SvmModel& model) {
   text += '\n';
   if (model.has_classes()) {
     text += "label";
-    for (const auto& name : model.class_names) text += ' ' + label_text(name);
+    for (const auto& name : model.class_names) text += ' ' + integer_label(name, "LIBSVM");
     text += '\n';
   }
   if (!model.sigmoid_a.empty()) text += "probA" + joined(model.sigmoid_a) + '\n';

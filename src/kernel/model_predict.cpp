@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
-#include <unordered_map>
 
 #include <sheaf/error.hpp>
 #include <sheaf/svm_model.hpp>
 
+#include "data/predictions.hpp"
 #include "kernel/machine_plan.hpp"
 #include "kernel/model_predict.hpp"
 #include "kernel/platt.hpp"
@@ -44,19 +44,6 @@ std::vector<double> class_probabilities(const SvmModel& model, std::span<const d
 }  // namespace kernel
 
 namespace {
-
-template <class T>
-void check_names(const SvmModel& model, const Dataset<T>& dataset) {
-  if (model.feature_names.empty() || dataset.feature_names.empty()) return;
-  for (std::size_t j = 0; j < model.feature_names.size(); ++j) {
-    if (j >= dataset.feature_names.size())
-      fail("{}: feature {} of the model, {}, is missing (a table without labels is read with --label none)",
-           dataset.source, j + 1, model.feature_names[j]);
-    if (dataset.feature_names[j] != model.feature_names[j])
-      fail("{}: feature {} is {}, in the model it is {}; the columns must be those the model was trained on",
-           dataset.source, j + 1, dataset.feature_names[j], model.feature_names[j]);
-  }
-}
 
 /// The machines with rows as the table to predict for numbers them.
 template <class T>
@@ -116,25 +103,12 @@ void add_probabilities(const SvmModel& model, std::span<const kernel::Sides> sid
   }
 }
 
-/// For each class of the labels, which class of the model it is; -1: none. Of one class, 1 is class 0 and -1 class 1.
-std::vector<std::int32_t> match_classes(const SvmModel& model, const Target& target) {
-  std::unordered_map<std::string, std::int32_t> known;
-  const auto names = model.kind == SvmKind::one_class ? std::vector<std::string>{"1", "-1"} : model.class_names;
-  for (const auto& name : names) known.try_emplace(canonical_label(name), static_cast<std::int32_t>(known.size()));
-  std::vector<std::int32_t> match;
-  for (const auto& name : target.class_names) {
-    const auto found = known.find(canonical_label(name));
-    match.push_back(found == known.end() ? -1 : found->second);
-  }
-  return match;
-}
-
 }  // namespace
 
 template <class T>
 Predictions predict_svm(const Context& context, const SvmModel& model, const Dataset<T>& dataset, bool probabilities) {
   if (probabilities) check_probabilities(model);
-  check_names(model, dataset);
+  check_feature_names(model.feature_names, dataset.feature_names, dataset.source);
   const auto sides = kernel::sides_of(model.kind, model.class_names.size(), model.multi_class);
   Predictions result;
   result.rows = dataset.rows();
@@ -159,14 +133,9 @@ Predictions predict_svm(const Context& context, const SvmModel& model, const Dat
 }
 
 std::optional<Score> score_of(const SvmModel& model, const Predictions& predictions, const Target& target) {
-  if (target.empty() || (is_regression(model.kind) && target.values.empty())) return std::nullopt;
-  if (is_regression(model.kind)) return score_values(predictions.decisions, target.values);
-  Score score;
-  score.rows = predictions.rows;
-  const auto match = match_classes(model, target);
-  for (std::size_t i = 0; i < target.classes.size(); ++i)
-    score.correct += match[static_cast<std::size_t>(target.classes[i])] == predictions.classes[i] ? 1 : 0;
-  return score;
+  static const std::vector<std::string> inside_and_outside{"1", "-1"};
+  const auto& names = model.kind == SvmKind::one_class ? inside_and_outside : model.class_names;
+  return score_predictions(is_regression(model.kind) ? nullptr : &names, predictions, target);
 }
 
 std::string prediction_text(const SvmModel& model, const Predictions& predictions, std::size_t row) {

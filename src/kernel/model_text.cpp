@@ -117,7 +117,7 @@ void save_svm(const SvmModel& model, const std::string& path, SvmFormat format) 
 }
 
 SvmModel parse_svm(std::string_view text, const std::string& name) {
-  kernel::ModelReader reader(name, text);
+  ModelReader reader(name, text);
   if (text.starts_with(kernel::svm_magic)) return kernel::parse_sheaf_svm(reader);
   reader.skip_space();
   if (reader.peek() != "svm_type")
@@ -134,7 +134,7 @@ SvmModel load_svm(const std::string& path) {
 
 bool holds_svm(const std::string& path) {
   const TextSource source(path, silent_progress());
-  kernel::ModelReader reader(path, source.text());
+  ModelReader reader(path, source.text());
   reader.skip_space();
   return reader.peek() == kernel::svm_magic || reader.peek() == "svm_type";
 }

@@ -8,11 +8,9 @@
 
 #include <sheaf/svm_model.hpp>
 
-#include "linear/model_reader.hpp"
+#include "data/model_reader.hpp"
 
 namespace sheaf::kernel {
-
-using linear::ModelReader;
 
 /// The first word of Sheaf's own format.
 inline constexpr std::string_view svm_magic = "sheaf-svm-model";

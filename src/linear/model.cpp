@@ -4,7 +4,6 @@
 #include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 
-#include "data/number.hpp"
 #include "data/parameter_rows.hpp"
 
 namespace sheaf {
@@ -89,12 +88,6 @@ const LinearSolver& linear_solver(Loss loss) {
 
 bool LinearModel::is_regression() const { return solver_named(solver).regression; }
 bool LinearModel::has_probabilities() const { return solver_named(solver).probabilities; }
-
-std::string canonical_label(std::string_view label) {
-  double value = 0;
-  if (parse_whole_number(label, value) != NumberStatus::ok) return std::string(label);
-  return fmt::format("{}", value + 0.0);  // both zeros are 0
-}
 
 std::vector<std::string> warnings_of(const LinearModel& model) {
   std::vector<std::string> warnings;

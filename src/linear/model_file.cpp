@@ -40,7 +40,7 @@
 
 #include "core/escape.hpp"
 #include "data/text_source.hpp"
-#include "linear/model_reader.hpp"
+#include "linear/model_formats.hpp"
 
 namespace sheaf {
 namespace linear {
@@ -121,16 +121,6 @@ std::string weights_text(const LinearModel& model) {
     ++lines;
   }
   return fmt::format("weights {}\n", lines) + text;
-}
-
-void read_version(ModelReader& reader) {
-  reader.keyword(model_magic);
-  reader.skip_blanks();
-  const auto before = reader;
-  const int found = reader.number<int>("the version of the file");
-  if (found != version)
-    before.fail_here(fmt::format("version {} of the file is not known to this program, only {}", found, version));
-  reader.end_line();
 }
 
 bool is_net(std::string_view name) {
@@ -308,7 +298,7 @@ void read_weights(ModelReader& reader, Named named, LinearModel& model) {
 
 LinearModel parse_sheaf_model(ModelReader& reader) {
   LinearModel model;
-  read_version(reader);
+  reader.heading(model_magic, version);
   model.solver = read_solver(reader);
   if (is_net(model.solver)) model.net.emplace();
   read_classes(reader, model);
@@ -341,7 +331,7 @@ void save_model(const LinearModel& model, const std::string& path, ModelFormat f
 }
 
 LinearModel parse_model(std::string_view text, const std::string& name) {
-  linear::ModelReader reader(name, text);
+  ModelReader reader(name, text);
   if (text.starts_with(linear::model_magic)) return linear::parse_sheaf_model(reader);
   reader.skip_space();
   if (reader.peek() != "solver_type")

@@ -17,7 +17,8 @@
 #include <sheaf/linear_model.hpp>
 #include <sheaf/names.hpp>
 
-#include "linear/model_reader.hpp"
+#include "data/class_names.hpp"
+#include "linear/model_formats.hpp"
 
 namespace sheaf::linear {
 namespace {
@@ -111,17 +112,6 @@ std::string_view written_solver(const LinearModel& model) {
   return model.solver;
 }
 
-/// The integer a class name stands for.
-std::string integer_label(const std::string& name) {
-  auto canonical = canonical_label(name);
-  int value = 0;
-  const auto* end = canonical.data() + canonical.size();
-  const auto result = std::from_chars(canonical.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end)
-    fail("the class '{}' is no integer, and LIBLINEAR's model files hold no other; use Sheaf's own format", name);
-  return canonical;
-}
-
 }  // namespace
 
 LinearModel parse_liblinear_model(ModelReader& reader) {
@@ -145,7 +135,7 @@ std::string format_liblinear_model(const LinearModel& model) {
                                  model.is_regression() ? 2 : static_cast<int>(model.class_names.size()));
   if (!model.is_regression()) {
     text += "label";
-    for (const auto& name : model.class_names) text += ' ' + integer_label(name);
+    for (const auto& name : model.class_names) text += ' ' + integer_label(name, "LIBLINEAR");
     text += '\n';
   }
   text += fmt::format("nr_feature {}\nbias {:.17g}\nw\n", model.features, model.bias > 0 ? model.bias : -1.0);

@@ -1,28 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 
+#include "data/predictions.hpp"
 #include "linear/problem.hpp"
 
 namespace sheaf {
 namespace {
-
-template <class T>
-void check_names(const LinearModel& model, const Dataset<T>& dataset) {
-  if (model.feature_names.empty() || dataset.feature_names.empty()) return;
-  for (std::size_t j = 0; j < model.feature_names.size(); ++j) {
-    if (model.feature_names[j].empty()) continue;  // without a weight
-    if (j >= dataset.feature_names.size())
-      fail("{}: feature {} of the model, {}, is missing (a table without labels is read with --label none)",
-           dataset.source, j + 1, model.feature_names[j]);
-    if (dataset.feature_names[j] != model.feature_names[j])
-      fail("{}: feature {} is {}, in the model it is {}; the columns must be those the model was trained on",
-           dataset.source, j + 1, dataset.feature_names[j], model.feature_names[j]);
-  }
-}
 
 /// The model's weights for the features that the dataset has; 0 for those that only the dataset has.
 template <class T>
@@ -54,25 +40,12 @@ void add_probabilities(const LinearModel& model, Predictions& predictions) {
   }
 }
 
-/// For each class of the labels, which class of the model it is; -1: none.
-std::vector<std::int32_t> match_classes(const LinearModel& model, const Target& target) {
-  std::unordered_map<std::string, std::int32_t> known;
-  for (const auto& name : model.class_names)
-    known.try_emplace(canonical_label(name), static_cast<std::int32_t>(known.size()));
-  std::vector<std::int32_t> match;
-  for (const auto& name : target.class_names) {
-    const auto found = known.find(canonical_label(name));
-    match.push_back(found == known.end() ? -1 : found->second);
-  }
-  return match;
-}
-
 }  // namespace
 
 template <class T>
 Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
                            bool probabilities) {
-  check_names(model, dataset);
+  check_feature_names(model.feature_names, dataset.feature_names, dataset.source);
   Predictions result;
   result.rows = dataset.rows();
   result.columns = model.columns;
@@ -93,38 +66,8 @@ Predictions predict_linear(const Context& context, const LinearModel& model, con
   return result;
 }
 
-Score score_values(std::span<const double> predicted, std::span<const double> truth) {
-  Score score;
-  score.rows = static_cast<std::int64_t>(truth.size());
-  const auto n = static_cast<double>(truth.size());
-  double mean_p = 0;
-  double mean_t = 0;
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    mean_p += predicted[i] / n;
-    mean_t += truth[i] / n;
-    score.squared_error += (predicted[i] - truth[i]) * (predicted[i] - truth[i]) / n;
-  }
-  double pp = 0;
-  double tt = 0;
-  double pt = 0;
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    pp += (predicted[i] - mean_p) * (predicted[i] - mean_p);
-    tt += (truth[i] - mean_t) * (truth[i] - mean_t);
-    pt += (predicted[i] - mean_p) * (truth[i] - mean_t);
-  }
-  score.squared_correlation = pt * pt / (pp * tt);
-  return score;
-}
-
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target) {
-  if (target.empty() || (model.is_regression() && target.values.empty())) return std::nullopt;
-  if (model.is_regression()) return score_values(predictions.decisions, target.values);
-  Score score;
-  score.rows = predictions.rows;
-  const auto match = match_classes(model, target);
-  for (std::size_t i = 0; i < target.classes.size(); ++i)
-    score.correct += match[static_cast<std::size_t>(target.classes[i])] == predictions.classes[i] ? 1 : 0;
-  return score;
+  return score_predictions(model.is_regression() ? nullptr : &model.class_names, predictions, target);
 }
 
 template Predictions predict_linear(const Context&, const LinearModel&, const Dataset<float>&, bool);

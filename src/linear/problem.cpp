@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include <sheaf/error.hpp>
-#include <sheaf/names.hpp>
 
+#include "data/class_names.hpp"
 #include "linear/ops.hpp"
 
 namespace sheaf::linear {
@@ -23,16 +23,6 @@ void check_labels(const Target& target, const std::string& source, Loss loss) {
          Target::max_classes);
 }
 
-/// -1 first and +1 second change places, so that positive decisions speak for +1.
-void order_classes(const Target& target, Problem& problem) {
-  problem.class_names = target.class_names;
-  problem.classes = target.classes;
-  const auto& names = problem.class_names;
-  if (names.size() != 2 || canonical_label(names[0]) != "-1" || canonical_label(names[1]) != "1") return;
-  std::swap(problem.class_names[0], problem.class_names[1]);
-  for (auto& c : problem.classes) c = 1 - c;
-}
-
 std::vector<double> weigh_classes(const Problem& problem, const LinearOptions& options) {
   const auto classes = problem.class_names.size();
   std::vector<double> weights(classes, 1.0);
@@ -42,13 +32,7 @@ std::vector<double> weigh_classes(const Problem& problem, const LinearOptions& o
     const auto rows = static_cast<double>(problem.classes.size());
     for (std::size_t c = 0; c < classes; ++c) weights[c] = rows / (static_cast<double>(classes) * counts[c]);
   }
-  for (const auto& [name, weight] : options.class_weights) {
-    const auto wanted = canonical_label(name);
-    const auto same = [&](const std::string& known) { return canonical_label(known) == wanted; };
-    const auto found = std::find_if(problem.class_names.begin(), problem.class_names.end(), same);
-    if (found == problem.class_names.end()) fail_unknown("class", name, problem.class_names);
-    weights[static_cast<std::size_t>(found - problem.class_names.begin())] = weight;
-  }
+  for (const auto& [name, weight] : options.class_weights) weights[find_class(problem.class_names, name)] = weight;
   return weights;
 }
 
@@ -89,7 +73,9 @@ Problem make_problem(const Context& context, const Target& target, const std::st
     problem.sheaf.tasks.push_back({0, 0, options.cost, options.cost, options.epsilon});
     return problem;
   }
-  order_classes(target, problem);
+  auto classes = order_classes(target);
+  problem.class_names = std::move(classes.names);
+  problem.classes = std::move(classes.rows);
   check_target_table(context, problem, rows);
   problem.class_weights = weigh_classes(problem, options);
   add_class_tasks(options, problem);

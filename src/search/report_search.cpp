@@ -19,18 +19,12 @@ using namespace report;  // NOLINT(google-build-using-namespace): this file only
 constexpr std::size_t most_weights = 20;
 constexpr std::int32_t most_columns = 12;  // whose weights are shown
 
-Summarised outer_summary(const SearchResult& r) {
-  std::vector<double> scores;
-  for (const auto& fold : r.outer) scores.push_back(fold.scores.score(*r.options.score));
-  return summarise(scores);
-}
-
 std::string header_tiles(const SearchResult& r) {
   const auto metric = *r.options.score;
   std::vector<Tile> list{
       {fmt::format("C = {:.6g}", r.cost()), "chosen"},
       {spread_text(r.summary(r.chosen.chosen, metric)), fmt::format("{}, over the splits", info(metric).title)}};
-  if (!r.outer.empty()) list.push_back({spread_text(outer_summary(r)), "by nested validation"});
+  if (!r.outer.empty()) list.push_back({spread_text(outer_summary(r, metric)), "by nested validation"});
   list.push_back({grouped(static_cast<std::int64_t>(r.models.size())), "models compared"});
   list.push_back({grouped(r.rows), "examples"});
   list.push_back({grouped(r.features), "features"});
@@ -98,24 +92,6 @@ std::string table_card(const SearchResult& r) {
   return card("All scores", "Mean over the splits ± standard deviation.", table(rows, alignment), true);
 }
 
-std::string outer_card(const SearchResult& r) {
-  if (r.outer.empty()) return {};
-  std::vector<std::vector<std::string>> rows{{"outer fold", "chosen C", "within"}};
-  for (const auto metric : r.known()) rows[0].push_back(std::string(info(metric).title));
-  for (std::size_t k = 0; k < r.outer.size(); ++k) {
-    const auto& fold = r.outer[k];
-    rows.push_back(
-        {std::to_string(k + 1), fmt::format("{:.6g}", r.options.costs[fold.chosen]), spread_text(fold.inner)});
-    for (const auto metric : r.known()) rows.back().push_back(score_text(fold.scores.score(metric)));
-  }
-  return card(
-      "Nested validation",
-      fmt::format("Each outer fold was left out of a search of its own, whose choice was then judged on it: {}. "
-                  "\"Within\" is what that search saw of its choice.",
-                  spread_text(outer_summary(r))),
-      table(rows, std::string(rows[0].size(), 'r')), true);
-}
-
 std::string warnings_card(const SearchResult& r) {
   return findings_card(r.notes, r.warnings, fmt::format("{} models did not converge.", r.warnings.size()));
 }
@@ -123,15 +99,13 @@ std::string warnings_card(const SearchResult& r) {
 }  // namespace
 
 std::string search_html(const SearchResult& r) {
+  const auto chosen_cost = [&](const auto& fold) { return fmt::format("{:.6g}", r.options.costs[fold.chosen]); };
   const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + warnings_card(r) + curve_card(r) +
-                           roc_card(r) + confusion_card(r) + weights_cards(r) + outer_card(r) + table_card(r) +
-                           "</div>\n";
-  const auto name = r.source.substr(r.source.rfind('/') + 1);
+                           roc_card(r) + confusion_card(r) + weights_cards(r) +
+                           outer_card(r, *r.options.score, "chosen C", chosen_cost) + table_card(r) + "</div>\n";
   const auto subtitle = fmt::format("{}: {} costs, {} splits ({}), seed {}", linear_solver(r.options.linear.loss).about,
                                     r.options.costs.size(), r.splits, to_string(*r.options.split), r.seed);
-  return page("Search: " + name, subtitle, body,
-              fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
-                          r.source, SHEAF_VERSION));
+  return search_page(r, subtitle, body);
 }
 
 }  // namespace sheaf

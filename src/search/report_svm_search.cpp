@@ -29,18 +29,12 @@ std::string point_text(const SvmSearchResult& r, const SvmPoint& point) {
   return text;
 }
 
-Summarised outer_summary(const SvmSearchResult& r) {
-  std::vector<double> scores;
-  for (const auto& fold : r.outer) scores.push_back(fold.scores.score(*r.options.common.score));
-  return summarise(scores);
-}
-
 std::string header_tiles(const SvmSearchResult& r) {
   const auto metric = *r.options.common.score;
   std::vector<Tile> list{
       {point_text(r, r.point()), "chosen"},
       {spread_text(r.summary(r.chosen.chosen, metric)), fmt::format("{}, over the splits", info(metric).title)}};
-  if (!r.outer.empty()) list.push_back({spread_text(outer_summary(r)), "by nested validation"});
+  if (!r.outer.empty()) list.push_back({spread_text(outer_summary(r, metric)), "by nested validation"});
   list.push_back({grouped(r.model.support_vectors()), "support vectors, trained on all rows"});
   list.push_back({grouped(static_cast<std::int64_t>(r.models.size())), "models compared"});
   list.push_back({grouped(r.rows), "examples"});
@@ -163,23 +157,6 @@ std::string table_card(const SvmSearchResult& r) {
   return card("All scores", "Mean over the splits ± standard deviation.", table(rows, alignment), true);
 }
 
-std::string outer_card(const SvmSearchResult& r) {
-  if (r.outer.empty()) return {};
-  std::vector<std::vector<std::string>> rows{{"outer fold", "chosen", "within"}};
-  for (const auto metric : r.known()) rows[0].push_back(std::string(info(metric).title));
-  for (std::size_t k = 0; k < r.outer.size(); ++k) {
-    const auto& fold = r.outer[k];
-    rows.push_back({std::to_string(k + 1), point_text(r, fold.chosen), spread_text(fold.inner)});
-    for (const auto metric : r.known()) rows.back().push_back(score_text(fold.scores.score(metric)));
-  }
-  return card(
-      "Nested validation",
-      fmt::format("Each outer fold was left out of a search of its own, whose choice was then judged on it: {}. "
-                  "\"Within\" is what that search saw of its choice.",
-                  spread_text(outer_summary(r))),
-      table(rows, std::string(rows[0].size(), 'r')), true);
-}
-
 std::string warnings_card(const SvmSearchResult& r) {
   return findings_card(r.notes, r.warnings, fmt::format("{} models did not converge.", r.warnings.size()));
 }
@@ -187,15 +164,14 @@ std::string warnings_card(const SvmSearchResult& r) {
 }  // namespace
 
 std::string search_html(const SvmSearchResult& r) {
+  const auto chosen_point = [&](const auto& fold) { return point_text(r, fold.chosen); };
   const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + warnings_card(r) + score_cards(r) +
-                           class_cards(r) + outer_card(r) + table_card(r) + "</div>\n";
-  const auto name = r.source.substr(r.source.rfind('/') + 1);
+                           class_cards(r) + outer_card(r, *r.options.common.score, "chosen", chosen_point) +
+                           table_card(r) + "</div>\n";
   const auto subtitle = fmt::format("{}, {} kernel: {} points, {} splits ({}), seed {}", to_string(r.options.svm.kind),
                                     to_string(r.options.svm.kernel), r.points.size(), r.splits,
                                     to_string(*r.options.common.split), r.seed);
-  return page("Search: " + name, subtitle, body,
-              fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
-                          r.source, SHEAF_VERSION));
+  return search_page(r, subtitle, body);
 }
 
 }  // namespace sheaf

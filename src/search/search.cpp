@@ -6,6 +6,7 @@
 #include <sheaf/error.hpp>
 
 #include "linear/newton.hpp"
+#include "search/inner_progress.hpp"
 #include "search/judge.hpp"
 #include "search/plan.hpp"
 
@@ -18,16 +19,6 @@ namespace {
 constexpr std::int32_t worthwhile_on_cpu = 32;
 constexpr std::int32_t worthwhile_on_gpu = 256;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
-
-/// Batches advance one common bar instead of beginning one each.
-class Inner : public Progress {
- public:
-  explicit Inner(Progress& outer) : outer_(outer) {}
-  void advance(std::int64_t by) override { outer_.advance(by); }
-
- private:
-  Progress& outer_;
-};
 
 Context context_of(const Context& context, std::int64_t memory, Progress& progress) {
   return Context({context.device(), context.threads(), memory, context.seed(), &progress});
@@ -299,7 +290,7 @@ SearchResult Search<T>::run() {
   {
     const Stage stage(context_.progress(), "searching",
                       std::int64_t{1} * columns_ * (plan_.inner_splits() * costs + plan_.outer_folds()));
-    Inner inner(context_.progress());
+    InnerProgress inner(context_.progress());
     const auto context = context_of(context_, plan.memory, inner);
     for (std::size_t b = 0; b < batches.size(); ++b) run_batch(context, static_cast<std::int32_t>(b), batches[b]);
     judge_outer(context, static_cast<std::int32_t>(batches.size()), result);

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include <sheaf/search.hpp>
@@ -11,8 +9,6 @@ namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using search::number;
-using search::scores_json;
 using search::summary_json;
 
 constexpr std::size_t most_weights = 50;
@@ -21,12 +17,7 @@ Json costs_json(const SearchResult& result) {
   Json list = Json::array();
   for (std::size_t c = 0; c < result.options.costs.size(); ++c) {
     Json row{{"cost", result.options.costs[c]}};
-    for (const auto metric : result.known()) {
-      auto summary = summary_json(result.summary(c, metric));
-      summary["by_split"] = Json::array();
-      for (const double score : result.scores(c, metric)) summary["by_split"].push_back(number(score));
-      row[std::string(info(metric).name)] = std::move(summary);
-    }
+    search::add_candidate(result, c, row);
     list.push_back(std::move(row));
   }
   return list;
@@ -38,22 +29,6 @@ Json chosen_json(const SearchResult& result) {
   for (const auto metric : result.known())
     row[std::string(info(metric).name)] = summary_json(result.summary(chosen, metric));
   return row;
-}
-
-Json outer_json(const SearchResult& result) {
-  if (result.outer.empty()) return nullptr;
-  Json folds = Json::array();
-  for (const auto& fold : result.outer)
-    folds.push_back({{"cost", result.options.costs[fold.chosen]},
-                     {"inner", summary_json(fold.inner)},
-                     {"scores", scores_json(result, fold.scores)}});
-  Json answer{{"folds", std::move(folds)}};
-  for (const auto metric : result.known()) {
-    std::vector<double> scores;
-    for (const auto& fold : result.outer) scores.push_back(fold.scores.score(metric));
-    answer[std::string(info(metric).name)] = summary_json(summarise(scores));
-  }
-  return answer;
 }
 
 Json weights_json(const SearchResult& result) {
@@ -73,25 +48,24 @@ Json weights_json(const SearchResult& result) {
 
 std::string search_json(const SearchResult& result) {
   const auto& options = result.options;
-  const bool two = result.class_names.size() == 2;
-  const Json answer{
-      {"rows", result.rows},
-      {"features", result.features},
-      {"classes", result.class_names},
-      {"positive_class", two ? Json(result.class_names[static_cast<std::size_t>(result.positive)]) : Json()},
-      {"solver", linear_solver(options.linear.loss).name},
-      {"split", to_string(*options.split)},
-      {"splits", result.splits},
-      {"seed", result.seed},
-      {"score", info(*options.score).name},
-      {"choose", options.choice == Choice::best ? "best" : "one-standard-error"},
-      {"chosen", chosen_json(result)},
-      {"costs", costs_json(result)},
-      {"outer", outer_json(result)},
-      {"largest_weights", weights_json(result)},
-      {"warnings", result.warnings},
-      {"notes", result.notes}};
-  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const auto chosen_cost = [&](const auto& fold) { return Json{{"cost", options.costs[fold.chosen]}}; };
+  const Json answer{{"rows", result.rows},
+                    {"features", result.features},
+                    {"classes", result.class_names},
+                    {"positive_class", search::positive_json(result)},
+                    {"solver", linear_solver(options.linear.loss).name},
+                    {"split", to_string(*options.split)},
+                    {"splits", result.splits},
+                    {"seed", result.seed},
+                    {"score", info(*options.score).name},
+                    {"choose", options.choice == Choice::best ? "best" : "one-standard-error"},
+                    {"chosen", chosen_json(result)},
+                    {"costs", costs_json(result)},
+                    {"outer", search::outer_json(result, chosen_cost)},
+                    {"largest_weights", weights_json(result)},
+                    {"warnings", result.warnings},
+                    {"notes", result.notes}};
+  return search::document(answer);
 }
 
 std::string search_csv(const SearchResult& result) {
@@ -102,10 +76,7 @@ std::string search_csv(const SearchResult& result) {
     const auto& model = result.models[m];
     const auto splits = static_cast<std::size_t>(result.splits);
     text += fmt::format("{},{}", result.options.costs[m / splits], m % splits + 1);
-    for (const auto metric : result.known()) {
-      const double score = model.score(metric);
-      text += std::isfinite(score) ? fmt::format(",{}", score) : ",";
-    }
+    text += search::scores_csv(result, model);
     int iterations = 0;
     bool converged = true;
     for (const auto& fit : model.fits) {

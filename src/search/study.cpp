@@ -10,6 +10,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/summary.hpp>
 
+#include "search/inner_progress.hpp"
 #include "search/study_run.hpp"
 #include "search/study_tables.hpp"
 
@@ -29,16 +30,6 @@ double final_tolerance(double tolerance) {
   constexpr double close = 1e-8;
   return sizeof(T) == sizeof(float) ? tolerance : std::min(tolerance, std::max(tolerance / 100, close));
 }
-
-/// Batches advance one common bar instead of beginning one each.
-class Inner : public Progress {
- public:
-  explicit Inner(Progress& outer) : outer_(outer) {}
-  void advance(std::int64_t by) override { outer_.advance(by); }
-
- private:
-  Progress& outer_;
-};
 
 /// That of the work, and one for each device that shares it.
 std::vector<Context> contexts_of(const Context& context, const StudyOptions& options, std::int64_t memory,
@@ -356,7 +347,7 @@ StudyResult Study<T>::run() {
   const auto plan = log_ != nullptr ? log_->agree(propose()) : propose();
   {
     const Stage stage(context_.progress(), "studying", models_to_train());
-    Inner inner(context_.progress());
+    InnerProgress inner(context_.progress());
     run_batches(contexts_of(context_, options_, plan.memory, inner), plan);
   }
   auto answer = result();

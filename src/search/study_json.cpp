@@ -120,7 +120,7 @@ std::string study_json(const StudyResult& r) {
       {"rows", r.rows},
       {"features", r.features},
       {"classes", r.class_names},
-      {"positive_class", two ? Json(r.class_names[static_cast<std::size_t>(r.positive)]) : Json()},
+      {"positive_class", search::positive_json(r)},
       {"positive_weights_speak_for", two ? Json(r.class_names[0]) : Json()},
       {"seed", r.seed},
       {"asked", asked_json(r)},
@@ -137,7 +137,7 @@ std::string study_json(const StudyResult& r) {
       {"surface", surface_json(r)},
       {"warnings", r.warnings},
       {"notes", r.notes}};
-  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return search::document(answer);
 }
 
 std::string study_features_csv(const StudyResult& r) {

@@ -8,6 +8,7 @@
 #include <sheaf/error.hpp>
 
 #include "search/explorer.hpp"
+#include "search/inner_progress.hpp"
 #include "search/plan.hpp"
 #include "search/svm_grid.hpp"
 #include "search/svm_region.hpp"
@@ -19,18 +20,6 @@ namespace {
 constexpr std::int64_t decisions_share = 8;  // decision values may take this part of the memory
 // A batch is what a kill can lose; beyond so many tasks sharing gains little more.
 constexpr std::int64_t most_tasks = 4096;
-
-/// Batches advance one common bar instead of beginning one each.
-class Inner : public Progress {
- public:
-  explicit Inner(Progress& outer) : outer_(outer) {}
-  void begin(std::string_view /*stage*/, std::int64_t /*total*/) override {}
-  void advance(std::int64_t by) override { outer_.advance(by); }
-  void end() override {}
-
- private:
-  Progress& outer_;
-};
 
 bool before(const SvmPoint& a, const SvmPoint& b) {
   return std::tie(a.cost, a.gamma, a.degree) < std::tie(b.cost, b.gamma, b.degree);
@@ -220,7 +209,7 @@ std::vector<ModelScores> SvmSearch<T>::batch(double gamma, int degree, const std
     }
   auto some = models;
   const auto rows = rows_of(some);
-  Inner inner(context_.progress());
+  InnerProgress inner(context_.progress());
   const Context context({context_.device(), context_.threads(), batches_.memory, context_.seed(), &inner});
   auto scores = grid_.train(context, gamma, degree, rows, some);
   if (log_ != nullptr) log_->keep(number, scores);

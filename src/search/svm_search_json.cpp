@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include <sheaf/svm_search.hpp>
@@ -10,7 +8,6 @@ namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using search::number;
 using search::summary_json;
 
 Json point_json(const SvmSearchResult& result, const SvmPoint& point) {
@@ -27,12 +24,7 @@ Json points_json(const SvmSearchResult& result) {
   for (std::size_t p = 0; p < result.points.size(); ++p) {
     auto row = point_json(result, result.points[p]);
     row["support_vectors"] = result.support(p);
-    for (const auto metric : result.known()) {
-      auto summary = summary_json(result.summary(p, metric));
-      summary["by_split"] = Json::array();
-      for (const double score : result.scores(p, metric)) summary["by_split"].push_back(number(score));
-      row[std::string(info(metric).name)] = std::move(summary);
-    }
+    search::add_candidate(result, p, row);
     list.push_back(std::move(row));
   }
   return list;
@@ -45,25 +37,6 @@ Json chosen_json(const SvmSearchResult& result) {
   for (const auto metric : result.known())
     row[std::string(info(metric).name)] = summary_json(result.summary(result.chosen.chosen, metric));
   return row;
-}
-
-Json outer_json(const SvmSearchResult& result) {
-  if (result.outer.empty()) return nullptr;
-  Json folds = Json::array();
-  for (const auto& fold : result.outer) {
-    auto row = point_json(result, fold.chosen);
-    row["inner"] = summary_json(fold.inner);
-    for (const auto metric : result.known())
-      row["scores"][std::string(info(metric).name)] = number(fold.scores.score(metric));
-    folds.push_back(std::move(row));
-  }
-  Json answer{{"folds", std::move(folds)}};
-  for (const auto metric : result.known()) {
-    std::vector<double> scores;
-    for (const auto& fold : result.outer) scores.push_back(fold.scores.score(metric));
-    answer[std::string(info(metric).name)] = summary_json(summarise(scores));
-  }
-  return answer;
 }
 
 const char* grid_name(SvmGridKind kind) {
@@ -98,27 +71,26 @@ std::string options_json(const SvmSearchOptions& options) {
 
 std::string search_json(const SvmSearchResult& result) {
   const auto& options = result.options;
-  const bool two = result.class_names.size() == 2;
-  const Json answer{
-      {"rows", result.rows},
-      {"features", result.features},
-      {"classes", result.class_names},
-      {"positive_class", two ? Json(result.class_names[static_cast<std::size_t>(result.positive)]) : Json()},
-      {"model", "svm"},
-      {"type", to_string(options.svm.kind)},
-      {"kernel", to_string(options.svm.kernel)},
-      {"grid", grid_name(grid_kind(options))},
-      {"split", to_string(*options.common.split)},
-      {"splits", result.splits},
-      {"seed", result.seed},
-      {"score", info(*options.common.score).name},
-      {"choose", options.common.choice == Choice::best ? "best" : "one-standard-error"},
-      {"chosen", chosen_json(result)},
-      {"points", points_json(result)},
-      {"outer", outer_json(result)},
-      {"warnings", result.warnings},
-      {"notes", result.notes}};
-  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const auto chosen_point = [&](const auto& fold) { return point_json(result, fold.chosen); };
+  const Json answer{{"rows", result.rows},
+                    {"features", result.features},
+                    {"classes", result.class_names},
+                    {"positive_class", search::positive_json(result)},
+                    {"model", "svm"},
+                    {"type", to_string(options.svm.kind)},
+                    {"kernel", to_string(options.svm.kernel)},
+                    {"grid", grid_name(grid_kind(options))},
+                    {"split", to_string(*options.common.split)},
+                    {"splits", result.splits},
+                    {"seed", result.seed},
+                    {"score", info(*options.common.score).name},
+                    {"choose", options.common.choice == Choice::best ? "best" : "one-standard-error"},
+                    {"chosen", chosen_json(result)},
+                    {"points", points_json(result)},
+                    {"outer", search::outer_json(result, chosen_point)},
+                    {"warnings", result.warnings},
+                    {"notes", result.notes}};
+  return search::document(answer);
 }
 
 std::string search_csv(const SvmSearchResult& result) {
@@ -132,10 +104,7 @@ std::string search_csv(const SvmSearchResult& result) {
     text += fmt::format("{},{},{},{}", result.points[m / splits].cost,
                         point.contains("gamma") ? fmt::format("{}", point["gamma"].get<double>()) : "",
                         point.contains("degree") ? point["degree"].dump() : "", m % splits + 1);
-    for (const auto metric : result.known()) {
-      const double score = model.score(metric);
-      text += std::isfinite(score) ? fmt::format(",{}", score) : ",";
-    }
+    text += search::scores_csv(result, model);
     text += fmt::format(",{},{},{}\n", model.support, model.fits.front().iterations,
                         model.fits.front().converged ? "yes" : "no");
   }

@@ -11,9 +11,8 @@
 #include <utility>
 
 #include <sheaf/error.hpp>
-#include <sheaf/linear_model.hpp>
 
-namespace sheaf::linear {
+namespace sheaf {
 
 class ModelReader {
  public:
@@ -92,6 +91,17 @@ class ModelReader {
     next_line();
   }
 
+  /// The first line of Sheaf's own files: what the file is, and the only version of it that this program knows.
+  void heading(std::string_view magic, int version) {
+    keyword(magic);
+    skip_blanks();
+    const auto before = *this;
+    const int found = number<int>("the version of the file");
+    if (found != version)
+      before.fail_here(fmt::format("version {} of the file is not known to this program, only {}", found, version));
+    end_line();
+  }
+
   /// One blank, then the rest of the line with \\ \n \r for backslash and line ends.
   std::string escaped_rest(std::string_view expected) {
     if (at_end() || text_[at_] != ' ') fail_expected(fmt::format("a blank and {}", expected));
@@ -122,13 +132,4 @@ class ModelReader {
   std::int64_t line_ = 1;
 };
 
-// The formats, each in its file.
-LinearModel parse_sheaf_model(ModelReader& reader);
-LinearModel parse_liblinear_model(ModelReader& reader);
-std::string format_sheaf_model(const LinearModel& model);
-std::string format_liblinear_model(const LinearModel& model);
-
-/// The first word of Sheaf's own format.
-inline constexpr std::string_view model_magic = "sheaf-linear-model";
-
-}  // namespace sheaf::linear
+}  // namespace sheaf

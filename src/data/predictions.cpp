@@ -1,0 +1,66 @@
+#include "data/predictions.hpp"
+
+#include <sheaf/error.hpp>
+
+#include "data/class_names.hpp"
+
+namespace sheaf {
+namespace {
+
+Score score_classes(std::span<const std::string> class_names, const Predictions& predictions, const Target& target) {
+  Score score;
+  score.rows = predictions.rows;
+  const auto match = match_classes(class_names, target.class_names);
+  for (std::size_t i = 0; i < target.classes.size(); ++i)
+    score.correct += match[static_cast<std::size_t>(target.classes[i])] == predictions.classes[i] ? 1 : 0;
+  return score;
+}
+
+}  // namespace
+
+void check_feature_names(std::span<const std::string> of_model, std::span<const std::string> of_table,
+                         const std::string& table) {
+  if (of_table.empty()) return;
+  for (std::size_t j = 0; j < of_model.size(); ++j) {
+    if (of_model[j].empty()) continue;
+    if (j >= of_table.size())
+      fail("{}: feature {} of the model, {}, is missing (a table without labels is read with --label none)", table,
+           j + 1, of_model[j]);
+    if (of_table[j] != of_model[j])
+      fail("{}: feature {} is {}, in the model it is {}; the columns must be those the model was trained on", table,
+           j + 1, of_table[j], of_model[j]);
+  }
+}
+
+Score score_values(std::span<const double> predicted, std::span<const double> truth) {
+  Score score;
+  score.rows = static_cast<std::int64_t>(truth.size());
+  const auto n = static_cast<double>(truth.size());
+  double mean_p = 0;
+  double mean_t = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    mean_p += predicted[i] / n;
+    mean_t += truth[i] / n;
+    score.squared_error += (predicted[i] - truth[i]) * (predicted[i] - truth[i]) / n;
+  }
+  double pp = 0;
+  double tt = 0;
+  double pt = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    pp += (predicted[i] - mean_p) * (predicted[i] - mean_p);
+    tt += (truth[i] - mean_t) * (truth[i] - mean_t);
+    pt += (predicted[i] - mean_p) * (truth[i] - mean_t);
+  }
+  score.squared_correlation = pt * pt / (pp * tt);
+  return score;
+}
+
+std::optional<Score> score_predictions(const std::vector<std::string>* class_names, const Predictions& predictions,
+                                       const Target& target) {
+  if (target.empty()) return std::nullopt;
+  if (class_names != nullptr) return score_classes(*class_names, predictions, target);
+  if (target.values.empty()) return std::nullopt;
+  return score_values(predictions.decisions, target.values);
+}
+
+}  // namespace sheaf
