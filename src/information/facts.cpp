@@ -133,8 +133,7 @@ FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<c
   for (std::size_t y = 0; y < classes; ++y)
     for (std::size_t x = 0; x < states; ++x) {
       const std::uint32_t c = counts[y * states + x];
-      if (c == 0) continue;
-      information += terms.with_class(c, own[x], facts.classes.counts[y], y);
+      information += terms.with_class_or_zero(c, own[x], facts.classes.counts[y], y);
       result.class_sum += facts.log(c);
     }
   for (const std::uint32_t c : own) result.sum += facts.log(c);
@@ -201,20 +200,6 @@ FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<cons
   ClassCounter counter(problem, facts.classes);
   const TermTable terms(facts.log.total(), facts.classes.counts);
   return from_counts(facts, terms, counter.count(codes, states));
-}
-
-PairTerms terms_of(const Facts& facts, const FeatureFacts& partner, const FeatureFacts& candidate,
-                   const JointSums& sums) {
-  const FixedLog& log = facts.log;
-  const std::int64_t all = log(log.total());
-  const std::int64_t y = facts.classes.sum;
-  PairTerms terms;
-  terms.between = log.bits(sums.pair - partner.sum - candidate.sum + all);
-  terms.joint_with_class = log.bits(sums.with_class - sums.pair - y + all);
-  terms.joint_entropy = log.bits(all - sums.with_class);
-  terms.between_in_class = log.bits(sums.with_class + y - partner.class_sum - candidate.class_sum);
-  terms.relevance_beyond = log.bits(sums.with_class + partner.sum - sums.pair - partner.class_sum);
-  return terms;
 }
 
 }  // namespace sheaf::information

@@ -72,6 +72,7 @@ Demand demand_of(const SelectionOptions& options) {
   const Criterion* criterion = greedy_criterion(options.criterion);
   if (criterion == nullptr) return Demand::any;
   if (criterion->accumulation == Accumulation::latest) return Demand::merged_partners;
+  if (criterion->certain != nullptr) return Demand::screened;
   return criterion->needs == between_in_class ? Demand::distinct_parts : Demand::any;
 }
 
