@@ -151,7 +151,8 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
   std::vector<PairTerms> ordered(pairs.size());
   ops.ordered_terms(pairs, all_terms, ordered);
   std::vector<JointSums> sums(pairs.size());
-  if (ops.kernel() != Kernel::ordered) ops.joint_sums(pairs, true, sums);
+  const bool has_sums = ops.kernel() != Kernel::ordered || ops.screens();
+  if (has_sums) ops.joint_sums(pairs, true, sums);
   const double error = facts.log.error(1e18);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     SCOPED_TRACE(fmt::format("pair {} {}", pairs[k].partner, pairs[k].candidate));
@@ -159,9 +160,14 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
     const auto j = static_cast<std::size_t>(pairs[k].candidate);
     const PairTerms wanted = reference_terms(counted, s, j);
     expect_terms(ordered[k], wanted, 0);
-    if (ops.kernel() == Kernel::ordered) continue;
+    if (!has_sums) continue;
     expect_terms(terms_of(facts, facts.features[s], facts.features[j], sums[k]), wanted, error);
     EXPECT_EQ(facts.features[j].relevance, reference::mutual_information(counted.columns[j], counted.classes));
+    if (!ops.counts_sum_columns()) continue;
+    const JointSums of_column = ops.column_sums(pairs[k].partner, true)[j];
+    EXPECT_EQ(of_column.pair, sums[k].pair);
+    EXPECT_EQ(of_column.with_class, sums[k].with_class);
+    EXPECT_EQ(ops.column_sums(pairs[k].partner, false)[j].pair, sums[k].pair);
   }
 }
 

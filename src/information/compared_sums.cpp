@@ -14,8 +14,8 @@ namespace sheaf::information::cpu {
 namespace {
 
 constexpr std::int64_t lanes = ComparedTable::lanes;
-constexpr std::uint32_t most_in_state = 255;   // what a lane can count
-constexpr std::size_t most_steps = 255;        // the same
+constexpr std::uint32_t most_in_state = 255;  // what a lane can count
+constexpr std::uint32_t most_in_part = 255;   // the same
 /// Candidates of a block from which on all of it is compared: a few are gathered in less time.
 constexpr std::size_t worth_in_place = 2;
 
@@ -36,6 +36,10 @@ struct Bytes {
   void store(std::uint8_t* to) const {
     std::memcpy(to, &low, sizeof(Register));
     std::memcpy(to + sizeof(Register), &high, sizeof(Register));
+  }
+  void add(const Bytes& other) {
+    low += other.low;
+    high += other.high;
   }
   /// Adds `weight` where both are the same.
   template <bool Weighted>
@@ -67,37 +71,11 @@ std::int64_t joined(const FixedLog& log, std::uint32_t weight, std::uint32_t fou
   return log(found + weight) - log(found) - log(weight);
 }
 
-/// How often a weight of 1, 2 or 3 was found, in registers.
-struct SmallTally {
-  static constexpr std::uint8_t most = 3;
-  Bytes one, two, three;
-
-  /// `limit`: no candidate finds more.
-  template <bool Weighted>
-  void note(const Bytes& found, std::size_t limit) {
-    one.add_equal(found, 1);
-    if (!Weighted && limit < 2) return;
-    two.add_equal(found, 2);
-    three.add_equal(found, 3);
-  }
-  void add_to(const FixedLog& log, std::uint32_t weight, std::int64_t JointSums::*sum, JointSums* out) const {
-    std::uint8_t counts[most][lanes];
-    one.store(counts[0]);
-    two.store(counts[1]);
-    three.store(counts[2]);
-    std::int64_t each[most];
-    for (std::uint32_t found = 1; found <= most; ++found)
-      each[found - 1] = found + weight <= log.total() ? joined(log, weight, found) : 0;
-    for (std::int64_t lane = 0; lane < lanes; ++lane)
-      out[lane].*sum += counts[0][lane] * each[0] + counts[1][lane] * each[1] + counts[2][lane] * each[2];
-  }
-};
-
-/// How often each larger weight was found: rare, and in memory.
+/// How often each weight above 1 was found: rare, and in memory. What each adds beyond that many times a weight of 1.
 class LargeTally {
  public:
   void note(const Bytes& found) {
-    std::uint32_t level = SmallTally::most;
+    std::uint32_t level = 1;
     do {
       ++level;
       if (level > largest_) {
@@ -110,24 +88,32 @@ class LargeTally {
     } while (level < most_in_state && found.any_above(static_cast<std::uint8_t>(level)));
   }
   void add_to(const FixedLog& log, std::uint32_t weight, std::int64_t JointSums::*sum, JointSums* out) const {
-    for (std::uint32_t level = SmallTally::most + 1; level <= largest_; ++level) {
-      if (level + weight > log.total()) return;
-      const std::int64_t each = joined(log, weight, level);
+    for (std::uint32_t level = 2; level <= largest_; ++level) {
+      const std::int64_t each = joined(log, weight, level) - level * joined(log, weight, 1);
       for (std::int64_t lane = 0; lane < lanes; ++lane) out[lane].*sum += counts_[level][lane] * each;
     }
   }
 
  private:
-  std::uint32_t largest_ = SmallTally::most;
+  std::uint32_t largest_ = 1;
   std::uint8_t counts_[most_in_state + 1][lanes];  // NOLINT: cleared up to largest_, when that grows
 };
+
+/// Adds what was found, each as if it were as many times a weight of 1.
+void add_found(const FixedLog& log, std::uint32_t weight, const Bytes& found, std::int64_t JointSums::*sum,
+               JointSums* out) {
+  std::uint8_t counts[lanes];
+  found.store(counts);
+  const std::int64_t each = joined(log, weight, 1);
+  for (std::int64_t lane = 0; lane < lanes; ++lane) out[lane].*sum += counts[lane] * each;
+}
 
 template <bool Weighted, bool WithClass>
 void add_steps(const FixedLog& log, const ComparedSide& side, const std::uint8_t* block,
                std::span<const ComparedSide::Step> steps, std::uint32_t weight, JointSums* out) {
   const std::uint32_t* rows = side.rows.data();
   const std::uint8_t* weights = side.weights.data();
-  SmallTally of_pair, of_class;
+  Bytes of_pair, of_class;
   LargeTally large_of_pair, large_of_class;
   for (const ComparedSide::Step& step : steps) {
     const Bytes own = Bytes::load(block + rows[step.own]);
@@ -135,21 +121,20 @@ void add_steps(const FixedLog& log, const ComparedSide& side, const std::uint8_t
     std::size_t i = step.own;
     for (; i > step.of_class; --i)
       found.add_matches<Weighted>(own, Bytes::load(block + rows[i - 1]), Weighted ? weights[i - 1] : std::uint8_t{1});
-    if constexpr (WithClass) {
-      const std::size_t limit = step.own - step.of_class;
-      of_class.note<Weighted>(found, limit);
-      if ((Weighted || limit > SmallTally::most) && found.any_above(SmallTally::most)) large_of_class.note(found);
-    }
+    const Bytes in_class = found;
+    if constexpr (WithClass) of_class.add(in_class);
     for (; i > step.of_state; --i)
       found.add_matches<Weighted>(own, Bytes::load(block + rows[i - 1]), Weighted ? weights[i - 1] : std::uint8_t{1});
-    const std::size_t limit = step.own - step.of_state;
-    of_pair.note<Weighted>(found, limit);
-    if ((Weighted || limit > SmallTally::most) && found.any_above(SmallTally::most)) large_of_pair.note(found);
+    of_pair.add(found);
+    if ((Weighted || step.own - step.of_state > 1) && found.any_above(1)) {
+      large_of_pair.note(found);
+      if constexpr (WithClass) large_of_class.note(in_class);
+    }
   }
-  of_pair.add_to(log, weight, &JointSums::pair, out);
+  add_found(log, weight, of_pair, &JointSums::pair, out);
   large_of_pair.add_to(log, weight, &JointSums::pair, out);
   if constexpr (!WithClass) return;
-  of_class.add_to(log, weight, &JointSums::with_class, out);
+  add_found(log, weight, of_class, &JointSums::with_class, out);
   large_of_class.add_to(log, weight, &JointSums::with_class, out);
 }
 
@@ -157,11 +142,11 @@ template <bool Weighted, bool WithClass>
 void add_all(const FixedLog& log, const ComparedSide& side, const std::uint8_t* block, JointSums* out) {
   std::fill_n(out, lanes, JointSums{side.alone, WithClass ? side.alone : 0});
   std::size_t begin = 0;
-  for (const ComparedSide::Part& part : side.parts)
-    for (; begin < part.end; begin = std::min(begin + most_steps, part.end))
-      add_steps<Weighted, WithClass>(log, side, block,
-                                     std::span(side.steps).subspan(begin, std::min(most_steps, part.end - begin)),
-                                     part.weight, out);
+  for (const ComparedSide::Part& part : side.parts) {
+    const auto steps = std::span(side.steps).subspan(begin, part.end - begin);
+    add_steps<Weighted, WithClass>(log, side, block, steps, part.weight, out);
+    begin = part.end;
+  }
 }
 
 }  // namespace
@@ -205,7 +190,6 @@ ComparedSide::ComparedSide(const Problem& problem, const FixedLog& log, std::spa
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(codes[a], problem.classes[a], a) < std::tuple(codes[b], problem.classes[b], b);
   });
-  std::vector<std::pair<std::uint32_t, Step>> weighted;
   Step step{0, 0, 0};
   for (std::size_t k = 0; k < order.size(); ++k) {
     step.own = static_cast<std::uint16_t>(k);
@@ -214,13 +198,23 @@ ComparedSide::ComparedSide(const Problem& problem, const FixedLog& log, std::spa
     if (new_state || problem.classes[order[k]] != problem.classes[order[k - 1]]) step.of_class = step.own;
     rows.push_back(order[k] * static_cast<std::uint32_t>(lanes));
     if (!problem.weights.empty()) weights.push_back(static_cast<std::uint8_t>(weight_of(order[k])));
-    if (!new_state) weighted.emplace_back(weight_of(order[k]), step);
+    if (!new_state) steps.push_back(step);
   }
-  std::stable_sort(weighted.begin(), weighted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [weight, of_row] : weighted) {
-    if (parts.empty() || parts.back().weight != weight) parts.push_back({weight, 0});
-    steps.push_back(of_row);
-    parts.back().end = steps.size();
+  const auto weight_at = [&](std::size_t place) { return weights.empty() ? 1U : std::uint32_t{weights[place]}; };
+  // Steps of as many comparisons follow each other: the processor then foresees where their loops end.
+  const auto rank = [&](const Step& s) { return std::tuple(weight_at(s.own), s.own - s.of_state, s.own - s.of_class); };
+  std::stable_sort(steps.begin(), steps.end(), [&](const Step& a, const Step& b) { return rank(a) < rank(b); });
+  std::uint32_t in_part = 0;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    std::uint32_t most_found = 0;
+    for (std::size_t i = steps[k].of_state; i < steps[k].own; ++i) most_found += weight_at(i);
+    const std::uint32_t weight = weight_at(steps[k].own);
+    if (parts.empty() || parts.back().weight != weight || in_part + most_found > most_in_part) {
+      parts.push_back({weight, 0});
+      in_part = 0;
+    }
+    in_part += most_found;
+    parts.back().end = k + 1;
   }
 }
 

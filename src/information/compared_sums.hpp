@@ -3,8 +3,9 @@
 // for each example, and one instruction makes them for a register full of candidates.
 //
 // Examples join their joint states one after another. One that finds a weight of W there and brings w moves the sum of
-// c log2 c by what joining makes of it, f(W + w) - f(W) - f(w); most find nothing. How often each W was found is
-// counted in bytes beside the candidates, and multiplied at the end.
+// c log2 c by what joining makes of it, f(W + w) - f(W) - f(w); most find nothing. What was found is added up in bytes
+// beside the candidates, as if it were times a weight of 1, and multiplied at the end; larger weights are rare, and what
+// they add otherwise is counted apart.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,7 @@ struct ComparedSide {
   struct Step {
     std::uint16_t of_state, of_class, own;
   };
-  /// Steps of examples of one weight, up to `end`.
+  /// Steps of examples of one weight, up to `end`, which together find no more than a byte holds.
   struct Part {
     std::uint32_t weight;
     std::size_t end;

@@ -115,10 +115,10 @@ Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, Demand d
   if (on_gpu) return Kernel::ordered;  // all pairs of a partner at once: nothing is quicker there
   // Where examples are fewer than states, no two of most pairs share a joint state: scores tie by the hundred, and ties
   // would be counted in order anyway.
+  if (demand == Demand::any && shape.rows() < 0.55 * shape.states()) return Kernel::ordered;
   constexpr double counted_again = 8;
-  const bool ties = merged_partners || (shape.rows() < 0.55 * shape.states() && demand != Demand::distinct_parts);
   const double ordered = demand == Demand::screened && compared_fit ? shape.compared() : shape.ordered();
-  return ordered <= unordered.cost * (ties ? counted_again : 1) ? Kernel::ordered : unordered.kernel;
+  return ordered <= unordered.cost * (merged_partners ? counted_again : 1) ? Kernel::ordered : unordered.kernel;
 }
 
 }  // namespace sheaf::information

@@ -82,7 +82,7 @@ class CpuOps final : public Ops {
   }
 
   void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
-    if (!compared_.empty() && all_compared(pairs)) return compared_sums(pairs, with_class, out);
+    if (!compared_.empty()) return compared_sums(pairs, with_class, out);
     over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = sums_of(pairs[k], with_class, worker); });
   }
 
@@ -191,9 +191,6 @@ class CpuOps final : public Ops {
     return kernel_ == Kernel::grouped || kernel_ == Kernel::compared || kernel_ == Kernel::ordered;
   }
 
-  bool all_compared(std::span<const Pair> pairs) const {
-    return std::ranges::all_of(pairs, [this](const Pair& pair) { return partner_of(pair).compared.applies; });
-  }
   void compared_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) {
     const auto order = cpu::sort_by_partner(pairs, partners_.size());
     constexpr std::int64_t piece = 512;
@@ -204,13 +201,18 @@ class CpuOps final : public Ops {
   }
   /// One partner after another.
   void compare_piece(std::span<const Pair> pairs, std::span<const std::uint32_t> order, bool with_class, Worker& worker,
-                     std::span<JointSums> out) const {
+                     std::span<JointSums> out) {
     cpu::ComparedSums sums(log_, compared_, with_class, worker.gathered);
     for (std::size_t begin = 0; begin < order.size();) {
       const std::int32_t partner = pairs[order[begin]].partner;
+      const cpu::ComparedSide& side = partners_[static_cast<std::size_t>(partner)].compared;
       std::size_t end = begin;
       while (end < order.size() && pairs[order[end]].partner == partner) ++end;
-      sums(partners_[static_cast<std::size_t>(partner)].compared, pairs, order.subspan(begin, end - begin), out);
+      const auto of_partner = order.subspan(begin, end - begin);
+      if (side.applies)
+        sums(side, pairs, of_partner, out);
+      else
+        for (const std::uint32_t k : of_partner) out[k] = sums_of(pairs[k], with_class, worker);
       begin = end;
     }
   }
