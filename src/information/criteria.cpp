@@ -203,6 +203,13 @@ Weights weights_of(const Criterion& criterion, const SelectionOptions& options) 
           info.uses_gamma ? options.gamma : (in_class ? 1.0 : 0.0)};
 }
 
+bool mean_the_same(const Criterion& a, const Criterion& b, const SelectionOptions& options) {
+  const Weights of_a = weights_of(a, options);
+  const Weights of_b = weights_of(b, options);
+  return a.part.of_pair == b.part.of_pair && a.score.of_one == b.score.of_one && a.accumulation == b.accumulation &&
+         of_a.beta == of_b.beta && of_a.gamma == of_b.gamma;
+}
+
 }  // namespace sheaf::information
 
 namespace sheaf {

@@ -94,4 +94,7 @@ const Criterion* greedy_criterion(std::string_view name);
 /// The weights the criterion works with: cife is betagamma with (1, 1), and so on.
 Weights weights_of(const Criterion& criterion, const SelectionOptions& options);
 
+/// Whether both score every candidate alike with these options.
+bool mean_the_same(const Criterion& a, const Criterion& b, const SelectionOptions& options);
+
 }  // namespace sheaf::information
