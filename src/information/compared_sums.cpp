@@ -71,6 +71,12 @@ std::int64_t joined(const FixedLog& log, std::uint32_t weight, std::uint32_t fou
   return log(found + weight) - log(found) - log(weight);
 }
 
+using Sums = std::int64_t[lanes];
+
+void add_times(const std::uint8_t (&counts)[lanes], std::int64_t each, Sums& sums) {
+  for (std::int64_t lane = 0; lane < lanes; ++lane) sums[lane] += counts[lane] * each;
+}
+
 /// How often each weight above 1 was found: rare, and in memory. What each adds beyond that many times a weight of 1.
 class LargeTally {
  public:
@@ -87,11 +93,9 @@ class LargeTally {
       counts.store(counts_[level]);
     } while (level < most_in_state && found.any_above(static_cast<std::uint8_t>(level)));
   }
-  void add_to(const FixedLog& log, std::uint32_t weight, std::int64_t JointSums::*sum, JointSums* out) const {
-    for (std::uint32_t level = 2; level <= largest_; ++level) {
-      const std::int64_t each = joined(log, weight, level) - level * joined(log, weight, 1);
-      for (std::int64_t lane = 0; lane < lanes; ++lane) out[lane].*sum += counts_[level][lane] * each;
-    }
+  void add_to(const FixedLog& log, std::uint32_t weight, Sums& sums) const {
+    for (std::uint32_t level = 2; level <= largest_; ++level)
+      add_times(counts_[level], joined(log, weight, level) - level * joined(log, weight, 1), sums);
   }
 
  private:
@@ -99,18 +103,9 @@ class LargeTally {
   std::uint8_t counts_[most_in_state + 1][lanes];  // NOLINT: cleared up to largest_, when that grows
 };
 
-/// Adds what was found, each as if it were as many times a weight of 1.
-void add_found(const FixedLog& log, std::uint32_t weight, const Bytes& found, std::int64_t JointSums::*sum,
-               JointSums* out) {
-  std::uint8_t counts[lanes];
-  found.store(counts);
-  const std::int64_t each = joined(log, weight, 1);
-  for (std::int64_t lane = 0; lane < lanes; ++lane) out[lane].*sum += counts[lane] * each;
-}
-
 template <bool Weighted, bool WithClass>
 void add_steps(const FixedLog& log, const ComparedSide& side, const std::uint8_t* block,
-               std::span<const ComparedSide::Step> steps, std::uint32_t weight, JointSums* out) {
+               std::span<const ComparedSide::Step> steps, std::uint32_t weight, Sums& pair, Sums& with_class) {
   const std::uint32_t* rows = side.rows.data();
   const std::uint8_t* weights = side.weights.data();
   Bytes of_pair, of_class;
@@ -131,22 +126,28 @@ void add_steps(const FixedLog& log, const ComparedSide& side, const std::uint8_t
       if constexpr (WithClass) large_of_class.note(in_class);
     }
   }
-  add_found(log, weight, of_pair, &JointSums::pair, out);
-  large_of_pair.add_to(log, weight, &JointSums::pair, out);
+  std::uint8_t counts[lanes];
+  of_pair.store(counts);
+  add_times(counts, joined(log, weight, 1), pair);
+  large_of_pair.add_to(log, weight, pair);
   if constexpr (!WithClass) return;
-  add_found(log, weight, of_class, &JointSums::with_class, out);
-  large_of_class.add_to(log, weight, &JointSums::with_class, out);
+  of_class.store(counts);
+  add_times(counts, joined(log, weight, 1), with_class);
+  large_of_class.add_to(log, weight, with_class);
 }
 
 template <bool Weighted, bool WithClass>
 void add_all(const FixedLog& log, const ComparedSide& side, const std::uint8_t* block, JointSums* out) {
-  std::fill_n(out, lanes, JointSums{side.alone, WithClass ? side.alone : 0});
+  Sums pair, with_class;
+  std::fill_n(pair, lanes, side.alone);
+  std::fill_n(with_class, lanes, WithClass ? side.alone : 0);
   std::size_t begin = 0;
   for (const ComparedSide::Part& part : side.parts) {
     const auto steps = std::span(side.steps).subspan(begin, part.end - begin);
-    add_steps<Weighted, WithClass>(log, side, block, steps, part.weight, out);
+    add_steps<Weighted, WithClass>(log, side, block, steps, part.weight, pair, with_class);
     begin = part.end;
   }
+  for (std::int64_t lane = 0; lane < lanes; ++lane) out[lane] = {pair[lane], with_class[lane]};
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ namespace {
 bool goes_by_columns(const GreedyState& state) {
   if (state.ordered && state.ops.counts_columns()) return true;
   if (!state.ops.counts_sum_columns() || state.is(Accumulation::latest)) return false;
-  return !state.ordered || (state.criterion.certain != nullptr && state.ops.screens());
+  if (!state.ordered) return true;
+  // A part above the minimum needs no order, and most are. Parts of sums do, unless bounds spare them.
+  return state.is(Accumulation::minimum) && state.criterion.certain != nullptr && state.ops.screens();
 }
 
 class Greedy {
