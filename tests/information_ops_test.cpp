@@ -76,7 +76,8 @@ Context context_of(Device device, int threads) {
 /// The kernels a table of this shape allows on the device.
 std::vector<Kernel> kernels_for(const Problem& problem, bool sparse, Device device) {
   std::vector<Kernel> kernels;
-  for (const Kernel kernel : {Kernel::ordered, Kernel::tables, Kernel::grouped, Kernel::nonzeros, Kernel::popcount}) {
+  for (const Kernel kernel : {Kernel::ordered, Kernel::tables, Kernel::grouped, Kernel::nonzeros, Kernel::popcount,
+                              Kernel::compared}) {
     if (kernel == Kernel::nonzeros && !sparse) continue;
     try {
       kernels.push_back(choose_kernel(problem, kernel, device.is_cuda(), Demand::any));
@@ -150,7 +151,8 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
   std::vector<PairTerms> ordered(pairs.size());
   ops.ordered_terms(pairs, all_terms, ordered);
   std::vector<JointSums> sums(pairs.size());
-  if (ops.kernel() != Kernel::ordered) ops.joint_sums(pairs, true, sums);
+  const bool has_sums = ops.kernel() != Kernel::ordered || ops.screens();
+  if (has_sums) ops.joint_sums(pairs, true, sums);
   const double error = facts.log.error(1e18);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     SCOPED_TRACE(fmt::format("pair {} {}", pairs[k].partner, pairs[k].candidate));
@@ -158,9 +160,14 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
     const auto j = static_cast<std::size_t>(pairs[k].candidate);
     const PairTerms wanted = reference_terms(counted, s, j);
     expect_terms(ordered[k], wanted, 0);
-    if (ops.kernel() == Kernel::ordered) continue;
+    if (!has_sums) continue;
     expect_terms(terms_of(facts, facts.features[s], facts.features[j], sums[k]), wanted, error);
     EXPECT_EQ(facts.features[j].relevance, reference::mutual_information(counted.columns[j], counted.classes));
+    if (!ops.counts_sum_columns()) continue;
+    const JointSums of_column = ops.column_sums(pairs[k].partner, true)[j];
+    EXPECT_EQ(of_column.pair, sums[k].pair);
+    EXPECT_EQ(of_column.with_class, sums[k].with_class);
+    EXPECT_EQ(ops.column_sums(pairs[k].partner, false)[j].pair, sums[k].pair);
   }
 }
 
@@ -174,8 +181,11 @@ TEST(Kernels, AreChosenByShape) {
     const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
     return name_of(choose_kernel(problem, Kernel::automatic, false, demand));
   };
-  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::any), "ordered") << "everything ties";
-  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::distinct_parts), "tables");
+  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::any), "compared");
+  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::screened), "ordered") << "most of it is screened";
+  EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::merged_partners), "ordered") << "everything ties";
+  EXPECT_EQ(chosen({20, 5, 2, 64, 0}, false, Demand::any), "ordered") << "everything ties";
+  EXPECT_EQ(chosen({20, 5, 2, 64, 0}, false, Demand::distinct_parts), "compared");
   EXPECT_EQ(chosen({400, 5, 2, 3, 0}, false, Demand::any), "popcount") << "few examples, but nothing ties";
   EXPECT_EQ(chosen({20000, 5, 2, 8, 0}, false, Demand::any), "popcount");
   EXPECT_EQ(chosen({20000, 5, 2, 8, 0}, false, Demand::merged_partners), "grouped");
@@ -296,9 +306,9 @@ TEST(Criteria, NoPartExceedsItsBound) {
           const Criterion* criterion = greedy_criterion(info.name);
           if (criterion == nullptr || c.classes < 2) continue;
           const Weights weights{0.7, info.name == "cife" ? 1.5 : 0.3};
-          const auto score = [&](double part) { return criterion->score(facts.features[j].relevance, part, 1); };
+          const auto score = [&](double part) { return criterion->score.of_one(facts.features[j].relevance, part, 1); };
           const double bound = criterion->most(facts.features[s], facts.features[j], all, weights);
-          EXPECT_GE(score(bound), score(criterion->part(terms, weights)) - 1e-9)
+          EXPECT_GE(score(bound), score(criterion->part.of_pair(terms, weights)) - 1e-9)
               << info.name << " " << describe(c) << " pair " << s << " " << j;
         }
       }

@@ -284,8 +284,9 @@ TEST(Ensembles, OfResamplesHaveTheBitsOfRepeatedExamples) {
       Context::Options context;
       context.device = device;
       context.seed = 9;
-      for (const std::string kernel : {"ordered", "tables", "grouped", "popcount", "nonzeros"})
-        if (device.is_cpu() || kernel != "ordered" || rows <= 128)
+      for (const std::string kernel : {"ordered", "tables", "grouped", "popcount", "compared", "nonzeros"})
+        if (device.is_cpu() ? kernel != "compared" || rows <= 1024
+                            : kernel != "compared" && (kernel != "ordered" || rows <= 128))
           expect_bits_of_repeated(made, kernel, Context(context));
     }
 }

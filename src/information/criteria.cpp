@@ -9,6 +9,8 @@
 
 #include <sheaf/names.hpp>
 
+#include "information/facts.hpp"
+
 namespace sheaf::information {
 namespace {
 
@@ -95,80 +97,69 @@ double by_weights(double, const Weights& w) { return w.beta + w.gamma; }
 /// I / H moves by at most 2 / H, and H(SJ,Y) is at least H(Y).
 double by_entropy(double class_entropy, const Weights&) { return class_entropy > 0 ? 2 / class_entropy : 2; }
 
+/// With a loop of its own for columns, so that nothing is called for each candidate.
+template <double (*OfPair)(const PairTerms&, const Weights&)>
+constexpr Part part() {
+  return {OfPair, [](const PairColumn& column, const Weights& weights, std::span<double> out) {
+            for (std::size_t k = 0; k < out.size(); ++k) out[k] = OfPair(column[k], weights);
+          }};
+}
+template <double (*OfOne)(double, double, std::int64_t)>
+constexpr Score score() {
+  return {OfOne, [](std::span<const FeatureFacts> features, std::span<const double> accumulated, std::int64_t selected,
+                    std::span<double> out) {
+            for (std::size_t k = 0; k < out.size(); ++k)
+              out[k] = OfOne(features[k].relevance, accumulated[k], selected);
+          }};
+}
+
+using A = Accumulation;
+
+/// A sum of parts, which is the score; the gain is its mean.
+Criterion summed(const CriterionInfo& info, Terms needs, Part part, decltype(Criterion::most) most,
+                 decltype(Criterion::sensitivity) sensitivity) {
+  return {info, needs, A::sum, 0, true, part, most, score<accumulated_alone>(), sensitivity};
+}
+/// Relevance and what others take from it.
+Criterion reduced(const CriterionInfo& info, Terms needs, Part part, decltype(Criterion::most) most, Score score,
+                  decltype(Criterion::sensitivity) sensitivity = one, decltype(Criterion::certain) certain = nullptr) {
+  return {info, needs, A::sum, lowest_number, false, part, most, score, sensitivity, certain};
+}
 /// I(X;Y) less beta times what X repeats, plus gamma times what it repeats within classes.
 Criterion weighted(const CriterionInfo& info, Terms needs) {
-  return {info, needs, Accumulation::sum, lowest_number, false, weighted_part, weighted_most, less_sum, by_weights};
+  return reduced(info, needs, part<weighted_part>(), weighted_most, score<less_sum>(), by_weights);
+}
+/// The smallest part: nothing is known of it beforehand.
+Criterion smallest(const CriterionInfo& info, Terms needs, Part part, Score score,
+                   decltype(Criterion::certain) certain) {
+  return {info, needs, A::minimum, -1, false, part, unbounded, score, one, certain};
 }
 
 const std::vector<Criterion>& rows() {
-  using A = Accumulation;
   static const std::vector<Criterion> table{
-      {{"jmi", "joint mutual information",
-        "sum over selected s of I(Xs,X;Y): relevant and complementary; a good first choice"},
-       joint_with_class,
-       A::sum,
-       0,
-       true,
-       joint_part,
-       joint_most,
-       accumulated_alone,
-       one},
-      {{"mrmr", "minimum redundancy, maximum relevance", "I(X;Y) less the mean of I(Xs;X)"},
-       between,
-       A::sum,
-       lowest_number,
-       false,
-       between_part,
-       between_least,
-       less_mean,
-       one},
-      {{"cmim", "conditional mutual information maximisation", "smallest of I(X;Y) and all I(X;Y|Xs)"},
-       relevance_beyond,
-       A::minimum,
-       -1,
-       false,
-       beyond_part,
-       unbounded,
-       smaller,
-       one,
-       beyond_certain},
-      {{"disr", "double input symmetrical relevance", "sum of I(Xs,X;Y) / H(Xs,X,Y): jmi, not drawn to many states"},
-       joint_with_class | joint_entropy,
-       A::sum,
-       0,
-       true,
-       ratio_part,
-       ratio_most,
-       accumulated_alone,
-       by_entropy},
-      {{"jmim", "joint mutual information maximisation", "smallest I(Xs,X;Y) over selected s"},
-       joint_with_class,
-       A::minimum,
-       -1,
-       false,
-       joint_part,
-       unbounded,
-       accumulated_alone,
-       one,
-       joint_certain},
-      {{"icap", "interaction capping", "I(X;Y) plus the sum of min(0, I(Xs;X|Y) - I(Xs;X))"},
-       between | between_in_class,
-       A::sum,
-       lowest_number,
-       false,
-       interaction_part,
-       interaction_most,
-       plus_sum,
-       two,
-       interaction_certain},
+      summed({"jmi", "joint mutual information",
+              "sum over selected s of I(Xs,X;Y): relevant and complementary; a good first choice"},
+             joint_with_class, part<joint_part>(), joint_most, one),
+      reduced({"mrmr", "minimum redundancy, maximum relevance", "I(X;Y) less the mean of I(Xs;X)"}, between,
+              part<between_part>(), between_least, score<less_mean>()),
+      smallest({"cmim", "conditional mutual information maximisation", "smallest of I(X;Y) and all I(X;Y|Xs)"},
+               relevance_beyond, part<beyond_part>(), score<smaller>(), beyond_certain),
+      summed({"disr", "double input symmetrical relevance",
+              "sum of I(Xs,X;Y) / H(Xs,X,Y): jmi, not drawn to many states"},
+             joint_with_class | joint_entropy, part<ratio_part>(), ratio_most, by_entropy),
+      smallest({"jmim", "joint mutual information maximisation", "smallest I(Xs,X;Y) over selected s"},
+               joint_with_class, part<joint_part>(), score<accumulated_alone>(), joint_certain),
+      reduced({"icap", "interaction capping", "I(X;Y) plus the sum of min(0, I(Xs;X|Y) - I(Xs;X))"},
+              between | between_in_class, part<interaction_part>(), interaction_most, score<plus_sum>(), two,
+              interaction_certain),
       {{"mim", "mutual information maximisation", "I(X;Y) alone: the fastest, blind to redundancy"},
        0,
        A::sum,
        -1,
        false,
-       nothing,
+       part<nothing>(),
        no_more,
-       relevance_alone,
+       score<relevance_alone>(),
        one},
       weighted({"mifs", "mutual information feature selection", "I(X;Y) - beta * sum of I(Xs;X)", true}, between),
       weighted({"cife", "conditional infomax feature extraction", "I(X;Y) - sum of I(Xs;X) + sum of I(Xs;X|Y)"},
@@ -182,9 +173,9 @@ const std::vector<Criterion>& rows() {
        A::latest,
        0,
        false,
-       beyond_part,
+       part<beyond_part>(),
        unbounded,
-       accumulated_alone,
+       score<accumulated_alone>(),
        one},
       {{"fcbf", "fast correlation-based filter",
         "by symmetrical uncertainty; drops what a better feature predicts better", false, false, true}},
@@ -200,7 +191,7 @@ const std::vector<Criterion>& rows() {
 
 const Criterion* greedy_criterion(std::string_view name) {
   for (const Criterion& row : rows())
-    if (row.info.name == name) return row.part != nullptr ? &row : nullptr;
+    if (row.info.name == name) return row.part.of_pair != nullptr ? &row : nullptr;
   return nullptr;
 }
 
@@ -210,6 +201,13 @@ Weights weights_of(const Criterion& criterion, const SelectionOptions& options) 
   const bool in_class = (criterion.needs & between_in_class) != 0;
   return {info.uses_beta ? options.beta : (redundancy ? 1.0 : 0.0),
           info.uses_gamma ? options.gamma : (in_class ? 1.0 : 0.0)};
+}
+
+bool mean_the_same(const Criterion& a, const Criterion& b, const SelectionOptions& options) {
+  const Weights of_a = weights_of(a, options);
+  const Weights of_b = weights_of(b, options);
+  return a.part.of_pair == b.part.of_pair && a.score.of_one == b.score.of_one && a.accumulation == b.accumulation &&
+         of_a.beta == of_b.beta && of_a.gamma == of_b.gamma;
 }
 
 }  // namespace sheaf::information

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <sheaf/selection.hpp>
@@ -54,19 +55,32 @@ enum class Accumulation : std::uint8_t {
   latest,   ///< of the merged states of all selected: counted anew each round
 };
 
+struct PairColumn;
+
+/// One selected feature's part in a candidate's score: of a pair, or of one candidate after another.
+struct Part {
+  double (*of_pair)(const PairTerms& terms, const Weights& weights) = nullptr;
+  void (*of_column)(const PairColumn& column, const Weights& weights, std::span<double> out) = nullptr;
+};
+
+/// The score from the accumulated parts of `selected` features: of a candidate, or of one after another.
+struct Score {
+  double (*of_one)(double relevance, double accumulated, std::int64_t selected) = nullptr;
+  void (*of_column)(std::span<const FeatureFacts> features, std::span<const double> accumulated, std::int64_t selected,
+                    std::span<double> out) = nullptr;
+};
+
 struct Criterion {
   CriterionInfo info;
   Terms needs = 0;
   Accumulation accumulation = Accumulation::sum;
   double lowest = 0;      ///< a score must be above it to be picked
   bool averaged = false;  ///< the gain is the score over the number selected
-  /// One selected feature's part in a candidate's score.
-  double (*part)(const PairTerms& terms, const Weights& weights) = nullptr;
+  Part part = {};
   /// The part that would raise the score most; from what is known before counting.
   double (*most)(const FeatureFacts& selected, const FeatureFacts& candidate, const TableFacts& table,
                  const Weights& weights) = nullptr;
-  /// The score from the accumulated parts of `selected` features.
-  double (*score)(double relevance, double accumulated, std::int64_t selected) = nullptr;
+  Score score = {};
   /// How far the score moves, at most, when every term moves by 1, for one selected feature.
   double (*sensitivity)(double class_entropy, const Weights& weights) = nullptr;
   /// What the part comes to, where that is certain although each term may be off by `error`; otherwise not a number.
@@ -79,5 +93,8 @@ const Criterion* greedy_criterion(std::string_view name);
 
 /// The weights the criterion works with: cife is betagamma with (1, 1), and so on.
 Weights weights_of(const Criterion& criterion, const SelectionOptions& options);
+
+/// Whether both score every candidate alike with these options.
+bool mean_the_same(const Criterion& a, const Criterion& b, const SelectionOptions& options);
 
 }  // namespace sheaf::information

@@ -61,6 +61,18 @@ bool comes_before(Combination combination, const EnsembleFeature& a, const Ensem
   return a.index < b.index;
 }
 
+/// Of the same resample, by a criterion that means the same with these options: betagamma may be cife, or mifs.
+const Selection* selected_already(const std::vector<EnsembleMember>& members, std::int64_t resample,
+                                  const SelectionOptions& options) {
+  const Criterion* wanted = greedy_criterion(options.criterion);
+  for (const EnsembleMember& member : members) {
+    const Criterion* other = greedy_criterion(member.selection.criterion);
+    if (member.resample == resample && wanted != nullptr && other != nullptr && mean_the_same(*wanted, *other, options))
+      return &member.selection;
+  }
+  return nullptr;
+}
+
 void combine(const SelectionOptions& options, Combination combination, const Facts& facts, Ensemble& result) {
   const auto members = static_cast<double>(result.members.size());
   for (const auto& [index, standing] : count_standings(result.members, options.count)) {
@@ -116,6 +128,7 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
   std::vector<std::vector<std::uint32_t>> resamples;
   for (std::int64_t b = 0; b < ensemble.resamples; ++b) resamples.push_back(draw_resample(context, target, b));
   const auto facts_of_resamples = find_facts_of_resamples(problem, resamples, context.threads());
+  const auto columns = std::make_shared<ColumnMemory>();
   std::map<Kernel, std::unique_ptr<Ops>> devices;  // not every criterion is best counted in the same way
   Ensemble result;
   for (std::int64_t b = resamples.empty() ? -1 : 0; b < std::ssize(resamples); ++b) {
@@ -126,12 +139,17 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
         result.members.push_back({b, select_numbers(run)});
         continue;
       }
+      if (const Selection* same = selected_already(result.members, b, run)) {
+        result.members.push_back({b, *same});
+        result.members.back().selection.criterion = run.criterion;
+        continue;
+      }
       const Kernel kernel = kernel_for(context, problem, run);
       auto& ops = devices[kernel];
       if (ops == nullptr) {
         ops = make_devices(context, problem, run, kernel);
         ops = share_resamples(std::move(ops), problem, resamples, most_shared_bytes);
-        if (runs.size() > 1) ops = share_counts(std::move(ops), problem, most_shared_bytes);
+        if (runs.size() > 1) ops = share_counts(std::move(ops), problem, most_shared_bytes, columns);
       }
       ops->choose_rows(problem.weights);
       result.members.push_back({b, select_with(context, problem, own, *ops, run)});

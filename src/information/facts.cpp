@@ -1,7 +1,9 @@
 #include "information/facts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <utility>
 
 #include "core/parallel.hpp"
 #include "information/columns.hpp"
@@ -121,6 +123,14 @@ class ResampleCounter {
   std::vector<std::uint32_t> counts_, own_;
 };
 
+/// What follows from the sums.
+void finish(const Facts& facts, double information, FeatureFacts& result) {
+  const std::int64_t all = facts.log(facts.log.total());
+  result.relevance = information / std::log(2.0);
+  result.entropy = facts.log.bits(all - result.sum);
+  result.joint_with_class = facts.log.bits(all - result.class_sum);
+}
+
 /// The sums of one feature from its counts: class outside, state inside, as FEAST adds.
 FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<const std::uint32_t> counts) {
   const std::size_t classes = facts.classes.counts.size();
@@ -133,16 +143,58 @@ FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<c
   for (std::size_t y = 0; y < classes; ++y)
     for (std::size_t x = 0; x < states; ++x) {
       const std::uint32_t c = counts[y * states + x];
-      if (c == 0) continue;
-      information += terms.with_class(c, own[x], facts.classes.counts[y], y);
+      information += terms.with_class_or_zero(c, own[x], facts.classes.counts[y], y);
       result.class_sum += facts.log(c);
     }
   for (const std::uint32_t c : own) result.sum += facts.log(c);
-  result.relevance = information / std::log(2.0);
-  result.entropy = facts.log.bits(facts.log(facts.log.total()) - result.sum);
-  result.joint_with_class = facts.log.bits(facts.log(facts.log.total()) - result.class_sum);
+  finish(facts, information, result);
   return result;
 }
+
+/// The same row by row, where rows are fewer than joint states: only states that occur are met.
+class RowFacts {
+ public:
+  explicit RowFacts(const Problem& problem) : classes_(static_cast<std::size_t>(problem.class_count)) {
+    for (std::size_t i = 0; i < problem.classes.size(); ++i)
+      classes_[static_cast<std::size_t>(problem.classes[i])].push_back(static_cast<std::uint32_t>(i));
+  }
+  static bool suits(const Problem& problem) {
+    return problem.rows() * 2 < std::int64_t{problem.most_states()} * problem.class_count;
+  }
+
+  /// `weights`: of each row; empty: once each.
+  FeatureFacts of(const Facts& facts, const TermTable& terms, std::span<const std::uint16_t> codes, std::size_t states,
+                  std::span<const std::uint32_t> weights) {
+    const auto weight_of = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
+    own_.assign(states, 0);
+    in_class_.resize(std::max(in_class_.size(), states), 0);
+    present_.resize(std::max(present_.size(), (states + 63) / 64), 0);
+    for (std::size_t i = 0; i < codes.size(); ++i) own_[codes[i]] += weight_of(i);
+    FeatureFacts result;
+    double information = 0;
+    for (std::size_t y = 0; y < classes_.size(); ++y) {
+      for (const std::uint32_t i : classes_[y]) {
+        in_class_[codes[i]] += weight_of(i);
+        present_[codes[i] / 64] |= std::uint64_t{1} << (codes[i] % 64);
+      }
+      for (std::size_t w = 0; w < present_.size(); ++w)
+        for (std::uint64_t bits = std::exchange(present_[w], 0); bits != 0; bits &= bits - 1) {
+          const std::size_t x = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+          const std::uint32_t c = std::exchange(in_class_[x], 0);
+          information += terms.with_class_or_zero(c, own_[x], facts.classes.counts[y], y);
+          result.class_sum += facts.log(c);
+        }
+    }
+    for (const std::uint32_t c : own_) result.sum += facts.log(c);
+    finish(facts, information, result);
+    return result;
+  }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> classes_;  ///< the rows of each
+  std::vector<std::uint32_t> own_, in_class_;
+  std::vector<std::uint64_t> present_;
+};
 
 /// All but what is counted of each feature.
 Facts begin_facts(const Problem& problem) {
@@ -151,6 +203,10 @@ Facts begin_facts(const Problem& problem) {
   facts.classes = find_class_facts(problem, facts.log);
   facts.features.resize(static_cast<std::size_t>(problem.table->features));
   return facts;
+}
+
+std::size_t states_of(const Problem& problem, std::int64_t j) {
+  return static_cast<std::size_t>(problem.table->states[static_cast<std::size_t>(j)]);
 }
 
 }  // namespace
@@ -173,6 +229,19 @@ std::vector<Facts> find_facts_of_resamples(const Problem& problem,
     facts.push_back(begin_facts(of_resample));
     terms.emplace_back(facts.back().log.total(), facts.back().classes.counts);
   }
+  if (RowFacts::suits(problem)) {
+    parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+      RowFacts rows(problem);
+      std::vector<std::uint16_t> codes;
+      for (std::int64_t j = range.begin; j < range.end; ++j) {
+        read_column(*problem.table, j, codes);
+        for (std::size_t r = 0; r < facts.size(); ++r)
+          facts[r].features[static_cast<std::size_t>(j)] =
+              rows.of(facts[r], terms[r], codes, states_of(problem, j), resamples[r]);
+      }
+    });
+    return facts;
+  }
   const std::vector<std::uint32_t> weights = interleave(resamples);
   parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
     ResampleCounter counter(problem, facts, weights);
@@ -189,6 +258,16 @@ Facts find_facts(const Problem& problem, int threads) {
   Facts facts = begin_facts(problem);
   const TermTable terms(facts.log.total(), facts.classes.counts);
   parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+    if (RowFacts::suits(problem)) {
+      RowFacts rows(problem);
+      std::vector<std::uint16_t> codes;
+      for (std::int64_t j = range.begin; j < range.end; ++j) {
+        read_column(*problem.table, j, codes);
+        facts.features[static_cast<std::size_t>(j)] =
+            rows.of(facts, terms, codes, states_of(problem, j), problem.weights);
+      }
+      return;
+    }
     ClassCounter counter(problem, facts.classes);
     for (std::int64_t j = range.begin; j < range.end; ++j)
       facts.features[static_cast<std::size_t>(j)] = from_counts(facts, terms, counter.count(j));
@@ -201,20 +280,6 @@ FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<cons
   ClassCounter counter(problem, facts.classes);
   const TermTable terms(facts.log.total(), facts.classes.counts);
   return from_counts(facts, terms, counter.count(codes, states));
-}
-
-PairTerms terms_of(const Facts& facts, const FeatureFacts& partner, const FeatureFacts& candidate,
-                   const JointSums& sums) {
-  const FixedLog& log = facts.log;
-  const std::int64_t all = log(log.total());
-  const std::int64_t y = facts.classes.sum;
-  PairTerms terms;
-  terms.between = log.bits(sums.pair - partner.sum - candidate.sum + all);
-  terms.joint_with_class = log.bits(sums.with_class - sums.pair - y + all);
-  terms.joint_entropy = log.bits(all - sums.with_class);
-  terms.between_in_class = log.bits(sums.with_class + y - partner.class_sum - candidate.class_sum);
-  terms.relevance_beyond = log.bits(sums.with_class + partner.sum - sums.pair - partner.class_sum);
-  return terms;
 }
 
 }  // namespace sheaf::information

@@ -15,12 +15,13 @@
 namespace sheaf::information {
 namespace {
 
-constexpr std::array<std::pair<Kernel, std::string_view>, 6> kernel_names{{{Kernel::automatic, "auto"},
+constexpr std::array<std::pair<Kernel, std::string_view>, 7> kernel_names{{{Kernel::automatic, "auto"},
                                                                            {Kernel::ordered, "ordered"},
                                                                            {Kernel::tables, "tables"},
                                                                            {Kernel::grouped, "grouped"},
                                                                            {Kernel::nonzeros, "nonzeros"},
-                                                                           {Kernel::popcount, "popcount"}}};
+                                                                           {Kernel::popcount, "popcount"},
+                                                                           {Kernel::compared, "compared"}}};
 
 /// Hands out pieces of a list of pairs. A member that is faster comes back sooner.
 class Team final : public Ops {
@@ -87,6 +88,10 @@ class Team final : public Ops {
 
 std::span<const double> Ops::column_terms(std::int32_t, Terms) {
   throw InternalError("columns were asked of a device that counts pairs");
+}
+
+std::span<const JointSums> Ops::column_sums(std::int32_t, bool) {
+  throw InternalError("columns of sums were asked of a device that counts pairs");
 }
 
 void Ops::set_resamples(std::span<const std::vector<std::uint32_t>>) {

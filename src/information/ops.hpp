@@ -54,6 +54,7 @@ enum class Kernel : std::uint8_t {
   grouped,   ///< counts within each joint state of partner and class: many states or classes
   nonzeros,  ///< sparse tables: only examples not in the common state
   popcount,  ///< one bit for each example and state, joined by AND: few states
+  compared,  ///< examples of one state of the partner with each other: few examples, many states; CPU only
 };
 std::string_view name_of(Kernel kernel);
 Kernel parse_kernel(std::string_view name);
@@ -85,6 +86,11 @@ class Ops {
   /// Of those that count in FEAST's order: whether joint_sums is there as well, and takes less.
   virtual bool screens() const { return false; }
 
+  /// Whether order-free sums of a partner with every feature cost less than choosing the pairs that matter.
+  virtual bool counts_sum_columns() const { return false; }
+  /// The sums of the partner and every feature. Valid until the next call.
+  virtual std::span<const JointSums> column_sums(std::int32_t partner, bool with_class);
+
   /// Whether sums of many resamples take one pass.
   virtual bool counts_resamples() const { return false; }
   /// The resamples that resampled_sums counts; each has as many examples as the table.
@@ -115,6 +121,7 @@ class TermColumns {
 enum class Demand : std::uint8_t {
   any,
   distinct_parts,   ///< parts that hardly ever tie, however few the examples: condred
+  screened,         ///< parts that rounding can seldom tell: counted quickly first, though in order
   merged_partners,  ///< partners will have as many states as examples: cmi
 };
 

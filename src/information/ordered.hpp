@@ -40,6 +40,11 @@ class TermTable {
     if (a < small) return by_class_[(y * small + joint) * small + a];
     return mutual_of(joint, a, b);
   }
+  /// The same, and 0 where joint is 0: whether a state occurs is as good as random, and a branch would cost more.
+  double with_class_or_zero(std::uint32_t joint, std::uint32_t a, std::uint32_t b, std::size_t y) const {
+    if (a < small) return by_class_[(y * small + joint) * small + a];
+    return joint > 0 ? mutual_of(joint, a, b) : 0;
+  }
   /// p log(p / pb).
   double conditional(std::uint32_t joint, std::uint32_t b) const {
     return b < small ? pairs_[joint * small + b] : conditional_of(joint, b);

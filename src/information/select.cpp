@@ -72,6 +72,7 @@ Demand demand_of(const SelectionOptions& options) {
   const Criterion* criterion = greedy_criterion(options.criterion);
   if (criterion == nullptr) return Demand::any;
   if (criterion->accumulation == Accumulation::latest) return Demand::merged_partners;
+  if (criterion->certain != nullptr) return Demand::screened;
   return criterion->needs == between_in_class ? Demand::distinct_parts : Demand::any;
 }
 
@@ -80,7 +81,7 @@ Demand demand_of(const SelectionOptions& options) {
 std::vector<double> pair_informations(const Facts& facts, Ops& ops, std::span<const std::int64_t> partners,
                                       std::span<const Pair> pairs) {
   std::vector<double> information(pairs.size());
-  if (ops.kernel() == Kernel::ordered) {
+  if (ops.kernel() == Kernel::ordered && !ops.screens()) {
     std::vector<PairTerms> terms(pairs.size());
     ops.ordered_terms(pairs, between, terms);
     for (std::size_t k = 0; k < pairs.size(); ++k) information[k] = terms[k].between;

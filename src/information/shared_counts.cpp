@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 namespace sheaf::information {
 namespace {
@@ -167,10 +168,77 @@ class SharedTerms final : public Remembering<TermsColumn> {
   }
 };
 
+/// Where whole columns are counted, single pairs are few and not worth remembering.
+class SharedColumns final : public Ops {
+ public:
+  SharedColumns(std::unique_ptr<Ops> ops, std::shared_ptr<ColumnMemory> memory)
+      : ops_(std::move(ops)), memory_(std::move(memory)) {}
+
+  Kernel kernel() const override { return ops_->kernel(); }
+  std::int64_t batch() const override { return ops_->batch(); }
+  bool screens() const override { return ops_->screens(); }
+  bool counts_sum_columns() const override { return true; }
+
+  void choose_rows(std::span<const std::uint32_t> weights) override {
+    memory_->choose_rows(weights);
+    partners_.clear();
+    ops_->choose_rows(weights);
+  }
+  std::int32_t add_partner(std::int32_t feature) override {
+    partners_.push_back(feature);
+    return ops_->add_partner(feature);
+  }
+  std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
+    partners_.push_back(-1);
+    return ops_->add_partner(codes, states);
+  }
+  void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
+    ops_->joint_sums(pairs, with_class, out);
+  }
+  void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
+    ops_->ordered_terms(pairs, terms, out);
+  }
+  std::span<const JointSums> column_sums(std::int32_t partner, bool with_class) override {
+    const std::int32_t feature = partners_[static_cast<std::size_t>(partner)];
+    if (const auto known = memory_->find(feature, with_class); !known.empty()) return known;
+    const auto counted = ops_->column_sums(partner, with_class);
+    if (feature >= 0) memory_->keep(feature, with_class, counted);
+    return counted;
+  }
+
+ private:
+  std::unique_ptr<Ops> ops_;
+  std::shared_ptr<ColumnMemory> memory_;
+  std::vector<std::int32_t> partners_;
+};
+
 }  // namespace
 
-std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes) {
+void ColumnMemory::choose_rows(std::span<const std::uint32_t> weights) {
+  if (std::equal(weights.begin(), weights.end(), weights_.begin(), weights_.end())) return;
+  weights_.assign(weights.begin(), weights.end());
+  columns_.clear();
+  bytes_ = 0;
+}
+
+std::span<const JointSums> ColumnMemory::find(std::int32_t feature, bool with_class) const {
+  const auto found = columns_.find(feature);
+  if (found == columns_.end() || (with_class && !found->second.with_class)) return {};
+  return found->second.sums;
+}
+
+void ColumnMemory::keep(std::int32_t feature, bool with_class, std::span<const JointSums> sums) {
+  const auto size = static_cast<std::int64_t>(sums.size_bytes());
+  const auto found = columns_.find(feature);
+  if (found == columns_.end() && bytes_ + size > most_bytes) return;
+  if (found == columns_.end()) bytes_ += size;
+  columns_[feature] = {{sums.begin(), sums.end()}, with_class};
+}
+
+std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes,
+                                  std::shared_ptr<ColumnMemory> columns) {
   if (ops->counts_columns()) return ops;
+  if (ops->counts_sum_columns()) return std::make_unique<SharedColumns>(std::move(ops), std::move(columns));
   if (ops->kernel() == Kernel::ordered) return std::make_unique<SharedTerms>(std::move(ops), problem, most_bytes);
   return std::make_unique<SharedSums>(std::move(ops), problem, most_bytes);
 }

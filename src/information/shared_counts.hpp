@@ -2,13 +2,40 @@
 // the next.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
 
 #include "information/ops.hpp"
 
 namespace sheaf::information {
 
-/// `ops` with a memory of sums or terms, of at most `most_bytes`; as it is where it counts whole columns.
-std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes);
+/// Columns of sums, the same whichever way they were counted: the ways of one ensemble share them. A column is kept
+/// where there is room when it is first counted; more than that would take longer to write than to count.
+class ColumnMemory {
+ public:
+  static constexpr std::int64_t most_bytes = std::int64_t{128} << 20;
+
+  /// Forgets what was counted with other weights.
+  void choose_rows(std::span<const std::uint32_t> weights);
+  /// Empty: not known.
+  std::span<const JointSums> find(std::int32_t feature, bool with_class) const;
+  void keep(std::int32_t feature, bool with_class, std::span<const JointSums> sums);
+
+ private:
+  struct Column {
+    std::vector<JointSums> sums;
+    bool with_class = false;
+  };
+  std::int64_t bytes_ = 0;
+  std::vector<std::uint32_t> weights_;
+  std::unordered_map<std::int32_t, Column> columns_;
+};
+
+/// `ops` with a memory of sums or terms, of at most `most_bytes`, or of columns where it counts those.
+std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes,
+                                  std::shared_ptr<ColumnMemory> columns);
 
 }  // namespace sheaf::information

@@ -51,16 +51,6 @@ SmallRows::SmallRows(const OrderedRows& rows) {
   }
 }
 
-SmallSums::SmallSums(const SmallRows& rows, const FixedLog& log) {
-  if (!rows.apply()) return;
-  constexpr std::uint32_t next = SmallRows::next;
-  const auto total = static_cast<std::uint32_t>(log.total());
-  terms_.resize(std::size_t{next} * next);
-  for (std::uint32_t second = 0; second <= total; ++second)
-    for (std::uint32_t first = 0; first + second <= total; ++first)
-      terms_[first + next * second] = {log(first + second), log(first) + log(second)};
-}
-
 SmallGroups::SmallGroups(std::span<const std::uint32_t> codes, std::int64_t states,
                          std::span<const std::uint32_t> weights)
     : of_row(codes.begin(), codes.end()), begins(static_cast<std::size_t>(states), 0) {
@@ -84,8 +74,8 @@ SmallGroups::SmallGroups(std::span<const std::uint32_t> codes, std::int64_t stat
 
 namespace {
 
-/// The states of a feature merged with the class, numbered in order of first appearance.
-void merge_with_class(std::span<const std::uint16_t> steps, const std::uint8_t* codes, std::uint8_t* merged) {
+/// The states of a feature merged with the class, numbered in order of first appearance; returns how many there are.
+std::size_t merge_with_class(std::span<const std::uint16_t> steps, const std::uint8_t* codes, std::uint8_t* merged) {
   std::uint16_t numbers[512] = {};
   std::uint16_t last = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -93,10 +83,12 @@ void merge_with_class(std::span<const std::uint16_t> steps, const std::uint8_t* 
     if (number == 0) number = ++last;
     merged[i] = static_cast<std::uint8_t>(number - 1);
   }
+  return last;
 }
 
-void find_groups(std::span<const std::uint16_t> steps, const std::uint8_t* codes, std::uint8_t* begins,
-                 std::uint8_t* count_at) {
+/// `codes` are less than `groups`.
+void find_groups(std::span<const std::uint16_t> steps, const std::uint8_t* codes, std::size_t groups,
+                 std::uint8_t* begins, std::uint8_t* count_at) {
   std::uint8_t rows[256] = {};
   std::uint8_t examples[256] = {};
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -105,7 +97,7 @@ void find_groups(std::span<const std::uint16_t> steps, const std::uint8_t* codes
   }
   std::uint8_t first[256];
   std::size_t place = 0;
-  for (std::size_t group = 0; group < 256; ++group) {
+  for (std::size_t group = 0; group < groups; ++group) {
     first[group] = static_cast<std::uint8_t>(place);
     for (std::uint8_t k = 0; k < rows[group]; ++k) count_at[place++] = examples[group];
   }
@@ -123,8 +115,10 @@ FeatureGroups::FeatureGroups(const SmallRows& rows, const std::uint8_t* codes, s
     std::uint8_t merged[256];
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       const std::size_t first = static_cast<std::size_t>(j) * rows_;
-      if (with_class) merge_with_class(rows.steps(), codes + first, merged);
-      find_groups(rows.steps(), with_class ? merged : codes + first, begins_.data() + first, count_at_.data() + first);
+      const std::uint8_t* own = codes + first;
+      const std::size_t groups = with_class ? merge_with_class(rows.steps(), own, merged)
+                                            : std::size_t{*std::max_element(own, own + rows_)} + 1;
+      find_groups(rows.steps(), with_class ? merged : own, groups, begins_.data() + first, count_at_.data() + first);
     }
   });
 }
@@ -308,23 +302,6 @@ void SmallCounter::add(const SmallRows& rows, Value (&sums)[together]) const {
     for (std::size_t k = 0; k < together; ++k) own[k] += terms[number(entries, k)];
   }
   for (std::size_t k = 0; k < together; ++k) sums[k] = own[k];
-}
-
-void SmallCounter::sums(const SmallRows& rows, const SmallSums& terms, const SmallPair (&pairs)[together],
-                        JointSums (&out)[together]) {
-  count(rows, pairs);
-  const JointSums* by_entry = terms.terms();
-  std::uint16_t* tables = tables_.data();
-  JointSums own[together] = {};
-  for (std::size_t i = 0; i < rows.steps().size(); ++i) {
-    const std::uint64_t cells = read(cells_[i]);
-    for (std::size_t k = 0; k < together; ++k) {
-      const JointSums& term = by_entry[std::exchange(tables[k * apart + number(cells, k)], std::uint16_t{0})];
-      own[k].pair += term.pair;
-      own[k].with_class += term.with_class;
-    }
-  }
-  std::copy(own, own + together, out);
 }
 
 void SmallCounter::joint(const SmallRows& rows, const SmallPair (&pairs)[together], bool with_entropy,

@@ -56,17 +56,6 @@ class SmallRows {
   std::vector<Both> both_[2];
 };
 
-/// Sums of c log2 c by entry: what a joint state adds to both.
-class SmallSums {
- public:
-  SmallSums() = default;
-  SmallSums(const SmallRows& rows, const FixedLog& log);
-  const JointSums* terms() const { return terms_.data(); }
-
- private:
-  std::vector<JointSums> terms_;
-};
-
 /// The groups of rows that a partner makes, alone or with the class, in FEAST's order.
 struct SmallGroups {
   SmallGroups() = default;
@@ -123,10 +112,6 @@ class SmallCounter {
 
   /// I(SJ;Y) and, where wanted, H(SJ,Y).
   void joint(const SmallRows& rows, const SmallPair (&pairs)[together], bool with_entropy, PairTerms (&out)[together]);
-
-  /// Order-free sums: rows take their joint states as they come.
-  void sums(const SmallRows& rows, const SmallSums& terms, const SmallPair (&pairs)[together],
-            JointSums (&out)[together]);
 
   /// I(J;Y|S). `sorted`: the rows by the candidate's states.
   double beyond(const SmallRows& rows, const SmallPair& pair, const std::uint8_t* sorted, const SmallGroups& alone,

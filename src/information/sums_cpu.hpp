@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "information/class_order.hpp"
 #include "information/ops.hpp"
 
 namespace sheaf::information::cpu {
@@ -109,6 +110,8 @@ struct Groups {
   std::vector<std::uint8_t> begins_state;  ///< whether the group is the first of its partner state
   std::int64_t left_out = 0;               ///< what states of one row add to each sum
 };
+Groups make_groups(const Problem& problem, const FixedLog& log, const ClassOrder& order,
+                   std::span<const std::uint32_t> codes, std::int64_t states);
 
 template <class Code>
 class GroupedSums {
@@ -167,6 +170,8 @@ struct SparseSide {
   std::int64_t sum = 0;
   std::int64_t class_sum = 0;
 };
+SparseSide make_sparse_side(const Problem& problem, const FixedLog& log, std::span<const std::uint32_t> codes,
+                            std::int64_t states);
 
 struct SparseColumn {
   std::span<const std::int32_t> examples;

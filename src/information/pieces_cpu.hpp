@@ -1,0 +1,39 @@
+// Pairs dealt to threads in pieces that are worth a thread's while, each thread with a worker of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include <omp.h>
+
+#include "core/parallel.hpp"
+
+namespace sheaf::information::cpu {
+
+/// work(first, end, worker) over 0 .. count; there are as many workers as threads.
+template <class Worker, class Work>
+void over_pieces(std::span<Worker> workers, std::size_t count, std::int64_t piece, std::int64_t steps_each,
+                 Work&& work) {
+  const auto all = static_cast<std::int64_t>(count);
+  const int team = team_for(static_cast<int>(workers.size()), all * steps_each);
+  parallel_for(team, (all + piece - 1) / piece, [&](std::int64_t p) {
+    Worker& worker = workers[static_cast<std::size_t>(omp_get_thread_num())];
+    work(static_cast<std::size_t>(p * piece), static_cast<std::size_t>(std::min(all, (p + 1) * piece)), worker);
+  });
+}
+
+/// Pairs of so many examples in one piece.
+inline std::int64_t piece_for(std::int64_t rows) {
+  return std::clamp<std::int64_t>((1 << 14) / std::max<std::int64_t>(rows, 1), 1, 64);
+}
+
+/// work(k, worker) for each of them.
+template <class Worker, class Work>
+void over_pairs(std::span<Worker> workers, std::size_t count, std::int64_t rows, Work&& work) {
+  over_pieces(workers, count, piece_for(rows), rows, [&](std::size_t begin, std::size_t end, Worker& worker) {
+    for (std::size_t k = begin; k < end; ++k) work(k, worker);
+  });
+}
+
+}  // namespace sheaf::information::cpu
