@@ -13,9 +13,7 @@ namespace sheaf::search {
 /// Logarithms to base 2.
 struct Coordinates {
   double cost = 0, gamma = 0;
-  bool operator<(const Coordinates& other) const {
-    return std::tie(cost, gamma) < std::tie(other.cost, other.gamma);
-  }
+  bool operator<(const Coordinates& other) const { return std::tie(cost, gamma) < std::tie(other.cost, other.gamma); }
   bool operator==(const Coordinates& other) const { return cost == other.cost && gamma == other.gamma; }
 };
 
