@@ -298,6 +298,8 @@ class ActiveTrainer {
     if (changed.empty()) return;
     Block<double> added(dataset_.rows(), static_cast<std::int32_t>(problems_.size()));
     add_decisions(context_, params_.kernel, dataset_, changed, changes, dataset_, added.view());
+    counts_.computed += static_cast<std::int64_t>(changed.size()) * dataset_.rows();
+    counts_.unshared += static_cast<std::int64_t>(changes.values.size()) * dataset_.rows();
     for (std::size_t t = 0; t < problems_.size(); ++t)
       if (moved_[t] != 0)
         for (std::int64_t i = 0; i < problems_[t].rows; ++i)
