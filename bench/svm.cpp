@@ -1,8 +1,8 @@
 // Kernel machines as sheaves: one training beside LIBSVM's on the same rows, a search beside its slowest model, and how
 // time grows.
 //
-//   bench_svm fit FILE --cost C --gamma G    time, ratio, objective, support vectors; accuracy on FILE.t where it
-//   exists bench_svm search FILE --gamma G          10 costs x 5 folds as one sheaf: time, and its ratio to the slowest
+//   bench_svm fit FILE --cost C --gamma G    time, ratio, objective, support vectors; accuracy on FILE.t if there is
+//   one bench_svm search FILE --gamma G          10 costs x 5 folds as one sheaf: time, and its ratio to the slowest
 //   model bench_svm growth                         time over rows and over tasks, on generated tables
 #include <cmath>
 #include <cstdio>
@@ -163,6 +163,7 @@ int run(int argc, char** argv) {
   const auto shared = [&](CLI::App* command) {
     command->add_option("--device", options.device, "cpu, cuda, cuda:N");
     command->add_option("--threads", options.threads, "CPU threads (0: all)");
+    command->add_option("--memory", options.memory, "for data and kernel rows, such as 2G (most of what is free)");
     command->add_option("--cost", options.cost, "C");
     command->add_option("--gamma", options.gamma, "of the RBF kernel");
     command->add_option("--tolerance", options.tolerance, "eps");

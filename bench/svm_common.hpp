@@ -15,6 +15,7 @@ namespace sheaf::bench {
 
 struct Options {
   std::string device = "cpu";
+  std::string memory;
   int threads = 0;
   double cost = 1, gamma = 1, tolerance = 1e-3, cache = 2000, divide = 1;
   bool rest = false, no_peer = false, unit = false;
@@ -28,6 +29,7 @@ inline Context make_context(const Options& options) {
   Context::Options inside;
   inside.device = parse_device(options.device);
   inside.threads = options.threads;
+  if (!options.memory.empty()) inside.memory = parse_bytes(options.memory);
   return Context(inside);
 }
 

@@ -42,6 +42,7 @@ struct Search {
       svm.common = options;
       return search_with_svm({command_line(), input, output, existing(), svm, reading}, common);
     }
+    if (!common.also().empty()) fail_usage("linear models are searched on one device; --model svm takes several");
     options = decided(options);
     SearchDirectory directory(output, existing());
     const auto context = common.context();
@@ -89,7 +90,7 @@ std::function<void()> declare(Arguments& arguments) {
                  [search](const std::string&) { search->options.linear.penalise_bias = false; }});
   declare_svm_search(arguments, search->svm);
   declare_reading(arguments, search->reading);
-  search->common.declare(arguments, {"device", "threads", "memory", "seed"});
+  search->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});
   return [search, &arguments] {
     check_svm_flags(arguments, search->kind == ModelKind::svm);
     search->run();

@@ -103,7 +103,9 @@ void search_with_svm(const SvmSearchRequest& request, Common& common) {
       say(fmt::format("{}: {} finished batches are taken over", request.output, directory.finished()));
     const auto dataset = read_dataset<T>(context, request.input, request.reading);
     warn(warnings_before(dataset, options.svm), common);
-    const auto result = search_svm(context, dataset, request.options, &directory.log());
+    auto wanted = request.options;
+    wanted.also = common.also();
+    const auto result = search_svm(context, dataset, wanted, &directory.log());
     directory.finish(result);
     warn(result.warnings, common);
     if (common.json())

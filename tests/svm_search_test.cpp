@@ -106,6 +106,22 @@ TEST(SvmSearch, BatchesDoNotChangeScores) {
     EXPECT_EQ(whole.scores(p, Metric::accuracy), cut.scores(p, Metric::accuracy)) << p;
 }
 
+/// Kernels go to whichever device is free; what comes out is the same.
+TEST(SvmSearch, SeveralDevicesGiveTheSame) {
+  const auto dataset = dataset_of<double>(make_table(140, 6, 3, 25), 6, false);
+  SvmSearchOptions options;
+  options.common.costs = {0.5, 4, 32};
+  options.gammas = {0.01, 0.03, 0.1, 0.3, 1, 3};
+  options.common.outer = 2;
+  const auto one = search_svm(Context(), dataset, options);
+  options.also = {Device::cpu(), Device::cpu()};
+  const auto three = search_svm(Context(), dataset, options);
+  EXPECT_EQ(search_csv(one), search_csv(three));
+  EXPECT_EQ(format_svm(one.model, SvmFormat::sheaf), format_svm(three.model, SvmFormat::sheaf));
+  EXPECT_EQ(one.counts.computed, three.counts.computed);
+  EXPECT_EQ(one.outer.size(), three.outer.size());
+}
+
 TEST(SvmSearch, TheBestIsChosenAndTrainedAgain) {
   const auto dataset = dataset_of<double>(make_table(150, 6, 3, 24), 6, false);
   SvmSearchOptions options;

@@ -26,6 +26,9 @@ struct SvmSearchOptions {
   std::vector<int> degrees;
   bool easy = false;        ///< LIBSVM's grid in place of costs and gammas
   std::int32_t refine = 3;  ///< automatic: how often the step of a factor of 16 is made its root
+  /// Devices that share the work with the context's: kernels have nothing in common, so each device takes the next one
+  /// when it is free.
+  std::vector<Device> also;
 };
 /// With everything that was left open decided. A score that does not suit the machine is a UsageError.
 SvmSearchOptions decided(SvmSearchOptions options);

@@ -8,6 +8,7 @@
 #include "kernel/ops.hpp"
 #include "kernel/small_cpu.hpp"
 #include "kernel/tiles_cpu.hpp"
+#include "kernel/whole_cpu.hpp"
 
 namespace sheaf::kernel {
 namespace {
@@ -87,6 +88,16 @@ class CpuOps final : public SvmOps {
     change.factors.assign(factors.begin(), factors.end());
     const std::int32_t tasks[] = {task};
     add_changes(tasks, {&change, 1});
+  }
+
+  std::int64_t solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps) override {
+    const auto units = cpu::whole_units(tasks_, tasks, table_);
+    parallel_for(threads_, static_cast<std::int64_t>(units.size()), [&](std::int64_t unit) {
+      cpu::solve_whole(kernel_, table_, units[static_cast<std::size_t>(unit)], most_steps);
+    });
+    std::int64_t values = 0;
+    for (const auto& unit : units) values += cpu::whole_values(unit);
+    return values;
   }
 
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
@@ -301,6 +312,11 @@ std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& d
     return std::make_unique<CpuOps<float>>(precomputed_table(dataset.x, order, threads), kernel, threads);
   if (float_suffices(dataset.x, kernel, threads))
     return std::make_unique<CpuOps<float>>(take_rows<float>(dataset.x, order, dense_share, threads), kernel, threads);
+  if (float_distances_suffice(dataset.x, kernel, threads)) {
+    auto table = take_rows<float>(dataset.x, order, dense_share, threads);
+    table.distances = !is_sparse(table.x);
+    if (table.distances) return std::make_unique<CpuOps<float>>(std::move(table), kernel, threads);
+  }
   return std::make_unique<CpuOps<double>>(take_rows<double>(dataset.x, order, dense_share, threads), kernel, threads);
 }
 

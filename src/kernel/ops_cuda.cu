@@ -135,6 +135,9 @@ class CudaOps final : public SvmOps {
     stream_.synchronize();
   }
 
+  /// A block a task solves them as fast in rounds.
+  std::int64_t solve_small(std::span<const std::int32_t>, std::int64_t) override { return 0; }
+
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
     const auto current = here();
     gpu::choose_sets<<<static_cast<unsigned>(tasks.size()), gpu::choose_threads, 0, stream_>>>(

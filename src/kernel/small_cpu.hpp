@@ -31,28 +31,27 @@ class SmallProblem {
     upper.assign(size, 0.0);
     rise_.assign(size, never);
     fall_.assign(size, never);
-    diagonal.assign(size, 0.0F);
+    diagonal.resize(size);
     if (tile.size() < size * size) tile.resize(size * size);  // rows of padding are never read
   }
   std::int64_t size() const { return size_; }
   std::int64_t second_group() const { return middle_; }
 
-  /// Steps until the violation is below the tolerance; returns their number.
+  /// Steps until the violation is below the tolerance, with f kept up to date; returns their number.
   std::int64_t solve(double tolerance, std::int64_t most_steps) {
     for (std::int64_t k = 0; k < size_; ++k) mark(k);
     std::int64_t steps = 0;
-    for (; steps < most_steps; ++steps) {
-      Pair best = choose(0, middle_);
+    for (Step last{0, tile.data(), tile.data()};; ++steps) {
+      Pair best = choose(last, 0, middle_);
       if (middle_ < size_) {
-        const Pair other = choose(middle_, size_);
+        const Pair other = choose(last, middle_, size_);
         const double violation = std::max(best.violation, other.violation);
         if (other.gain > best.gain) best = other;
         best.violation = violation;
       }
-      if (!(best.violation >= tolerance) || best.j < 0) break;
-      step(best);
+      if (!(best.violation >= tolerance) || best.j < 0 || steps == most_steps) return steps;
+      last = step(best);
     }
-    return steps;
   }
 
   std::vector<double> f, beta, lower, upper;  ///< the caller fills them, and the tile
@@ -64,7 +63,14 @@ class SmallProblem {
   struct Pair {
     std::int64_t i = -1, j = -1;
     double violation = never;  // of the group
-    float gain = -1;
+    double gain = -1;
+  };
+
+  /// What a pair does to f, which is added when f is next read.
+  struct Step {
+    double delta;
+    const float* row_i;
+    const float* row_j;
   };
 
   static std::int64_t padded(std::int64_t count) { return (count + width - 1) / width * width; }
@@ -85,6 +91,7 @@ class SmallProblem {
   static constexpr std::int64_t doubles = native_vector_bytes / 8;
   static constexpr std::int64_t floats = native_vector_bytes / 4;
   static constexpr int chains = width / static_cast<int>(doubles);  // independent ones hide each other's waits
+  static constexpr int float_chains = width / static_cast<int>(floats);
 
   template <class V, class E>
   static V load(const E* from) {
@@ -93,8 +100,18 @@ class SmallProblem {
     return value;
   }
 
-  /// The variable that most wants to rise, and of those that want to fall against it the one that gains most.
-  Pair choose(std::int64_t begin, std::int64_t end) const {
+  /// Where the mask is set the first, else the second; said in bits, as compilers make more of a comparison's choice
+  /// than the one instruction it needs.
+  template <class Mask, class V>
+  static V select(Mask mask, V first, V second) {
+    const auto a = reinterpret_cast<Mask>(first);
+    const auto b = reinterpret_cast<Mask>(second);
+    return reinterpret_cast<V>(((a ^ b) & mask) ^ b);
+  }
+
+  /// After the last step: the variable that most wants to rise, and of those that want to fall against it the one that
+  /// gains most.
+  Pair choose(const Step& last, std::int64_t begin, std::int64_t end) {
     Pair pair;
     Doubles top[chains];
     Doubles low[chains];
@@ -103,13 +120,20 @@ class SmallProblem {
     for (std::int64_t k = begin; k < end; k += width)
       for (int c = 0; c < chains; ++c) {
         const auto e = static_cast<std::size_t>(k + c * doubles);
+        if (c % 2 == 0) {
+          const WideDoubles apart = __builtin_convertvector(load<Floats>(last.row_i + e), WideDoubles) -
+                                    __builtin_convertvector(load<Floats>(last.row_j + e), WideDoubles);
+          const WideDoubles moved = load<WideDoubles>(&f[e]) + last.delta * apart;
+          std::memcpy(&f[e], &moved, sizeof moved);
+        }
         const auto gradient = load<Doubles>(&f[e]);
         const Doubles up = load<Doubles>(&rise_[e]) - gradient;
         const Doubles down = load<Doubles>(&fall_[e]) + gradient;
         const Longs higher = up > top[c];
-        at[c] = higher ? Longs{} + k : at[c];
-        top[c] = higher ? up : top[c];
-        low[c] = down > low[c] ? down : low[c];
+        const Longs lower_down = down > low[c];
+        at[c] = select(higher, Longs{} + k, at[c]);
+        top[c] = select(higher, up, top[c]);
+        low[c] = select(lower_down, down, low[c]);
       }
     double highest = never;
     double lowest = never;
@@ -127,30 +151,44 @@ class SmallProblem {
     return pair;
   }
 
+  /// Gains slope^2 / bend are compared as products: a division would take as long as all the rest. Slopes are relative
+  /// to the violation, so that nothing overflows.
   void choose_partner(std::int64_t begin, std::int64_t end, double highest, Pair& pair) const {
+    if (!(pair.violation > 0)) return;
     const float* row = tile.data() + pair.i * size_;
     const float curvature = diagonal[static_cast<std::size_t>(pair.i)];
-    Floats gains = {};
-    Ints at = {};
-    for (std::int64_t k = begin; k < end; k += floats) {
-      const auto e = static_cast<std::size_t>(k);
-      const auto slope =
-          __builtin_convertvector(load<WideDoubles>(&fall_[e]) + load<WideDoubles>(&f[e]) + highest, Floats);
-      const Floats bend = curvature + load<Floats>(&diagonal[e]) - 2 * load<Floats>(row + k);
-      const Floats positive = bend > 0 ? bend : Floats{} + static_cast<float>(smallest_curvature);
-      const Floats gain = slope > 0 ? slope * slope / positive : Floats{};
-      const Ints better = gain > gains;
-      at = better ? Ints{} + static_cast<std::int32_t>(k) : at;
-      gains = better ? gain : gains;
-    }
-    for (int l = 0; l < floats; ++l)
-      if (gains[l] > 0 && gains[l] > pair.gain) {
-        pair.gain = gains[l];
-        pair.j = at[l] + l;
+    const auto scale = static_cast<float>(1 / pair.violation);
+    Floats gains[float_chains] = {};
+    Floats bends[float_chains];
+    Ints at[float_chains] = {};
+    for (int c = 0; c < float_chains; ++c) bends[c] = Floats{} + 1.0F;
+    for (std::int64_t k = begin; k < end; k += width)
+      for (int c = 0; c < float_chains; ++c) {
+        const auto e = static_cast<std::size_t>(k + c * floats);
+        const auto slope =
+            __builtin_convertvector(load<WideDoubles>(&fall_[e]) + load<WideDoubles>(&f[e]) + highest, Floats) * scale;
+        const Floats bend = curvature + load<Floats>(&diagonal[e]) - 2 * load<Floats>(row + e);
+        const Ints curved = bend > 0;
+        const Ints falls = slope > 0;
+        const Floats positive = select(curved, bend, Floats{} + static_cast<float>(smallest_curvature));
+        const Floats gain = select(falls, slope * slope, Floats{});
+        const Ints better = gain * bends[c] > gains[c] * positive;
+        at[c] = select(better, Ints{} + static_cast<std::int32_t>(k), at[c]);
+        gains[c] = select(better, gain, gains[c]);
+        bends[c] = select(better, positive, bends[c]);
       }
+    for (int c = 0; c < float_chains; ++c)
+      for (int l = 0; l < floats; ++l) {
+        const double gain = static_cast<double>(gains[c][l]) / static_cast<double>(bends[c][l]);
+        if (gains[c][l] > 0 && gain > pair.gain) {
+          pair.gain = gain;
+          pair.j = at[c][l] + c * floats + l;
+        }
+      }
+    pair.gain *= pair.violation * pair.violation;
   }
 
-  void step(const Pair& pair) {
+  Step step(const Pair& pair) {
     const auto i = static_cast<std::size_t>(pair.i);
     const auto j = static_cast<std::size_t>(pair.j);
     const float* row_i = tile.data() + pair.i * size_;
@@ -165,8 +203,7 @@ class SmallProblem {
     beta[j] = delta == room_j ? lower[j] : beta[j] - delta;
     mark(pair.i);
     mark(pair.j);
-    for (std::int64_t k = 0; k < size_; ++k)
-      f[static_cast<std::size_t>(k)] += delta * (static_cast<double>(row_i[k]) - static_cast<double>(row_j[k]));
+    return {delta, row_i, row_j};
   }
 
   std::int64_t middle_ = 0, size_ = 0;

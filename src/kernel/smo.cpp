@@ -1,16 +1,7 @@
-// Sequential minimal optimisation over working sets, for all tasks of a sheaf at once. The problem is stated in
-// problem.hpp. Each round (Joachims 1999; paper 001, algorithms 3 and 4; Wen et al. 2018):
-//
-//   1. every task names the variables it works on next: what it worked on last and is free, and the worst violators;
-//   2. kernel rows of the union of all these that are not at hand are computed by one product and kept for all tasks;
-//   3. every task is solved on its variables alone, by pairs chosen to second order (Fan, Chen, Lin 2005);
-//   4. every g = K beta is brought up to date, for rows that take no part too: those are decision values of held-out
-//      rows.
-//
-// A task is done where its violation m - M (Keerthi et al. 2001) is below the tolerance. There is no shrinking: rows
-// are shared, so none can be cut short for one task.
+// Training of sheaves: all rows at once where memory holds their kernel rows (rounds.hpp), the rows that matter most
+// in turns where it does not (active.hpp).
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 #include <string>
 
 #include <sheaf/error.hpp>
@@ -18,8 +9,9 @@
 #include <sheaf/svm.hpp>
 
 #include "core/parallel.hpp"
-#include "kernel/cache.hpp"
+#include "kernel/active.hpp"
 #include "kernel/ops.hpp"
+#include "kernel/rounds.hpp"
 
 namespace sheaf {
 namespace kernel {
@@ -28,197 +20,37 @@ namespace {
 /// However little memory there is: a working set needs room for a few pairs.
 constexpr std::int64_t fewest_slots = 64;
 
+/// Turns over fewer rows than this would be many.
+constexpr std::int64_t fewest_active = 4096;
+
 /// How many slots for kernel rows the memory holds beside `other` bytes.
 std::int64_t slots_for(const Context& context, std::int64_t rows, std::int64_t other) {
   const std::int64_t room = std::max<std::int64_t>(0, context.memory() - other);
   return std::min(rows, room / (rows * std::int64_t{sizeof(float)}));
 }
 
-class Trainer {
+/// Makes the machines of solved tasks.
+class Results {
  public:
-  Trainer(const Context& context, const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order, SvmOps& ops,
-          std::int64_t slots)
-      : context_(context),
-        sheaf_(sheaf),
-        params_(params),
-        order_(order),
-        ops_(ops),
-        parts_(order.parts()),
-        cache_(sheaf.examples, slots, parts_.size()) {
-    all_parts_.resize(parts_.size());
-    std::iota(all_parts_.begin(), all_parts_.end(), 0);
-    size_ = static_cast<std::int32_t>(std::min<std::int64_t>(ops.working_set_size(), slots));
-    fits_.tasks.resize(sheaf.tasks.size());
-    if (params.decisions)
-      fits_.decisions = Block<double>(sheaf.examples, static_cast<std::int32_t>(sheaf.tasks.size()));
+  Results(const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order)
+      : sheaf_(sheaf), params_(params), order_(order) {
+    fits.tasks.resize(sheaf.tasks.size());
+    if (params.decisions) fits.decisions = Block<double>(sheaf.examples, static_cast<std::int32_t>(sheaf.tasks.size()));
   }
 
-  /// Tasks first .. first + count - 1 together.
-  void train(std::int32_t first, std::int32_t count, Stage& stage) {
-    problems_.resize(index(count));
-    parallel_for(context_.threads(), count, [&](std::int64_t t) {
-      problems_[static_cast<std::size_t>(t)] = make_task_problem(sheaf_, order_, first + static_cast<std::int32_t>(t));
-      problems_[static_cast<std::size_t>(t)].tolerance = params_.tolerance;
+  /// The problems of tasks first .. first + count - 1.
+  std::vector<TaskProblem> problems(std::int32_t first, std::int32_t count, int threads) const {
+    std::vector<TaskProblem> result(static_cast<std::size_t>(count));
+    parallel_for(threads, count, [&](std::int64_t t) {
+      result[static_cast<std::size_t>(t)] = make_task_problem(sheaf_, order_, first + static_cast<std::int32_t>(t));
+      result[static_cast<std::size_t>(t)].tolerance = params_.tolerance;
     });
-    ops_.load_tasks(problems_);
-    ends_.assign(index(count), {});
-    asked_.assign(index(count), {});
-    sets_.resize(index(count));
-    std::vector<std::int32_t> active(index(count));
-    std::iota(active.begin(), active.end(), 0);
-    for (const std::int32_t task : active) start(task);
-    while (!active.empty()) {
-      const auto before = active.size();
-      round(active);
-      stage.advance(static_cast<std::int64_t>(before - active.size()));
-    }
-    finish(first, count);
+    return result;
   }
 
-  SvmFits take() { return std::move(fits_); }
-
- private:
-  struct End {
-    double violation = 0;
-    std::int64_t iterations = 0;
-    std::int32_t rounds = 0;
-    bool converged = false;
-  };
-
-  /// g of a task that does not start at 0.
-  void start(std::int32_t task) {
-    const TaskProblem& problem = problems_[index(task)];
-    std::vector<std::int32_t> positions;
-    std::vector<double> factors;
-    for (std::int64_t i = 0; i < problem.rows; ++i) {
-      double factor = 0;
-      for (int side = 0; side < problem.sides; ++side)
-        factor += problem.start[static_cast<std::size_t>(side * problem.rows + i)];
-      if (factor == 0) continue;
-      positions.push_back(static_cast<std::int32_t>(problem.position(i)));
-      factors.push_back(factor);
-    }
-    const auto most = static_cast<std::size_t>(std::min<std::int64_t>(cache_.slots(), 4096));
-    for (std::size_t first = 0; first < positions.size(); first += most) {
-      const std::size_t count = std::min(most, positions.size() - first);
-      const auto chunk = std::span(positions).subspan(first, count);
-      WorkingSet set;
-      set.positions.assign(chunk.begin(), chunk.end());
-      const std::int32_t tasks[] = {task};
-      bring(tasks, {&set, 1});
-      ops_.add_rows(task, set.slots, std::span(factors).subspan(first, count));
-    }
-  }
-
-  void round(std::vector<std::int32_t>& active) {
-    ops_.choose(active, size_, std::span(sets_).first(active.size()));
-    std::size_t going = 0;  // tasks and sets of those that go on move to the front
-    for (std::size_t k = 0; k < active.size(); ++k) {
-      End& end = ends_[index(active[k])];
-      end.violation = sets_[k].violation;
-      end.iterations += sets_[k].steps;
-      const bool stuck = end.rounds > 0 && sets_[k].steps == 0;  // no step is large enough to change a number
-      end.converged = sets_[k].variables.empty();
-      if (end.converged || stuck || end.iterations >= most_iterations(active[k])) continue;
-      ++end.rounds;
-      active[going] = active[k];
-      std::swap(sets_[going++], sets_[k]);
-    }
-    active.resize(going);
-    for (std::size_t first = 0; first < going;) {
-      const auto sets = std::span(sets_).subspan(first, going - first);
-      const std::size_t count = fitting(sets);
-      const auto tasks = std::span<const std::int32_t>(active).subspan(first, count);
-      bring(tasks, sets.first(count));
-      ops_.improve(tasks, sets.first(count));
-      first += count;
-    }
-  }
-
-  /// How many of the first sets have their rows in the cache together.
-  std::size_t fitting(std::span<const WorkingSet> sets) {
-    if (cache_.slots() >= sheaf_.examples) return sets.size();
-    seen_in_.resize(static_cast<std::size_t>(sheaf_.examples), 0);
-    ++fitting_calls_;
-    std::int64_t rows = 0;
-    std::size_t count = 0;
-    for (const WorkingSet& set : sets) {
-      for (const std::int32_t position : set.positions) {
-        rows += seen_in_[index(position)] != fitting_calls_ ? 1 : 0;
-        seen_in_[index(position)] = fitting_calls_;
-      }
-      if (rows > cache_.slots()) break;
-      ++count;
-    }
-    require(count > 0, "the kernel rows of one working set do not fit");
-    return count;
-  }
-
-  /// Gives the sets' rows slots; what tasks need of them and is missing is computed together.
-  void bring(std::span<const std::int32_t> tasks, std::span<WorkingSet> sets) {
-    std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> missing(parts_.size());  // slot and position
-    for (std::size_t k = 0; k < tasks.size(); ++k) {
-      count_asked(tasks[k], sets[k].positions);
-      sets[k].slots.clear();
-      for (const std::int32_t position : sets[k].positions) {
-        const std::int32_t slot = cache_.take(position);
-        sets[k].slots.push_back(slot);
-        for (const std::int32_t part : needed_parts(tasks[k]))
-          if (part >= 0 && cache_.must_compute(slot, index(part))) missing[index(part)].emplace_back(slot, position);
-      }
-    }
-    for (std::size_t part = 0; part < parts_.size(); ++part) compute(missing[part], parts_[part]);
-  }
-
-  /// Tasks over all rows need every part.
-  std::span<const std::int32_t> needed_parts(std::int32_t task) {
-    if (problems_[index(task)].rows < sheaf_.examples || parts_.size() == 1) return problems_[index(task)].parts;
-    return all_parts_;
-  }
-
-  void compute(const std::vector<std::pair<std::int32_t, std::int32_t>>& missing, Range against) {
-    if (missing.empty() || against.begin == against.end) return;
-    std::vector<std::int32_t> positions;
-    std::vector<std::int32_t> slots;
-    for (const auto& [slot, position] : missing) {
-      slots.push_back(slot);
-      positions.push_back(position);
-    }
-    ops_.compute_rows(positions, slots, against);
-    fits_.counts.computed += static_cast<std::int64_t>(missing.size()) * (against.end - against.begin);
-  }
-
-  void count_asked(std::int32_t task, std::span<const std::int32_t> positions) {
-    std::vector<std::uint8_t>& asked = asked_[index(task)];
-    asked.resize(static_cast<std::size_t>(sheaf_.examples));
-    for (const std::int32_t position : positions) {
-      if (asked[index(position)] != 0) continue;
-      asked[index(position)] = 1;
-      fits_.counts.unshared += problems_[index(task)].rows;
-    }
-  }
-
-  void finish(std::int32_t first, std::int32_t count) {
-    std::vector<double> beta;
-    std::vector<double> g;
-    ops_.fetch(beta, g);
-    std::vector<std::pair<std::int64_t, std::int64_t>> places(index(count));  // of variables and rows
-    for (std::size_t t = 1; t < places.size(); ++t)
-      places[t] = {places[t - 1].first + problems_[t - 1].variables(), places[t - 1].second + problems_[t - 1].rows};
-    parallel_for(context_.threads(), count, [&](std::int64_t number) {
-      const auto t = static_cast<std::size_t>(number);
-      const auto variables = static_cast<std::size_t>(problems_[t].variables());
-      const auto rows = static_cast<std::size_t>(problems_[t].rows);
-      keep_fit(first + static_cast<std::int32_t>(number), t,
-               std::span<const double>(beta).subspan(static_cast<std::size_t>(places[t].first), variables),
-               std::span<const double>(g).subspan(static_cast<std::size_t>(places[t].second), rows));
-    });
-  }
-
-  void keep_fit(std::int32_t task, std::size_t loaded, std::span<const double> beta, std::span<const double> g) {
-    const TaskProblem& problem = problems_[loaded];
+  void keep(std::int32_t task, const TaskProblem& problem, std::span<const double> beta, std::span<const double> g,
+            const Rounds::End& end) {
     SvmFit fit = make_fit(sheaf_, order_, problem, beta, g);
-    const End& end = ends_[loaded];
     fit.violation = end.violation;
     fit.iterations = end.iterations;
     fit.rounds = end.rounds;
@@ -226,36 +58,41 @@ class Trainer {
     if (params_.decisions) {
       const double scale = sheaf_.kind == SvmKind::nu_svc && fit.margin > 0 ? 1 / fit.margin : 1;
       for (std::int64_t i = 0; i < problem.rows; ++i)
-        fits_.decisions(order_.rows[static_cast<std::size_t>(problem.position(i))], task) =
+        fits.decisions(order_.rows[static_cast<std::size_t>(problem.position(i))], task) =
             g[static_cast<std::size_t>(i)] * scale - fit.machine.rho;
     }
-    fits_.tasks[index(task)] = std::move(fit);
+    fits.tasks[static_cast<std::size_t>(task)] = std::move(fit);
   }
 
-  std::int64_t most_iterations(std::int32_t task) const {
-    if (params_.max_iterations > 0) return params_.max_iterations;
-    return std::max<std::int64_t>(10'000'000, 100 * problems_[index(task)].variables());
-  }
+  SvmFits fits;
 
-  static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-  const Context& context_;
+ private:
   const SvmSheaf& sheaf_;
   const SvmParams& params_;
   const RowOrder& order_;
-  SvmOps& ops_;
-  std::vector<Range> parts_;
-  RowCache cache_;
-  std::vector<std::int32_t> all_parts_;
-  std::int32_t size_ = 0;
-  std::vector<TaskProblem> problems_;
-  std::vector<End> ends_;
-  std::vector<std::vector<std::uint8_t>> asked_;
-  std::vector<WorkingSet> sets_;
-  std::vector<std::int64_t> seen_in_;  // the call of fitting() that last met a row
-  std::int64_t fitting_calls_ = 0;
-  SvmFits fits_;
 };
+
+/// Tasks first .. first + count - 1, all rows at once.
+void train_some(const Context& context, std::int32_t first, std::int32_t count, SvmOps& ops, Rounds& rounds,
+                std::int64_t max_iterations, Results& results, Stage& stage) {
+  const auto problems = results.problems(first, count, context.threads());
+  rounds.solve(problems, false, max_iterations, stage);
+  std::vector<double> beta;
+  std::vector<double> g;
+  ops.fetch(beta, g);
+  std::vector<std::pair<std::int64_t, std::int64_t>> places(problems.size());  // of variables and rows
+  for (std::size_t t = 1; t < places.size(); ++t)
+    places[t] = {places[t - 1].first + problems[t - 1].variables(), places[t - 1].second + problems[t - 1].rows};
+  parallel_for(context.threads(), count, [&](std::int64_t number) {
+    const auto t = static_cast<std::size_t>(number);
+    results.keep(first + static_cast<std::int32_t>(number), problems[t],
+                 std::span<const double>(beta).subspan(static_cast<std::size_t>(places[t].first),
+                                                       static_cast<std::size_t>(problems[t].variables())),
+                 std::span<const double>(g).subspan(static_cast<std::size_t>(places[t].second),
+                                                    static_cast<std::size_t>(problems[t].rows)),
+                 rounds.ends()[t]);
+  });
+}
 
 /// Tasks first .. first + the result - 1 whose variables take at most `room` bytes; at least one.
 std::int32_t tasks_that_fit(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t first, std::int64_t per_variable,
@@ -271,28 +108,61 @@ std::int32_t tasks_that_fit(const SvmSheaf& sheaf, const RowOrder& order, std::i
   return count;
 }
 
+/// How many rows to train on in turns, where memory does not hold the kernel rows of all beside `other` bytes; 0: none,
+/// kernel rows come and go instead. An eighth of all rows takes half as many turns again as a quarter, each a third as
+/// long.
+std::int64_t active_rows(const Context& context, const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order,
+                         std::int64_t other) {
+  if (!context.device().is_cpu()) return 0;  // not yet measured on a GPU
+  if (!order.classes.empty() || params.kernel.type == KernelType::precomputed) return 0;
+  const auto room = static_cast<double>(std::max<std::int64_t>(0, context.memory() - other));
+  const auto fitting = static_cast<std::int64_t>(std::sqrt(room / sizeof(float)));
+  const std::int64_t wanted = std::max(fewest_active, sheaf.examples / 8);
+  return fitting < std::max(fewest_active, sheaf.examples / 32) ? 0 : std::min({fitting, wanted, sheaf.examples});
+}
+
+template <class T>
+void train_active(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params,
+                  std::int64_t most_rows, Results& results) {
+  const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
+  const auto problems = results.problems(0, tasks, context.threads());
+  auto solved = solve_active(context, dataset, params, problems, most_rows, results.fits.counts);
+  parallel_for(context.threads(), tasks, [&](std::int64_t number) {
+    const auto t = static_cast<std::size_t>(number);
+    results.keep(static_cast<std::int32_t>(number), problems[t], solved[t].beta, solved[t].g, solved[t].end);
+  });
+}
+
 template <class T>
 SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params) {
   check_sheaf(sheaf, dataset.rows(), dataset.features(), params);
   const RowOrder order = order_rows(sheaf);
-  const auto ops = make_ops(context, dataset, order.rows, params.kernel);
+  Results results(sheaf, params, order);
+  auto ops = make_ops(context, dataset, order.rows, params.kernel);
   std::int64_t variables = 0;
   for (std::size_t t = 0; t < sheaf.tasks.size(); ++t)
     variables += count_variables(sheaf, order, static_cast<std::int32_t>(t));
   const std::int64_t room = std::min(context.memory() / 4, variables * ops->bytes_per_variable());
   const std::int64_t slots =
       std::max(slots_for(context, sheaf.examples, ops->data_bytes() + room), std::min(sheaf.examples, fewest_slots));
-  Trainer trainer(context, sheaf, params, order, *ops, slots);
+  const std::int64_t active = active_rows(context, sheaf, params, order, ops->data_bytes() + room);
+  if (slots < sheaf.examples && active > 0) {
+    ops.reset();
+    train_active(context, dataset, sheaf, params, active, results);
+    return std::move(results.fits);
+  }
+  Rounds rounds(*ops, order.parts(), sheaf.examples, slots);
   const std::string name = slots < sheaf.examples
                                ? fmt::format("training, with memory for {} of {} kernel rows", slots, sheaf.examples)
                                : "training";
   Stage stage(context.progress(), name, static_cast<std::int64_t>(sheaf.tasks.size()));
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, ops->bytes_per_variable(), room);
-    trainer.train(first, count, stage);
+    train_some(context, first, count, *ops, rounds, params.max_iterations, results, stage);
     first += count;
   }
-  SvmFits fits = trainer.take();
+  results.fits.counts = rounds.counts();
+  SvmFits fits = std::move(results.fits);
   if (params.decisions && !order.classes.empty()) {  // most rows take part in few tasks
     std::vector<SvmMachine> machines;
     for (const SvmFit& fit : fits.tasks) machines.push_back(fit.machine);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <type_traits>
 
 #include "core/parallel.hpp"
 
@@ -88,30 +89,51 @@ Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, doub
   return table;
 }
 
+namespace {
+
+struct Size {
+  double largest = 0;  ///< squared norm of a row
+  bool whole = true;   ///< all entries are integers
+};
+
 template <class T>
-bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads) {
-  if (kernel.type == KernelType::precomputed) return true;
-  if (kernel.type != KernelType::rbf) return false;
-  double largest = 0;
-  bool whole = true;
+Size size_of(const Matrix<T>& x, int threads) {
+  Size size;
   std::mutex mutex;
   parallel_ranges(threads, rows(x), 1024, [&](Range range) {
-    double largest_here = 0;
-    bool whole_here = true;
+    Size here;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       double norm = 0;
       for_entries(x, i, [&](std::int64_t, T value) {
         norm += static_cast<double>(value) * static_cast<double>(value);
-        whole_here = whole_here && value == std::trunc(value);
+        here.whole = here.whole && value == std::trunc(value);
       });
-      largest_here = std::max(largest_here, norm);
+      here.largest = std::max(here.largest, norm);
     }
     const std::lock_guard lock(mutex);
-    largest = std::max(largest, largest_here);
-    whole = whole && whole_here;
+    size.largest = std::max(size.largest, here.largest);
+    size.whole = size.whole && here.whole;
   });
+  return size;
+}
+
+}  // namespace
+
+template <class T>
+bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads) {
+  if (kernel.type == KernelType::precomputed) return true;
+  if (kernel.type != KernelType::rbf) return false;
+  const Size size = size_of(x, threads);
   constexpr double harmless = 16;  // gamma |x|^2 of which float loses about 1e-6
-  return kernel.gamma * largest <= harmless || (whole && largest < (1 << 22));
+  return kernel.gamma * size.largest <= harmless || (size.whole && size.largest < (1 << 22));
+}
+
+template <class T>
+bool float_distances_suffice(const Matrix<T>& x, const KernelParams& kernel, int threads) {
+  if (kernel.type != KernelType::rbf) return false;
+  // Rounding x to float moves t = gamma |x - y|^2 by 1.2e-7 sqrt(t gamma) |x|: about 1e-6, as above.
+  constexpr double harmless = 256;
+  return std::is_same_v<T, float> || kernel.gamma * size_of(x, threads).largest <= harmless;
 }
 
 template <class T>
@@ -124,7 +146,7 @@ Table<float> precomputed_table(const Matrix<T>& x, std::span<const std::int32_t>
       for (std::int64_t j = 0; j < n; ++j)
         to.values[i * n + j] = from.values[i * from.columns + order[static_cast<std::size_t>(j)]];
   });
-  return {std::move(to), {}};
+  return {std::move(to), {}, false};
 }
 
 #define SHEAF_TABLE(A, T) \
@@ -136,6 +158,8 @@ SHEAF_TABLE(double, double)
 #undef SHEAF_TABLE
 template bool float_suffices(const Matrix<float>&, const KernelParams&, int);
 template bool float_suffices(const Matrix<double>&, const KernelParams&, int);
+template bool float_distances_suffice(const Matrix<float>&, const KernelParams&, int);
+template bool float_distances_suffice(const Matrix<double>&, const KernelParams&, int);
 template Table<float> precomputed_table(const Matrix<float>&, std::span<const std::int32_t>, int);
 template Table<float> precomputed_table(const Matrix<double>&, std::span<const std::int32_t>, int);
 

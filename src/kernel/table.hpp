@@ -14,6 +14,7 @@ template <class A>
 struct Table {
   Matrix<A> x;
   Array<A> norms;
+  bool distances = false;  ///< |x - y|^2 is summed itself, not |x|^2 + |y|^2 - 2 x'y
 };
 
 /// Stored entries above this share make rows dense.
@@ -27,6 +28,10 @@ Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, doub
 /// below the tolerances in use, or be none at all, as with integers. Other kernels are summed in double.
 template <class T>
 bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads);
+
+/// Whether |x - y|^2 may be summed in float, feature by feature: nothing cancels but what rounding x to float loses.
+template <class T>
+bool float_distances_suffice(const Matrix<T>& x, const KernelParams& kernel, int threads);
 
 /// A precomputed kernel with rows and columns in the given order: dense, without norms.
 template <class T>

@@ -74,6 +74,34 @@ void dense_dots(const DenseMatrix<A>& x, std::int64_t first, std::int64_t count,
   }
 }
 
+template <class A, int Width>
+void add_square(Lanes<A, Width>& sum, const Lanes<A, Width>& from, A value) {
+  for (int u = 0; u < Lanes<A, Width>::units; ++u) {
+    const auto apart = from.unit[u] - value;
+    sum.unit[u] += apart * apart;
+  }
+}
+
+/// tile[i][lane] = |row first + i - lane|^2.
+template <class A>
+void dense_distances(const DenseMatrix<A>& x, std::int64_t first, std::int64_t count, const A* w, A* tile) {
+  using Lane = Lanes<A, lanes<A>>;
+  constexpr int together = 2;
+  const std::int64_t p = x.columns;
+  for (std::int64_t i = 0; i < count; i += together) {
+    const A* row = x.values.data() + (first + i) * p;
+    const A* other = i + 1 < count ? row + p : row;
+    Lane sums[together] = {Lane::zero(), Lane::zero()};
+    for (std::int64_t j = 0; j < p; ++j) {
+      const Lane factors = Lane::load(w + j * lanes<A>);
+      add_square(sums[0], factors, row[j]);
+      add_square(sums[1], factors, other[j]);
+    }
+    sums[0].store(tile + i * lanes<A>);
+    if (i + 1 < count) sums[1].store(tile + (i + 1) * lanes<A>);
+  }
+}
+
 template <class A>
 void sparse_dots(const SparseMatrix<A>& x, std::int64_t first, std::int64_t count, const A* w, A* tile) {
   using Lane = Lanes<A, lanes<A>>;
@@ -134,18 +162,10 @@ inline Floats exp_of_negative(Floats x) {
   return vanishes ? Floats{} : scaled;
 }
 
-/// The exponential is left to vectors, which compilers do not make of it.
-template <class A>
-void apply(const Rbf<A>& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
-           const A* tile, float* values) {
+/// e to the given powers, which are at most 0: left to vectors, which compilers do not make of it.
+inline void exponentiate(float* values, std::int64_t count) {
   constexpr std::int64_t step = vector_bytes / static_cast<std::int64_t>(sizeof(float));
-  static_assert(lanes<A> % step == 0);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const A norm = table.norms[first + i];
-    for (int r = 0; r < lanes<A>; ++r)
-      values[i * lanes<A> + r] = kernel.argument(tile[i * lanes<A> + r], norm, lane_norms[r]);
-  }
-  for (std::int64_t e = 0; e < count * lanes<A>; e += step) {
+  for (std::int64_t e = 0; e < count; e += step) {
     Floats x;
     std::memcpy(&x, values + e, sizeof x);
     x = exp_of_negative(x);
@@ -153,11 +173,29 @@ void apply(const Rbf<A>& kernel, const Table<A>& table, std::int64_t first, std:
   }
 }
 
+template <class A>
+void apply(const Rbf<A>& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
+           const A* tile, float* values) {
+  static_assert(lanes<A> * sizeof(float) % vector_bytes == 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const A norm = table.norms[first + i];
+    for (int r = 0; r < lanes<A>; ++r)
+      values[i * lanes<A> + r] = kernel.argument(tile[i * lanes<A> + r], norm, lane_norms[r]);
+  }
+  exponentiate(values, count * lanes<A>);
+}
+
 /// Kernel values of rows first .. first + count - 1 and the lanes: values[i][lane].
 template <class A>
 void kernel_tile(const KernelParams& params, const Table<A>& table, std::int64_t first, std::int64_t count,
                  const LaneRows<A>& rows, float* values) {
   alignas(64) A tile[tile_rows * lanes<A>];
+  if (table.distances) {
+    dense_distances(std::get<DenseMatrix<A>>(table.x), first, count, rows.values(), tile);
+    for (std::int64_t e = 0; e < count * lanes<A>; ++e)
+      values[e] = static_cast<float>(-params.gamma) * static_cast<float>(tile[e]);
+    return exponentiate(values, count * lanes<A>);
+  }
   dots(table, first, count, rows.values(), tile);
   with_kernel<A>(params, [&](auto kernel) { apply(kernel, table, first, count, rows.norms(), tile, values); });
 }

@@ -71,8 +71,11 @@ std::vector<ModelScores> SvmGrid<T>::train(const Context& context, double gamma,
   const bool pairs = sides_.size() > 1 && options.multi_class == MultiClass::one_vs_one;
   params.decisions = !pairs;
   const auto fits = train_sheaf(context, dataset_, sheaf.finish(), params);
-  counts_.computed += fits.counts.computed;
-  counts_.unshared += fits.counts.unshared;
+  {
+    const std::lock_guard lock(mutex_);
+    counts_.computed += fits.counts.computed;
+    counts_.unshared += fits.counts.unshared;
+  }
 
   std::vector<ModelScores> result(models.size());
   for (std::size_t s = 0; s < splits.tests.size(); ++s) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,7 @@ class SvmGrid {
   std::int32_t machines() const { return static_cast<std::int32_t>(sides_.size()); }
   const KernelCounts& counts() const { return counts_; }
 
+  /// May be called by several threads, each with its own device.
   std::vector<ModelScores> train(const Context& context, double gamma, int degree, const SplitRows& splits,
                                  std::span<const GridModel> models);
 
@@ -46,6 +48,7 @@ class SvmGrid {
   const SvmOptions& options_;
   std::vector<kernel::Sides> sides_;
   std::int32_t positive_ = -1;
+  std::mutex mutex_;
   KernelCounts counts_;
 };
 

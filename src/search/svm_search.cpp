@@ -1,8 +1,12 @@
 #include <sheaf/svm_search.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
 #include <map>
+#include <mutex>
+#include <thread>
 #include <tuple>
 
 #include <sheaf/error.hpp>
@@ -69,8 +73,18 @@ class SvmSearch {
   std::vector<Wanted> grid_points();
   std::vector<Wanted> explore(bool first);
   void evaluate(const std::vector<Wanted>& wanted);
-  void evaluate_kernel(const std::vector<Wanted>& wanted);
-  std::vector<ModelScores> batch(double gamma, int degree, const std::vector<GridModel>& models);
+  /// What is wanted of one kernel: models in batches, the first of which has number `first`.
+  struct KernelWork {
+    std::vector<std::pair<GridModel, Wanted>> models;
+    std::vector<ModelScores> scores;
+    std::int32_t first = 0;
+  };
+  std::vector<KernelWork> share_out(const std::vector<Wanted>& wanted);
+  std::size_t together() const;
+  void train_kernel(const Context& context, KernelWork& work);
+  void train_kernels(std::vector<KernelWork>& work);
+  std::vector<ModelScores> batch(const Context& context, std::int32_t number, const SvmPoint& kernel,
+                                 const std::vector<GridModel>& models);
   SplitRows rows_of(std::vector<GridModel>& models) const;
   Summarised summary(std::size_t level, std::size_t point) const;
   std::vector<std::size_t> tried(std::size_t level) const;
@@ -92,6 +106,7 @@ class SvmSearch {
   std::vector<SvmPoint> points_;  // in the order of their discovery
   BatchPlan batches_;
   std::int32_t next_batch_ = 0;
+  std::mutex log_mutex_;
   std::vector<std::string> warnings_;
 };
 
@@ -154,31 +169,76 @@ std::vector<typename SvmSearch<T>::Wanted> SvmSearch<T>::explore(bool first) {
 /// Kernel by kernel: all that is wanted of one shares its values.
 template <class T>
 void SvmSearch<T>::evaluate(const std::vector<Wanted>& wanted) {
-  std::map<std::pair<int, double>, std::vector<Wanted>> kernels;
-  for (const auto& one : wanted) kernels[{points_[one.point].degree, points_[one.point].gamma}].push_back(one);
+  auto work = share_out(wanted);
   const auto tasks = static_cast<std::int64_t>(wanted.size()) * plan_.splits() * grid_.machines();
   const Stage stage(context_.progress(), "searching", tasks);
-  for (const auto& [kernel, some] : kernels) evaluate_kernel(some);
+  train_kernels(work);
+  for (auto& kernel : work)
+    for (std::size_t m = 0; m < kernel.models.size(); ++m) {
+      const auto& [model, one] = kernel.models[m];
+      warn(model.split, points_[one.point], kernel.scores[m]);
+      states_[one.level].models[one.point].push_back(std::move(kernel.scores[m]));
+    }
 }
 
 template <class T>
-void SvmSearch<T>::evaluate_kernel(const std::vector<Wanted>& wanted) {
-  std::vector<std::pair<GridModel, Wanted>> models;
-  for (const auto& one : wanted)
+std::size_t SvmSearch<T>::together() const {
+  return static_cast<std::size_t>(std::max(1, batches_.tasks / std::max(grid_.machines(), 1)));
+}
+
+/// Batches are numbered here, so that they are the same whichever device trains them.
+template <class T>
+std::vector<typename SvmSearch<T>::KernelWork> SvmSearch<T>::share_out(const std::vector<Wanted>& wanted) {
+  std::map<std::pair<int, double>, KernelWork> kernels;
+  for (const auto& one : wanted) {
+    const auto& point = points_[one.point];
+    auto& models = kernels[{point.degree, point.gamma}].models;
     for (std::int32_t s = 0; s < plan_.splits(); ++s)
-      models.push_back({{static_cast<std::int32_t>(one.level) * plan_.splits() + s, points_[one.point].cost}, one});
-  const auto together = static_cast<std::size_t>(std::max(1, batches_.tasks / std::max(grid_.machines(), 1)));
-  for (std::size_t begin = 0; begin < models.size(); begin += together) {
-    const std::size_t end = std::min(models.size(), begin + together);
-    std::vector<GridModel> some;
-    for (std::size_t m = begin; m < end; ++m) some.push_back(models[m].first);
-    const auto& point = points_[wanted.front().point];
-    auto found = batch(point.gamma, point.degree, some);
-    for (std::size_t m = begin; m < end; ++m) {
-      const auto& one = models[m].second;
-      warn(models[m].first.split, points_[one.point], found[m - begin]);
-      states_[one.level].models[one.point].push_back(std::move(found[m - begin]));
+      models.push_back({{static_cast<std::int32_t>(one.level) * plan_.splits() + s, point.cost}, one});
+  }
+  std::vector<KernelWork> work;
+  for (auto& [kernel, some] : kernels) {
+    some.first = next_batch_;
+    next_batch_ += static_cast<std::int32_t>((some.models.size() + together() - 1) / together());
+    work.push_back(std::move(some));
+  }
+  return work;
+}
+
+/// Each device takes the next kernel when it is free.
+template <class T>
+void SvmSearch<T>::train_kernels(std::vector<KernelWork>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr error;
+  const auto run = [&](Device device, std::int64_t memory) {
+    try {
+      InnerProgress inner(context_.progress());
+      const Context context({device, context_.threads(), memory, context_.seed(), &inner});
+      for (std::size_t k = next++; k < work.size(); k = next++) train_kernel(context, work[k]);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      next = work.size();
+      if (!error) error = std::current_exception();
     }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (const Device device : options_.also) others.emplace_back(run, device, 0);
+    run(context_.device(), batches_.memory);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+template <class T>
+void SvmSearch<T>::train_kernel(const Context& context, KernelWork& work) {
+  auto number = work.first;
+  for (std::size_t begin = 0; begin < work.models.size(); begin += together()) {
+    const std::size_t end = std::min(work.models.size(), begin + together());
+    std::vector<GridModel> some;
+    for (std::size_t m = begin; m < end; ++m) some.push_back(work.models[m].first);
+    for (auto& scores : batch(context, number++, points_[work.models.front().second.point], some))
+      work.scores.push_back(std::move(scores));
   }
 }
 
@@ -199,20 +259,23 @@ SplitRows SvmSearch<T>::rows_of(std::vector<GridModel>& models) const {
 }
 
 template <class T>
-std::vector<ModelScores> SvmSearch<T>::batch(double gamma, int degree, const std::vector<GridModel>& models) {
-  const auto number = next_batch_++;
-  if (log_ != nullptr)
+std::vector<ModelScores> SvmSearch<T>::batch(const Context& context, std::int32_t number, const SvmPoint& kernel,
+                                             const std::vector<GridModel>& models) {
+  if (log_ != nullptr) {
+    const std::lock_guard lock(log_mutex_);
     if (const auto* known = log_->recall(number)) {
       if (known->size() != models.size()) fail("the journal was written by another version of the program");
       context_.progress().advance(static_cast<std::int64_t>(models.size()) * grid_.machines());
       return *known;
     }
+  }
   auto some = models;
   const auto rows = rows_of(some);
-  InnerProgress inner(context_.progress());
-  const Context context({context_.device(), context_.threads(), batches_.memory, context_.seed(), &inner});
-  auto scores = grid_.train(context, gamma, degree, rows, some);
-  if (log_ != nullptr) log_->keep(number, scores);
+  auto scores = grid_.train(context, kernel.gamma, kernel.degree, rows, some);
+  if (log_ != nullptr) {
+    const std::lock_guard lock(log_mutex_);
+    log_->keep(number, scores);
+  }
   return scores;
 }
 
@@ -268,7 +331,9 @@ void SvmSearch<T>::judge_outer(SvmSearchResult& result) {
     const auto chosen = choose_level(level, order).chosen;
     const auto point = points_[order[chosen]];
     const auto split = plan_.inner_splits() + static_cast<std::int32_t>(level) - 1;
-    auto scores = batch(point.gamma, point.degree, {{split, point.cost}});
+    InnerProgress inner(context_.progress());
+    const Context context({context_.device(), context_.threads(), batches_.memory, context_.seed(), &inner});
+    auto scores = batch(context, next_batch_++, point, {{split, point.cost}});
     warn(split, point, scores.front());
     result.outer.push_back({point, summary(level, order[chosen]), std::move(scores.front())});
   }
