@@ -101,6 +101,7 @@ class CpuOps final : public Ops {
       });
     } else {
       std::vector<Pair> pairs;
+      pairs.reserve(column_.size());
       for (std::int32_t j = 0; j < features; ++j) pairs.push_back({number, j});
       joint_sums(pairs, with_class, column_);
     }
