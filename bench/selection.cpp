@@ -214,8 +214,9 @@ void bench_resamples(const Context& context, const SelectionShape& shape, std::i
   std::printf(
       "%-24s %lld resamples %9.3f s  one selection %9.3f s  %6.2f of one each (processor %.3f s, %.3f s, %.2f), "
       "stability %.3f\n",
-      shape.name.c_str(), static_cast<long long>(resamples), together.wall, alone.wall, together.wall / alone.wall / each,
-      together.processor, alone.processor, together.processor / alone.processor / each, got.stability);
+      shape.name.c_str(), static_cast<long long>(resamples), together.wall, alone.wall,
+      together.wall / alone.wall / each, together.processor, alone.processor,
+      together.processor / alone.processor / each, got.stability);
   std::fflush(stdout);
 }
 

@@ -76,8 +76,8 @@ Context context_of(Device device, int threads) {
 /// The kernels a table of this shape allows on the device.
 std::vector<Kernel> kernels_for(const Problem& problem, bool sparse, Device device) {
   std::vector<Kernel> kernels;
-  for (const Kernel kernel : {Kernel::ordered, Kernel::tables, Kernel::grouped, Kernel::nonzeros, Kernel::popcount,
-                              Kernel::compared}) {
+  for (const Kernel kernel :
+       {Kernel::ordered, Kernel::tables, Kernel::grouped, Kernel::nonzeros, Kernel::popcount, Kernel::compared}) {
     if (kernel == Kernel::nonzeros && !sparse) continue;
     try {
       kernels.push_back(choose_kernel(problem, kernel, device.is_cuda(), Demand::any));

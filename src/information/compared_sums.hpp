@@ -4,8 +4,8 @@
 //
 // Examples join their joint states one after another. One that finds a weight of W there and brings w moves the sum of
 // c log2 c by what joining makes of it, f(W + w) - f(W) - f(w); most find nothing. What was found is added up in bytes
-// beside the candidates, as if it were times a weight of 1, and multiplied at the end; larger weights are rare, and what
-// they add otherwise is counted apart.
+// beside the candidates, as if it were times a weight of 1, and multiplied at the end; larger weights are rare, and
+// what they add otherwise is counted apart.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace sheaf::information::cpu {
 /// States side by side: those of one example for `lanes` features, then the next example's.
 class ComparedTable {
  public:
-  static constexpr std::int64_t lanes = 2 * native_vector_bytes;
+  static constexpr std::int64_t lanes = std::int64_t{2} * native_vector_bytes;
   static constexpr std::int64_t most_examples = 1024;  ///< beyond, tables are quicker
   static constexpr std::int32_t most_states = 256;
 
@@ -54,9 +54,9 @@ struct ComparedSide {
     std::uint32_t weight;
     std::size_t end;
   };
-  std::vector<std::uint32_t> rows;     ///< where each example's states begin in a block, by state and class
-  std::vector<std::uint8_t> weights;   ///< of each example in `rows`; empty: once each
-  std::vector<Step> steps;             ///< by weight
+  std::vector<std::uint32_t> rows;    ///< where each example's states begin in a block, by state and class
+  std::vector<std::uint8_t> weights;  ///< of each example in `rows`; empty: once each
+  std::vector<Step> steps;            ///< by weight
   std::vector<Part> parts;
   std::int64_t alone = 0;  ///< either sum when no two examples share a joint state
   bool applies = false;    ///< false: a state of too many examples

@@ -144,9 +144,9 @@ const std::vector<Criterion>& rows() {
               part<between_part>(), between_least, score<less_mean>()),
       smallest({"cmim", "conditional mutual information maximisation", "smallest of I(X;Y) and all I(X;Y|Xs)"},
                relevance_beyond, part<beyond_part>(), score<smaller>(), beyond_certain),
-      summed({"disr", "double input symmetrical relevance",
-              "sum of I(Xs,X;Y) / H(Xs,X,Y): jmi, not drawn to many states"},
-             joint_with_class | joint_entropy, part<ratio_part>(), ratio_most, by_entropy),
+      summed(
+          {"disr", "double input symmetrical relevance", "sum of I(Xs,X;Y) / H(Xs,X,Y): jmi, not drawn to many states"},
+          joint_with_class | joint_entropy, part<ratio_part>(), ratio_most, by_entropy),
       smallest({"jmim", "joint mutual information maximisation", "smallest I(Xs,X;Y) over selected s"},
                joint_with_class, part<joint_part>(), score<accumulated_alone>(), joint_certain),
       reduced({"icap", "interaction capping", "I(X;Y) plus the sum of min(0, I(Xs;X|Y) - I(Xs;X))"},

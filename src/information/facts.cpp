@@ -139,14 +139,21 @@ FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<c
   for (std::size_t y = 0; y < classes; ++y)
     for (std::size_t x = 0; x < states; ++x) own[x] += counts[y * states + x];
   FeatureFacts result;
+  std::vector<std::uint32_t> occurring(states);
+  std::size_t next = 0;
+  for (std::size_t x = 0; x < states; ++x) {  // without a branch that could not be foreseen
+    occurring[next] = static_cast<std::uint32_t>(x);
+    next += own[x] > 0 ? 1 : 0;
+    result.sum += facts.log(own[x]);
+  }
+  occurring.resize(next);
   double information = 0;
   for (std::size_t y = 0; y < classes; ++y)
-    for (std::size_t x = 0; x < states; ++x) {
+    for (const std::uint32_t x : occurring) {
       const std::uint32_t c = counts[y * states + x];
       information += terms.with_class_or_zero(c, own[x], facts.classes.counts[y], y);
       result.class_sum += facts.log(c);
     }
-  for (const std::uint32_t c : own) result.sum += facts.log(c);
   finish(facts, information, result);
   return result;
 }

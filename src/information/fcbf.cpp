@@ -5,6 +5,7 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/parallel.hpp"
 #include "information/columns.hpp"
 #include "information/greedy.hpp"
 
@@ -41,24 +42,54 @@ class CorrelationFilter {
 
  private:
   void find_uncertainties(const Problem& problem) {
-    const auto all = static_cast<double>(facts_.log.total());
-    const auto entropy = [all](std::span<const std::uint32_t> counts) {
+    const std::vector<double> terms = entropy_terms(facts_.log.total());
+    const auto entropy = [&](std::span<const std::uint32_t> counts) {
       double sum = 0;
-      for (const std::uint32_t c : counts)
-        if (c > 0) sum -= c / all * std::log(c / all);
+      for (const std::uint32_t c : counts) sum -= terms[c];
       return sum / std::log(2.0);
     };
     const double of_class = entropy(facts_.classes.counts);
-    std::vector<std::uint32_t> column;
-    for (std::int64_t j = 0; j < problem.table->features; ++j) {
-      const auto s = static_cast<std::size_t>(j);
-      read_column(*problem.table, j, column);
-      std::vector<std::uint32_t> counts(static_cast<std::size_t>(problem.table->states[s]), 0);
-      for (std::size_t i = 0; i < column.size(); ++i)
-        counts[column[i]] += problem.weights.empty() ? 1 : problem.weights[i];
-      entropies_.push_back(entropy(counts));
-      uncertainties_.push_back(uncertainty(facts_.features[s].relevance, entropies_[s], of_class));
+    entropies_.resize(facts_.features.size());
+    uncertainties_.resize(facts_.features.size());
+    parallel_ranges(context_.threads(), std::ssize(entropies_), 64, [&](Range range) {
+      std::vector<std::uint32_t> column, counts;
+      for (std::int64_t j = range.begin; j < range.end; ++j) {
+        const auto s = static_cast<std::size_t>(j);
+        count_states(problem, j, column, counts);
+        entropies_[s] = entropy(counts);
+        uncertainties_[s] = uncertainty(facts_.features[s].relevance, entropies_[s], of_class);
+      }
+    });
+  }
+
+  /// p log p of every count, 0 for none.
+  static std::vector<double> entropy_terms(std::int64_t total) {
+    const auto all = static_cast<double>(total);
+    std::vector<double> terms(static_cast<std::size_t>(total) + 1, 0.0);
+    for (std::size_t c = 1; c < terms.size(); ++c) {
+      const double p = static_cast<double>(c) / all;
+      terms[c] = p * std::log(p);
     }
+    return terms;
+  }
+
+  /// `column` is scratch memory.
+  void count_states(const Problem& problem, std::int64_t j, std::vector<std::uint32_t>& column,
+                    std::vector<std::uint32_t>& counts) const {
+    const auto weight_of = [&](std::size_t i) { return problem.weights.empty() ? 1 : problem.weights[i]; };
+    counts.assign(static_cast<std::size_t>(problem.table->states[static_cast<std::size_t>(j)]), 0);
+    if (const SparseCodes* sparse = sparse_codes(*problem.table)) {
+      std::uint32_t& common = counts[sparse->common[j]];
+      common = static_cast<std::uint32_t>(facts_.log.total());
+      for (std::int64_t e = sparse->offsets[j]; e < sparse->offsets[j + 1]; ++e) {
+        const std::uint32_t weight = weight_of(static_cast<std::size_t>(sparse->examples[e]));
+        common -= weight;
+        counts[sparse->codes[e]] += weight;
+      }
+      return;
+    }
+    read_column(*problem.table, j, column);
+    for (std::size_t i = 0; i < column.size(); ++i) counts[column[i]] += weight_of(i);
   }
 
   static double uncertainty(double information, double entropy_a, double entropy_b) {

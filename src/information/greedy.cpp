@@ -1,10 +1,10 @@
 // Forward selection: pick the candidate of the highest score, add it to S, repeat. Brown et al. 2012 give the scores;
 // FEAST the order of all additions.
 //
-// Two things differ from the published loop, and neither changes a pick. (1) Candidates that cannot win are not counted,
-// where finding them takes less than counting them. (2) Where FEAST's order is not the quickest, parts are counted in
-// any order, with a bound on how far that is from FEAST's rounding, and only candidates closer to the best than the
-// bound are counted once more in FEAST's order.
+// Two things differ from the published loop, and neither changes a pick. (1) Candidates that cannot win are not
+// counted, where finding them takes less than counting them. (2) Where FEAST's order is not the quickest, parts are
+// counted in any order, with a bound on how far that is from FEAST's rounding, and only candidates closer to the best
+// than the bound are counted once more in FEAST's order.
 #include "information/greedy.hpp"
 
 #include <algorithm>
@@ -82,8 +82,8 @@ class Greedy {
     const auto picked = result.selected.size();
     const double lowest = state_.criterion.lowest;
     if (best.feature < 0 || (!state_.selected.empty() && !(best.score > lowest))) {
-      result.notes.push_back(fmt::format("stopped after {} of {}: no remaining feature scores above {}", picked,
-                                         options().count, lowest));
+      result.notes.push_back(
+          fmt::format("stopped after {} of {}: no remaining feature scores above {}", picked, options().count, lowest));
       return true;
     }
     if (gain(best) >= options().min_gain) return false;

@@ -18,9 +18,9 @@ constexpr std::int64_t most_plane_states = 16;
 
 /// What one pair takes, in nanoseconds of one core; on a GPU in any unit.
 struct Rates {
-  double ordered_row, small_ordered_row;          ///< in FEAST's order; the second by SmallCounter
-  double table_row, table_cell;                   ///< a cell is met once for each class
-  double plane_vector, plane_cell;                ///< a vector of 128 examples for each joint state; a cell as above
+  double ordered_row, small_ordered_row;  ///< in FEAST's order; the second by SmallCounter
+  double table_row, table_cell;           ///< a cell is met once for each class
+  double plane_vector, plane_cell;        ///< a vector of 128 examples for each joint state; a cell as above
   double grouped_row;
   double nonzero;
   double compared_row, comparison;  ///< the second for each two examples in one state of the partner

@@ -96,10 +96,12 @@ class CpuOps final : public Ops {
     if (partner.compared.applies) {
       parallel_ranges(threads(), (features + lanes - 1) / lanes, 16, [&](Range range) {
         for (std::int64_t block = range.begin; block < range.end; ++block)
-          cpu::compare_block(log_, partner.compared, compared_.block(block), with_class, column_.data() + block * lanes);
+          cpu::compare_block(log_, partner.compared, compared_.block(block), with_class,
+                             column_.data() + block * lanes);
       });
     } else {
       std::vector<Pair> pairs;
+      pairs.reserve(column_.size());
       for (std::int32_t j = 0; j < features; ++j) pairs.push_back({number, j});
       joint_sums(pairs, with_class, column_);
     }
