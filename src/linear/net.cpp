@@ -128,15 +128,16 @@ std::vector<double> NetRun<T>::largest_alphas() {
   for (std::int32_t p = 0; p < paths; ++p) stretches_.push_back({p, {}, -1, -1});
   for (std::int32_t first = 0; first < paths; first += most_lanes()) {
     begin(first, std::min(paths, first + most_lanes()));
-    take_gradients();
     std::vector<NetLane> lanes;
     for (const auto& course : courses_) {
       const auto p = static_cast<std::size_t>(stretch_of(course).path);
       const auto& path = sheaf_.paths[p];
       lanes.push_back(
-          {path.rows, path.target, std::max(path.l1_ratio, smallest_l1_ratio), 0, nulls_[p].total, nulls_[p].center});
+          {path.rows, path.target, std::max(path.l1_ratio, smallest_l1_ratio), 0, nulls_[p].total, nulls_[p].center,
+           course.id});
     }
     ops_->choose_lanes(lanes);
+    take_gradients();
     sums_.assign(courses_.size(), {});
     ops_->judge(blocks(), {}, sums_);
     for (const auto& sums : sums_) result.push_back(sums.ratio);
@@ -170,6 +171,7 @@ void NetRun<T>::begin(std::int32_t first, std::int32_t last) {
     if (stretch.from >= 0) course = held_[static_cast<std::size_t>(stretch.from)];
     course.stretch = s;
     course.at = 0;
+    course.id = begun_++;
     course.finished = false;
     advance(course);
     course.at = 0;
@@ -225,8 +227,7 @@ void NetRun<T>::begin_from_held() {
 
 template <class T>
 void NetRun<T>::take_gradients() {
-  linear_->multiply_transposed(std::as_const(u_).view(), g_.view());
-  linear_->synchronize();
+  ops_->take_gradients(*linear_, blocks());
 }
 
 template <class T>
@@ -249,7 +250,7 @@ void NetRun<T>::choose_lanes() {
     const auto& path = sheaf_.paths[p];
     const double alpha = alpha_of(course);
     lanes.push_back({path.rows, path.target, alpha * path.l1_ratio, alpha * (1 - path.l1_ratio), nulls_[p].total,
-                     nulls_[p].center});
+                     nulls_[p].center, course.id});
   }
   ops_->choose_lanes(lanes);
 }

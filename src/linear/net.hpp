@@ -39,6 +39,7 @@ struct NetStretch {
 
 /// One model in work.
 struct NetCourse {
+  std::int64_t id = 0;
   std::int32_t stretch = 0;
   std::size_t at = 0;  // which of the stretch's alphas
   RowSums rows;        // of the present weights
@@ -103,6 +104,7 @@ class NetRun {
   std::vector<NetStretch> stretches_;
   std::int32_t parallel_ = 1;
   std::int32_t heads_ = 0;  // the first stretches, whose models others begin with
+  std::int64_t begun_ = 0;  // courses so far
   std::vector<NetCourse> courses_;
   std::vector<FeatureSums> sums_;
   std::vector<std::uint8_t> moved_;  // lanes whose alpha or weights changed since they were judged

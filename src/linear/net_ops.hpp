@@ -24,6 +24,7 @@ struct NetLane {
   double alpha2 = 0;  ///< of the L2 part
   double total = 0;   ///< sum of the row weights
   double center = 0;  ///< weighted mean of the targets; 0 without an intercept
+  std::int64_t id = 0;  ///< the same for all models of a lane, different from that of any other lane
 };
 
 /// The blocks of all lanes: weights and X'u over features; x'w and u = row weight * residual over examples.
@@ -67,7 +68,12 @@ class NetOps {
   virtual void normalisers(BlockView<T> means, BlockView<T> scales) = 0;
   /// From now on, column t of every block belongs to lanes[t].
   virtual void choose_lanes(std::span<const NetLane> lanes) = 0;
-  /// What the features of each wanted lane say about its gap, from blocks w and g. Others may be told again.
+  /// The residuals u have changed. Block g becomes X'u, or whatever serves the backend in its stead in what follows.
+  virtual void take_gradients(LinearOps<T>& linear, const NetBlocks<T>& blocks) {
+    linear.multiply_transposed(blocks.u, blocks.g);
+    linear.synchronize();
+  }
+  /// What the features of each wanted lane say about its gap, from blocks w, u and g. Others may be told again.
   virtual void judge(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) = 0;
   /// Logistic loss: the entropy of scales[t] * u, for each lane.
   virtual void entropies(BlockView<const T> u, std::span<const double> scales, std::span<double> out) = 0;
