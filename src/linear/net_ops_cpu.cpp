@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "linear/net_gram.hpp"
 #include "linear/net_ops.hpp"
 #include "linear/net_watch.hpp"
 
@@ -11,6 +12,9 @@ namespace {
 
 /// A team of one.
 struct Single {
+  using Gram = LaneGram;
+  LaneGram* products = nullptr;
+  LaneGram& gram() const { return *products; }
   static constexpr bool fetches_ahead = false;
   static constexpr std::int32_t rank() { return 0; }
   static constexpr std::int32_t size() { return 1; }
@@ -123,6 +127,8 @@ class CpuNetOps final : public NetOps<T> {
     with_columns([&](const auto& x) {
       auto rest = judge_lanes(x, blocks, lanes, out);
       if (rest.empty()) return;
+      // A product for all lanes costs little more than one for half of them.
+      if (2 * rest.size() >= lanes.size()) rest = lanes;
       multiply(blocks, rest);
       rest = judge_lanes(x, blocks, rest, out);
       require(rest.empty(), "a product was computed and is not there");
@@ -327,7 +333,8 @@ class CpuNetOps final : public NetOps<T> {
     Array<std::int32_t> active(size);
     const auto working =
         lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data(), places.data(), active.data());
-    LaneSolver<Logistic, Single, T, Columns> solver(single_, x, tasks_[lane], vectors, working, order.rules);
+    const Single team{&watches_[lane]->gram()};
+    LaneSolver<Logistic, Single, T, Columns> solver(team, x, tasks_[lane], vectors, working, order.rules);
     const auto report = solver.run(blocks.w.data + order.lane, blocks.z.data + order.lane, blocks.u.data + order.lane,
                                    blocks.w.stride, order.intercept, order.tolerance);
     auto& weighted = watches_[lane]->weighted();
@@ -352,7 +359,6 @@ class CpuNetOps final : public NetOps<T> {
   std::vector<std::unique_ptr<LaneWatch<T>>> watches_;
   std::vector<double> ratios_;  // as judged last
   std::vector<std::vector<std::int32_t>> sets_;
-  Single single_;
 };
 
 }  // namespace

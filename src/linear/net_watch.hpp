@@ -15,28 +15,37 @@
 #include <span>
 #include <vector>
 
+#include "linear/net_gram.hpp"
 #include "linear/net_lane.hpp"
 
 namespace sheaf::linear {
+inline const int A_ = getenv("A_") ? atoi(getenv("A_")) : 16;
+inline const int B_ = getenv("B_") ? atoi(getenv("B_")) : 6;
 
-/// Calls found(j) for all j with share * near[j] + distance * reach[j] > limit, ascending. Most are not, so many are
-/// looked at together.
-template <class Found>
-void each_above(std::span<const float> near, std::span<const float> reach, float share, float distance, float limit,
-                Found&& found) {
-  constexpr std::size_t together = 32;
+/// All j with share * near[j] + distance * reach[j] > limit, ascending, to `found`. Few are, so many are looked at
+/// together.
+inline void list_above(std::span<const float> near, std::span<const float> reach, float share, float distance,
+                       float limit, std::vector<std::int32_t>& found) {
+  constexpr std::size_t together = 16;
   const std::size_t count = near.size();
-  const auto above = [&](std::size_t j) { return share * near[j] + distance * reach[j] > limit; };
+  const auto above = [&](std::size_t j) { return share * near[j] + distance * reach[j] > limit ? 1 : 0; };
+  found.resize(count + 1);  // one more is written than is found
+  std::size_t size = 0;
   std::size_t j = 0;
   for (; j + together <= count; j += together) {
     std::int32_t any = 0;
-    for (std::size_t k = 0; k < together; ++k) any |= above(j + k) ? 1 : 0;
+    for (std::size_t k = 0; k < together; ++k) any |= above(j + k);
     if (any == 0) continue;
-    for (std::size_t k = 0; k < together; ++k)
-      if (above(j + k)) found(static_cast<std::int32_t>(j + k));
+    for (std::size_t k = 0; k < together; ++k) {
+      found[size] = static_cast<std::int32_t>(j + k);
+      size += static_cast<std::size_t>(above(j + k));
+    }
   }
-  for (; j < count; ++j)
-    if (above(j)) found(static_cast<std::int32_t>(j));
+  for (; j < count; ++j) {
+    found[size] = static_cast<std::int32_t>(j);
+    size += static_cast<std::size_t>(above(j));
+  }
+  found.resize(size);
 }
 
 /// A lane's columns of the blocks w and g.
@@ -55,8 +64,9 @@ class LaneWatch {
   LaneWatch(std::int64_t id, std::int64_t features) : id_(id), features_(features) {}
 
   std::int64_t id() const { return id_; }
-  /// Features with a weight, ascending.
+  /// Features with a weight.
   std::vector<std::int32_t>& weighted() { return weighted_; }
+  LaneGram& gram() { return gram_; }
 
   /// The residuals have changed.
   void forget() { met_ = false; }
@@ -115,19 +125,14 @@ class LaneWatch {
     // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
     const double ratio = task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
     limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
-    others_.clear();
-    each_above(near_, reach_, share(), distance(), limit_, [&](std::int32_t j) {
-      if (lane.weight(j) == 0 && j != nearest_) others_.push_back(j);
-    });
-    if (!known_) {
-      spent_ += static_cast<std::int64_t>(others_.size());
-      if (static_cast<std::int64_t>(others_.size()) > features_ / 8 || spent_ > features_ / 2) return false;
-    }
-    for (const auto j : others_) look(x, task, lane, j, bend, sums);
+    list_above(near_, reach_, share(), distance(), limit_, others_);
+    if (!known_ && too_many()) return false;
+    for (const auto j : others_)
+      if (lane.weight(j) == 0 && j != nearest_) look(x, task, lane, j, bend, sums);
     return true;
   }
 
-  /// The working set of at most `count` features, ascending; see NetChoice. `ratio` is what judge() found.
+  /// The working set of at most `count` features; see NetChoice. `ratio` is what judge() found.
   void choose(const LaneTask<T>& task, const LaneColumns<T>& lane, std::int32_t count, double ratio, double scale,
               double radius, std::vector<std::int32_t>& set) {
     std::int32_t counts[ratio_buckets] = {};
@@ -145,17 +150,17 @@ class LaneWatch {
       const auto low = static_cast<float>(nearly * task.alpha1 * task.total);
       const float share_now = share();
       const float distance_now = distance();
-      each_above(near_, reach_, share_now, 0, low, [&](std::int32_t j) {
+      list_above(near_, reach_, share_now, 0, low, others_);
+      for (const auto j : others_) {
         const auto at = static_cast<std::size_t>(j);
         const bool looked = share_now * near_[at] + distance_now * reach_[at] > limit_;
         if (!looked && lane.weight(j) == 0 && j != nearest_) add(j, share_ * double(lane.product(j)));
-      });
+      }
     }
     const int lowest = lowest_bucket(counts, count);
     set.clear();
     for (const auto& candidate : candidates_)
       if (candidate.bucket >= lowest) set.push_back(candidate.feature);
-    std::sort(set.begin(), set.end());
   }
 
  private:
@@ -206,6 +211,12 @@ class LaneWatch {
     distance_ = std::sqrt(rest) + 1e-14 * std::sqrt(now);
   }
 
+  bool too_many() {
+    const auto wanted = static_cast<std::int64_t>(others_.size() + weighted_.size());
+    spent_ += wanted;
+    return wanted > features_ / A_ || spent_ > features_ / B_;
+  }
+
   template <class Columns>
   void look(const Columns& x, const LaneTask<T>& task, const LaneColumns<T>& lane, std::int32_t j, double bend,
             FeatureSums& sums) {
@@ -228,6 +239,7 @@ class LaneWatch {
   std::vector<Looked> looked_;
   std::vector<std::int32_t> others_, weighted_;
   std::vector<Candidate> candidates_;
+  LaneGram gram_;
 };
 
 }  // namespace sheaf::linear
