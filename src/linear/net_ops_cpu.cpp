@@ -59,6 +59,8 @@ struct CpuDenseColumns : DenseColumns<T> {
   }
 };
 
+/// Columns of row weights whose moments are taken together.
+constexpr std::int32_t moments_together = 8;
 /// Features that a thread prepares at a time.
 constexpr std::int64_t features_together = 1024;
 
@@ -226,42 +228,53 @@ class CpuNetOps final : public NetOps<T> {
     return weights_ != nullptr ? weights_[row * weight_columns_ + column] : 1.0F;
   }
 
-  /// Means first, then the squares of what is left, so that a large mean costs no digits.
+  /// Means and variances of all features under each column of row weights.
   template <class Columns>
   void take_moments(const Columns& x, std::span<const double> totals) {
     means_ = Array<T>(features_ * weight_columns_);
     variances_ = Array<T>(features_ * weight_columns_);
     deviations_ = Array<T>(features_ * weight_columns_);
-    parallel_ranges(threads_, features_, 64, [&](Range range) {
-      const auto columns = static_cast<std::size_t>(weight_columns_);
-      std::vector<double> sums(columns), seen(columns), squares(columns);
-      for (std::int64_t j = range.begin; j < range.end; ++j) {
-        std::fill(sums.begin(), sums.end(), 0.0);
-        std::fill(seen.begin(), seen.end(), 0.0);
-        std::fill(squares.begin(), squares.end(), 0.0);
-        const auto feature = static_cast<std::int32_t>(j);
-        x.each(Single{}, feature, [&](std::int32_t i, T value) {
-          for (std::int32_t c = 0; c < weight_columns_; ++c) {
-            const double s = weight(i, c);
-            sums[static_cast<std::size_t>(c)] += s * double(value);
-            seen[static_cast<std::size_t>(c)] += s;
-          }
-        });
-        for (std::size_t c = 0; c < columns; ++c) sums[c] /= totals[c];
-        x.each(Single{}, feature, [&](std::int32_t i, T value) {
-          for (std::int32_t c = 0; c < weight_columns_; ++c) {
-            const double away = double(value) - sums[static_cast<std::size_t>(c)];
-            squares[static_cast<std::size_t>(c)] += double(weight(i, c)) * away * away;
-          }
-        });
-        for (std::size_t c = 0; c < columns; ++c) {
-          const auto at = j * weight_columns_ + static_cast<std::int64_t>(c);
-          means_[at] = static_cast<T>(sums[c]);
-          variances_[at] = static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[c]));
-          deviations_[at] = std::sqrt(variances_[at]);
-        }
+    for (std::int32_t first = 0; first < weight_columns_; first += moments_together) {
+      const std::int32_t some = std::min(moments_together, weight_columns_ - first);
+      // Columns that are not there have no weights.
+      std::vector<double> weights(static_cast<std::size_t>(rows_ * moments_together), 0.0);
+      for (std::int64_t i = 0; i < rows_; ++i)
+        for (std::int32_t c = 0; c < some; ++c)
+          weights[static_cast<std::size_t>(i * moments_together + c)] = weight(i, first + c);
+      parallel_ranges(threads_, features_, 64, [&](Range range) {
+        for (std::int64_t j = range.begin; j < range.end; ++j)
+          take_moments_of(x, static_cast<std::int32_t>(j), weights.data(), totals, first, some);
+      });
+    }
+  }
+
+  /// Means first, then the squares of what is left, so that a large mean costs no digits.
+  template <class Columns>
+  void take_moments_of(const Columns& x, std::int32_t j, const double* weights, std::span<const double> totals,
+                       std::int32_t first, std::int32_t some) {
+    double sums[moments_together] = {};
+    double seen[moments_together] = {};
+    double squares[moments_together] = {};
+    x.each(Single{}, j, [&](std::int32_t i, T value) {
+      const double* s = weights + std::int64_t{i} * moments_together;
+      for (int c = 0; c < moments_together; ++c) sums[c] += s[c] * double(value);
+      for (int c = 0; c < moments_together; ++c) seen[c] += s[c];
+    });
+    for (std::int32_t c = 0; c < some; ++c) sums[c] /= totals[static_cast<std::size_t>(first + c)];
+    x.each(Single{}, j, [&](std::int32_t i, T value) {
+      const double* s = weights + std::int64_t{i} * moments_together;
+      for (int c = 0; c < moments_together; ++c) {
+        const double away = double(value) - sums[c];
+        squares[c] += s[c] * away * away;
       }
     });
+    for (std::int32_t c = 0; c < some; ++c) {
+      const auto at = std::int64_t{j} * weight_columns_ + first + c;
+      means_[at] = static_cast<T>(sums[c]);
+      variances_[at] =
+          static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(first + c)]));
+      deviations_[at] = std::sqrt(variances_[at]);
+    }
   }
 
   static LaneColumns<T> columns_of(const NetBlocks<T>& blocks, std::int32_t lane) {
@@ -310,7 +323,7 @@ class CpuNetOps final : public NetOps<T> {
       for (std::int64_t j = part * features_together; j < end; ++j)
         for (const auto lane : lanes) {
           const auto t = static_cast<std::size_t>(lane);
-          watches_[t]->refer_feature(tasks_[t], j, blocks.g.data[j * blocks.g.stride + lane]);
+          watches_[t]->refer_feature(j, blocks.g.data[j * blocks.g.stride + lane]);
         }
     });
   }

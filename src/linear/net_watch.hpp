@@ -10,8 +10,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -19,33 +21,33 @@
 #include "linear/net_lane.hpp"
 
 namespace sheaf::linear {
-inline const int A_ = getenv("A_") ? atoi(getenv("A_")) : 16;
-inline const int B_ = getenv("B_") ? atoi(getenv("B_")) : 6;
 
-/// All j with share * near[j] + distance * reach[j] > limit, ascending, to `found`. Few are, so many are looked at
-/// together.
-inline void list_above(std::span<const float> near, std::span<const float> reach, float share, float distance,
-                       float limit, std::vector<std::int32_t>& found) {
+/// All j with share * near[j] + distance * reach[j] > limit, ascending, to `found`, which has room for all; returns
+/// their number. Few are above, so many are compared before one is looked at.
+inline std::size_t list_above(std::span<const float> near, std::span<const float> reach, float share, float distance,
+                              float limit, std::int32_t* found) {
   constexpr std::size_t together = 16;
   const std::size_t count = near.size();
-  const auto above = [&](std::size_t j) { return share * near[j] + distance * reach[j] > limit ? 1 : 0; };
-  found.resize(count + 1);  // one more is written than is found
   std::size_t size = 0;
-  std::size_t j = 0;
-  for (; j + together <= count; j += together) {
-    std::int32_t any = 0;
-    for (std::size_t k = 0; k < together; ++k) any |= above(j + k);
-    if (any == 0) continue;
-    for (std::size_t k = 0; k < together; ++k) {
-      found[size] = static_cast<std::int32_t>(j + k);
-      size += static_cast<std::size_t>(above(j + k));
-    }
+  std::size_t first = 0;
+  for (; first + together <= count; first += together) {
+    const float* a = near.data() + first;
+    const float* b = reach.data() + first;
+    std::uint8_t above[together];
+    for (std::size_t k = 0; k < together; ++k) above[k] = share * a[k] + distance * b[k] > limit ? 1 : 0;
+    std::uint64_t halves[2];
+    std::memcpy(halves, above, sizeof halves);
+    if ((halves[0] | halves[1]) == 0) continue;
+    for (std::size_t h = 0; h < 2; ++h)
+      for (std::uint64_t bits = halves[h]; bits != 0; bits &= bits - 1) {
+        const int byte = std::countr_zero(bits) / 8;
+        const auto k = static_cast<std::size_t>(std::endian::native == std::endian::little ? byte : 7 - byte);
+        found[size++] = static_cast<std::int32_t>(first + 8 * h + k);
+      }
   }
-  for (; j < count; ++j) {
-    found[size] = static_cast<std::int32_t>(j);
-    size += static_cast<std::size_t>(above(j));
-  }
-  found.resize(size);
+  for (; first < count; ++first)
+    if (share * near[first] + distance * reach[first] > limit) found[size++] = static_cast<std::int32_t>(first);
+  return size;
 }
 
 /// A lane's columns of the blocks w and g.
@@ -86,7 +88,9 @@ class LaneWatch {
     if (near_.empty()) {
       near_.resize(static_cast<std::size_t>(features_));
       reach_.resize(near_.size());
-      for (std::int64_t j = 0; j < features_; ++j) reach_[static_cast<std::size_t>(j)] = reach_of(task, j);
+      inverse_.resize(near_.size());
+      others_.resize(near_.size());
+      for (std::int64_t j = 0; j < features_; ++j) take_units(task, j);
     }
     share_ = 1;
     distance_ = 0;
@@ -94,9 +98,9 @@ class LaneWatch {
     known_ = true;
     nearest_ = -1;
   }
-  void refer_feature(const LaneTask<T>& task, std::int64_t j, T product) {
-    const double unit = unit_of(task, j);
-    near_[static_cast<std::size_t>(j)] = unit > 0 && task.curvature(j) > 0 ? upward(std::abs(double(product)) / unit) : 0;
+  void refer_feature(std::int64_t j, T product) {
+    const auto at = static_cast<std::size_t>(j);
+    near_[at] = std::abs(static_cast<float>(product)) * inverse_[at];
   }
 
   /// What the features say about the gap. False: a full product is cheaper than all that would have to be looked at.
@@ -125,9 +129,10 @@ class LaneWatch {
     // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
     const double ratio = task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
     limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
-    list_above(near_, reach_, share(), distance(), limit_, others_);
-    if (!known_ && too_many()) return false;
-    for (const auto j : others_)
+    const auto others = std::span(others_).first(
+        list_above(near_, reach_, share(), distance(), limit_, others_.data()));
+    if (!known_ && too_many(others.size())) return false;
+    for (const auto j : others)
       if (lane.weight(j) == 0 && j != nearest_) look(x, task, lane, j, bend, sums);
     return true;
   }
@@ -150,8 +155,8 @@ class LaneWatch {
       const auto low = static_cast<float>(nearly * task.alpha1 * task.total);
       const float share_now = share();
       const float distance_now = distance();
-      list_above(near_, reach_, share_now, 0, low, others_);
-      for (const auto j : others_) {
+      const std::size_t others = list_above(near_, reach_, share_now, 0, low, others_.data());
+      for (const auto j : std::span(others_).first(others)) {
         const auto at = static_cast<std::size_t>(j);
         const bool looked = share_now * near_[at] + distance_now * reach_[at] > limit_;
         if (!looked && lane.weight(j) == 0 && j != nearest_) add(j, share_ * double(lane.product(j)));
@@ -178,14 +183,14 @@ class LaneWatch {
   static float upward(double value) { return static_cast<float>(value * (1 + 1e-6)); }
   float share() const { return upward(std::abs(share_)); }
   float distance() const { return upward(distance_); }
-  /// The penalty of a feature at alpha1 = 1; 0: it has none.
-  static double unit_of(const LaneTask<T>& task, std::int64_t j) {
-    return task.factor(j) * (task.standardise ? std::sqrt(double(task.variance(j))) : 1.0);
-  }
-  static float reach_of(const LaneTask<T>& task, std::int64_t j) {
-    const double unit = unit_of(task, j);
+  /// Of a feature that has a penalty and is not constant; 0 else, so that it is never found.
+  void take_units(const LaneTask<T>& task, std::int64_t j) {
+    const auto at = static_cast<std::size_t>(j);
+    const double unit = task.factor(j) * (task.standardise ? std::sqrt(double(task.variance(j))) : 1.0);
     const double curvature = task.curvature(j);
-    return unit > 0 && curvature > 0 ? upward(std::sqrt(task.total * curvature) / unit) : 0;
+    const bool counts = unit > 0 && curvature > 0;
+    inverse_[at] = counts ? upward(1 / unit) : 0;
+    reach_[at] = counts ? upward(std::sqrt(task.total * curvature) / unit) : 0;
   }
 
   /// u = share u0 + rest, and the length of the rest.
@@ -211,10 +216,11 @@ class LaneWatch {
     distance_ = std::sqrt(rest) + 1e-14 * std::sqrt(now);
   }
 
-  bool too_many() {
-    const auto wanted = static_cast<std::int64_t>(others_.size() + weighted_.size());
+  /// In a product for all features, with the other lanes, a feature costs a fraction of what it costs here.
+  bool too_many(std::size_t others) {
+    const auto wanted = static_cast<std::int64_t>(others + weighted_.size());
     spent_ += wanted;
-    return wanted > features_ / A_ || spent_ > features_ / B_;
+    return wanted > features_ / 16 || spent_ > features_ / 4;
   }
 
   template <class Columns>
@@ -229,6 +235,7 @@ class LaneWatch {
   std::int64_t id_, features_;
   std::vector<T> now_, before_;  // u and u0
   std::vector<float> near_;      // |x'u0| over the feature's penalty at alpha1 = 1, not less
+  std::vector<float> inverse_;   // 1 over the feature's penalty at alpha1 = 1
   std::vector<float> reach_;     // the length of the feature over the same, not less
   std::int32_t nearest_ = -1;    // the feature with the largest of near_
   double share_ = 0, distance_ = 0;
