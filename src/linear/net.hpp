@@ -67,6 +67,10 @@ class NetRun {
   std::vector<double> largest_alphas();
 
  private:
+  /// Lanes of the same sheaf for a thread by itself.
+  NetRun(const NetRun& whole, const Context& context, std::unique_ptr<LinearOps<T>> linear,
+         std::unique_ptr<NetOps<T>> ops, const UseNets<T>& use);
+  bool run_apart(std::span<const std::int32_t> paths);
   std::int32_t count() const { return static_cast<std::int32_t>(courses_.size()); }
   const NetStretch& stretch_of(const NetCourse& course) const {
     return stretches_[static_cast<std::size_t>(course.stretch)];
@@ -92,6 +96,7 @@ class NetRun {
   void keep(Block<T>& block, std::span<const std::int32_t> columns);
 
   const Context& context_;
+  const Dataset<T>& dataset_;
   const NetSheaf& sheaf_;
   const NetParams& params_;
   bool keep_weights_;

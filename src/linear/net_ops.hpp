@@ -63,6 +63,9 @@ class NetOps {
 
   /// Row weights, targets, penalty factors, and the moments of all features under each column of row weights.
   virtual void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) = 0;
+  /// The same tables for other lanes, which one thread works on beside these, with its own `linear`. Nothing: lanes are
+  /// better off together.
+  virtual std::unique_ptr<NetOps> apart(LinearOps<T>& /*linear*/) const { return nullptr; }
   /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 where that is 0),
   /// for the first columns of row weights.
   virtual void normalisers(BlockView<T> means, BlockView<T> scales) = 0;

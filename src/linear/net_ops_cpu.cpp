@@ -64,8 +64,21 @@ constexpr std::int32_t moments_together = 8;
 /// Features that a thread prepares at a time.
 constexpr std::int64_t features_together = 1024;
 
+/// What lanes share.
+template <class T>
+struct CpuNetTables {
+  std::int32_t weight_columns = 1, target_columns = 1;
+  const float* weights = nullptr;
+  Array<T> targets, factors, means, variances, deviations;
+  bool intercept = true, standardise = false;
+  double bend = 1;
+  std::vector<std::int32_t> free;  // features without a penalty
+};
+
 template <class T>
 class CpuNetOps final : public NetOps<T> {
+  using Tables = CpuNetTables<T>;
+
  public:
   CpuNetOps(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear)
       : linear_(linear), rows_(dataset.rows()), features_(dataset.features()), threads_(context.threads()) {
@@ -80,18 +93,25 @@ class CpuNetOps final : public NetOps<T> {
   }
 
   void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) override {
-    weight_columns_ = sheaf.weight_columns;
-    target_columns_ = sheaf.target_columns;
-    weights_ = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
-    targets_ = converted<T, double>(sheaf.targets, threads_);
-    factors_ = converted<T, double>(sheaf.penalty_factors, threads_);
-    intercept_ = params.intercept;
-    standardise_ = params.standardise;
-    bend_ = largest_bend(params.loss);
-    free_.clear();
-    for (std::int64_t j = 0; j < static_cast<std::int64_t>(factors_.size()); ++j)
-      if (!(factors_[j] > 0)) free_.push_back(static_cast<std::int32_t>(j));
+    tables_->weight_columns = sheaf.weight_columns;
+    tables_->target_columns = sheaf.target_columns;
+    tables_->weights = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
+    tables_->targets = converted<T, double>(sheaf.targets, threads_);
+    tables_->factors = converted<T, double>(sheaf.penalty_factors, threads_);
+    tables_->intercept = params.intercept;
+    tables_->standardise = params.standardise;
+    tables_->bend = largest_bend(params.loss);
+    tables_->free.clear();
+    for (std::int64_t j = 0; j < static_cast<std::int64_t>(tables_->factors.size()); ++j)
+      if (!(tables_->factors[j] > 0)) tables_->free.push_back(static_cast<std::int32_t>(j));
     with_columns([&](const auto& x) { take_moments(x, totals); });
+  }
+
+  std::unique_ptr<NetOps<T>> apart(LinearOps<T>& linear) const override {
+    constexpr std::int64_t most_entries = 1 << 20;
+    const std::int64_t entries = sparse_ != nullptr ? sparse_->offsets[features_] : rows_ * features_;
+    if (entries > most_entries) return nullptr;
+    return std::unique_ptr<NetOps<T>>(new CpuNetOps(*this, linear));
   }
 
   void normalisers(BlockView<T> means, BlockView<T> scales) override {
@@ -197,6 +217,15 @@ class CpuNetOps final : public NetOps<T> {
   }
 
  private:
+  CpuNetOps(const CpuNetOps& other, LinearOps<T>& linear)
+      : linear_(linear),
+        rows_(other.rows_),
+        features_(other.features_),
+        threads_(1),
+        sparse_(other.sparse_),
+        dense_(other.dense_),
+        tables_(other.tables_) {}
+
   Array<T> transposed(const DenseMatrix<T>& x) const {
     Array<T> result(x.rows * x.columns);
     constexpr std::int64_t tile = 64;
@@ -209,10 +238,10 @@ class CpuNetOps final : public NetOps<T> {
   }
 
   LaneTask<T> task_of(const NetLane& lane) const {
-    const LaneTables<T> tables{rows_,           targets_.data(), target_columns_,   weights_,   weight_columns_,
-                               factors_.data(), means_.data(),   variances_.data(), intercept_, standardise_};
+    const LaneTables<T> tables{rows_,           tables_->targets.data(), tables_->target_columns,   tables_->weights,   tables_->weight_columns,
+                               tables_->factors.data(), tables_->means.data(),   tables_->variances.data(), tables_->intercept, tables_->standardise};
     auto task = lane_task(tables, lane.rows, lane.target, lane.total, lane.center, lane.alpha1, lane.alpha2);
-    task.deviations = deviations_.data() + lane.rows;
+    task.deviations = tables_->deviations.data() + lane.rows;
     return task;
   }
 
@@ -225,17 +254,17 @@ class CpuNetOps final : public NetOps<T> {
   }
 
   float weight(std::int64_t row, std::int32_t column) const {
-    return weights_ != nullptr ? weights_[row * weight_columns_ + column] : 1.0F;
+    return tables_->weights != nullptr ? tables_->weights[row * tables_->weight_columns + column] : 1.0F;
   }
 
   /// Means and variances of all features under each column of row weights.
   template <class Columns>
   void take_moments(const Columns& x, std::span<const double> totals) {
-    means_ = Array<T>(features_ * weight_columns_);
-    variances_ = Array<T>(features_ * weight_columns_);
-    deviations_ = Array<T>(features_ * weight_columns_);
-    for (std::int32_t first = 0; first < weight_columns_; first += moments_together) {
-      const std::int32_t some = std::min(moments_together, weight_columns_ - first);
+    tables_->means = Array<T>(features_ * tables_->weight_columns);
+    tables_->variances = Array<T>(features_ * tables_->weight_columns);
+    tables_->deviations = Array<T>(features_ * tables_->weight_columns);
+    for (std::int32_t first = 0; first < tables_->weight_columns; first += moments_together) {
+      const std::int32_t some = std::min(moments_together, tables_->weight_columns - first);
       // Columns that are not there have no weights.
       std::vector<double> weights(static_cast<std::size_t>(rows_ * moments_together), 0.0);
       for (std::int64_t i = 0; i < rows_; ++i)
@@ -269,11 +298,11 @@ class CpuNetOps final : public NetOps<T> {
       }
     });
     for (std::int32_t c = 0; c < some; ++c) {
-      const auto at = std::int64_t{j} * weight_columns_ + first + c;
-      means_[at] = static_cast<T>(sums[c]);
-      variances_[at] =
+      const auto at = std::int64_t{j} * tables_->weight_columns + first + c;
+      tables_->means[at] = static_cast<T>(sums[c]);
+      tables_->variances[at] =
           static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(first + c)]));
-      deviations_[at] = std::sqrt(variances_[at]);
+      tables_->deviations[at] = std::sqrt(tables_->variances[at]);
     }
   }
 
@@ -291,7 +320,7 @@ class CpuNetOps final : public NetOps<T> {
       const auto t = static_cast<std::size_t>(lane);
       auto& watch = *watches_[t];
       watch.meet(tasks_[t], blocks.u.data + lane, blocks.u.stride);
-      if (!watch.judge(x, tasks_[t], columns_of(blocks, lane), free_, bend_, out[t])) return;
+      if (!watch.judge(x, tasks_[t], columns_of(blocks, lane), tables_->free, tables_->bend, out[t])) return;
       ratios_[t] = out[t].ratio;
       judged[static_cast<std::size_t>(k)] = 1;
     });
@@ -362,12 +391,7 @@ class CpuNetOps final : public NetOps<T> {
   int threads_;
   const SparseMatrix<T>* sparse_ = nullptr;
   std::shared_ptr<const Array<T>> dense_;
-  std::int32_t weight_columns_ = 1, target_columns_ = 1;
-  const float* weights_ = nullptr;
-  Array<T> targets_, factors_, means_, variances_, deviations_;
-  bool intercept_ = true, standardise_ = false;
-  double bend_ = 1;
-  std::vector<std::int32_t> free_;  // features without a penalty
+  std::shared_ptr<Tables> tables_ = std::make_shared<Tables>();
   std::vector<LaneTask<T>> tasks_;
   std::vector<std::unique_ptr<LaneWatch<T>>> watches_;
   std::vector<double> ratios_;  // as judged last
