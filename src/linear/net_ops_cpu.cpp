@@ -149,8 +149,8 @@ class CpuNetOps final : public NetOps<T> {
     with_columns([&](const auto& x) {
       auto rest = judge_lanes(x, blocks, lanes, out);
       if (rest.empty()) return;
-      // A product for all lanes costs little more than one for half of them.
-      if (2 * rest.size() >= lanes.size()) rest = lanes;
+      // A product for all lanes costs little more than one for half of them, or with sparse data than one for one.
+      if (sparse_ != nullptr || 2 * rest.size() >= lanes.size()) rest = lanes;
       multiply(blocks, rest);
       rest = judge_lanes(x, blocks, rest, out);
       require(rest.empty(), "a product was computed and is not there");
