@@ -96,7 +96,8 @@ class Watched : public testing::TestWithParam<Setting> {
     return g;
   }
 
-  FeatureSums judge_all(const LaneTask<double>& task, const std::vector<double>& w, const std::vector<double>& u) const {
+  FeatureSums judge_all(const LaneTask<double>& task, const std::vector<double>& w,
+                        const std::vector<double>& u) const {
     const auto g = products(u);
     FeatureSums sums;
     for (std::int64_t j = 0; j < features; ++j)
@@ -193,7 +194,9 @@ struct System {
     for (int a = 0; a < size; ++a)
       for (int b = 0; b < size; ++b)
         products[static_cast<std::size_t>(a * size + b)] =
-            dot_of(x.data() + static_cast<std::ptrdiff_t>(a) * rows, x.data() + static_cast<std::ptrdiff_t>(b) * rows, rows) / rows;
+            dot_of(x.data() + static_cast<std::ptrdiff_t>(a) * rows, x.data() + static_cast<std::ptrdiff_t>(b) * rows,
+                   rows) /
+            rows;
     // In another order than that of the system.
     for (std::int32_t k = 0; k < size; ++k) {
       const std::int32_t feature = (k * 5) % size;

@@ -180,9 +180,8 @@ std::vector<double> NetRun<T>::largest_alphas() {
     for (const auto& course : courses_) {
       const auto p = static_cast<std::size_t>(stretch_of(course).path);
       const auto& path = sheaf_.paths[p];
-      lanes.push_back(
-          {path.rows, path.target, std::max(path.l1_ratio, smallest_l1_ratio), 0, nulls_[p].total, nulls_[p].center,
-           course.id});
+      lanes.push_back({path.rows, path.target, std::max(path.l1_ratio, smallest_l1_ratio), 0, nulls_[p].total,
+                       nulls_[p].center, course.id});
     }
     ops_->choose_lanes(lanes);
     take_gradients();

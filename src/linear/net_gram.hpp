@@ -34,9 +34,7 @@ class LaneGram {
     products_.clear();
   }
   /// Whether all of `more` features could be new and still fit.
-  bool has_room(std::int32_t more) const {
-    return static_cast<std::int32_t>(members_.size()) + more <= most_members;
-  }
+  bool has_room(std::int32_t more) const { return static_cast<std::int32_t>(members_.size()) + more <= most_members; }
   bool has(std::int32_t feature) const { return places_.contains(feature); }
   /// product(other) is that of the new feature with a feature that is there, and with itself.
   template <class Product>

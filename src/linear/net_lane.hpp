@@ -80,7 +80,9 @@ struct LaneReport {
 
 /// Teams that have room for products of features solve for many weights at once.
 template <class Team>
-inline constexpr bool settles = requires(const Team& team) { team.gram(); };
+inline constexpr bool settles = requires(const Team& team) {
+  team.gram();
+};
 
 template <bool Logistic, class Team, class T, class Columns>
 class LaneSolver {
@@ -552,9 +554,8 @@ class LaneSolver {
     T* column = rows_.before;
     over_rows([&](std::int64_t i) { column[i] = -features_.mean[k] * rows_.s[i]; });
     x_.each(team_, feature, [&](std::int32_t i, T value) { column[i] += rows_.s[i] * value; });
-    team_.gram().add(feature, [&](std::int32_t other) {
-      return double(x_.dot(team_, x_.place(other), {}, column)) / task_.total;
-    });
+    team_.gram().add(
+        feature, [&](std::int32_t other) { return double(x_.dot(team_, x_.place(other), {}, column)) / task_.total; });
   }
 
   SHEAF_HOST_DEVICE std::int32_t list_active() const {

@@ -20,10 +20,10 @@ inline double largest_bend(Loss loss) { return loss == Loss::logistic ? 0.25 : 1
 struct NetLane {
   std::int32_t rows = 0;
   std::int32_t target = 0;
-  double alpha1 = 0;  ///< of the L1 part
-  double alpha2 = 0;  ///< of the L2 part
-  double total = 0;   ///< sum of the row weights
-  double center = 0;  ///< weighted mean of the targets; 0 without an intercept
+  double alpha1 = 0;    ///< of the L1 part
+  double alpha2 = 0;    ///< of the L2 part
+  double total = 0;     ///< sum of the row weights
+  double center = 0;    ///< weighted mean of the targets; 0 without an intercept
   std::int64_t id = 0;  ///< the same for all models of a lane, different from that of any other lane
 };
 

@@ -238,8 +238,16 @@ class CpuNetOps final : public NetOps<T> {
   }
 
   LaneTask<T> task_of(const NetLane& lane) const {
-    const LaneTables<T> tables{rows_,           tables_->targets.data(), tables_->target_columns,   tables_->weights,   tables_->weight_columns,
-                               tables_->factors.data(), tables_->means.data(),   tables_->variances.data(), tables_->intercept, tables_->standardise};
+    const LaneTables<T> tables{rows_,
+                               tables_->targets.data(),
+                               tables_->target_columns,
+                               tables_->weights,
+                               tables_->weight_columns,
+                               tables_->factors.data(),
+                               tables_->means.data(),
+                               tables_->variances.data(),
+                               tables_->intercept,
+                               tables_->standardise};
     auto task = lane_task(tables, lane.rows, lane.target, lane.total, lane.center, lane.alpha1, lane.alpha2);
     task.deviations = tables_->deviations.data() + lane.rows;
     return task;
@@ -272,12 +280,14 @@ class CpuNetOps final : public NetOps<T> {
           weights[static_cast<std::size_t>(i * moments_together + c)] = weight(i, first + c);
       parallel_ranges(threads_, features_, 64, [&](Range range) {
         for (std::int64_t j = range.begin; j < range.end; ++j)
-          take_moments_of(x, static_cast<std::int32_t>(j), weights.data(), totals, first, some);
+          take_moments_of(x, static_cast<std::int32_t>(j), weights.data(),
+                          totals.subspan(static_cast<std::size_t>(first)), first, some);
       });
     }
   }
 
-  /// Means first, then the squares of what is left, so that a large mean costs no digits.
+  /// For `some` columns of row weights from `first` on, whose weights and totals are given. Means first, then the
+  /// squares of what is left, so that a large mean costs no digits.
   template <class Columns>
   void take_moments_of(const Columns& x, std::int32_t j, const double* weights, std::span<const double> totals,
                        std::int32_t first, std::int32_t some) {
@@ -289,7 +299,7 @@ class CpuNetOps final : public NetOps<T> {
       for (int c = 0; c < moments_together; ++c) sums[c] += s[c] * double(value);
       for (int c = 0; c < moments_together; ++c) seen[c] += s[c];
     });
-    for (std::int32_t c = 0; c < some; ++c) sums[c] /= totals[static_cast<std::size_t>(first + c)];
+    for (std::int32_t c = 0; c < some; ++c) sums[c] /= totals[static_cast<std::size_t>(c)];
     x.each(Single{}, j, [&](std::int32_t i, T value) {
       const double* s = weights + std::int64_t{i} * moments_together;
       for (int c = 0; c < moments_together; ++c) {
@@ -301,7 +311,7 @@ class CpuNetOps final : public NetOps<T> {
       const auto at = std::int64_t{j} * tables_->weight_columns + first + c;
       tables_->means[at] = static_cast<T>(sums[c]);
       tables_->variances[at] =
-          static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(first + c)]));
+          static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(c)]));
       tables_->deviations[at] = std::sqrt(tables_->variances[at]);
     }
   }

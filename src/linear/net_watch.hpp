@@ -129,8 +129,8 @@ class LaneWatch {
     // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
     const double ratio = task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
     limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
-    const auto others = std::span(others_).first(
-        list_above(near_, reach_, share(), distance(), limit_, others_.data()));
+    const auto others =
+        std::span(others_).first(list_above(near_, reach_, share(), distance(), limit_, others_.data()));
     if (!known_ && too_many(others.size())) return false;
     for (const auto j : others)
       if (lane.weight(j) == 0 && j != nearest_) look(x, task, lane, j, bend, sums);
