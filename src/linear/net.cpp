@@ -12,8 +12,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include <sheaf/error.hpp>
+
+#include "core/parallel.hpp"
 
 namespace sheaf::linear {
 namespace {
@@ -46,6 +49,7 @@ template <class T>
 NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use)
     : context_(context),
+      dataset_(dataset),
       sheaf_(sheaf),
       params_(params),
       keep_weights_(keep_weights),
@@ -60,6 +64,22 @@ NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSh
     parallel_ =
         params.parallel > 0 ? params.parallel : estimate_parallel<T>(*linear_, *ops_, sheaf, totals_, features_);
 }
+
+template <class T>
+NetRun<T>::NetRun(const NetRun& whole, const Context& context, std::unique_ptr<LinearOps<T>> linear,
+                  std::unique_ptr<NetOps<T>> ops, const UseNets<T>& use)
+    : context_(context),
+      dataset_(whole.dataset_),
+      sheaf_(whole.sheaf_),
+      params_(whole.params_),
+      keep_weights_(whole.keep_weights_),
+      use_(use),
+      features_(whole.features_),
+      totals_(whole.totals_),
+      nulls_(whole.nulls_),
+      linear_(std::move(linear)),
+      ops_(std::move(ops)),
+      parallel_(whole.parallel_) {}
 
 template <class T>
 std::int32_t NetRun<T>::most_lanes() const {
@@ -110,8 +130,36 @@ void NetRun<T>::plan_stretches(std::span<const std::int32_t> paths) {
   held_u_ = Block<T>(sheaf_.examples, columns, context_.device());
 }
 
+/// In a small problem threads that meet after every step spend their time waiting for each other: there each takes some
+/// paths and goes its own way. As many at a time whatever the number of threads, so that results are the same.
+template <class T>
+bool NetRun<T>::run_apart(std::span<const std::int32_t> paths) {
+  constexpr std::size_t paths_together = 3;
+  if (paths.size() <= paths_together) return false;
+  const Context alone(
+      {context_.device(), 1, context_.memory() / context_.threads(), context_.seed(), &context_.progress()});
+  std::mutex using_mutex;
+  const UseNets<T> use = [&](std::span<NetModel> models, BlockView<const T> decisions) {
+    const std::lock_guard lock(using_mutex);
+    use_(models, decisions);
+  };
+  const auto make = [&] {
+    auto linear = make_ops<T>(alone, dataset_, 0, alone.memory() / 2);
+    auto ops = ops_->apart(*linear);
+    return ops ? std::unique_ptr<NetRun>(new NetRun(*this, alone, std::move(linear), std::move(ops), use)) : nullptr;
+  };
+  if (!make()) return false;
+  const std::size_t parts = (paths.size() + paths_together - 1) / paths_together;
+  parallel_for(context_.threads(), static_cast<std::int64_t>(parts), [&](std::int64_t part) {
+    const auto first = static_cast<std::size_t>(part) * paths_together;
+    make()->run(paths.subspan(first, std::min(paths_together, paths.size() - first)));
+  });
+  return true;
+}
+
 template <class T>
 void NetRun<T>::run(std::span<const std::int32_t> paths) {
+  if (context_.device().is_cpu() && run_apart(paths)) return;
   plan_stretches(paths);
   const auto all = static_cast<std::int32_t>(stretches_.size());
   for (const auto& [from, to] : {std::pair{0, heads_}, std::pair{heads_, all}})
@@ -128,15 +176,15 @@ std::vector<double> NetRun<T>::largest_alphas() {
   for (std::int32_t p = 0; p < paths; ++p) stretches_.push_back({p, {}, -1, -1});
   for (std::int32_t first = 0; first < paths; first += most_lanes()) {
     begin(first, std::min(paths, first + most_lanes()));
-    take_gradients();
     std::vector<NetLane> lanes;
     for (const auto& course : courses_) {
       const auto p = static_cast<std::size_t>(stretch_of(course).path);
       const auto& path = sheaf_.paths[p];
-      lanes.push_back(
-          {path.rows, path.target, std::max(path.l1_ratio, smallest_l1_ratio), 0, nulls_[p].total, nulls_[p].center});
+      lanes.push_back({path.rows, path.target, std::max(path.l1_ratio, smallest_l1_ratio), 0, nulls_[p].total,
+                       nulls_[p].center, course.id});
     }
     ops_->choose_lanes(lanes);
+    take_gradients();
     sums_.assign(courses_.size(), {});
     ops_->judge(blocks(), {}, sums_);
     for (const auto& sums : sums_) result.push_back(sums.ratio);
@@ -170,6 +218,7 @@ void NetRun<T>::begin(std::int32_t first, std::int32_t last) {
     if (stretch.from >= 0) course = held_[static_cast<std::size_t>(stretch.from)];
     course.stretch = s;
     course.at = 0;
+    course.id = begun_++;
     course.finished = false;
     advance(course);
     course.at = 0;
@@ -225,8 +274,7 @@ void NetRun<T>::begin_from_held() {
 
 template <class T>
 void NetRun<T>::take_gradients() {
-  linear_->multiply_transposed(std::as_const(u_).view(), g_.view());
-  linear_->synchronize();
+  ops_->take_gradients(*linear_, blocks());
 }
 
 template <class T>
@@ -249,7 +297,7 @@ void NetRun<T>::choose_lanes() {
     const auto& path = sheaf_.paths[p];
     const double alpha = alpha_of(course);
     lanes.push_back({path.rows, path.target, alpha * path.l1_ratio, alpha * (1 - path.l1_ratio), nulls_[p].total,
-                     nulls_[p].center});
+                     nulls_[p].center, course.id});
   }
   ops_->choose_lanes(lanes);
 }

@@ -39,6 +39,7 @@ struct NetStretch {
 
 /// One model in work.
 struct NetCourse {
+  std::int64_t id = 0;
   std::int32_t stretch = 0;
   std::size_t at = 0;  // which of the stretch's alphas
   RowSums rows;        // of the present weights
@@ -66,6 +67,10 @@ class NetRun {
   std::vector<double> largest_alphas();
 
  private:
+  /// Lanes of the same sheaf for a thread by itself.
+  NetRun(const NetRun& whole, const Context& context, std::unique_ptr<LinearOps<T>> linear,
+         std::unique_ptr<NetOps<T>> ops, const UseNets<T>& use);
+  bool run_apart(std::span<const std::int32_t> paths);
   std::int32_t count() const { return static_cast<std::int32_t>(courses_.size()); }
   const NetStretch& stretch_of(const NetCourse& course) const {
     return stretches_[static_cast<std::size_t>(course.stretch)];
@@ -91,6 +96,7 @@ class NetRun {
   void keep(Block<T>& block, std::span<const std::int32_t> columns);
 
   const Context& context_;
+  const Dataset<T>& dataset_;
   const NetSheaf& sheaf_;
   const NetParams& params_;
   bool keep_weights_;
@@ -103,6 +109,7 @@ class NetRun {
   std::vector<NetStretch> stretches_;
   std::int32_t parallel_ = 1;
   std::int32_t heads_ = 0;  // the first stretches, whose models others begin with
+  std::int64_t begun_ = 0;  // courses so far
   std::vector<NetCourse> courses_;
   std::vector<FeatureSums> sums_;
   std::vector<std::uint8_t> moved_;  // lanes whose alpha or weights changed since they were judged

@@ -78,6 +78,12 @@ struct LaneReport {
   std::int32_t parallel = 1;
 };
 
+/// Teams that have room for products of features solve for many weights at once.
+template <class Team>
+inline constexpr bool settles = requires(const Team& team) {
+  team.gram();
+};
+
 template <bool Logistic, class Team, class T, class Columns>
 class LaneSolver {
  public:
@@ -324,6 +330,7 @@ class LaneSolver {
     }
     epochs_ += 1;
     team_.sync();
+    if constexpr (settles<Team>) team_.gram().forget();
   }
 
   /// Moves a feature's weight to where it is best; returns what that gains.
@@ -470,8 +477,10 @@ class LaneSolver {
         gained = visit_parallel();
         if (gained == HUGE_VAL) continue;  // taken back
       } else {
-        gained = visit_all();
-        if (rules_.order == LaneOrder::active) gained += refine(little);
+        // The features of a warm start are settled first: then the others see how far they are from their bounds.
+        if (settles<Team> && rules_.order == LaneOrder::active) gained += refine(little);
+        gained += visit_all();
+        if (!settles<Team> && rules_.order == LaneOrder::active) gained += refine(little);
       }
       all += gained;
       if (gained <= little) break;
@@ -484,6 +493,8 @@ class LaneSolver {
     double gained = 0;
     remember(0);
     const std::int32_t count = list_active();
+    if constexpr (settles<Team>)
+      if (worth_settling(count)) return settle(count);
     for (int turn = 1; turn < lane_history; ++turn) {
       const double more = visit_active(count);
       gained += more;
@@ -492,6 +503,59 @@ class LaneSolver {
       remember(turn);
     }
     return gained + extrapolate();
+  }
+
+  /// Whether a system of so many features costs less than the passes that it replaces.
+  bool worth_settling(std::int32_t count) const {
+    constexpr std::int64_t passes = 32;
+    std::int64_t entries = 0;
+    for (std::int32_t t = 0; t < count; ++t) entries += features_.places[features_.active[t]].length;
+    return std::int64_t{count} * count * count / 6 <= passes * 2 * entries && 2 * count <= Team::Gram::most_members;
+  }
+
+  /// The best weights of the features that have one, with their signs; see net_gram.hpp.
+  double settle(std::int32_t count) {
+    if (count == 0) return 0;
+    auto& gram = team_.gram();
+    if (!gram.has_room(count)) gram.forget();
+    for (std::int32_t t = 0; t < count; ++t) take_products(features_.active[t]);
+    gram.begin(count);
+    for (std::int32_t t = 0; t < count; ++t) {
+      const Facts now = facts(features_.active[t]);
+      gram.place(t, features_.list[now.k]);
+      gram.weights[static_cast<std::size_t>(t)] = now.w;
+      gram.pulls[static_cast<std::size_t>(t)] = double(gradient(team_, now, {})) -
+                                                double(now.w > 0 ? now.penalty1 : -now.penalty1) -
+                                                double(now.penalty2) * double(now.w);
+    }
+    gram.fill([&](std::int32_t t) { return double(features_.penalty2[features_.active[t]]); });
+    const double before = model_value();
+    over_rows([&](std::int64_t i) { rows_.before[i] = rows_.q[i]; });
+    const double shift = shift_;
+    gram.settle(singular);
+    for (std::int32_t t = 0; t < count; ++t) {
+      const Facts now = facts(features_.active[t]);
+      const T w = static_cast<T>(gram.weights[static_cast<std::size_t>(t)]);
+      if (w != now.w) apply(now, {}, w - now.w, w);
+    }
+    epochs_ += 1;
+    const double gain = before - model_value();
+    if (gain > 0) return gain;
+    over_features([&](std::int32_t k) { features_.w[k] = features_.history[k]; });
+    over_rows([&](std::int64_t i) { rows_.q[i] = rows_.before[i]; });
+    shift_ = shift;
+    return 0;
+  }
+
+  /// Products of feature k, centred, with all that the team knows of.
+  void take_products(std::int32_t k) {
+    const std::int32_t feature = features_.list[k];
+    if (team_.gram().has(feature)) return;
+    T* column = rows_.before;
+    over_rows([&](std::int64_t i) { column[i] = -features_.mean[k] * rows_.s[i]; });
+    x_.each(team_, feature, [&](std::int32_t i, T value) { column[i] += rows_.s[i] * value; });
+    team_.gram().add(
+        feature, [&](std::int32_t other) { return double(x_.dot(team_, x_.place(other), {}, column)) / task_.total; });
   }
 
   SHEAF_HOST_DEVICE std::int32_t list_active() const {
@@ -686,6 +750,7 @@ class LaneSolver {
   };
 
   static constexpr double center_precision = sizeof(T) == 4 ? 1e-6 : 1e-13;
+  static constexpr double singular = sizeof(T) == 4 ? 1e-4 : 1e-9;  // what of a feature others do not make up
   static constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;
 
   const Team& team_;

@@ -20,10 +20,11 @@ inline double largest_bend(Loss loss) { return loss == Loss::logistic ? 0.25 : 1
 struct NetLane {
   std::int32_t rows = 0;
   std::int32_t target = 0;
-  double alpha1 = 0;  ///< of the L1 part
-  double alpha2 = 0;  ///< of the L2 part
-  double total = 0;   ///< sum of the row weights
-  double center = 0;  ///< weighted mean of the targets; 0 without an intercept
+  double alpha1 = 0;    ///< of the L1 part
+  double alpha2 = 0;    ///< of the L2 part
+  double total = 0;     ///< sum of the row weights
+  double center = 0;    ///< weighted mean of the targets; 0 without an intercept
+  std::int64_t id = 0;  ///< the same for all models of a lane, different from that of any other lane
 };
 
 /// The blocks of all lanes: weights and X'u over features; x'w and u = row weight * residual over examples.
@@ -62,12 +63,20 @@ class NetOps {
 
   /// Row weights, targets, penalty factors, and the moments of all features under each column of row weights.
   virtual void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) = 0;
+  /// The same tables for other lanes, which one thread works on beside these, with its own `linear`. Nothing: lanes are
+  /// better off together.
+  virtual std::unique_ptr<NetOps> apart(LinearOps<T>& /*linear*/) const { return nullptr; }
   /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 where that is 0),
   /// for the first columns of row weights.
   virtual void normalisers(BlockView<T> means, BlockView<T> scales) = 0;
   /// From now on, column t of every block belongs to lanes[t].
   virtual void choose_lanes(std::span<const NetLane> lanes) = 0;
-  /// What the features of each wanted lane say about its gap, from blocks w and g. Others may be told again.
+  /// The residuals u have changed. Block g becomes X'u, or whatever serves the backend in its stead in what follows.
+  virtual void take_gradients(LinearOps<T>& linear, const NetBlocks<T>& blocks) {
+    linear.multiply_transposed(blocks.u, blocks.g);
+    linear.synchronize();
+  }
+  /// What the features of each wanted lane say about its gap, from blocks w, u and g. Others may be told again.
   virtual void judge(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) = 0;
   /// Logistic loss: the entropy of scales[t] * u, for each lane.
   virtual void entropies(BlockView<const T> u, std::span<const double> scales, std::span<double> out) = 0;

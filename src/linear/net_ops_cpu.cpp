@@ -3,13 +3,18 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "linear/net_gram.hpp"
 #include "linear/net_ops.hpp"
+#include "linear/net_watch.hpp"
 
 namespace sheaf::linear {
 namespace {
 
 /// A team of one.
 struct Single {
+  using Gram = LaneGram;
+  LaneGram* products = nullptr;
+  LaneGram& gram() const { return *products; }
   static constexpr bool fetches_ahead = false;
   static constexpr std::int32_t rank() { return 0; }
   static constexpr std::int32_t size() { return 1; }
@@ -32,16 +37,51 @@ struct Single {
   }
 };
 
-/// Lanes whose entries share a cache line are looked at together.
-constexpr std::int32_t lanes_together = 8;
-/// Features per partial sum; fixed, so that sums do not depend on the number of threads.
-constexpr std::int64_t sum_features = 4096;
+/// Columns as a thread by itself reads them.
+template <class T>
+struct CpuSparseColumns : SparseColumns<T> {
+  using SparseColumns<T>::SparseColumns;
+  T whole_dot(std::int32_t j, const T* q) const { return this->dot(Single{}, this->place(j), {}, q); }
+};
+template <class T>
+struct CpuDenseColumns : DenseColumns<T> {
+  using DenseColumns<T>::DenseColumns;
+  T whole_dot(std::int32_t j, const T* q) const { return dot(Single{}, this->place(j), {}, q); }
+  T dot(const Single&, const ColumnPlace& place, const ColumnAhead<T>&, const T* q) const {
+    constexpr int chains = 8;
+    const T* x = this->values + place.begin;
+    T sums[chains] = {};
+    std::int64_t e = 0;
+    for (; e + chains <= place.length; e += chains)
+      for (int c = 0; c < chains; ++c) sums[c] += x[e + c] * q[e + c];
+    for (; e < place.length; ++e) sums[0] += x[e] * q[e];
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+  }
+};
+
+/// Columns of row weights whose moments are taken together.
+constexpr std::int32_t moments_together = 8;
+/// Features that a thread prepares at a time.
+constexpr std::int64_t features_together = 1024;
+
+/// What lanes share.
+template <class T>
+struct CpuNetTables {
+  std::int32_t weight_columns = 1, target_columns = 1;
+  const float* weights = nullptr;
+  Array<T> targets, factors, means, variances, deviations;
+  bool intercept = true, standardise = false;
+  double bend = 1;
+  std::vector<std::int32_t> free;  // features without a penalty
+};
 
 template <class T>
 class CpuNetOps final : public NetOps<T> {
+  using Tables = CpuNetTables<T>;
+
  public:
-  CpuNetOps(const Context& context, const Dataset<T>& dataset)
-      : rows_(dataset.rows()), features_(dataset.features()), threads_(context.threads()) {
+  CpuNetOps(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear)
+      : linear_(linear), rows_(dataset.rows()), features_(dataset.features()), threads_(context.threads()) {
     if (is_sparse(dataset.x)) {
       sparse_ = &dataset.by_columns(Device::cpu(), threads_);
     } else {
@@ -53,15 +93,25 @@ class CpuNetOps final : public NetOps<T> {
   }
 
   void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) override {
-    weight_columns_ = sheaf.weight_columns;
-    target_columns_ = sheaf.target_columns;
-    weights_ = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
-    targets_ = converted<T, double>(sheaf.targets, threads_);
-    factors_ = converted<T, double>(sheaf.penalty_factors, threads_);
-    intercept_ = params.intercept;
-    standardise_ = params.standardise;
-    bend_ = largest_bend(params.loss);
+    tables_->weight_columns = sheaf.weight_columns;
+    tables_->target_columns = sheaf.target_columns;
+    tables_->weights = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
+    tables_->targets = converted<T, double>(sheaf.targets, threads_);
+    tables_->factors = converted<T, double>(sheaf.penalty_factors, threads_);
+    tables_->intercept = params.intercept;
+    tables_->standardise = params.standardise;
+    tables_->bend = largest_bend(params.loss);
+    tables_->free.clear();
+    for (std::int64_t j = 0; j < static_cast<std::int64_t>(tables_->factors.size()); ++j)
+      if (!(tables_->factors[j] > 0)) tables_->free.push_back(static_cast<std::int32_t>(j));
     with_columns([&](const auto& x) { take_moments(x, totals); });
+  }
+
+  std::unique_ptr<NetOps<T>> apart(LinearOps<T>& linear) const override {
+    constexpr std::int64_t most_entries = 1 << 20;
+    const std::int64_t entries = sparse_ != nullptr ? sparse_->offsets[features_] : rows_ * features_;
+    if (entries > most_entries) return nullptr;
+    return std::unique_ptr<NetOps<T>>(new CpuNetOps(*this, linear));
   }
 
   void normalisers(BlockView<T> means, BlockView<T> scales) override {
@@ -74,41 +124,37 @@ class CpuNetOps final : public NetOps<T> {
 
   void choose_lanes(std::span<const NetLane> lanes) override {
     tasks_.clear();
-    for (const NetLane& lane : lanes) tasks_.push_back(task_of(lane));
+    std::vector<std::unique_ptr<LaneWatch<T>>> watches;
+    for (const NetLane& lane : lanes) {
+      tasks_.push_back(task_of(lane));
+      const auto same = std::find_if(watches_.begin(), watches_.end(),
+                                     [&](const auto& watch) { return watch && watch->id() == lane.id; });
+      watches.push_back(same != watches_.end() ? std::move(*same) : nullptr);
+      if (!watches.back()) watches.back() = std::make_unique<LaneWatch<T>>(lane.id, features_);
+    }
+    watches_ = std::move(watches);
     sets_.resize(tasks_.size());
+    ratios_.resize(tasks_.size());
+  }
+
+  /// Nothing yet: judge() finds which products are needed.
+  void take_gradients(LinearOps<T>&, const NetBlocks<T>&) override {
+    for (auto& watch : watches_) watch->forget();
   }
 
   void judge(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) override {
-    std::vector<std::size_t> lanes;
+    std::vector<std::int32_t> lanes;
     for (std::size_t t = 0; t < tasks_.size(); ++t)
-      if (wanted.empty() || wanted[t] != 0) lanes.push_back(t);
-    std::vector<double> shares;
-    shares.reserve(lanes.size());
-    for (const auto t : lanes) shares.push_back(1 / tasks_[t].total);
-    const std::int64_t parts = (features_ + sum_features - 1) / sum_features;
-    std::vector<FeatureSums> sums(static_cast<std::size_t>(parts) * lanes.size());
-    const int team = team_for(threads_, features_ * static_cast<std::int64_t>(lanes.size()));
-    parallel_for(team, parts, [&](std::int64_t part) {
-      FeatureSums* here = sums.data() + static_cast<std::size_t>(part) * lanes.size();
-      const std::int64_t end = std::min(features_, (part + 1) * sum_features);
-      for (std::int64_t j = part * sum_features; j < end; ++j)
-        for (std::size_t k = 0; k < lanes.size(); ++k) {
-          const auto& task = tasks_[lanes[k]];
-          const auto at = static_cast<std::int64_t>(lanes[k]);
-          const double g = double(blocks.g.data[j * blocks.g.stride + at]) * shares[k];
-          const double w = blocks.w.data[j * blocks.w.stride + at];
-          const double p1 = task.penalty1(j);
-          // Most features have no weight and are far from their bounds: they add nothing.
-          if (w == 0 && std::abs(g) <= p1 * std::min(here[k].ratio, 1.0) && p1 > 0) continue;
-          here[k].add(g, w, p1, task.penalty2(j), task.curvature(j) * bend_);
-        }
+      if (wanted.empty() || wanted[t] != 0) lanes.push_back(static_cast<std::int32_t>(t));
+    with_columns([&](const auto& x) {
+      auto rest = judge_lanes(x, blocks, lanes, out);
+      if (rest.empty()) return;
+      // A product for all lanes costs little more than one for half of them, or with sparse data than one for one.
+      if (sparse_ != nullptr || 2 * rest.size() >= lanes.size()) rest = lanes;
+      multiply(blocks, rest);
+      rest = judge_lanes(x, blocks, rest, out);
+      require(rest.empty(), "a product was computed and is not there");
     });
-    for (std::size_t k = 0; k < lanes.size(); ++k) {
-      FeatureSums all;
-      for (std::int64_t part = 0; part < parts; ++part)
-        all.join(sums[static_cast<std::size_t>(part) * lanes.size() + k]);
-      out[lanes[k]] = all;
-    }
   }
 
   void entropies(BlockView<const T> u, std::span<const double> scales, std::span<double> out) override {
@@ -126,11 +172,14 @@ class CpuNetOps final : public NetOps<T> {
 
   void choose_features(const NetBlocks<T>& blocks, std::span<const NetChoice> choices,
                        std::span<std::int32_t> sizes) override {
-    const std::int64_t groups = (static_cast<std::int64_t>(choices.size()) + lanes_together - 1) / lanes_together;
-    parallel_for(threads_, groups, [&](std::int64_t group) {
-      const auto first = static_cast<std::size_t>(group * lanes_together);
-      const auto some = choices.subspan(first, std::min<std::size_t>(lanes_together, choices.size() - first));
-      choose_group(blocks, some);
+    parallel_for(threads_, static_cast<std::int64_t>(choices.size()), [&](std::int64_t c) {
+      const auto& choice = choices[static_cast<std::size_t>(c)];
+      const auto t = static_cast<std::size_t>(choice.lane);
+      if (choice.count >= features_)
+        take_all(tasks_[t], sets_[t]);
+      else
+        watches_[t]->choose(tasks_[t], columns_of(blocks, choice.lane), choice.count, ratios_[t], choice.scale,
+                            choice.radius, sets_[t]);
     });
     for (std::size_t c = 0; c < choices.size(); ++c)
       sizes[c] = static_cast<std::int32_t>(sets_[static_cast<std::size_t>(choices[c].lane)].size());
@@ -168,6 +217,15 @@ class CpuNetOps final : public NetOps<T> {
   }
 
  private:
+  CpuNetOps(const CpuNetOps& other, LinearOps<T>& linear)
+      : linear_(linear),
+        rows_(other.rows_),
+        features_(other.features_),
+        threads_(1),
+        sparse_(other.sparse_),
+        dense_(other.dense_),
+        tables_(other.tables_) {}
+
   Array<T> transposed(const DenseMatrix<T>& x) const {
     Array<T> result(x.rows * x.columns);
     constexpr std::int64_t tile = 64;
@@ -180,87 +238,139 @@ class CpuNetOps final : public NetOps<T> {
   }
 
   LaneTask<T> task_of(const NetLane& lane) const {
-    const LaneTables<T> tables{rows_,           targets_.data(), target_columns_,   weights_,   weight_columns_,
-                               factors_.data(), means_.data(),   variances_.data(), intercept_, standardise_};
+    const LaneTables<T> tables{rows_,
+                               tables_->targets.data(),
+                               tables_->target_columns,
+                               tables_->weights,
+                               tables_->weight_columns,
+                               tables_->factors.data(),
+                               tables_->means.data(),
+                               tables_->variances.data(),
+                               tables_->intercept,
+                               tables_->standardise};
     auto task = lane_task(tables, lane.rows, lane.target, lane.total, lane.center, lane.alpha1, lane.alpha2);
-    task.deviations = deviations_.data() + lane.rows;
+    task.deviations = tables_->deviations.data() + lane.rows;
     return task;
   }
 
   template <class F>
   void with_columns(F&& f) const {
     if (sparse_ != nullptr)
-      f(SparseColumns<T>{sparse_->offsets.data(), sparse_->indices.data(), sparse_->values.data()});
+      f(CpuSparseColumns<T>{sparse_->offsets.data(), sparse_->indices.data(), sparse_->values.data()});
     else
-      f(DenseColumns<T>{dense_->data(), rows_});
+      f(CpuDenseColumns<T>{dense_->data(), rows_});
   }
 
   float weight(std::int64_t row, std::int32_t column) const {
-    return weights_ != nullptr ? weights_[row * weight_columns_ + column] : 1.0F;
+    return tables_->weights != nullptr ? tables_->weights[row * tables_->weight_columns + column] : 1.0F;
   }
 
-  /// Means first, then the squares of what is left, so that a large mean costs no digits.
+  /// Means and variances of all features under each column of row weights.
   template <class Columns>
   void take_moments(const Columns& x, std::span<const double> totals) {
-    means_ = Array<T>(features_ * weight_columns_);
-    variances_ = Array<T>(features_ * weight_columns_);
-    deviations_ = Array<T>(features_ * weight_columns_);
-    parallel_ranges(threads_, features_, 64, [&](Range range) {
-      const auto columns = static_cast<std::size_t>(weight_columns_);
-      std::vector<double> sums(columns), seen(columns), squares(columns);
-      for (std::int64_t j = range.begin; j < range.end; ++j) {
-        std::fill(sums.begin(), sums.end(), 0.0);
-        std::fill(seen.begin(), seen.end(), 0.0);
-        std::fill(squares.begin(), squares.end(), 0.0);
-        const auto feature = static_cast<std::int32_t>(j);
-        x.each(Single{}, feature, [&](std::int32_t i, T value) {
-          for (std::int32_t c = 0; c < weight_columns_; ++c) {
-            const double s = weight(i, c);
-            sums[static_cast<std::size_t>(c)] += s * double(value);
-            seen[static_cast<std::size_t>(c)] += s;
-          }
-        });
-        for (std::size_t c = 0; c < columns; ++c) sums[c] /= totals[c];
-        x.each(Single{}, feature, [&](std::int32_t i, T value) {
-          for (std::int32_t c = 0; c < weight_columns_; ++c) {
-            const double away = double(value) - sums[static_cast<std::size_t>(c)];
-            squares[static_cast<std::size_t>(c)] += double(weight(i, c)) * away * away;
-          }
-        });
-        for (std::size_t c = 0; c < columns; ++c) {
-          const auto at = j * weight_columns_ + static_cast<std::int64_t>(c);
-          means_[at] = static_cast<T>(sums[c]);
-          variances_[at] = static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[c]));
-          deviations_[at] = std::sqrt(variances_[at]);
-        }
-      }
-    });
-  }
-
-  void choose_group(const NetBlocks<T>& blocks, std::span<const NetChoice> choices) {
-    const std::size_t width = choices.size();
-    std::vector<std::int32_t> counts(width * ratio_buckets, 0);
-    std::vector<std::int16_t> buckets(static_cast<std::size_t>(features_) * width);
-    for (std::int64_t j = 0; j < features_; ++j)
-      for (std::size_t c = 0; c < width; ++c) {
-        const int bucket = working_bucket(blocks, j, choices[c]);
-        buckets[static_cast<std::size_t>(j) * width + c] = static_cast<std::int16_t>(bucket);
-        if (bucket >= 0) ++counts[c * ratio_buckets + static_cast<std::size_t>(bucket)];
-      }
-    for (std::size_t c = 0; c < width; ++c) {
-      const int lowest = lowest_bucket(counts.data() + c * ratio_buckets, choices[c].count);
-      auto& set = sets_[static_cast<std::size_t>(choices[c].lane)];
-      set.clear();
-      for (std::int64_t j = 0; j < features_; ++j)
-        if (buckets[static_cast<std::size_t>(j) * width + c] >= lowest) set.push_back(static_cast<std::int32_t>(j));
+    tables_->means = Array<T>(features_ * tables_->weight_columns);
+    tables_->variances = Array<T>(features_ * tables_->weight_columns);
+    tables_->deviations = Array<T>(features_ * tables_->weight_columns);
+    for (std::int32_t first = 0; first < tables_->weight_columns; first += moments_together) {
+      const std::int32_t some = std::min(moments_together, tables_->weight_columns - first);
+      // Columns that are not there have no weights.
+      std::vector<double> weights(static_cast<std::size_t>(rows_ * moments_together), 0.0);
+      for (std::int64_t i = 0; i < rows_; ++i)
+        for (std::int32_t c = 0; c < some; ++c)
+          weights[static_cast<std::size_t>(i * moments_together + c)] = weight(i, first + c);
+      parallel_ranges(threads_, features_, 64, [&](Range range) {
+        for (std::int64_t j = range.begin; j < range.end; ++j)
+          take_moments_of(x, static_cast<std::int32_t>(j), weights.data(),
+                          totals.subspan(static_cast<std::size_t>(first)), first, some);
+      });
     }
   }
 
-  int working_bucket(const NetBlocks<T>& blocks, std::int64_t j, const NetChoice& choice) const {
-    const auto& task = tasks_[static_cast<std::size_t>(choice.lane)];
-    const T w = blocks.w.data[j * blocks.w.stride + choice.lane];
-    const T g = blocks.g.data[j * blocks.g.stride + choice.lane];
-    return bucket_in_lane(task, j, g, w, choice.scale, choice.radius);
+  /// For `some` columns of row weights from `first` on, whose weights and totals are given. Means first, then the
+  /// squares of what is left, so that a large mean costs no digits.
+  template <class Columns>
+  void take_moments_of(const Columns& x, std::int32_t j, const double* weights, std::span<const double> totals,
+                       std::int32_t first, std::int32_t some) {
+    double sums[moments_together] = {};
+    double seen[moments_together] = {};
+    double squares[moments_together] = {};
+    x.each(Single{}, j, [&](std::int32_t i, T value) {
+      const double* s = weights + std::int64_t{i} * moments_together;
+      for (int c = 0; c < moments_together; ++c) sums[c] += s[c] * double(value);
+      for (int c = 0; c < moments_together; ++c) seen[c] += s[c];
+    });
+    for (std::int32_t c = 0; c < some; ++c) sums[c] /= totals[static_cast<std::size_t>(c)];
+    x.each(Single{}, j, [&](std::int32_t i, T value) {
+      const double* s = weights + std::int64_t{i} * moments_together;
+      for (int c = 0; c < moments_together; ++c) {
+        const double away = double(value) - sums[c];
+        squares[c] += s[c] * away * away;
+      }
+    });
+    for (std::int32_t c = 0; c < some; ++c) {
+      const auto at = std::int64_t{j} * tables_->weight_columns + first + c;
+      tables_->means[at] = static_cast<T>(sums[c]);
+      tables_->variances[at] =
+          static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(c)]));
+      tables_->deviations[at] = std::sqrt(tables_->variances[at]);
+    }
+  }
+
+  static LaneColumns<T> columns_of(const NetBlocks<T>& blocks, std::int32_t lane) {
+    return {blocks.w.data + lane, blocks.g.data + lane, blocks.w.stride};
+  }
+
+  /// Those that need the full product.
+  template <class Columns>
+  std::vector<std::int32_t> judge_lanes(const Columns& x, const NetBlocks<T>& blocks,
+                                        std::span<const std::int32_t> lanes, std::span<FeatureSums> out) {
+    std::vector<std::uint8_t> judged(lanes.size(), 0);
+    parallel_for(threads_, static_cast<std::int64_t>(lanes.size()), [&](std::int64_t k) {
+      const std::int32_t lane = lanes[static_cast<std::size_t>(k)];
+      const auto t = static_cast<std::size_t>(lane);
+      auto& watch = *watches_[t];
+      watch.meet(tasks_[t], blocks.u.data + lane, blocks.u.stride);
+      if (!watch.judge(x, tasks_[t], columns_of(blocks, lane), tables_->free, tables_->bend, out[t])) return;
+      ratios_[t] = out[t].ratio;
+      judged[static_cast<std::size_t>(k)] = 1;
+    });
+    std::vector<std::int32_t> rest;
+    for (std::size_t k = 0; k < lanes.size(); ++k)
+      if (judged[k] == 0) rest.push_back(lanes[k]);
+    return rest;
+  }
+
+  /// Columns of the block g become X'u for some lanes.
+  void multiply(const NetBlocks<T>& blocks, std::span<const std::int32_t> lanes) {
+    const auto count = static_cast<std::int32_t>(lanes.size());
+    if (count == blocks.u.tasks) {
+      linear_.multiply_transposed(blocks.u, blocks.g);
+    } else {
+      Block<T> u(rows_, count), g(features_, count);
+      linear_.keep_tasks(blocks.u, lanes, u.view());
+      linear_.multiply_transposed(std::as_const(u).view(), g.view());
+      linear_.place_tasks(std::as_const(g).view(), lanes, blocks.g);
+    }
+    parallel_for(threads_, count, [&](std::int64_t k) {
+      const auto t = static_cast<std::size_t>(lanes[static_cast<std::size_t>(k)]);
+      watches_[t]->refer(tasks_[t]);
+    });
+    // Lanes whose entries share a cache line are taken together.
+    const std::int64_t parts = (features_ + features_together - 1) / features_together;
+    parallel_for(threads_, parts, [&](std::int64_t part) {
+      const std::int64_t end = std::min(features_, (part + 1) * features_together);
+      for (std::int64_t j = part * features_together; j < end; ++j)
+        for (const auto lane : lanes) {
+          const auto t = static_cast<std::size_t>(lane);
+          watches_[t]->refer_feature(j, blocks.g.data[j * blocks.g.stride + lane]);
+        }
+    });
+  }
+
+  void take_all(const LaneTask<T>& task, std::vector<std::int32_t>& set) const {
+    set.clear();
+    for (std::int64_t j = 0; j < features_; ++j)
+      if (task.curvature(j) > 0) set.push_back(static_cast<std::int32_t>(j));
   }
 
   template <bool Logistic, class Columns>
@@ -275,30 +385,34 @@ class CpuNetOps final : public NetOps<T> {
     Array<std::int32_t> active(size);
     const auto working =
         lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data(), places.data(), active.data());
-    LaneSolver<Logistic, Single, T, Columns> solver(single_, x, tasks_[lane], vectors, working, order.rules);
-    return solver.run(blocks.w.data + order.lane, blocks.z.data + order.lane, blocks.u.data + order.lane,
-                      blocks.w.stride, order.intercept, order.tolerance);
+    const Single team{&watches_[lane]->gram()};
+    LaneSolver<Logistic, Single, T, Columns> solver(team, x, tasks_[lane], vectors, working, order.rules);
+    const auto report = solver.run(blocks.w.data + order.lane, blocks.z.data + order.lane, blocks.u.data + order.lane,
+                                   blocks.w.stride, order.intercept, order.tolerance);
+    auto& weighted = watches_[lane]->weighted();
+    weighted.clear();
+    for (std::int64_t k = 0; k < size; ++k)
+      if (working.w[k] != 0) weighted.push_back(set[static_cast<std::size_t>(k)]);
+    return report;
   }
 
+  LinearOps<T>& linear_;
   std::int64_t rows_, features_;
   int threads_;
   const SparseMatrix<T>* sparse_ = nullptr;
   std::shared_ptr<const Array<T>> dense_;
-  std::int32_t weight_columns_ = 1, target_columns_ = 1;
-  const float* weights_ = nullptr;
-  Array<T> targets_, factors_, means_, variances_, deviations_;
-  bool intercept_ = true, standardise_ = false;
-  double bend_ = 1;
+  std::shared_ptr<Tables> tables_ = std::make_shared<Tables>();
   std::vector<LaneTask<T>> tasks_;
+  std::vector<std::unique_ptr<LaneWatch<T>>> watches_;
+  std::vector<double> ratios_;  // as judged last
   std::vector<std::vector<std::int32_t>> sets_;
-  Single single_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<NetOps<T>> make_cpu_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>&) {
-  return std::make_unique<CpuNetOps<T>>(context, dataset);
+std::unique_ptr<NetOps<T>> make_cpu_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear) {
+  return std::make_unique<CpuNetOps<T>>(context, dataset, linear);
 }
 
 template std::unique_ptr<NetOps<float>> make_cpu_net_ops(const Context&, const Dataset<float>&, LinearOps<float>&);
