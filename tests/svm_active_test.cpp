@@ -55,12 +55,12 @@ TEST(SvmActive, EveryKindIsOptimal) {
       for (const double gamma : {0.1, 2.0}) {
         SCOPED_TRACE(to_string(device) + " kind " + std::to_string(static_cast<int>(kind)) + " gamma " +
                      std::to_string(gamma));
-        Table<double> table(700, 12, false, kind);
+        Table<double> table(400, 12, false, kind);
         table.sheaf.tasks = tasks_of(kind);
         SvmParams params;
         params.kernel = {.type = KernelType::rbf, .gamma = gamma};
         const Rows rows = rows_of(table.dataset);
-        const auto fits = train_in_turns(context_on(device), table, params, 150);
+        const auto fits = train_in_turns(context_on(device), table, params, 100);
         for (std::size_t t = 0; t < fits.size(); ++t) {
           SCOPED_TRACE("task " + std::to_string(t));
           expect_optimal(rows, table.sheaf, t, params, fits[t]);

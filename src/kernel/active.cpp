@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <string>
+
+#include <sheaf/error.hpp>
 
 #include "core/parallel.hpp"
 
@@ -144,7 +147,8 @@ class ActiveTrainer {
   }
 
   std::vector<Solved> run() {
-    Stage stage(context_.progress(), "training", static_cast<std::int64_t>(problems_.size()));
+    const std::string name = fmt::format("training, {} of {} rows a turn", most_rows_, dataset_.rows());
+    Stage stage(context_.progress(), name, static_cast<std::int64_t>(problems_.size()));
     while (true) {
       const auto candidates = judge();
       stage.advance(finish());

@@ -161,7 +161,7 @@ class SmallProblem {
     Floats gains[float_chains] = {};
     Floats bends[float_chains];
     Ints at[float_chains] = {};
-    for (int c = 0; c < float_chains; ++c) bends[c] = Floats{} + 1.0F;
+    for (Floats& bend : bends) bend = Floats{} + 1.0F;
     for (std::int64_t k = begin; k < end; k += width)
       for (int c = 0; c < float_chains; ++c) {
         const auto e = static_cast<std::size_t>(k + c * floats);
