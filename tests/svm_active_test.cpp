@@ -78,10 +78,10 @@ TEST(SvmActive, SortedRowsAndShortTurns) {
       classes[i] = i < 200 ? 0 : 1;
       x.values[static_cast<std::int64_t>(i) * x.columns] += classes[i] == 0 ? 1.5 : 0;
     }
-    table.sheaf.tasks = {{0, 0, SvmTask::rest, 1, 1}, {1, 1, SvmTask::rest, 100, 100}};
+    table.sheaf.tasks = {{0, 0, SvmTask::rest, 1, 1}, {1, 1, SvmTask::rest, 20, 20}};
     SvmParams params;
     params.kernel = {.type = KernelType::rbf, .gamma = 0.2};
-    const auto fits = train_in_turns(context_on(device), table, params, 24);
+    const auto fits = train_in_turns(context_on(device), table, params, 40);
     for (std::size_t t = 0; t < fits.size(); ++t)
       expect_optimal(rows_of(table.dataset), table.sheaf, t, params, fits[t]);
   }
