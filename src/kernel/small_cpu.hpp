@@ -151,7 +151,7 @@ class SmallProblem {
     return pair;
   }
 
-  /// Gains slope^2 / bend are compared as products: a division would take as long as all the rest. Slopes are relative
+  /// Gains slope^2 / bend are compared as products: that saves a division a variable. Slopes are relative
   /// to the violation, so that nothing overflows.
   void choose_partner(std::int64_t begin, std::int64_t end, double highest, Pair& pair) const {
     if (!(pair.violation > 0)) return;
