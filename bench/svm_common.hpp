@@ -123,8 +123,10 @@ inline void describe_fits(const SvmFits& fits) {
   std::vector<std::int32_t> rows;
   std::int64_t iterations = 0;
   std::int32_t rounds = 0;
+  double objective = 0;
   bool converged = true;
   for (const SvmFit& fit : fits.tasks) {
+    objective += fit.objective;
     rows.insert(rows.end(), fit.machine.rows.begin(), fit.machine.rows.end());
     iterations += fit.iterations;
     rounds = std::max(rounds, fit.rounds);
@@ -132,8 +134,9 @@ inline void describe_fits(const SvmFits& fits) {
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  std::printf("    %zu machines, %zu support vectors, %lld steps, at most %d rounds%s\n", fits.tasks.size(),
-              rows.size(), static_cast<long long>(iterations), rounds, converged ? "" : ", NOT CONVERGED");
+  std::printf("    %zu machines, %zu support vectors, %lld steps, at most %d rounds, objectives sum up to %.9g%s\n",
+              fits.tasks.size(), rows.size(), static_cast<long long>(iterations), rounds, objective,
+              converged ? "" : ", NOT CONVERGED");
   std::printf("    kernel values computed: %.3e; without sharing: %.3e (%.2f times as many)\n",
               static_cast<double>(fits.counts.computed), static_cast<double>(fits.counts.unshared),
               static_cast<double>(fits.counts.unshared) / static_cast<double>(fits.counts.computed));

@@ -55,12 +55,12 @@ TEST(SvmActive, EveryKindIsOptimal) {
       for (const double gamma : {0.1, 2.0}) {
         SCOPED_TRACE(to_string(device) + " kind " + std::to_string(static_cast<int>(kind)) + " gamma " +
                      std::to_string(gamma));
-        Table<double> table(700, 12, false, kind);
+        Table<double> table(400, 12, false, kind);
         table.sheaf.tasks = tasks_of(kind);
         SvmParams params;
         params.kernel = {.type = KernelType::rbf, .gamma = gamma};
         const Rows rows = rows_of(table.dataset);
-        const auto fits = train_in_turns(context_on(device), table, params, 150);
+        const auto fits = train_in_turns(context_on(device), table, params, 100);
         for (std::size_t t = 0; t < fits.size(); ++t) {
           SCOPED_TRACE("task " + std::to_string(t));
           expect_optimal(rows, table.sheaf, t, params, fits[t]);
@@ -78,10 +78,10 @@ TEST(SvmActive, SortedRowsAndShortTurns) {
       classes[i] = i < 200 ? 0 : 1;
       x.values[static_cast<std::int64_t>(i) * x.columns] += classes[i] == 0 ? 1.5 : 0;
     }
-    table.sheaf.tasks = {{0, 0, SvmTask::rest, 1, 1}, {1, 1, SvmTask::rest, 100, 100}};
+    table.sheaf.tasks = {{0, 0, SvmTask::rest, 1, 1}, {1, 1, SvmTask::rest, 20, 20}};
     SvmParams params;
     params.kernel = {.type = KernelType::rbf, .gamma = 0.2};
-    const auto fits = train_in_turns(context_on(device), table, params, 24);
+    const auto fits = train_in_turns(context_on(device), table, params, 40);
     for (std::size_t t = 0; t < fits.size(); ++t)
       expect_optimal(rows_of(table.dataset), table.sheaf, t, params, fits[t]);
   }

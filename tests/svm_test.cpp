@@ -237,6 +237,36 @@ TEST(Svm, DecisionsOfOtherRows) {
         }
 }
 
+/// Of numbers of machines and vectors around those that devices take at a time.
+TEST(Svm, DecisionsOfManyMachines) {
+  for (const Device device : devices())
+    for (const std::size_t count : {1U, 7U, 8U, 9U, 17U}) {
+      Table<double> table(200, 12, false, SvmKind::c_svc);
+      Table<double> others(300, 12, false, SvmKind::c_svc);
+      Random random(8, count);
+      std::vector<SvmMachine> machines(count);
+      for (std::size_t m = 0; m < count; ++m)
+        for (std::int32_t row = 0; row < 200; ++row)
+          if (random.uniform() < 0.7) {
+            machines[m].rows.push_back(row);
+            machines[m].coefficients.push_back(random.normal());
+          }
+      const KernelParams kernel{.type = KernelType::rbf, .gamma = 0.1};
+      const auto values = decision_values(context_on(device), kernel, table.dataset, machines, others.dataset);
+      const Rows support = rows_of(table.dataset);
+      const Rows queries = rows_of(others.dataset);
+      for (std::size_t i = 0; i < queries.size(); ++i)
+        for (std::size_t m = 0; m < count; ++m) {
+          double expected = 0;
+          for (std::size_t k = 0; k < machines[m].rows.size(); ++k) {
+            const auto row = static_cast<std::size_t>(machines[m].rows[k]);
+            expected += machines[m].coefficients[k] * kernel_of(kernel, queries[i], support[row], row);
+          }
+          ASSERT_NEAR(values(static_cast<std::int64_t>(i), static_cast<std::int32_t>(m)), expected, 5e-5);
+        }
+    }
+}
+
 TEST(Svm, PrecomputedIsTheKernelItself) {
   for (const Device device : devices()) {
     Table<double> table(300, 6, false, SvmKind::c_svc);

@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <string>
+
+#include <sheaf/error.hpp>
 
 #include "core/parallel.hpp"
 
@@ -23,7 +26,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Excess beyond this share of a task's violation makes rows alike, so that those chosen are a sample of all that are
 /// wrong: the worst alone would be outliers, which pull the machine to their side.
 constexpr double alike_from = 0.02;
-/// How far a turn brings the violation down. Of 0.3, 0.1, 0.03 and 0.01, the third took the fewest steps.
+/// How far a turn brings the violation down. Of 0.3, 0.1, 0.03 and 0.01, the third took the fewest rounds.
 constexpr double share_left = 0.03;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -144,7 +147,8 @@ class ActiveTrainer {
   }
 
   std::vector<Solved> run() {
-    Stage stage(context_.progress(), "training", static_cast<std::int64_t>(problems_.size()));
+    const std::string name = fmt::format("training, {} of {} rows a turn", most_rows_, dataset_.rows());
+    Stage stage(context_.progress(), name, static_cast<std::int64_t>(problems_.size()));
     while (true) {
       const auto candidates = judge();
       stage.advance(finish());

@@ -151,7 +151,7 @@ class SmallProblem {
     return pair;
   }
 
-  /// Gains slope^2 / bend are compared as products: a division would take as long as all the rest. Slopes are relative
+  /// Gains slope^2 / bend are compared as products: that saves a division a variable. Slopes are relative
   /// to the violation, so that nothing overflows.
   void choose_partner(std::int64_t begin, std::int64_t end, double highest, Pair& pair) const {
     if (!(pair.violation > 0)) return;
@@ -161,7 +161,7 @@ class SmallProblem {
     Floats gains[float_chains] = {};
     Floats bends[float_chains];
     Ints at[float_chains] = {};
-    for (int c = 0; c < float_chains; ++c) bends[c] = Floats{} + 1.0F;
+    for (Floats& bend : bends) bend = Floats{} + 1.0F;
     for (std::int64_t k = begin; k < end; k += width)
       for (int c = 0; c < float_chains; ++c) {
         const auto e = static_cast<std::size_t>(k + c * floats);

@@ -145,7 +145,8 @@ void SvmGrid<T>::judge_classes(std::span<const std::int32_t> rows, const ModelPl
   at(scores, Metric::auc) = auc_of_classes(values, two ? 1 : static_cast<std::int32_t>(classes), truth);
   if (two) {
     std::vector<std::uint8_t> positive;
-    for (std::size_t k = 0; k < truth.size(); ++k) positive.push_back(truth[k] == positive_ ? 1 : 0);
+    positive.reserve(truth.size());
+    for (const auto c : truth) positive.push_back(c == positive_ ? 1 : 0);
     for (double& value : values) value = positive_ == 0 ? value : -value;
     scores.roc = roc_curve(values, positive, roc_points);
   }

@@ -317,6 +317,7 @@ template <class T>
 Chosen SvmSearch<T>::choose_level(std::size_t level, std::vector<std::size_t>& order) const {
   order = tried(level);
   std::vector<Summarised> table;
+  table.reserve(order.size());
   for (const auto point : order) table.push_back(summary(level, point));
   return choose(table, info(*options_.common.score).larger_is_better, options_.common.choice);
 }
