@@ -1,5 +1,6 @@
 // What lanes of elastic nets skip and take at once on the CPU, against loops that skip nothing.
 #include <cmath>
+#include <ostream>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -31,6 +32,7 @@ struct Setting {
   bool standardise;
   bool factors;
 };
+void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
 
 /// A table with weights on rows, and everything that a lane is told of it.
 class Watched : public testing::TestWithParam<Setting> {
