@@ -29,11 +29,12 @@ std::string heading_text(const StudyResult& r) {
   const auto& options = r.options;
   auto text = fmt::format("{}\n  {} examples x {} features", bold(r.source), grouped(r.rows), grouped(r.features));
   if (!r.class_names.empty()) text += fmt::format(", {} classes", r.class_names.size());
-  text += fmt::format("\n  {}{}: {} splits x {} folds, {} alphas x {} l1-ratios{}\n",
-                      options.net.loss == Loss::logistic ? "elastic-net logistic regression" : "elastic net",
-                      options.net.standardise ? ", standardised" : "", r.splits.size(), options.folds, r.alpha_count(),
-                      r.alphas.size(),
-                      options.strategy == Strategy::grid ? "" : fmt::format(" ({})", to_string(options.strategy)));
+  text +=
+      fmt::format("\n  {}{}: {} splits x {} folds{}, {} alphas x {} l1-ratios{}\n",
+                  options.net.loss == Loss::logistic ? "elastic-net logistic regression" : "elastic net",
+                  options.net.standardise ? ", standardised" : "", r.splits.size(), options.folds,
+                  r.groups > 0 ? fmt::format(" by {} groups", grouped(r.groups)) : "", r.alpha_count(), r.alphas.size(),
+                  options.strategy == Strategy::grid ? "" : fmt::format(" ({})", to_string(options.strategy)));
   return text;
 }
 
