@@ -124,8 +124,9 @@ std::string next_text(const StudyResult& r, std::string_view kind) {
       "\n  The best pair over all splits, trained on all rows:\n  sheaf fit {} --model {} --alpha {}{}{} "
       "--output FILE\n",
       r.source == "standard input" ? "-" : r.source, kind, r.alphas[l1][static_cast<std::size_t>(r.best_alpha)], ratio,
-      fmt::format("{}{}", r.options.net.standardise ? " --standardise" : "",
-                  r.options.net.intercept ? "" : " --no-intercept"));
+      fmt::format("{}{}{}", r.options.net.standardise ? " --standardise" : "",
+                  r.options.net.intercept ? "" : " --no-intercept",
+                  r.options.net.balanced ? " --class-weight balanced" : ""));
 }
 
 }  // namespace

@@ -131,11 +131,12 @@ TEST_F(StudyCli, TellsWhatTheSplitsChose) {
 
 /// The command it names at its end trains.
 TEST_F(StudyCli, TheNextStepItNamesWorks) {
-  const auto out = shell(quick).out;
+  const auto out = shell(quick + "--class-weight balanced").out;
   const auto begin = out.find("sheaf fit ");
   ASSERT_NE(begin, std::string::npos);
   auto line = out.substr(begin, out.find('\n', begin) - begin);
   line.replace(line.find("FILE"), 4, "next.model");
+  EXPECT_NE(line.find("--class-weight balanced"), std::string::npos) << line;
   EXPECT_EQ(shell(line).code, 0) << line;
   EXPECT_TRUE(exists("next.model"));
 }
