@@ -100,7 +100,8 @@ StudyResult ModelSelection::run(const Context& context, const Common& common, co
     fail_usage("a study with --output reads a file, not standard input: to go on, it must read it again");
   StudyDirectory directory(folder_, existing());
   const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
-  directory.begin({command_line(), input, reading, decided(options_, dataset.target, dataset.source), row_weights_,
+  directory.begin({command_line(), input, reading,
+                   decided(options_, dataset.target, !dataset.groups.empty(), dataset.source), row_weights_,
                    context.device(), precision, context.seed()});
   if (directory.finished() > 0 && !common.quiet())
     say(fmt::format("{}: {} finished batches are taken over", folder_, directory.finished()));

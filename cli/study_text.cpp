@@ -29,11 +29,12 @@ std::string heading_text(const StudyResult& r) {
   const auto& options = r.options;
   auto text = fmt::format("{}\n  {} examples x {} features", bold(r.source), grouped(r.rows), grouped(r.features));
   if (!r.class_names.empty()) text += fmt::format(", {} classes", r.class_names.size());
-  text += fmt::format("\n  {}{}: {} splits x {} folds, {} alphas x {} l1-ratios{}\n",
-                      options.net.loss == Loss::logistic ? "elastic-net logistic regression" : "elastic net",
-                      options.net.standardise ? ", standardised" : "", r.splits.size(), options.folds, r.alpha_count(),
-                      r.alphas.size(),
-                      options.strategy == Strategy::grid ? "" : fmt::format(" ({})", to_string(options.strategy)));
+  text +=
+      fmt::format("\n  {}{}: {} splits x {} folds{}, {} alphas x {} l1-ratios{}\n",
+                  options.net.loss == Loss::logistic ? "elastic-net logistic regression" : "elastic net",
+                  options.net.standardise ? ", standardised" : "", r.splits.size(), options.folds,
+                  r.groups > 0 ? fmt::format(" by {} groups", grouped(r.groups)) : "", r.alpha_count(), r.alphas.size(),
+                  options.strategy == Strategy::grid ? "" : fmt::format(" ({})", to_string(options.strategy)));
   return text;
 }
 
@@ -123,8 +124,9 @@ std::string next_text(const StudyResult& r, std::string_view kind) {
       "\n  The best pair over all splits, trained on all rows:\n  sheaf fit {} --model {} --alpha {}{}{} "
       "--output FILE\n",
       r.source == "standard input" ? "-" : r.source, kind, r.alphas[l1][static_cast<std::size_t>(r.best_alpha)], ratio,
-      fmt::format("{}{}", r.options.net.standardise ? " --standardise" : "",
-                  r.options.net.intercept ? "" : " --no-intercept"));
+      fmt::format("{}{}{}", r.options.net.standardise ? " --standardise" : "",
+                  r.options.net.intercept ? "" : " --no-intercept",
+                  r.options.net.balanced ? " --class-weight balanced" : ""));
 }
 
 }  // namespace

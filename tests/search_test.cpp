@@ -325,5 +325,32 @@ TEST(Search, CostsAreListsOrRanges) {
     EXPECT_THROW(parse_costs(text), UsageError) << text;
 }
 
+/// On all levels of a nested search: what a split trains on and what it tests have no group in common.
+TEST(SearchPlan, GroupsStayTogetherInNestedSplits) {
+  linear::Problem problem;
+  problem.sheaf.examples = 90;
+  std::vector<std::int32_t> groups;
+  for (std::int32_t i = 0; i < 90; ++i) {
+    groups.push_back(i * 7 % 30);
+    problem.classes.push_back(groups.back() % 2);
+  }
+  for (const auto kind : {SplitKind::group_k_fold, SplitKind::stratified_group_k_fold, SplitKind::group_shuffle}) {
+    SearchOptions options;
+    options.split = kind;
+    options.folds = 3;
+    options.outer = 4;
+    const search::Plan plan(problem, groups, options, 1);
+    for (std::int32_t s = 0; s < plan.all_splits(); ++s) {
+      const auto weights = plan.weights(s, 1, 1);
+      std::vector<bool> trained(30, false);
+      for (std::size_t i = 0; i < 90; ++i)
+        if (weights[i] > 0) trained[static_cast<std::size_t>(groups[i])] = true;
+      for (const auto row : plan.test_rows(s))
+        EXPECT_FALSE(trained[static_cast<std::size_t>(groups[static_cast<std::size_t>(row)])])
+            << to_string(kind) << ", " << plan.name(s);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sheaf::test

@@ -54,8 +54,9 @@ std::vector<Splits> one_of_each(std::int64_t rows) {
   Labels groups(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<std::int32_t>(i * i % 11);
   std::vector<Splits> all;
-  for (const auto kind : {SplitKind::k_fold, SplitKind::stratified_k_fold, SplitKind::group_k_fold,
-                          SplitKind::stratified_shuffle, SplitKind::leave_one_out, SplitKind::bootstrap})
+  for (const auto kind :
+       {SplitKind::k_fold, SplitKind::stratified_k_fold, SplitKind::group_k_fold, SplitKind::stratified_group_k_fold,
+        SplitKind::stratified_shuffle, SplitKind::group_shuffle, SplitKind::leave_one_out, SplitKind::bootstrap})
     all.push_back(split(kind, rows, 4, classes, groups));
   return all;
 }
@@ -220,6 +221,103 @@ TEST(GroupKFold, FillsTheEmptiestFoldWithTheLargestGroupFirst) {
   EXPECT_EQ(splits.test_rows(0), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 12, 13}));
 }
 
+/// Groups of 1 to 7 rows in mixed order; most have rows of one class alone, as patients have.
+std::pair<Labels, Labels> some_groups(std::int32_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::pair<std::int32_t, std::int32_t>> rows;
+  for (std::int32_t g = 0; g < count; ++g)
+    for (auto left = 1 + random.below(7); left > 0; --left)
+      rows.emplace_back(g, random.uniform() < 0.1 ? static_cast<std::int32_t>(random.below(3)) : g % 3);
+  random.shuffle(std::span(rows));
+  Labels groups, classes;
+  for (const auto& [group, c] : rows) {
+    groups.push_back(group);
+    classes.push_back(c);
+  }
+  return {groups, classes};
+}
+
+TEST(GroupShuffle, LeavesOutWholeGroupsOfEveryClass) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed)
+    for (const double fraction : {0.2, 0.5}) {
+      const auto [groups, classes] = some_groups(60, seed);
+      const auto rows = static_cast<std::int64_t>(groups.size());
+      const auto splits = split(SplitKind::group_shuffle, rows, 5, classes, groups, true, seed, fraction);
+      const auto again = split(SplitKind::group_shuffle, rows, 5, classes, groups, true, seed, fraction);
+      std::vector<double> sizes(3);
+      for (const auto c : classes) ++sizes[static_cast<std::size_t>(c)];
+      std::set<std::vector<std::int32_t>> different;
+      for (std::int32_t s = 0; s < 5; ++s) {
+        const auto test = splits.test_rows(s);
+        different.insert(test);
+        EXPECT_EQ(test, again.test_rows(s));
+        std::set<std::int32_t> tested, trained;
+        const auto table = splits.weights(s, 1);
+        for (std::int64_t i = 0; i < rows; ++i)
+          (table.test(i, s) ? tested : trained).insert(groups[static_cast<std::size_t>(i)]);
+        EXPECT_EQ(tested.size() + trained.size(), 60U) << "a group on both sides";
+        std::vector<double> found(3);
+        for (const auto row : test) ++found[static_cast<std::size_t>(classes[static_cast<std::size_t>(row)])];
+        for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(found[c], fraction * sizes[c], 7) << "a group or less off";
+      }
+      EXPECT_EQ(different.size(), 5U);
+    }
+}
+
+/// Of equal groups of one class each, as many of either class as the fraction says, and each as often as any other.
+TEST(GroupShuffle, DrawsEqualGroupsEquallyOften) {
+  Labels groups, classes;
+  for (std::int32_t i = 0; i < 60; ++i) {
+    groups.push_back(i / 3);
+    classes.push_back(i < 30 ? 0 : 1);
+  }
+  const auto splits = split(SplitKind::group_shuffle, 60, 2000, classes, groups);
+  std::vector<int> times(20);
+  for (std::int32_t s = 0; s < 2000; ++s) {
+    const auto test = splits.test_rows(s);
+    ASSERT_EQ(test.size(), 12U);
+    ASSERT_EQ(std::count_if(test.begin(), test.end(), [](auto row) { return row < 30; }), 6);
+    for (const auto row : test) times[static_cast<std::size_t>(row / 3)] += row % 3 == 0 ? 1 : 0;
+  }
+  for (const auto time : times) EXPECT_NEAR(time, 400, 5 * std::sqrt(2000 * 0.2 * 0.8));
+}
+
+TEST(GroupShuffle, AlwaysLeavesRowsOnBothSides) {
+  for (const double fraction : {0.01, 0.2, 0.99})
+    for (const Labels& groups : {Labels{0, 1}, Labels{0, 0, 0, 0, 5}, Labels{2, 2, 2, 1, 1, 1}})
+      for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const auto splits = split(SplitKind::group_shuffle, std::ssize(groups), 1, {}, groups, true, seed, fraction);
+        EXPECT_FALSE(splits.test_rows(0).empty());
+        EXPECT_LT(splits.test_rows(0).size(), groups.size());
+      }
+}
+
+TEST(StratifiedGroupKFold, SpreadsClassesAsEvenlyAsWholeGroupsAllow) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const auto [groups, classes] = some_groups(60, seed);
+    const auto rows = static_cast<std::int64_t>(groups.size());
+    const auto splits = split(SplitKind::stratified_group_k_fold, rows, 4, classes, groups, true, seed);
+    std::map<std::int32_t, std::int32_t> fold_of;
+    std::vector<double> sizes(3), loads(12);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const auto fold = splits.tester(static_cast<std::int64_t>(i));
+      EXPECT_EQ(fold_of.emplace(groups[i], fold).first->second, fold) << "a group in two folds";
+      ++sizes[static_cast<std::size_t>(classes[i])];
+      ++loads[static_cast<std::size_t>(fold * 3 + classes[i])];
+    }
+    for (std::size_t k = 0; k < 12; ++k) EXPECT_NEAR(loads[k], sizes[k % 3] / 4, 7) << "a group or less off";
+  }
+}
+
+TEST(StratifiedGroupKFold, IsGroupKFoldWhereThereIsOneClass) {
+  const auto groups = some_groups(40, 3).first;
+  const Labels one(groups.size(), 0);
+  const auto rows = static_cast<std::int64_t>(groups.size());
+  const auto plain = split(SplitKind::group_k_fold, rows, 5, {}, groups);
+  const auto spread = split(SplitKind::stratified_group_k_fold, rows, 5, one, groups);
+  for (std::int64_t i = 0; i < rows; ++i) EXPECT_EQ(plain.tester(i), spread.tester(i));
+}
+
 TEST(StratifiedShuffle, TestsTheFractionOfEachClass) {
   for (const std::int64_t rows : {20, 57, 1000})
     for (const double fraction : {0.1, 0.25, 0.5, 0.7}) {
@@ -319,6 +417,11 @@ TEST(SplitErrors, SayWhatIsWrong) {
       {message_of(SplitKind::stratified_k_fold, 6, 2, {0, 0, 0, 0, 0, 3}), "class 3 (from 0) has only 1 row"},
       {message_of(SplitKind::group_k_fold, 6, 2), "groups"},
       {message_of(SplitKind::group_k_fold, 6, 3, {}, two), "3 folds need at least as many groups, not 2"},
+      {message_of(SplitKind::stratified_group_k_fold, 6, 2, two), "groups"},
+      {message_of(SplitKind::stratified_group_k_fold, 6, 3, two, two), "3 folds need at least as many groups, not 2"},
+      {message_of(SplitKind::group_shuffle, 6, 2, two), "groups"},
+      {message_of(SplitKind::group_shuffle, 6, 2, two, {4, 4, 4, 4, 4, 4}), "at least 2 groups, not 1"},
+      {message_of(SplitKind::group_shuffle, 6, 2, two, two, 1), "not 1"},
       {message_of(SplitKind::stratified_shuffle, 6, 2), "classes"},
       {message_of(SplitKind::stratified_shuffle, 6, 0, two), "at least 1"},
       {message_of(SplitKind::stratified_shuffle, 6, 2, two, {}, 0), "not 0"},
@@ -333,8 +436,9 @@ TEST(SplitErrors, SayWhatIsWrong) {
 }
 
 TEST(SplitNames, AreReadBackAndUnknownOnesAnswered) {
-  for (const auto kind : {SplitKind::k_fold, SplitKind::stratified_k_fold, SplitKind::group_k_fold,
-                          SplitKind::stratified_shuffle, SplitKind::leave_one_out, SplitKind::bootstrap})
+  for (const auto kind :
+       {SplitKind::k_fold, SplitKind::stratified_k_fold, SplitKind::group_k_fold, SplitKind::stratified_group_k_fold,
+        SplitKind::stratified_shuffle, SplitKind::group_shuffle, SplitKind::leave_one_out, SplitKind::bootstrap})
     EXPECT_EQ(parse_split_kind(to_string(kind)), kind);
   try {
     parse_split_kind("stratifed");

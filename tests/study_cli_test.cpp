@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "devices.hpp"
 #include "program.hpp"
 
@@ -129,11 +131,12 @@ TEST_F(StudyCli, TellsWhatTheSplitsChose) {
 
 /// The command it names at its end trains.
 TEST_F(StudyCli, TheNextStepItNamesWorks) {
-  const auto out = shell(quick).out;
+  const auto out = shell(quick + "--class-weight balanced").out;
   const auto begin = out.find("sheaf fit ");
   ASSERT_NE(begin, std::string::npos);
   auto line = out.substr(begin, out.find('\n', begin) - begin);
   line.replace(line.find("FILE"), 4, "next.model");
+  EXPECT_NE(line.find("--class-weight balanced"), std::string::npos) << line;
   EXPECT_EQ(shell(line).code, 0) << line;
   EXPECT_TRUE(exists("next.model"));
 }
@@ -164,6 +167,41 @@ TEST_F(StudyCli, WritesJsonCsvAPageAndTheReducedTable) {
     EXPECT_EQ(page.find(word), std::string::npos) << word;
   const auto small = file("small.csv");
   for (const auto& name : always) EXPECT_NE(small.substr(0, small.find('\n')).find(name), std::string::npos) << name;
+}
+
+/// Groups of a named column, or of qid, are kept together unless one says otherwise, and all that is written says so.
+TEST_F(StudyCli, GroupsAreKeptTogether) {
+  std::string table = "patient,a,b,c,label\n";
+  std::string libsvm;
+  for (int i = 0; i < 120; ++i) {
+    const int patient = i * 7 % 30;
+    const int label = patient % 2;
+    table += fmt::format("p{},{},{},{},{}\n", patient, i % 11 + 4 * label, i * i % 7, i % 5, label);
+    libsvm += fmt::format("{} qid:{} 1:{} 2:{} 3:{}\n", label, patient, i % 11 + 4 * label, i * i % 7, i % 5);
+  }
+  write("g.csv", table);
+  write("g.svm", libsvm);
+  const std::string grid = " --model elastic-net --splits 4 --alpha-count 6 --memory 500M ";
+  for (const std::string given : {"g.csv --group patient", "g.svm"}) {
+    const auto outcome = shell("sheaf select " + given + grid + "--json g.json --report g.html");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(holds(outcome.out, {"4 splits x 3 folds by 30 groups"})) << outcome.out;
+    EXPECT_FALSE(holds(outcome.out, {"not heeded"}));
+    EXPECT_TRUE(holds(file("g.html"), {"4 splits by 30 groups", "groups, kept together"}));
+    const auto answer = Json::parse(file("g.json"));
+    EXPECT_EQ(answer["groups"], 30);
+    EXPECT_EQ(answer["asked"]["split"], "group");
+    const auto mixed = shell("sheaf select " + given + grid + "--split stratified --json m.json");
+    EXPECT_TRUE(holds(mixed.out, {"4 splits x 3 folds,", "groups are not heeded"})) << mixed.out << mixed.err;
+    EXPECT_EQ(Json::parse(file("m.json"))["asked"]["split"], "stratified");
+    EXPECT_TRUE(Json::parse(file("m.json"))["groups"].is_null());
+    EXPECT_TRUE(complains(shell("sheaf select " + given + grid + "--folds 40"), 1, {"41 groups, not 30"}));
+  }
+  EXPECT_TRUE(complains(shell(quick + "--split group"), 2, {"needs groups of rows", "--group"}));
+  EXPECT_TRUE(complains(shell(quick + "--split patients"), 2, {"unknown split 'patients'", "group"}));
+  ASSERT_EQ(shell("sheaf select g.svm" + grid + "--output d --quiet").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf select g.svm" + grid + "--output d --resume --split stratified"), 1,
+                        {"options/split was", "group"}));
 }
 
 TEST_F(StudyCli, KilledAndResumedEndsWithTheSameBytes) {

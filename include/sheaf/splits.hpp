@@ -11,18 +11,20 @@
 namespace sheaf {
 
 enum class SplitKind : std::uint8_t {
-  k_fold,              ///< every row is tested once, folds of equal size
-  stratified_k_fold,   ///< the same with each class spread evenly over the folds
-  group_k_fold,        ///< the same with the rows of one group always together
-  stratified_shuffle,  ///< every split tests a fraction of each class, drawn anew
-  leave_one_out,       ///< one split for each row
-  bootstrap,           ///< every split draws as many rows as there are, with repetition, and tests the rest
+  k_fold,                   ///< every row is tested once, folds of equal size
+  stratified_k_fold,        ///< the same with each class spread evenly over the folds
+  group_k_fold,             ///< the same with the rows of one group always together
+  stratified_group_k_fold,  ///< the same with each class spread as evenly as whole groups allow
+  stratified_shuffle,       ///< every split tests a fraction of each class, drawn anew
+  group_shuffle,            ///< every split tests whole groups, about a fraction of the rows and of each class
+  leave_one_out,            ///< one split for each row
+  bootstrap,                ///< every split draws as many rows as there are, with repetition, and tests the rest
 };
 
 struct SplitOptions {
   SplitKind kind = SplitKind::stratified_k_fold;
   std::int32_t count = 5;      ///< folds, shuffles or bootstraps; leave-one-out: ignored
-  double test_fraction = 0.2;  ///< stratified shuffle only
+  double test_fraction = 0.2;  ///< shuffles only
   bool shuffle = true;         ///< k-fold kinds: mix the rows first; without it folds are runs of neighbouring rows
   std::uint64_t seed = 0;
 };
@@ -40,7 +42,7 @@ struct SplitWeights {
   bool test(std::int64_t row, std::int32_t split) const { return train(row, split) == 0; }
 };
 
-/// How the rows are split. Takes at most 4 bytes a row, however many splits there are: the weights of those splits that
+/// How the rows are split. Takes a few bytes a row, however many splits there are: the weights of those splits that
 /// are trained together are made when they are asked for. Leave-one-out over a million rows costs nothing.
 class Splits {
  public:
@@ -48,7 +50,7 @@ class Splits {
   std::int32_t count() const { return count_; }
   SplitKind kind() const { return options_.kind; }
 
-  /// Whether every row is tested by exactly one split (all kinds but shuffle and bootstrap).
+  /// Whether every row is tested by exactly one split (all kinds but shuffles and bootstrap).
   bool is_partition() const;
   /// The split that tests a row; partitions only.
   std::int32_t tester(std::int64_t row) const;
@@ -63,24 +65,27 @@ class Splits {
                             const SplitOptions&);
   std::vector<std::uint8_t> draw(std::int32_t split) const;
   void plan_shuffle(std::span<const std::int32_t> classes);
+  void plan_group_shuffle(std::span<const std::int32_t> classes, std::span<const std::int32_t> groups);
 
   std::int64_t rows_ = 0;
   std::int32_t count_ = 0;
   SplitOptions options_;
-  std::vector<std::int32_t> tester_;        // k-fold kinds: of each row
-  std::vector<std::int32_t> by_class_;      // stratified shuffle: rows ordered by class
-  std::vector<std::int64_t> class_begins_;  // stratified shuffle: where each class begins in by_class_, and the end
-  std::vector<std::int64_t> class_tests_;   // stratified shuffle: test rows of each class
+  std::vector<std::int32_t> tester_;       // k-fold kinds: of each row
+  std::vector<std::int32_t> members_;      // shuffles: rows ordered by class or group
+  std::vector<std::int64_t> begins_;       // shuffles: where each class or group begins in members_, and the end
+  std::vector<std::int64_t> class_tests_;  // stratified shuffle: test rows of each class
+  std::vector<std::int32_t> classes_;      // group shuffle: of each row
 };
 
-/// "kfold", "stratified", "group", "shuffle", "loo", "bootstrap". Unknown names are answered with the known ones.
+/// "kfold", "stratified", "group", "stratified-group", "shuffle", "group-shuffle", "loo", "bootstrap". Unknown names
+/// are answered with the known ones.
 SplitKind parse_split_kind(std::string_view text);
 std::string_view to_string(SplitKind kind);
 
-/// `classes` is needed by the stratified kinds and `groups` by the grouped one (both row by row; else may be empty).
+/// `classes` is needed by the stratified kinds and `groups` by the grouped ones (both row by row; else may be empty).
 /// Numbers without rows are no classes. UsageErrors: no rows to test or to train on; fewer than 2 folds; more folds
-/// than rows, groups or members of the smallest class; shuffles that leave a class out of training; a fraction outside
-/// (0, 1).
+/// than rows, groups or members of the smallest class; shuffles that leave a class out of training; fewer than 2 groups
+/// to draw from; a fraction outside (0, 1).
 Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std::span<const std::int32_t> groups,
                    const SplitOptions& options);
 

@@ -21,6 +21,13 @@ enum class Strategy : std::uint8_t {
   descent,  ///< from the middle to better neighbours, in ever smaller steps
 };
 
+/// Which rows a split leaves out, and a fold within it.
+enum class LeaveOut : std::uint8_t {
+  automatic,   ///< group where the table has groups, else stratified
+  stratified,  ///< the same share of every class
+  group,       ///< whole groups, of every class about the same share
+};
+
 struct StudyOptions {
   NetOptions net;                 ///< its alpha and l1-ratio are not used
   std::vector<double> l1_ratios;  ///< empty: default_l1_ratios()
@@ -28,10 +35,11 @@ struct StudyOptions {
   std::int32_t alpha_count = 30;  ///< of those
   double smallest_share = 0.01;   ///< the last of those, as a share of the first
   std::int32_t splits = 20;       ///< into rows to choose and train on and rows left out
-  double test_fraction = 0.2;     ///< of the rows that a split leaves out
-  std::int32_t folds = 3;         ///< of the rows of a split, to choose alpha and l1-ratio by
-  std::optional<Metric> score;    ///< to choose by; none: AUC for classes, R2 for amounts
-  Choice choice = Choice::best;   ///< simpler models have fewer features, then a larger alpha
+  LeaveOut split = LeaveOut::automatic;
+  double test_fraction = 0.2;    ///< of the rows that a split leaves out
+  std::int32_t folds = 3;        ///< of the rows of a split, to choose alpha and l1-ratio by
+  std::optional<Metric> score;   ///< to choose by; none: AUC for classes, R2 for amounts
+  Choice choice = Choice::best;  ///< simpler models have fewer features, then a larger alpha
   Strategy strategy = Strategy::grid;
   std::int32_t trials = 0;      ///< random, refined: pairs drawn; 0: a third, but 10 at least
   double min_frequency = 0.5;   ///< features chosen by this share of the splits are selected
@@ -78,6 +86,7 @@ struct StudyResult {
   std::string source;
   std::int64_t rows = 0;
   std::int64_t features = 0;
+  std::int64_t groups = 0;                  ///< whose rows were kept together; 0: splits did not heed groups
   std::vector<std::string> class_names;     ///< amounts: none
   std::int32_t positive = 0;                ///< two classes: that of F1 and ROC
   std::int32_t columns = 1;                 ///< decision values of a model
@@ -127,10 +136,10 @@ class StudyLog {
 };
 
 /// With everything that the table leaves open decided. What contradicts itself is a UsageError.
-StudyOptions decided(StudyOptions options, const Target& target, const std::string& source);
+StudyOptions decided(StudyOptions options, const Target& target, bool has_groups, const std::string& source);
 
-/// A split or fold that trains without rows of some class, or whose rows left out do not define the score, is an Error
-/// before anything is trained.
+/// Balanced class weights are those of the rows that a split, or a fold of it, trains on. A split or fold that trains
+/// without rows of some class, or whose rows left out do not define the score, is an Error before anything is trained.
 template <class T>
 StudyResult study_nets(const Context& context, const Dataset<T>& dataset, const StudyOptions& options,
                        std::span<const float> row_weights = {}, StudyLog* log = nullptr);
@@ -147,5 +156,6 @@ std::string study_splits_csv(const StudyResult& result);
 std::string study_html(const StudyResult& result);
 
 std::string_view to_string(Strategy strategy);
+std::string_view to_string(LeaveOut split);
 
 }  // namespace sheaf

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <queue>
 #include <utility>
 
 #include <sheaf/error.hpp>
@@ -13,47 +12,18 @@
 #include <sheaf/random.hpp>
 
 #include "core/parallel.hpp"
+#include "data/group_splits.hpp"
 
 namespace sheaf {
 namespace {
 
-constexpr std::array<std::string_view, 6> kind_names{"kfold", "stratified", "group", "shuffle", "loo", "bootstrap"};
-
-/// Streams of the seed: one for mixing rows before they are dealt, and one for each drawn split.
-constexpr std::uint64_t mixing_stream = std::uint64_t{1} << 40;
+constexpr std::array<std::string_view, 8> kind_names{"kfold",   "stratified",    "group", "stratified-group",
+                                                     "shuffle", "group-shuffle", "loo",   "bootstrap"};
 
 std::vector<std::int32_t> in_order(std::int64_t count) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
   return order;
-}
-
-/// Rows ordered by class (or group), and where each class begins.
-struct Members {
-  std::vector<std::int32_t> rows;
-  std::vector<std::int64_t> begins;
-
-  std::int64_t classes() const { return static_cast<std::int64_t>(begins.size()) - 1; }
-  std::int64_t size(std::int64_t c) const { return end(c) - begin(c); }
-  std::int64_t begin(std::int64_t c) const { return begins[static_cast<std::size_t>(c)]; }
-  std::int64_t end(std::int64_t c) const { return begins[static_cast<std::size_t>(c) + 1]; }
-};
-
-Members members_of(std::span<const std::int32_t> classes) {
-  std::int32_t most = -1;
-  for (const auto c : classes) {
-    require(c >= 0, "a row has a negative class or group");
-    most = std::max(most, c);
-  }
-  Members members;
-  members.begins.assign(static_cast<std::size_t>(most) + 2, 0);
-  for (const auto c : classes) ++members.begins[static_cast<std::size_t>(c) + 1];
-  std::partial_sum(members.begins.begin(), members.begins.end(), members.begins.begin());
-  auto next = members.begins;
-  members.rows.resize(classes.size());
-  for (std::size_t i = 0; i < classes.size(); ++i)
-    members.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(classes[i])]++)] = static_cast<std::int32_t>(i);
-  return members;
 }
 
 void check_labels(std::int64_t rows, std::span<const std::int32_t> labels, const SplitOptions& options,
@@ -63,7 +33,7 @@ void check_labels(std::int64_t rows, std::span<const std::int32_t> labels, const
 }
 
 void check_count(std::int64_t rows, const SplitOptions& options) {
-  const bool folds = options.kind <= SplitKind::group_k_fold;
+  const bool folds = options.kind <= SplitKind::stratified_group_k_fold;
   if (rows > std::numeric_limits<std::int32_t>::max())
     fail_usage("{} rows can't be split, only up to {}", rows, std::numeric_limits<std::int32_t>::max());
   if (rows < 2) fail_usage("splitting into training and test rows needs at least 2 rows, not {}", rows);
@@ -115,35 +85,6 @@ std::vector<std::int32_t> deal_stratified(const Members& members, std::int32_t f
   return tester;
 }
 
-/// Groups from the largest to the smallest; equal ones in the order of their numbers, or mixed.
-std::vector<std::int32_t> groups_by_size(const Members& members, const SplitOptions& options) {
-  std::vector<std::int32_t> order;
-  for (std::int64_t g = 0; g < members.classes(); ++g)
-    if (members.size(g) > 0) order.push_back(static_cast<std::int32_t>(g));
-  if (options.shuffle) Random(options.seed, mixing_stream).shuffle(std::span(order));
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return members.size(a) > members.size(b); });
-  return order;
-}
-
-/// Each group goes to the fold that has the fewest rows so far.
-std::vector<std::int32_t> deal_groups(const Members& members, const SplitOptions& options) {
-  const auto order = groups_by_size(members, options);
-  if (static_cast<std::int64_t>(order.size()) < options.count)
-    fail_usage("{} folds need at least as many groups, not {}; use fewer folds", options.count, order.size());
-  using Load = std::pair<std::int64_t, std::int32_t>;  // rows, fold
-  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
-  for (std::int32_t fold = 0; fold < options.count; ++fold) loads.emplace(0, fold);
-  std::vector<std::int32_t> tester(members.rows.size());
-  for (const auto group : order) {
-    const auto [load, fold] = loads.top();
-    loads.pop();
-    loads.emplace(load + members.size(group), fold);
-    for (auto k = members.begin(group); k < members.end(group); ++k)
-      tester[static_cast<std::size_t>(members.rows[static_cast<std::size_t>(k)])] = fold;
-  }
-  return tester;
-}
-
 void check_shuffle(const Members& members, std::int64_t tests) {
   const auto rows = static_cast<std::int64_t>(members.rows.size());
   std::int64_t classes = 0;
@@ -155,6 +96,11 @@ void check_shuffle(const Members& members, std::int64_t tests) {
   if (rows - tests < classes)
     fail_usage("testing {} of {} rows leaves too few to train on all {} classes; use a smaller test fraction", tests,
                rows, classes);
+}
+
+void check_fraction(const SplitOptions& options) {
+  if (!(options.test_fraction > 0 && options.test_fraction < 1))
+    fail_usage("the test fraction must lie between 0 and 1, not {}", options.test_fraction);
 }
 
 /// Test rows of each class: in proportion, rounded by largest remainder so that they add up to `tests`; a class keeps
@@ -207,7 +153,10 @@ void shuffle_members(Members& members, const SplitOptions& options) {
 
 }  // namespace
 
-bool Splits::is_partition() const { return kind() != SplitKind::stratified_shuffle && kind() != SplitKind::bootstrap; }
+bool Splits::is_partition() const {
+  return kind() != SplitKind::stratified_shuffle && kind() != SplitKind::group_shuffle &&
+         kind() != SplitKind::bootstrap;
+}
 
 std::int32_t Splits::tester(std::int64_t row) const {
   require(is_partition(), "splits that are drawn have no single tester of a row");
@@ -217,11 +166,13 @@ std::int32_t Splits::tester(std::int64_t row) const {
 std::vector<std::uint8_t> Splits::draw(std::int32_t split) const {
   Random random(options_.seed, static_cast<std::uint64_t>(split));
   if (kind() == SplitKind::bootstrap) return draw_bootstrap(random, rows_);
+  if (kind() == SplitKind::group_shuffle)
+    return draw_groups(random, {members_, begins_}, classes_, options_.test_fraction);
   std::vector<std::uint8_t> weights(static_cast<std::size_t>(rows_), 1);
-  auto rows = by_class_;
+  auto rows = members_;
   for (std::size_t c = 0; c < class_tests_.size(); ++c) {
-    const auto begin = static_cast<std::size_t>(class_begins_[c]);
-    const auto end = static_cast<std::size_t>(class_begins_[c + 1]);
+    const auto begin = static_cast<std::size_t>(begins_[c]);
+    const auto end = static_cast<std::size_t>(begins_[c + 1]);
     for (auto k = begin; k < begin + static_cast<std::size_t>(class_tests_[c]); ++k) {
       std::swap(rows[k], rows[k + random.below(end - k)]);
       weights[static_cast<std::size_t>(rows[k])] = 0;
@@ -282,16 +233,25 @@ SplitKind parse_split_kind(std::string_view text) {
 std::string_view to_string(SplitKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
 void Splits::plan_shuffle(std::span<const std::int32_t> classes) {
-  if (!(options_.test_fraction > 0 && options_.test_fraction < 1))
-    fail_usage("the test fraction must lie between 0 and 1, not {}", options_.test_fraction);
+  check_fraction(options_);
   // Rounded up, but not for what the fraction's own rounding adds.
   const double wanted = std::ceil(options_.test_fraction * static_cast<double>(rows_) * (1 - 1e-12));
   const auto tests = std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted));
   auto members = members_of(classes);
   check_shuffle(members, tests);
   class_tests_ = allot_tests(members, tests);
-  by_class_ = std::move(members.rows);
-  class_begins_ = std::move(members.begins);
+  members_ = std::move(members.rows);
+  begins_ = std::move(members.begins);
+}
+
+void Splits::plan_group_shuffle(std::span<const std::int32_t> classes, std::span<const std::int32_t> groups) {
+  check_fraction(options_);
+  auto members = members_of(groups);
+  check_group_shuffle(members);
+  members_ = std::move(members.rows);
+  begins_ = std::move(members.begins);
+  classes_.assign(classes.begin(), classes.end());
+  classes_.resize(static_cast<std::size_t>(rows_), 0);  // none: as rows of one class
 }
 
 Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std::span<const std::int32_t> groups,
@@ -302,6 +262,9 @@ Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std
   splits.count_ = options.kind == SplitKind::leave_one_out ? static_cast<std::int32_t>(rows) : options.count;
   splits.options_ = options;
   const auto need_classes = [&] { check_labels(rows, classes, options, "classes", "use kfold or bootstrap"); };
+  const auto need_groups = [&] {
+    check_labels(rows, groups, options, "groups of rows", "name the column that holds them (--group)");
+  };
   if (options.kind == SplitKind::k_fold) {
     auto order = in_order(rows);
     if (options.shuffle) Random(options.seed, mixing_stream).shuffle(std::span(order));
@@ -312,8 +275,16 @@ Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std
     if (options.shuffle) shuffle_members(members, options);
     splits.tester_ = deal_stratified(members, options.count);
   } else if (options.kind == SplitKind::group_k_fold) {
-    check_labels(rows, groups, options, "groups of rows", "name the column that holds them");
+    need_groups();
     splits.tester_ = deal_groups(members_of(groups), options);
+  } else if (options.kind == SplitKind::stratified_group_k_fold) {
+    need_classes();
+    need_groups();
+    splits.tester_ = deal_stratified_groups(members_of(groups), classes, options);
+  } else if (options.kind == SplitKind::group_shuffle) {
+    need_groups();
+    require(classes.empty() || std::ssize(classes) == rows, "there are not as many classes as rows");
+    splits.plan_group_shuffle(classes, groups);
   } else if (options.kind == SplitKind::stratified_shuffle) {
     need_classes();
     splits.plan_shuffle(classes);

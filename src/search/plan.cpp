@@ -31,7 +31,8 @@ SplitOptions split_options(const SearchOptions& options, std::uint64_t seed, std
 
 /// Outer folds keep groups together and spread classes where the inner splits do.
 SplitKind outer_kind(SplitKind inner, bool classes) {
-  if (inner == SplitKind::group_k_fold) return inner;
+  if (inner == SplitKind::group_k_fold || inner == SplitKind::stratified_group_k_fold) return inner;
+  if (inner == SplitKind::group_shuffle) return classes ? SplitKind::stratified_group_k_fold : SplitKind::group_k_fold;
   const bool stratified = inner == SplitKind::stratified_k_fold || inner == SplitKind::stratified_shuffle;
   return stratified || classes ? SplitKind::stratified_k_fold : SplitKind::k_fold;
 }

@@ -30,6 +30,7 @@ std::string header_tiles(const StudyResult& r) {
   list.push_back({grouped(std::ssize(r.splits)), "splits"});
   list.push_back({grouped(r.rows), "examples"});
   list.push_back({grouped(r.features), "features"});
+  if (r.groups > 0) list.push_back({grouped(r.groups), "groups, kept together"});
   if (!r.class_names.empty()) list.push_back({std::to_string(r.class_names.size()), "classes"});
   return tiles(list);
 }
@@ -141,9 +142,10 @@ std::string study_html(const StudyResult& r) {
                            splits_card(r) + "</div>\n";
   const auto name = r.source.substr(r.source.rfind('/') + 1);
   const auto subtitle =
-      fmt::format("{}{}: {} splits, {} folds, {} alphas x {} l1-ratios ({}), seed {}",
+      fmt::format("{}{}: {} splits{}, {} folds, {} alphas x {} l1-ratios ({}), seed {}",
                   r.options.net.loss == Loss::logistic ? "Elastic-net logistic regression" : "Elastic net",
-                  r.options.net.standardise ? ", standardised" : "", r.splits.size(), r.options.folds, r.alpha_count(),
+                  r.options.net.standardise ? ", standardised" : "", r.splits.size(),
+                  r.groups > 0 ? fmt::format(" by {} groups", grouped(r.groups)) : "", r.options.folds, r.alpha_count(),
                   r.alphas.size(), to_string(r.options.strategy), r.seed);
   return page("Study: " + name, subtitle, body,
               fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",

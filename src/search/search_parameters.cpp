@@ -99,7 +99,7 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
       cost_row(),
       split_row(),
       number_row("folds", &O::folds, {1, most}, "folds, shuffles or bootstraps"),
-      number_row("test-fraction", &O::test_fraction, {0, 1}, "shuffle: share of the rows that a split leaves out"),
+      number_row("test-fraction", &O::test_fraction, {0, 1}, "shuffles: share of the rows that a split leaves out"),
       number_row("outer", &O::outer, {0, most},
                  "nested validation: a search without each of N outer folds, judged on that fold; 0: none"),
       score_row(),

@@ -41,6 +41,12 @@ std::vector<Context> contexts_of(const Context& context, const StudyOptions& opt
   return contexts;
 }
 
+/// Balanced class weights are those of the rows that a part of the plan trains on, and found there.
+NetOptions unbalanced(NetOptions net, const Target& target, const std::string& source) {
+  if (takes_classes(net, target, source)) net.balanced = false;
+  return net;
+}
+
 /// To four digits, so that what people read and type is what was trained.
 double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
 
@@ -51,11 +57,11 @@ Study<T>::Study(const Context& context, const Dataset<T>& dataset, const StudyOp
                 std::span<const float> row_weights, StudyLog* log)
     : context_(context),
       dataset_(dataset),
-      options_(decided(options, dataset.target, dataset.source)),
+      options_(decided(options, dataset.target, !dataset.groups.empty(), dataset.source)),
       log_(log),
-      made_(
-          linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options_.net, row_weights)),
-      plan_(made_.problem, options_, context.seed(), context.threads()),
+      made_(linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(),
+                                     unbalanced(options_.net, dataset.target, dataset.source), row_weights)),
+      plan_(made_.problem, dataset.groups, options_, context.seed(), context.threads()),
       judge_(contexts_of(context, options_, context.memory(), silent_progress()), dataset, made_.problem,
              linear::judged_as(options_.net, !made_.problem.class_names.empty())) {
   sheaf_.examples = dataset.rows();
@@ -72,7 +78,7 @@ void Study<T>::find_alphas() {
     alphas_.assign(options_.l1_ratios.size(), options_.alphas);
     return;
   }
-  sheaf_.row_weights = made_.row_weights;
+  sheaf_.row_weights = plan_.weights(made_.row_weights);
   for (const double l1_ratio : options_.l1_ratios)
     for (std::int32_t c = 0; c < sheaf_.target_columns; ++c) sheaf_.paths.push_back({0, c, l1_ratio, {}});
   const auto largest = largest_alphas(context_, dataset_, sheaf_, linear::net_params(options_.net));
@@ -334,6 +340,7 @@ StudyResult Study<T>::result() const {
   result.source = dataset_.source;
   result.rows = dataset_.rows();
   result.features = dataset_.features();
+  result.groups = plan_.groups();
   result.class_names = made_.problem.class_names;
   result.positive = judge_.positive();
   result.columns = sheaf_.target_columns;
@@ -355,9 +362,9 @@ StudyResult Study<T>::run() {
   std::vector<double> deviations;
   for (const auto& feature : summarize(context_, dataset_).per_feature) deviations.push_back(feature.deviation);
   tabulate(answer, dataset_.feature_names, deviations);
-  if (!dataset_.groups.empty())
+  if (!dataset_.groups.empty() && answer.groups == 0)
     answer.notes.emplace_back(
-        "the table's groups are not heeded: rows of one group may stand on both sides of a split");
+        "the table's groups are not heeded (--split stratified): rows of one group may stand on both sides of a split");
   return answer;
 }
 

@@ -47,6 +47,7 @@ Json options_json(const StudyOptions& options, const std::vector<float>& row_wei
           {"alpha_count", options.alpha_count},
           {"smallest_share", options.smallest_share},
           {"splits", options.splits},
+          {"split", to_string(options.split)},
           {"test_fraction", options.test_fraction},
           {"folds", options.folds},
           {"score", info(*options.score).name},

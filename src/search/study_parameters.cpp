@@ -20,6 +20,12 @@ const Choices<Strategy>& strategies() {
   return rows;
 }
 
+const Choices<LeaveOut>& ways_to_leave_out() {
+  static const Choices<LeaveOut> rows{
+      {"auto", LeaveOut::automatic}, {"stratified", LeaveOut::stratified}, {"group", LeaveOut::group}};
+  return rows;
+}
+
 /// Rows that mean the same for a search are those of its table.
 Row like_search(std::string_view name, const std::string& help, const std::string& default_text,
                 void (*take)(StudyOptions&, const SearchOptions&)) {
@@ -88,7 +94,16 @@ std::string_view to_string(Strategy strategy) {
   throw InternalError("an unknown strategy");
 }
 
-StudyOptions decided(StudyOptions options, const Target& target, const std::string& source) {
+std::string_view to_string(LeaveOut split) {
+  for (const auto& [name, value] : ways_to_leave_out())
+    if (value == split) return name;
+  throw InternalError("an unknown way to leave rows out");
+}
+
+StudyOptions decided(StudyOptions options, const Target& target, bool has_groups, const std::string& source) {
+  if (options.split == LeaveOut::automatic) options.split = has_groups ? LeaveOut::group : LeaveOut::stratified;
+  if (options.split == LeaveOut::group && !has_groups)
+    fail_usage("splitting by 'group' needs groups of rows; name the column that holds them (--group)");
   const bool classes = takes_classes(options.net, target, source);
   if (options.l1_ratios.empty()) options.l1_ratios = default_l1_ratios();
   std::sort(options.l1_ratios.begin(), options.l1_ratios.end());
@@ -114,7 +129,10 @@ template <>
 const std::vector<Parameter<StudyOptions>>& parameters() {
   constexpr auto most = std::numeric_limits<std::int32_t>::max();
   static const std::vector<Row> rows{
-      number_row("splits", &O::splits, {1, most}, "times that rows are left out anew, the same share of each class"),
+      number_row("splits", &O::splits, {1, most}, "times that rows are left out anew"),
+      choice_row<O, LeaveOut>("split", &O::split, ways_to_leave_out(),
+                              "rows left out: the same share of each class, or whole groups (auto: where the table has "
+                              "groups)"),
       number_row("test-fraction", &O::test_fraction, {0, 1}, "share of the rows that a split leaves out"),
       number_row("folds", &O::folds, {2, most}, "folds of a split's other rows, to choose alpha and l1-ratio by"),
       alphas_row(),

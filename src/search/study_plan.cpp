@@ -8,6 +8,7 @@
 #include <sheaf/random.hpp>
 
 #include "core/parallel.hpp"
+#include "data/class_names.hpp"
 
 namespace sheaf::search {
 namespace {
@@ -40,31 +41,81 @@ void check_sizes(const linear::Problem& problem, std::span<const std::int32_t> c
            problem.class_names[c], counts[c], counts[c] == 1 ? "" : "s", what, least);
 }
 
+std::int64_t distinct(std::vector<std::int32_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
+}
+
+/// Whether some rows can be left out, and the rest divided among folds, with whole groups. AUC needs each class in
+/// each.
+void check_groups(const linear::Problem& problem, std::span<const std::int32_t> groups, const StudyOptions& options) {
+  const std::int64_t least = std::int64_t{options.folds} + 1;
+  if (const auto count = distinct({groups.begin(), groups.end()}); count < least)
+    fail("{} folds and rows left out need at least {} groups, not {}; take fewer folds", options.folds, least, count);
+  if (*options.score != Metric::auc) return;
+  std::vector<std::vector<std::int32_t>> holders(problem.class_names.size());
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    holders[static_cast<std::size_t>(problem.classes[i])].push_back(groups[i]);
+  for (std::size_t c = 0; c < holders.size(); ++c)
+    if (const auto count = distinct(holders[c]); count < least)
+      fail(
+          "class {} has rows in {} group{}, and {} are needed to divide among splits and folds; take fewer folds, or "
+          "choose by another --score",
+          problem.class_names[c], count, count == 1 ? "" : "s", least);
+}
+
+/// Those that are not weighed by name.
+std::vector<std::uint8_t> balanced_classes(const linear::Problem& problem, const NetOptions& net) {
+  if (!net.balanced) return {};
+  std::vector<std::uint8_t> balanced(problem.class_names.size(), 1);
+  for (const auto& [name, unused] : net.class_weights) balanced[find_class(problem.class_names, name)] = 0;
+  return balanced;
+}
+
 }  // namespace
 
-StudyPlan::StudyPlan(const linear::Problem& problem, const StudyOptions& options, std::uint64_t seed, int threads)
-    : rows_(problem.sheaf.examples), parts_(options.folds + 1) {
-  const auto classes = classes_of(problem);
-  check_sizes(problem, classes, std::int64_t{options.folds} + 1, "to divide among splits and folds");
-  outer_ = make_splits(rows_, classes, {},
-                       split_options(SplitKind::stratified_shuffle, options.splits, options.test_fraction, seed));
-  for (std::int32_t s = 0; s < splits(); ++s) {
-    const auto weights = outer_.weights(s, 1);
-    auto& rows = trained_.emplace_back();
-    std::vector<std::int32_t> mine;
-    for (std::int32_t i = 0; i < rows_; ++i) {
-      if (weights.test(i, s)) continue;
-      rows.push_back(i);
-      mine.push_back(classes[static_cast<std::size_t>(i)]);
-    }
-    check_sizes(problem, mine, options.folds, fmt::format("in split {} to divide among folds", s + 1));
-    const auto seed_here = Random(seed, static_cast<std::uint64_t>(s) + 1).bits();
-    folds_.push_back(make_splits(static_cast<std::int64_t>(rows.size()), mine, {},
-                                 split_options(SplitKind::stratified_k_fold, options.folds, 0.5, seed_here)));
+StudyPlan::StudyPlan(const linear::Problem& problem, std::span<const std::int32_t> groups, const StudyOptions& options,
+                     std::uint64_t seed, int threads)
+    : rows_(problem.sheaf.examples),
+      parts_(options.folds + 1),
+      classes_(classes_of(problem)),
+      balanced_(balanced_classes(problem, options.net)) {
+  const bool grouped = options.split == LeaveOut::group;
+  if (grouped) {
+    check_groups(problem, groups, options);
+    groups_ = distinct({groups.begin(), groups.end()});
+  } else {
+    check_sizes(problem, classes_, std::int64_t{options.folds} + 1, "to divide among splits and folds");
   }
+  const auto kind = grouped ? SplitKind::group_shuffle : SplitKind::stratified_shuffle;
+  outer_ = make_splits(rows_, classes_, groups, split_options(kind, options.splits, options.test_fraction, seed));
+  for (std::int32_t s = 0; s < splits(); ++s) divide(problem, groups, options.folds, s, seed);
   parallel_for(threads, std::int64_t{splits()} * parts_, [&](std::int64_t k) {
     check(problem, *options.score, static_cast<std::int32_t>(k / parts_), static_cast<std::int32_t>(k % parts_));
   });
+}
+
+/// The rows that a split does not leave out, among its folds.
+void StudyPlan::divide(const linear::Problem& problem, std::span<const std::int32_t> groups, std::int32_t folds,
+                       std::int32_t split, std::uint64_t seed) {
+  const auto weights = outer_.weights(split, 1);
+  auto& rows = trained_.emplace_back();
+  std::vector<std::int32_t> classes, together;
+  for (std::int32_t i = 0; i < rows_; ++i) {
+    if (weights.test(i, split)) continue;
+    rows.push_back(i);
+    classes.push_back(classes_[static_cast<std::size_t>(i)]);
+    if (groups_ > 0) together.push_back(groups[static_cast<std::size_t>(i)]);
+  }
+  if (groups_ == 0)
+    check_sizes(problem, classes, folds, fmt::format("in split {} to divide among folds", split + 1));
+  else if (const auto count = distinct(together); count < folds)
+    fail("split {} keeps {} group{} to divide among {} folds; take fewer folds or a smaller --test-fraction", split + 1,
+         count, count == 1 ? "" : "s", folds);
+  const auto kind = groups_ > 0 ? SplitKind::stratified_group_k_fold : SplitKind::stratified_k_fold;
+  const auto seed_here = Random(seed, static_cast<std::uint64_t>(split) + 1).bits();
+  folds_.push_back(make_splits(static_cast<std::int64_t>(rows.size()), classes, together,
+                               split_options(kind, folds, 0.5, seed_here)));
 }
 
 std::string StudyPlan::name(std::int32_t split, std::int32_t part) const {
@@ -110,6 +161,32 @@ void StudyPlan::check(const linear::Problem& problem, Metric score, std::int32_t
   }
 }
 
+/// The weights of each column, 1 for the rows it trains on and else 0, times rows / (classes * rows of the class).
+void StudyPlan::balance(std::span<float> table, std::size_t columns) const {
+  const auto classes = balanced_.size();
+  if (classes == 0) return;
+  std::vector<double> counts(classes * columns, 0.0), rows(columns, 0.0);
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    if (table[k] == 0) continue;
+    counts[static_cast<std::size_t>(classes_[k / columns]) * columns + k % columns] += 1;
+    rows[k % columns] += 1;
+  }
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    const auto c = static_cast<std::size_t>(classes_[k / columns]);
+    if (table[k] == 0 || balanced_[c] == 0) continue;
+    const auto column = k % columns;
+    table[k] = static_cast<float>(rows[column] / (static_cast<double>(classes) * counts[c * columns + column]));
+  }
+}
+
+std::vector<float> StudyPlan::weights(std::span<const float> base) const {
+  if (balanced_.empty()) return {base.begin(), base.end()};
+  std::vector<float> column(static_cast<std::size_t>(rows_), 1.0F);
+  balance(column, 1);
+  for (std::size_t i = 0; i < base.size(); ++i) column[i] *= base[i];
+  return column;
+}
+
 std::vector<float> StudyPlan::weights(std::int32_t first, std::int32_t count, std::span<const float> base) const {
   const auto parts = static_cast<std::size_t>(parts_);
   const auto splits = static_cast<std::size_t>(count);
@@ -121,10 +198,12 @@ std::vector<float> StudyPlan::weights(std::int32_t first, std::int32_t count, st
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const auto row = static_cast<std::size_t>(rows[k]);
       const auto mine = std::span(table).subspan(row * columns + s * parts, parts);
-      std::fill(mine.begin(), mine.end(), base.empty() ? 1.0F : base[row]);
+      std::fill(mine.begin(), mine.end(), 1.0F);
       mine[static_cast<std::size_t>(folds.tester(static_cast<std::int64_t>(k)))] = 0;
     }
   }
+  balance(table, columns);
+  for (std::size_t k = 0; k < table.size() && !base.empty(); ++k) table[k] *= base[k / columns];
   return table;
 }
 

@@ -17,26 +17,38 @@ namespace sheaf::search {
 /// that the split does.
 class StudyPlan {
  public:
-  /// Errors: a part that trains on no row of some class, or that leaves out rows which do not define the score.
-  StudyPlan(const linear::Problem& problem, const StudyOptions& options, std::uint64_t seed, int threads);
+  /// `groups` are heeded where the options say so. Errors: too few groups; a part that trains on no row of some class,
+  /// or that leaves out rows which do not define the score.
+  StudyPlan(const linear::Problem& problem, std::span<const std::int32_t> groups, const StudyOptions& options,
+            std::uint64_t seed, int threads);
 
   std::int32_t splits() const { return outer_.count(); }
   std::int32_t folds() const { return parts() - 1; }
   std::int32_t parts() const { return parts_; }
+  /// Whose rows are kept together; 0: none are heeded.
+  std::int64_t groups() const { return groups_; }
 
+  /// Of all rows: `base` (empty: all 1) times the weights that balance the classes, where they are to be balanced.
+  std::vector<float> weights(std::span<const float> base) const;
   /// Row weights of the parts of `count` splits, one column each, those of a split side by side; times `base` where
-  /// that is not empty.
+  /// that is not empty, and balanced over the rows that each part trains on.
   std::vector<float> weights(std::int32_t first, std::int32_t count, std::span<const float> base) const;
   /// The rows that each of these parts leaves out.
   TestRows tests(std::int32_t first, std::int32_t count) const;
 
  private:
   std::vector<std::int32_t> left_out(std::int32_t split, std::int32_t part) const;
+  void divide(const linear::Problem& problem, std::span<const std::int32_t> groups, std::int32_t folds,
+              std::int32_t split, std::uint64_t seed);
+  void balance(std::span<float> table, std::size_t columns) const;
   void check(const linear::Problem& problem, Metric score, std::int32_t split, std::int32_t part) const;
   std::string name(std::int32_t split, std::int32_t part) const;
 
   std::int64_t rows_;
   std::int32_t parts_;
+  std::int64_t groups_ = 0;
+  std::vector<std::int32_t> classes_;   // of each row; amounts: all 0
+  std::vector<std::uint8_t> balanced_;  // whether a class is weighed by how many rows it has; none: no class is
   Splits outer_;
   std::vector<std::vector<std::int32_t>> trained_;  // rows of each split
   std::vector<Splits> folds_;                       // of those rows
