@@ -112,7 +112,7 @@ struct Select {
     if (outputs.printed())
       for (const auto& note : result.notes) say("sheaf: note: " + note);
     else
-      print(study_text(result, model.kind()));
+      print(study_text(result, model.kind(), reading));
     if (!model.folder().empty()) say(fmt::format("everything is in {0}: {0}/report.html", model.folder()));
     tell_written();
   }

@@ -8,6 +8,7 @@
 
 #include <sheaf/text.hpp>
 
+#include "tables.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -117,13 +118,14 @@ std::string stability_text(const StudyResult& r) {
       bold("Stability"), r.stability.value, r.stability.low, r.stability.high);
 }
 
-std::string next_text(const StudyResult& r, std::string_view kind) {
+std::string next_text(const StudyResult& r, std::string_view kind, const ReadOptions& reading) {
   const auto l1 = static_cast<std::size_t>(r.best_l1_ratio);
   const auto ratio = kind == "lasso" ? "" : fmt::format(" --l1-ratio {:g}", r.options.l1_ratios[l1]);
   return fmt::format(
-      "\n  The best pair over all splits, trained on all rows:\n  sheaf fit {} --model {} --alpha {}{}{} "
+      "\n  The best pair over all splits, trained on all rows:\n  sheaf fit {}{} --model {} --alpha {}{}{} "
       "--output FILE\n",
-      r.source == "standard input" ? "-" : r.source, kind, r.alphas[l1][static_cast<std::size_t>(r.best_alpha)], ratio,
+      r.source == "standard input" ? "-" : r.source, column_flags(reading), kind,
+      r.alphas[l1][static_cast<std::size_t>(r.best_alpha)], ratio,
       fmt::format("{}{}{}", r.options.net.standardise ? " --standardise" : "",
                   r.options.net.intercept ? "" : " --no-intercept",
                   r.options.net.balanced ? " --class-weight balanced" : ""));
@@ -131,11 +133,11 @@ std::string next_text(const StudyResult& r, std::string_view kind) {
 
 }  // namespace
 
-std::string study_text(const StudyResult& r, std::string_view kind) {
+std::string study_text(const StudyResult& r, std::string_view kind, const ReadOptions& reading) {
   auto text = heading_text(r) + scores_text(r) + choices_text(r) + features_text(r) + stability_text(r);
   if (!r.notes.empty()) text += '\n';
   for (const auto& note : r.notes) text += fmt::format("  {} {}\n", dim("-"), wrapped(note, 4));
-  return text + next_text(r, kind);
+  return text + next_text(r, kind, reading);
 }
 
 }  // namespace sheaf::cli

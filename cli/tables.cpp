@@ -22,6 +22,19 @@ void declare_writing(Arguments& arguments, WriteOptions& options) {
   arguments.parameter(options, "digits", "digits");
 }
 
+std::string column_flags(const ReadOptions& options) {
+  const auto flag = [](std::string_view name, const std::string& value) {
+    const bool plain = value.find_first_of(" \t'\"$&|;<>()*?\\`#!~") == std::string::npos;
+    const std::string_view quote = plain ? "" : "'";
+    return fmt::format(" --{0} {1}{2}{1}", name, quote, value);
+  };
+  std::string text;
+  if (!options.label.empty()) text += flag("label", options.label);
+  if (!options.group.empty()) text += flag("group", options.group);
+  if (!options.ignore.empty()) text += flag("ignore", fmt::format("{}", fmt::join(options.ignore, ",")));
+  return text;
+}
+
 void check_output(const Common& common, const std::string& path) {
   if (path == "-" && common.json())
     fail_usage("--json and a table on standard output would mix; name a file instead of -");

@@ -216,6 +216,22 @@ TEST_F(StudyCli, KilledAndResumedEndsWithTheSameBytes) {
   }
 }
 
+TEST_F(StudyCli, TheLineToGoOnWithReadsTheSameColumns) {
+  std::string table = "patient,visit no,a,b,outcome\n";
+  for (int i = 0; i < 40; ++i)
+    table += std::to_string(i / 2) + "," + std::to_string(i % 2) + "," + std::to_string(i * 7 % 11) + "," +
+             std::to_string(i * 5 % 13) + "," + (i / 2 % 2 == 0 ? "well" : "ill") + "\n";
+  write("p.csv", table);
+  const auto told = shell(
+      "sheaf select p.csv --model elastic-net --splits 3 --alpha-count 5 --group patient "
+      "--ignore 'visit no' --label outcome");
+  ASSERT_EQ(told.code, 0) << told.err;
+  const auto line = told.out.substr(told.out.find("sheaf fit p.csv"));
+  const auto fit = shell(line.substr(0, line.find(" --output")) + " --output m.txt --json");
+  ASSERT_EQ(fit.code, 0) << line << fit.err;
+  EXPECT_EQ(nlohmann::json::parse(fit.out)["features"], 2) << line;
+}
+
 TEST_F(StudyCli, OnlyTheSameStudyGoesOn) {
   const auto command = quick + "--output d ";
   ASSERT_EQ(shell(command + "--quiet").code, 0);
