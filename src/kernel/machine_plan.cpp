@@ -232,8 +232,7 @@ void SheafPlan::add_platt_fold(const ModelPlan& model, Sides sides, double cost,
 void SheafPlan::add_platt(ModelPlan& model, double cost, CRandom& random, std::span<const std::int32_t> order) {
   std::vector<std::vector<std::uint8_t>> taken;  // by round: the classes that have played
   std::vector<std::int32_t> firsts;              // by round: its first column
-  for (std::size_t m = 0; m < sides_.size(); ++m) {
-    const auto sides = sides_[m];
+  for (const auto sides : sides_) {
     const bool pair = sides.negative != SvmTask::rest;
     auto plan = deal(model, sides, random, order);
     const auto free = [&](const auto& round) {
