@@ -16,9 +16,11 @@ using kernel::SheafPlan;
 using kernel::SvmLabels;
 
 std::vector<float> weights_of(std::span<const float> given, std::int64_t rows) {
-  if (given.empty()) return std::vector<float>(static_cast<std::size_t>(rows), 1.0F);
-  if (static_cast<std::int64_t>(given.size()) != rows) fail("there are {} row weights for {} rows", given.size(), rows);
-  return {given.begin(), given.end()};
+  std::vector<float> weights(given.begin(), given.end());
+  if (given.empty()) weights.assign(static_cast<std::size_t>(rows), 1.0F);
+  if (static_cast<std::int64_t>(weights.size()) != rows)
+    fail("there are {} row weights for {} rows", given.size(), rows);
+  return weights;
 }
 
 void check_present(const SvmLabels& labels, const ModelPlan& plan) {

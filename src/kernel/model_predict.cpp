@@ -17,10 +17,10 @@ std::vector<double> class_probabilities(const SvmModel& model, std::span<const d
                                         std::span<const Sides> sides) {
   constexpr double least = 1e-7;
   const std::size_t classes = model.class_names.size();
-  if (sides.empty()) return std::vector<double>(classes, 1.0);
+  std::vector<double> alone(classes, 1.0);  // of one class against the rest
+  if (sides.empty()) return alone;
   const bool rest = sides.front().negative == SvmTask::rest;
   std::vector<double> pairs(classes * classes, 0.0);
-  std::vector<double> alone(classes, 0.0);
   for (std::size_t m = 0; m < sides.size(); ++m) {
     const double raw = Sigmoid{model.sigmoid_a[m], model.sigmoid_b[m]}(decisions[m]);
     const double p = std::clamp(raw, least, 1 - least);

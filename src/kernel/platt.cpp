@@ -51,13 +51,16 @@ bool advance(Sigmoid& sigmoid, double& loss, const Derivatives& d, std::span<con
   const double step_a = -(d.h22 * d.g1 - d.h21 * d.g2) / determinant;
   const double step_b = -(d.h11 * d.g2 - d.h21 * d.g1) / determinant;
   const double slope = d.g1 * step_a + d.g2 * step_b;
-  for (double step = 1; step >= least_step; step /= 2) {
+  double step = 1;
+  while (step >= least_step) {
     const Sigmoid trial{sigmoid.a + step * step_a, sigmoid.b + step * step_b};
     const double trial_loss = loss_of(trial, decisions, targets);
-    if (trial_loss >= loss + sufficient_decrease * step * slope) continue;
-    sigmoid = trial;
-    loss = trial_loss;
-    return true;
+    if (trial_loss < loss + sufficient_decrease * step * slope) {
+      sigmoid = trial;
+      loss = trial_loss;
+      return true;
+    }
+    step /= 2;
   }
   return false;
 }
