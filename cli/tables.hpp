@@ -17,7 +17,8 @@ void declare_reading(Arguments& arguments, ReadOptions& options);
 /// The writing options, under names that do not clash with those of reading.
 void declare_writing(Arguments& arguments, WriteOptions& options);
 
-/// " --label class --group patient": the flags that say which columns are what, for a command that reads the same table.
+/// " --label class --group patient": the flags that say which columns are what, for a command that reads the same
+/// table.
 std::string column_flags(const ReadOptions& options);
 
 /// JSON on standard output and a table there too would mix.
