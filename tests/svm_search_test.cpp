@@ -122,6 +122,20 @@ TEST(SvmSearch, SeveralDevicesGiveTheSame) {
   EXPECT_EQ(one.outer.size(), three.outer.size());
 }
 
+/// Three classes are small pairs, which the CPU solves whole.
+TEST(SvmSearch, CostsAndFoldsShareKernelValues) {
+  for (const Device device : devices()) {
+    SvmSearchOptions options;
+    options.common.costs = {0.5, 1, 2, 4, 8};
+    options.gammas = {0.1};
+    const auto dataset = dataset_of<double>(make_table(150, 6, 3, 5), 6, false);
+    Context::Options surroundings;
+    surroundings.device = device;
+    const auto counts = search_svm(Context(surroundings), dataset, options).counts;
+    EXPECT_GT(counts.unshared, 4 * counts.computed) << to_string(device) << ": 25 models of one kernel";
+  }
+}
+
 TEST(SvmSearch, TheBestIsChosenAndTrainedAgain) {
   const auto dataset = dataset_of<double>(make_table(150, 6, 3, 24), 6, false);
   SvmSearchOptions options;

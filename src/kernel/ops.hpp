@@ -52,9 +52,9 @@ class SvmOps {
   /// g_task += sum over k of factors[k] * kernel row slots[k].
   virtual void add_rows(std::int32_t task, std::span<const std::int32_t> slots, std::span<const double> factors) = 0;
   /// Solves those of the given tasks that are best solved whole, each in at most so many steps: small ones of pairs of
-  /// classes, whose kernel values hardly any other task asks for. Returns how many kernel values that took; `choose`
-  /// says how far they came.
-  virtual std::int64_t solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps) = 0;
+  /// classes, whose kernel values hardly any other task asks for. Returns how many kernel values that took, and would
+  /// have taken had no two tasks shared any; `choose` says how far they came.
+  virtual KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps) = 0;
   /// The next working sets of the given tasks, of at most `size` variables; none for a task whose violation is below
   /// its tolerance.
   virtual void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) = 0;

@@ -90,14 +90,17 @@ class CpuOps final : public SvmOps {
     add_changes(tasks, {&change, 1});
   }
 
-  std::int64_t solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps) override {
+  KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps) override {
     const auto units = cpu::whole_units(tasks_, tasks, table_);
     parallel_for(threads_, static_cast<std::int64_t>(units.size()), [&](std::int64_t unit) {
       cpu::solve_whole(kernel_, table_, units[static_cast<std::size_t>(unit)], most_steps);
     });
-    std::int64_t values = 0;
-    for (const auto& unit : units) values += cpu::whole_values(unit);
-    return values;
+    KernelCounts counts;
+    for (const auto& unit : units) {
+      counts.computed += cpu::whole_values(unit);
+      counts.unshared += cpu::whole_values(unit) * std::ssize(unit);
+    }
+    return counts;
   }
 
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {

@@ -33,9 +33,9 @@ void Rounds::solve(std::span<const TaskProblem> problems, bool known, std::int64
     if (!known) start(task);
     least = std::min(least, most_iterations(task));
   }
-  const std::int64_t values = ops_.solve_small(active, least);
-  counts_.computed += values;
-  counts_.unshared += values;
+  const KernelCounts small = ops_.solve_small(active, least);
+  counts_.computed += small.computed;
+  counts_.unshared += small.unshared;
   while (!active.empty()) {
     const auto before = active.size();
     round(active);
