@@ -8,25 +8,16 @@
 namespace sheaf::information {
 namespace {
 
-/// What is remembered of one partner and every feature; `Column` says what.
-template <class Column>
-class Remembering : public Ops {
+/// Hands everything on, and knows which features the partners are.
+class Wrapped : public Ops {
  public:
-  Remembering(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes)
-      : ops_(std::move(ops)),
-        features_(static_cast<std::size_t>(problem.table->features)),
-        most_columns_(most_bytes / std::max<std::int64_t>(1, problem.table->features * Column::bytes_each)) {}
+  explicit Wrapped(std::unique_ptr<Ops> ops) : ops_(std::move(ops)) {}
 
   Kernel kernel() const override { return ops_->kernel(); }
   std::int64_t batch() const override { return ops_->batch(); }
   bool screens() const override { return ops_->screens(); }
 
-  /// The next selection's partners, or other rows altogether.
   void choose_rows(std::span<const std::uint32_t> weights) override {
-    if (!std::equal(weights.begin(), weights.end(), weights_.begin(), weights_.end())) {
-      columns_.clear();
-      weights_.assign(weights.begin(), weights.end());
-    }
     partners_.clear();
     ops_->choose_rows(weights);
   }
@@ -38,11 +29,45 @@ class Remembering : public Ops {
     partners_.push_back(-1);
     return ops_->add_partner(codes, states);
   }
+  void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
+    ops_->joint_sums(pairs, with_class, out);
+  }
+  void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
+    ops_->ordered_terms(pairs, terms, out);
+  }
+
+ protected:
+  /// -1: merged states.
+  std::int32_t feature_of(std::int32_t partner) const { return partners_[static_cast<std::size_t>(partner)]; }
+
+  std::unique_ptr<Ops> ops_;
+
+ private:
+  std::vector<std::int32_t> partners_;
+};
+
+/// What is remembered of one partner and every feature; `Column` says what.
+template <class Column>
+class Remembering : public Wrapped {
+ public:
+  Remembering(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes)
+      : Wrapped(std::move(ops)),
+        features_(static_cast<std::size_t>(problem.table->features)),
+        most_columns_(most_bytes / std::max<std::int64_t>(1, problem.table->features * Column::bytes_each)) {}
+
+  /// The next selection's partners, or other rows altogether.
+  void choose_rows(std::span<const std::uint32_t> weights) override {
+    if (!std::equal(weights.begin(), weights.end(), weights_.begin(), weights_.end())) {
+      columns_.clear();
+      weights_.assign(weights.begin(), weights.end());
+    }
+    Wrapped::choose_rows(weights);
+  }
 
  protected:
   /// nullptr: merged states, or no memory left for another partner.
   Column* find(const Pair& pair) {
-    const std::int32_t feature = partners_[static_cast<std::size_t>(pair.partner)];
+    const std::int32_t feature = feature_of(pair.partner);
     if (feature < 0) return nullptr;
     const auto found = columns_.find(feature);
     if (found != columns_.end()) return &found->second;
@@ -50,13 +75,10 @@ class Remembering : public Ops {
     return &columns_.emplace(feature, Column(features_)).first->second;
   }
 
-  std::unique_ptr<Ops> ops_;
-
  private:
   std::size_t features_;
   std::int64_t most_columns_;
   std::vector<std::uint32_t> weights_;
-  std::vector<std::int32_t> partners_;
   std::unordered_map<std::int32_t, Column> columns_;
 };
 
@@ -93,10 +115,6 @@ class SharedSums final : public Remembering<SumsColumn> {
       out[places[k]] = counted[k];
       if (KnownSums* entry = entry_of(missing[k])) *entry = {counted[k], with_class ? State::whole : State::pair};
     }
-  }
-
-  void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
-    ops_->ordered_terms(pairs, terms, out);
   }
 
  private:
@@ -145,10 +163,6 @@ class SharedTerms final : public Remembering<TermsColumn> {
  public:
   using Remembering::Remembering;
 
-  void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
-    ops_->joint_sums(pairs, with_class, out);
-  }
-
   void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
     std::vector<Pair> missing;
     std::vector<std::size_t> places;
@@ -169,37 +183,19 @@ class SharedTerms final : public Remembering<TermsColumn> {
 };
 
 /// Where whole columns are counted, single pairs are few and not worth remembering.
-class SharedColumns final : public Ops {
+class SharedColumns final : public Wrapped {
  public:
   SharedColumns(std::unique_ptr<Ops> ops, std::shared_ptr<ColumnMemory> memory)
-      : ops_(std::move(ops)), memory_(std::move(memory)) {}
+      : Wrapped(std::move(ops)), memory_(std::move(memory)) {}
 
-  Kernel kernel() const override { return ops_->kernel(); }
-  std::int64_t batch() const override { return ops_->batch(); }
-  bool screens() const override { return ops_->screens(); }
   bool counts_sum_columns() const override { return true; }
 
   void choose_rows(std::span<const std::uint32_t> weights) override {
     memory_->choose_rows(weights);
-    partners_.clear();
-    ops_->choose_rows(weights);
-  }
-  std::int32_t add_partner(std::int32_t feature) override {
-    partners_.push_back(feature);
-    return ops_->add_partner(feature);
-  }
-  std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
-    partners_.push_back(-1);
-    return ops_->add_partner(codes, states);
-  }
-  void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
-    ops_->joint_sums(pairs, with_class, out);
-  }
-  void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
-    ops_->ordered_terms(pairs, terms, out);
+    Wrapped::choose_rows(weights);
   }
   std::span<const JointSums> column_sums(std::int32_t partner, bool with_class) override {
-    const std::int32_t feature = partners_[static_cast<std::size_t>(partner)];
+    const std::int32_t feature = feature_of(partner);
     if (const auto known = memory_->find(feature, with_class); !known.empty()) return known;
     const auto counted = ops_->column_sums(partner, with_class);
     if (feature >= 0) memory_->keep(feature, with_class, counted);
@@ -207,9 +203,7 @@ class SharedColumns final : public Ops {
   }
 
  private:
-  std::unique_ptr<Ops> ops_;
   std::shared_ptr<ColumnMemory> memory_;
-  std::vector<std::int32_t> partners_;
 };
 
 }  // namespace
