@@ -1,10 +1,13 @@
 // Decision values on one NVIDIA GPU: queries in blocks against parts of the support vectors, kernel values in double,
-// then one product with the coefficients. Tables that do not fit come in parts from CPU memory.
+// then one product with the coefficients; dense rows of few features for few machines in one go. Tables that do not fit
+// come in parts from CPU memory.
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "cuda/check.cuh"
+#include "kernel/decide_cuda.cuh"
 #include "kernel/ops.hpp"
 #include "kernel/rows_cuda.cuh"
 #include "kernel/table.hpp"
@@ -51,6 +54,7 @@ class Decider {
  public:
   Decider(const Context& context, const KernelParams& kernel, const Dataset<T>& queries, BlockView<double> decisions)
       : context_(context),
+        kernel_(kernel),
         room_(context.memory() / 8),
         queries_(queries),
         decisions_(decisions),
@@ -81,26 +85,53 @@ class Decider {
   void against(const gpu::DeviceTable<A>& table, const Array<double>& factors) {
     const std::int64_t queries = queries_.rows();
     const std::int64_t chunk = rows_at_once(queries_, queries, room_);
-    const std::int64_t block = std::clamp<std::int64_t>(value_bytes / (8 * table.rows), 1, chunk);
-    Array<double> values(block * table.rows, context_.device());
-    Array<double> sums(block * decisions_.tasks, context_.device());
-    std::vector<double*> pointers;
-    for (std::int64_t r = 0; r < block; ++r) pointers.push_back(values.data() + r * table.rows);
-    const auto row_pointers = Array<double*>::copy_of(pointers, context_.device());
     for (std::int64_t begin = 0; begin < queries; begin += chunk) {
       const std::int64_t here = std::min(chunk, queries - begin);
       const auto asked = bring<A>(context_, queries_,
                                   std::span<const std::int32_t>(everyone_).subspan(static_cast<std::size_t>(begin),
                                                                                    static_cast<std::size_t>(here)),
                                   room_, stream_);
-      const auto numbers = Array<std::int32_t>::copy_of(
-          std::span<const std::int32_t>(everyone_).first(static_cast<std::size_t>(here)), context_.device());
-      for (std::int64_t first = 0; first < here; first += block) {
-        const std::int64_t count = std::min(block, here - first);
-        rows_.compute(table, {0, table.rows}, asked, numbers.data() + first, count, row_pointers.data(), 0);
-        multiply(factors, table.rows, values, count, sums);
-        add(sums, begin + first, count);
-      }
+      if (!at_once(table, asked, factors, begin)) in_blocks(table, asked, factors, begin);
+    }
+  }
+
+  /// Dense rows of few features under few machines: kernel values are used where they are computed. False: not so.
+  bool at_once(const gpu::DeviceTable<A>& table, const gpu::DeviceTable<A>& asked, const Array<double>& factors,
+               std::int64_t begin) {
+    if constexpr (std::is_same_v<A, float>) {
+      if (!table.is_dense || !asked.is_dense || table.columns != asked.columns || table.columns > gpu::narrow<A> ||
+          decisions_.tasks > gpu::summed_machines)
+        return false;
+      Array<double> sums(asked.rows * decisions_.tasks, context_.device());
+      const auto blocks = static_cast<unsigned>((asked.rows + gpu::narrow_rows - 1) / gpu::narrow_rows);
+      with_kernel<float>(kernel_, [&](auto kernel) {
+        gpu::sum_narrow_decisions<<<blocks, gpu::summed_threads, 0, stream_>>>(
+            kernel, asked.dense.data(), asked.norms.data(), asked.rows, asked.columns, table.dense.data(),
+            table.norms.data(), table.rows, factors.data(), decisions_.tasks, sums.data());
+        cuda::check_launch("sum_narrow_decisions");
+      });
+      add(sums, begin, asked.rows);
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+  void in_blocks(const gpu::DeviceTable<A>& table, const gpu::DeviceTable<A>& asked, const Array<double>& factors,
+                 std::int64_t begin) {
+    const std::int64_t block = std::clamp<std::int64_t>(value_bytes / (8 * table.rows), 1, asked.rows);
+    Array<double> values(block * table.rows, context_.device());
+    Array<double> sums(block * decisions_.tasks, context_.device());
+    std::vector<double*> pointers;
+    for (std::int64_t r = 0; r < block; ++r) pointers.push_back(values.data() + r * table.rows);
+    const auto row_pointers = Array<double*>::copy_of(pointers, context_.device());
+    const auto numbers = Array<std::int32_t>::copy_of(
+        std::span<const std::int32_t>(everyone_).first(static_cast<std::size_t>(asked.rows)), context_.device());
+    for (std::int64_t first = 0; first < asked.rows; first += block) {
+      const std::int64_t count = std::min(block, asked.rows - first);
+      rows_.compute(table, {0, table.rows}, asked, numbers.data() + first, count, row_pointers.data(), 0);
+      multiply(factors, table.rows, values, count, sums);
+      add(sums, begin + first, count);
     }
   }
 
@@ -129,6 +160,7 @@ class Decider {
   }
 
   const Context& context_;
+  KernelParams kernel_;
   std::int64_t room_;
   const Dataset<T>& queries_;
   BlockView<double> decisions_;

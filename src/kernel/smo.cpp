@@ -113,7 +113,6 @@ std::int32_t tasks_that_fit(const SvmSheaf& sheaf, const RowOrder& order, std::i
 /// fifth 16 and 271.
 std::int64_t active_rows(const Context& context, const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order,
                          std::int64_t other) {
-  if (!context.device().is_cpu()) return 0;  // not yet measured on a GPU
   if (!order.classes.empty() || params.kernel.type == KernelType::precomputed) return 0;
   const auto room = static_cast<double>(std::max<std::int64_t>(0, context.memory() - other));
   const auto fitting = static_cast<std::int64_t>(std::sqrt(room / sizeof(float)));
