@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "cuda/check.cuh"
+#include "cuda/staging.cuh"
 #include "information/class_order.hpp"
 #include "information/columns.hpp"
 #include "information/ordered.hpp"
 #include "information/ordered_cuda.cuh"
 #include "information/ordered_device.cuh"
 #include "information/planes_cuda.cuh"
-#include "information/staging.cuh"
 #include "information/sums_cuda.cuh"
 
 namespace sheaf::information {
@@ -382,7 +382,7 @@ class CudaOps final : public Ops {
   Device device_;
   int processors_;
   cuda::Stream stream_;
-  Staging staging_in_, staging_out_;
+  cuda::Staging staging_in_, staging_out_;
   FixedLog log_;
   std::vector<std::uint32_t> classes_;
   std::vector<std::uint32_t> chosen_;  ///< weights of the rows last chosen

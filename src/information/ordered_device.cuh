@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "cuda/staging.cuh"
 #include "information/columns.hpp"
 #include "information/ordered.hpp"
 #include "information/ordered_cuda.cuh"
-#include "information/staging.cuh"
 
 namespace sheaf::information::gpu {
 
@@ -199,7 +199,7 @@ class OrderedDevice {
   std::vector<std::uint32_t> chosen_, weights_, classes_;
   std::vector<OrderedPartner8> partners_;
   Array<OrderedPartner8> device_partners_;
-  Staging staging_;
+  cuda::Staging staging_;
   int most_bytes_ = 0;
   Array<std::uint8_t> codes_, device_classes_;
   Array<std::uint32_t> device_chosen_, device_weights_;

@@ -81,7 +81,7 @@ Demand demand_of(const SelectionOptions& options) {
 std::vector<double> pair_informations(const Facts& facts, Ops& ops, std::span<const std::int64_t> partners,
                                       std::span<const Pair> pairs) {
   std::vector<double> information(pairs.size());
-  if (ops.kernel() == Kernel::ordered && !ops.screens()) {
+  if (ops.kernel() == Kernel::ordered) {
     std::vector<PairTerms> terms(pairs.size());
     ops.ordered_terms(pairs, between, terms);
     for (std::size_t k = 0; k < pairs.size(); ++k) information[k] = terms[k].between;

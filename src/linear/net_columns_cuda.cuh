@@ -1,9 +1,10 @@
 // The columns of X that lanes visit on a GPU: all of them where they fit, else those of the working sets at hand,
-// brought from CPU memory when they are needed.
+// brought from CPU memory when they are needed. A working set that has no room by itself is read from there.
 #pragma once
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <sheaf/context.hpp>
@@ -11,6 +12,7 @@
 
 #include "core/parallel.hpp"
 #include "cuda/check.cuh"
+#include "cuda/staging.cuh"
 #include "linear/net_cuda.cuh"
 
 namespace sheaf::linear::gpu {
@@ -49,7 +51,7 @@ class LaneColumns {
   template <class F>
   void with(F&& f) const {
     if (!resident_)
-      f(SparseColumns<T>{panel_offsets_.data(), panel_rows_.data(), panel_values_.data()});
+      f(SparseColumns<T>{panel_offsets_.data(), seen_rows_, seen_values_});
     else if (sparse_ != nullptr)
       f(SparseColumns<T>{sparse_->offsets.data(), sparse_->indices.data(), sparse_->values.data()});
     else
@@ -57,10 +59,11 @@ class LaneColumns {
   }
 
   /// Bytes that bringing a feature takes.
-  std::int64_t bytes(std::int32_t j) const { return entries(j) * static_cast<std::int64_t>(sizeof(T) + 4); }
+  std::int64_t bytes(std::int32_t j) const { return entries(j) * bytes_per_entry; }
   std::int64_t room() const { return room_; }
 
-  /// Brings some features, ascending: until the next call the others have no entries.
+  /// Brings some features, ascending: until the next call the others have no entries. Nothing may use those brought
+  /// before any more.
   void bring(std::span<const std::int32_t> some) {
     Array<std::int64_t> offsets(features_ + 1);
     std::vector<std::int64_t> begins(some.size() + 1, 0);
@@ -70,15 +73,19 @@ class LaneColumns {
       offsets[j] = begins[k];
       if (k < some.size() && some[k] == j) ++k;
     }
-    Array<std::int32_t> indices(begins.back());
-    Array<T> values(begins.back());
+    const auto size = static_cast<std::size_t>(begins.back());
+    auto* rows = staged_rows_.template room<std::int32_t>(size);
+    auto* values = staged_values_.template room<T>(size);
     parallel_for(threads_, static_cast<std::int64_t>(some.size()), [&](std::int64_t s) {
       const auto at = static_cast<std::size_t>(s);
-      copy_column(some[at], indices.data() + begins[at], values.data() + begins[at]);
+      copy_column(some[at], rows + begins[at], values + begins[at]);
     });
     panel_offsets_ = offsets.to(device_);
-    panel_rows_ = indices.to(device_);
-    panel_values_ = values.to(device_);
+    seen_rows_ = rows;
+    seen_values_ = values;
+    if (begins.back() * bytes_per_entry > room_) return;
+    seen_rows_ = copied(std::span<const std::int32_t>(rows, size), panel_rows_);
+    seen_values_ = copied(std::span<const T>(values, size), panel_values_);
   }
 
   /// f(range) for ranges of features that cover all, each of which is on the GPU meanwhile.
@@ -100,6 +107,17 @@ class LaneColumns {
   }
 
  private:
+  static constexpr std::int64_t bytes_per_entry = sizeof(T) + sizeof(std::int32_t);
+
+  template <class V>
+  const V* copied(std::span<const V> from, Array<V>& to) {
+    if (to.size() < static_cast<std::int64_t>(from.size()))
+      to = Array<V>(static_cast<std::int64_t>(from.size()), device_);
+    cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream_),
+                "sending columns");
+    return to.data();
+  }
+
   std::int64_t entries(std::int32_t j) const {
     return sparse_ != nullptr ? sparse_->offsets[j + 1] - sparse_->offsets[j] : rows_;
   }
@@ -140,9 +158,12 @@ class LaneColumns {
   std::int64_t average_ = 0;
   const SparseMatrix<T>* sparse_ = nullptr;  // on the GPU where resident
   std::shared_ptr<const Array<T>> dense_;
+  cuda::Staging staged_rows_, staged_values_;
   Array<std::int64_t> panel_offsets_;
   Array<std::int32_t> panel_rows_;
   Array<T> panel_values_;
+  const std::int32_t* seen_rows_ = nullptr;  // in the panel, or staged
+  const T* seen_values_ = nullptr;
 };
 
 }  // namespace sheaf::linear::gpu

@@ -246,11 +246,7 @@ class CudaNetOps final : public NetOps<T> {
       if (parts.empty() || taken + more > columns_.room()) {
         parts.push_back({o, o});
         taken = 0;
-        more = needed();
-        if (more > columns_.room())
-          throw Error(
-              "the features that one model works on do not fit the GPU; give a larger --memory, or use --device "
-              "cpu");
+        more = needed();  // more than there is room for: its columns are read from CPU memory
       }
       for (const auto j : list_of(o)) seen[static_cast<std::size_t>(j)] = static_cast<std::int64_t>(parts.size());
       taken += more;

@@ -1,13 +1,13 @@
-// Host memory for what goes to a GPU and back in every round: copies from elsewhere would wait for the device.
+// Host memory for what goes to a GPU and back often, or is read from there: copies from elsewhere would wait.
 #pragma once
 
 #include <cstddef>
 
 #include "cuda/check.cuh"
 
-namespace sheaf::information {
+namespace sheaf::cuda {
 
-/// Host memory the GPU copies from and to without a detour.
+/// Host memory the GPU copies from and to without a detour, and can read where it is.
 class Staging {
  public:
   Staging() = default;
@@ -20,7 +20,7 @@ class Staging {
       cudaFreeHost(memory_);
       memory_ = nullptr;
       bytes_ = count * sizeof(T) * 3 / 2;
-      cuda::check(cudaMallocHost(&memory_, bytes_), "taking pinned memory");
+      check(cudaMallocHost(&memory_, bytes_), "taking pinned memory");
     }
     return static_cast<T*>(memory_);
   }
@@ -30,4 +30,4 @@ class Staging {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace sheaf::information
+}  // namespace sheaf::cuda
