@@ -89,18 +89,29 @@ class LazySettling final : public Settling {
     // Minima of parts as FEAST rounds them are bounds without error: no room is needed, and a tie goes to the lower
     // index.
     const bool exact = state_.ordered && state_.is(Accumulation::minimum) && best.feature >= 0 && state_.options.lazy;
-    std::vector<std::int32_t> open;
-    const auto consider = [&](std::int32_t candidate) {
+    const auto is_open = [&](std::int32_t candidate) {
       const auto j = static_cast<std::size_t>(candidate);
-      if (reach_[j] < least || state_.taken[j] != 0 || accumulated_[j].parts == partners()) return;
-      if (exact && (candidate > best.feature ? reach_[j] <= best.score : reach_[j] < best.score)) return;
-      open.push_back(candidate);
+      if (reach_[j] < least || state_.taken[j] != 0 || accumulated_[j].parts == partners()) return false;
+      return !exact || (candidate > best.feature ? reach_[j] > best.score : reach_[j] >= best.score);
     };
-    if (pass > 1)
-      std::for_each(before.begin(), before.end(), consider);
-    else
-      for (std::int32_t j = 0; j < static_cast<std::int32_t>(state_.taken.size()); ++j) consider(j);
-    if (state_.options.lazy && pass == 0 && rounds_without_mark_ == 0) keep_highest(open);
+    const bool marks = state_.options.lazy && pass == 0 && rounds_without_mark_ == 0;
+    const bool again = pass > 1;
+    const std::int64_t considered = again ? std::ssize(before) : std::ssize(state_.taken);
+    const auto parts = std::max<std::int64_t>(1, std::min<std::int64_t>(state_.context.threads(), considered >> 11));
+    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(parts));
+    parallel_for(state_.context.threads(), parts, [&](std::int64_t part) {
+      auto& open = found[static_cast<std::size_t>(part)];
+      const Range range = sheaf::part_of(considered, parts, part);
+      for (std::int64_t k = range.begin; k < range.end; ++k) {
+        const auto candidate = again ? before[static_cast<std::size_t>(k)] : static_cast<std::int32_t>(k);
+        if (is_open(candidate)) open.push_back(candidate);
+      }
+      if (marks) keep_highest(open);
+    });
+    std::vector<std::int32_t> open = std::move(found[0]);
+    for (std::size_t part = 1; part < found.size(); ++part)
+      open.insert(open.end(), found[part].begin(), found[part].end());
+    if (marks && parts > 1) keep_highest(open);
     return open;
   }
 
@@ -137,23 +148,25 @@ class LazySettling final : public Settling {
     }
     begins.push_back(pairs.size());
     state_.work.pairs_counted += std::ssize(pairs);
-    const std::vector<double> parts = screens_ ? screened_parts(pairs, begins) : all_parts(pairs);
-    parallel_ranges(state_.context.threads(), std::ssize(open), 1 << 11, [&](Range range) {
-      for (std::size_t e = begins[static_cast<std::size_t>(range.begin)];
-           e < begins[static_cast<std::size_t>(range.end)]; ++e)
-        count_in(pairs[e], parts[e]);
-    });
+    if (screens_) {
+      const std::vector<double> parts = screened_parts(pairs, begins);
+      return count_in(pairs, begins, [&](std::size_t e) { return parts[e]; });
+    }
+    if (state_.ordered) {
+      const std::vector<PairTerms> terms = state_.ordered_terms(pairs);
+      return count_in(pairs, begins, [&](std::size_t e) { return state_.part_of(terms[e]); });
+    }
+    const std::vector<JointSums> sums = state_.joint_sums(pairs);
+    count_in(pairs, begins, [&](std::size_t e) { return state_.part_of(state_.quick_terms(pairs[e], sums[e])); });
   }
 
-  std::vector<double> all_parts(std::span<const Pair> pairs) const {
-    std::vector<double> parts(pairs.size());
-    const std::vector<PairTerms> terms = state_.ordered ? state_.ordered_terms(pairs) : std::vector<PairTerms>();
-    const std::vector<JointSums> sums = state_.ordered ? std::vector<JointSums>() : state_.joint_sums(pairs);
-    parallel_ranges(state_.context.threads(), std::ssize(pairs), 1 << 11, [&](Range range) {
-      for (auto e = static_cast<std::size_t>(range.begin); e < static_cast<std::size_t>(range.end); ++e)
-        parts[e] = state_.part_of(state_.ordered ? terms[e] : state_.quick_terms(pairs[e], sums[e]));
+  /// Adds part(e) of pair e, for all; the pairs of candidate k begin at begins[k].
+  template <class Part>
+  void count_in(std::span<const Pair> pairs, const std::vector<std::size_t>& begins, const Part& part) {
+    parallel_ranges(state_.context.threads(), std::ssize(begins) - 1, 1 << 11, [&](Range range) {
+      const auto end = begins[static_cast<std::size_t>(range.end)];
+      for (std::size_t e = begins[static_cast<std::size_t>(range.begin)]; e < end; ++e) count_in(pairs[e], part(e));
     });
-    return parts;
   }
 
   /// Counted quickly first, and in FEAST's order only where its rounding can tell: not a part that is larger than a

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::int32_t most_columns = 4;  // of row weights: others are much alike
 constexpr int turns = 20;
+/// More at once take no less time: the 8 warps that share a model on a GPU are busy with these.
+constexpr double most_at_once = 64;
 
 template <class T>
 Block<T> weight_block(const NetSheaf& sheaf, std::span<const double> totals, std::int32_t columns) {
@@ -73,7 +75,7 @@ std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSh
   linear.dots(std::span(&length, 1), norms);
   const double radius = std::sqrt(*std::max_element(norms.begin(), norms.end()));
   return static_cast<std::int32_t>(
-      std::clamp(static_cast<double>(features) / std::max(radius, 1.0), 1.0, static_cast<double>(features)));
+      std::clamp(static_cast<double>(features) / std::max(radius, 1.0), 1.0, most_at_once));
 }
 
 template std::int32_t estimate_parallel(LinearOps<float>&, NetOps<float>&, const NetSheaf&, std::span<const double>,
