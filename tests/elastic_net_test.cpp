@@ -347,11 +347,31 @@ TEST_P(Nets, CornersOfThePenalty) {
   }
   // Least squares, and the likelihood alone: the gradient vanishes.
   auto sheaf = sheaf_of(plain);
-  sheaf.paths = {{0, 0, 0.5, {0}}};
+  sheaf.paths = {{0, 0, 0.5, {0}}, {0, 0, 0.5, {0.2, 0}}};
   NetParams params;
   params.tolerance = 1e-10;
-  const auto model = train(table, features, sheaf, params).at(0);
-  EXPECT_LT(judge(plain, {0, 0.5, true, false, logistic()}, model).violation, 1e-3);
+  const auto models = train(table, features, sheaf, params);
+  for (const std::size_t k : {0, 2})
+    EXPECT_LT(judge(plain, {0, 0.5, true, false, logistic()}, models.at(k)).violation, 1e-3);
+}
+
+/// Decades between the alphas of a path, and before its first.
+TEST_P(Nets, AlphasFarApart) {
+  constexpr std::size_t features = 90;
+  const auto table = test::make_table(60, features, logistic() ? 2 : 0, 31);
+  const auto plain = plain_of(table, features);
+  auto sheaf = sheaf_of(plain);
+  sheaf.paths = {{0, 0, 0.9, {0.3, 0.01, 0.001}}, {0, 0, 0.5, {0.002}}, {0, 0, 0.05, {100, 0.004}}};
+  NetParams params;
+  params.tolerance = 1e-7;
+  const auto models = train(table, features, sheaf, params);
+  ASSERT_EQ(models.size(), 6U);
+  for (const auto& model : models) {
+    const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
+    const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
+    EXPECT_LT(judge(plain, {alpha, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-7) << "alpha " << alpha;
+    EXPECT_TRUE(alpha < 100 || model.features.empty());
+  }
 }
 
 TEST_P(Nets, OddColumnsDoNoHarm) {

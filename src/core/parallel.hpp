@@ -34,11 +34,11 @@ void parallel_for(int threads, std::int64_t count, Work&& work) {
   if (error) std::rethrow_exception(error);
 }
 
-/// Threads worth waking for `work` elementary steps: a team costs microseconds to start.
+/// Threads worth waking for `work` elementary steps: all, or this one alone, since a team costs microseconds to wake.
+/// Never some of them: OpenMP ends the threads that the next team has no use for, and starts them anew later.
 inline int team_for(int threads, std::int64_t work) {
   constexpr std::int64_t worth = 1 << 15;
-  const std::int64_t most = 1 + work / worth;
-  return most < threads ? static_cast<int>(most) : threads;
+  return work < worth ? 1 : threads;
 }
 
 /// A half-open range of indices.

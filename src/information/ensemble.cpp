@@ -149,7 +149,7 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
       if (ops == nullptr) {
         ops = make_devices(context, problem, run, kernel);
         ops = share_resamples(std::move(ops), problem, resamples, most_shared_bytes);
-        if (runs.size() > 1) ops = share_counts(std::move(ops), problem, most_shared_bytes, columns);
+        if (runs.size() > 1) ops = share_counts(std::move(ops), problem, context.threads(), most_shared_bytes, columns);
       }
       ops->choose_rows(problem.weights);
       result.members.push_back({b, select_with(context, problem, own, *ops, run)});

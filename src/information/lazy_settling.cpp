@@ -85,48 +85,52 @@ class LazySettling final : public Settling {
 
   /// Those that may still beat or tie with the best. What the second pass leaves out cannot come back later.
   std::vector<std::int32_t> open_candidates(const Best& best, int pass, const std::vector<std::int32_t>& before) const {
+    if (state_.options.lazy && pass == 0 && rounds_without_mark_ == 0) return highest();
     const double least = state_.options.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
     // Minima of parts as FEAST rounds them are bounds without error: no room is needed, and a tie goes to the lower
     // index.
     const bool exact = state_.ordered && state_.is(Accumulation::minimum) && best.feature >= 0 && state_.options.lazy;
-    const auto is_open = [&](std::int32_t candidate) {
+    std::vector<std::int32_t> open;
+    const auto consider = [&](std::int32_t candidate) {
       const auto j = static_cast<std::size_t>(candidate);
-      if (reach_[j] < least || state_.taken[j] != 0 || accumulated_[j].parts == partners()) return false;
-      return !exact || (candidate > best.feature ? reach_[j] > best.score : reach_[j] >= best.score);
+      if (reach_[j] < least || state_.taken[j] != 0 || accumulated_[j].parts == partners()) return;
+      if (exact && (candidate > best.feature ? reach_[j] <= best.score : reach_[j] < best.score)) return;
+      open.push_back(candidate);
     };
-    const bool marks = state_.options.lazy && pass == 0 && rounds_without_mark_ == 0;
-    const bool again = pass > 1;
-    const std::int64_t considered = again ? std::ssize(before) : std::ssize(state_.taken);
-    const auto parts = std::max<std::int64_t>(1, std::min<std::int64_t>(state_.context.threads(), considered >> 11));
-    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(parts));
-    parallel_for(state_.context.threads(), parts, [&](std::int64_t part) {
-      auto& open = found[static_cast<std::size_t>(part)];
-      const Range range = sheaf::part_of(considered, parts, part);
-      for (std::int64_t k = range.begin; k < range.end; ++k) {
-        const auto candidate = again ? before[static_cast<std::size_t>(k)] : static_cast<std::int32_t>(k);
-        if (is_open(candidate)) open.push_back(candidate);
-      }
-      if (marks) keep_highest(open);
-    });
-    std::vector<std::int32_t> open = std::move(found[0]);
-    for (std::size_t part = 1; part < found.size(); ++part)
-      open.insert(open.end(), found[part].begin(), found[part].end());
-    if (marks && parts > 1) keep_highest(open);
+    if (pass > 1)
+      std::for_each(before.begin(), before.end(), consider);
+    else
+      for (std::int32_t j = 0; j < static_cast<std::int32_t>(reach_.size()); ++j) consider(j);
     return open;
   }
 
-  /// Enough to set a mark for the others.
-  void keep_highest(std::vector<std::int32_t>& open) const {
+  /// Those that reach highest, enough of them to set a mark for the others. Most are below the lowest of those kept so
+  /// far, so that this takes little more than looking at each once: less than waking the other threads.
+  std::vector<std::int32_t> highest() const {
     const auto most =
         static_cast<std::size_t>(std::max<std::int64_t>(state_.ops.batch() / (std::int64_t{4} * partners()), 16));
-    if (open.size() <= most) return;
-    const auto middle = open.begin() + static_cast<std::ptrdiff_t>(most);
-    std::nth_element(open.begin(), middle, open.end(), [this](std::int32_t a, std::int32_t b) {
+    const auto higher = [this](std::int32_t a, std::int32_t b) {
       const double reach_a = reach_[static_cast<std::size_t>(a)];
       const double reach_b = reach_[static_cast<std::size_t>(b)];
       return reach_a > reach_b || (reach_a == reach_b && a < b);
-    });
-    open.resize(most);
+    };
+    std::vector<std::int32_t> kept;  // once full, a heap with the lowest first
+    double lowest = -infinity;
+    for (std::int32_t j = 0; j < static_cast<std::int32_t>(reach_.size()); ++j) {
+      const auto c = static_cast<std::size_t>(j);
+      if (kept.size() == most && !(reach_[c] > lowest)) continue;  // of equals the first
+      if (state_.taken[c] != 0 || accumulated_[c].parts == partners()) continue;
+      if (kept.size() == most) {
+        std::pop_heap(kept.begin(), kept.end(), higher);
+        kept.back() = j;
+        std::push_heap(kept.begin(), kept.end(), higher);
+      } else {
+        kept.push_back(j);
+        if (kept.size() == most) std::make_heap(kept.begin(), kept.end(), higher);
+      }
+      if (kept.size() == most) lowest = reach_[static_cast<std::size_t>(kept.front())];
+    }
+    return kept;
   }
 
   /// Missing parts to count at once: few where bounds may rule the candidate out before the rest, but never so few that

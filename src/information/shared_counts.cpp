@@ -1,9 +1,13 @@
 #include "information/shared_counts.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <new>
 #include <unordered_map>
 #include <utility>
+
+#include "core/parallel.hpp"
 
 namespace sheaf::information {
 namespace {
@@ -50,8 +54,9 @@ class Wrapped : public Ops {
 template <class Column>
 class Remembering : public Wrapped {
  public:
-  Remembering(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes)
+  Remembering(std::unique_ptr<Ops> ops, const Problem& problem, int threads, std::int64_t most_bytes)
       : Wrapped(std::move(ops)),
+        threads_(threads),
         features_(static_cast<std::size_t>(problem.table->features)),
         most_columns_(most_bytes / std::max<std::int64_t>(1, problem.table->features * Column::bytes_each)) {}
 
@@ -61,36 +66,89 @@ class Remembering : public Wrapped {
       columns_.clear();
       weights_.assign(weights.begin(), weights.end());
     }
+    of_partners_.clear();
     Wrapped::choose_rows(weights);
+  }
+  std::int32_t add_partner(std::int32_t feature) override {
+    of_partners_.push_back(find(feature));
+    return Wrapped::add_partner(feature);
+  }
+  std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
+    of_partners_.push_back(nullptr);
+    return Wrapped::add_partner(codes, states);
   }
 
  protected:
   /// nullptr: merged states, or no memory left for another partner.
-  Column* find(const Pair& pair) {
-    const std::int32_t feature = feature_of(pair.partner);
-    if (feature < 0) return nullptr;
+  Column* column_of(const Pair& pair) const { return of_partners_[static_cast<std::size_t>(pair.partner)]; }
+
+  /// What is known of a pair is read by read(column, pair, out), all else counted by count(pairs, out) and remembered
+  /// by write(column, pair, out). The pairs of a call differ.
+  template <class Value, class Read, class Count, class Write>
+  void look_up(std::span<const Pair> pairs, std::span<Value> out, const Read& read, const Count& count,
+               const Write& write) {
+    const std::int64_t size = std::ssize(pairs);
+    const int team = team_for(threads_, 8 * size);
+    std::vector<std::vector<std::size_t>> unknown(static_cast<std::size_t>(team));
+    parallel_for(team, team, [&](std::int64_t part) {
+      const Range range = part_of(size, team, part);
+      for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k) {
+        const Column* column = column_of(pairs[k]);
+        if (column == nullptr || !read(*column, pairs[k], out[k])) unknown[static_cast<std::size_t>(part)].push_back(k);
+      }
+    });
+    std::vector<std::size_t> places = std::move(unknown[0]);
+    for (std::size_t part = 1; part < unknown.size(); ++part)
+      places.insert(places.end(), unknown[part].begin(), unknown[part].end());
+    std::vector<Pair> missing(places.size());
+    std::transform(places.begin(), places.end(), missing.begin(), [&](std::size_t k) { return pairs[k]; });
+    std::vector<Value> counted(missing.size());
+    count(std::span<const Pair>(missing), std::span<Value>(counted));
+    parallel_ranges(team, std::ssize(missing), 1 << 11, [&](Range range) {
+      for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k) {
+        out[places[k]] = counted[k];
+        if (Column* column = column_of(missing[k])) write(*column, missing[k], counted[k]);
+      }
+    });
+  }
+
+ private:
+  Column* find(std::int32_t feature) {
     const auto found = columns_.find(feature);
     if (found != columns_.end()) return &found->second;
     if (std::ssize(columns_) >= most_columns_) return nullptr;
     return &columns_.emplace(feature, Column(features_)).first->second;
   }
 
- private:
+  int threads_;
   std::size_t features_;
   std::int64_t most_columns_;
   std::vector<std::uint32_t> weights_;
   std::unordered_map<std::int32_t, Column> columns_;
+  std::vector<Column*> of_partners_;
 };
 
-enum class State : std::uint8_t { unknown, pair, whole };
-struct KnownSums {
-  JointSums sums;
-  State state = State::unknown;
-};
-struct SumsColumn {
-  static constexpr std::int64_t bytes_each = sizeof(KnownSums);
-  explicit SumsColumn(std::size_t features) : entries(features) {}
-  std::vector<KnownSums> entries;
+/// Sums of all features, 0 where they are not known (those that are 0 are counted again). Only what is written takes
+/// memory: the pages of fresh zeros are nobody's until then.
+class SumsColumn {
+ public:
+  static constexpr std::int64_t bytes_each = sizeof(JointSums);
+  explicit SumsColumn(std::size_t features)
+      : sums_(static_cast<JointSums*>(std::calloc(std::max<std::size_t>(features, 1), sizeof(JointSums)))) {
+    if (sums_ == nullptr) throw std::bad_alloc();
+  }
+
+  bool read(std::size_t j, bool with_class, JointSums& out) const {
+    out = sums_.get()[j];
+    return (with_class ? out.with_class : out.pair) != 0;
+  }
+  void write(std::size_t j, const JointSums& sums) { sums_.get()[j] = sums; }
+
+ private:
+  struct Free {
+    void operator()(JointSums* sums) const { std::free(sums); }
+  };
+  std::unique_ptr<JointSums, Free> sums_;
 };
 
 class SharedSums final : public Remembering<SumsColumn> {
@@ -98,29 +156,15 @@ class SharedSums final : public Remembering<SumsColumn> {
   using Remembering::Remembering;
 
   void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) override {
-    std::vector<Pair> missing;
-    std::vector<std::size_t> places;
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
-      const KnownSums* known = entry_of(pairs[k]);
-      if (known != nullptr && known->state >= (with_class ? State::whole : State::pair)) {
-        out[k] = known->sums;
-        continue;
-      }
-      missing.push_back(pairs[k]);
-      places.push_back(k);
-    }
-    std::vector<JointSums> counted(missing.size());
-    ops_->joint_sums(missing, with_class, counted);
-    for (std::size_t k = 0; k < missing.size(); ++k) {
-      out[places[k]] = counted[k];
-      if (KnownSums* entry = entry_of(missing[k])) *entry = {counted[k], with_class ? State::whole : State::pair};
-    }
-  }
-
- private:
-  KnownSums* entry_of(const Pair& pair) {
-    SumsColumn* column = find(pair);
-    return column != nullptr ? &column->entries[static_cast<std::size_t>(pair.candidate)] : nullptr;
+    look_up(
+        pairs, out,
+        [&](const SumsColumn& column, const Pair& pair, JointSums& known) {
+          return column.read(static_cast<std::size_t>(pair.candidate), with_class, known);
+        },
+        [&](std::span<const Pair> missing, std::span<JointSums> to) { ops_->joint_sums(missing, with_class, to); },
+        [&](SumsColumn& column, const Pair& pair, const JointSums& sums) {
+          column.write(static_cast<std::size_t>(pair.candidate), sums);
+        });
   }
 };
 
@@ -130,12 +174,17 @@ class TermsColumn {
   static constexpr std::int64_t bytes_each = term_count * sizeof(double);
   explicit TermsColumn(std::size_t features) : features_(features) {}
 
+  /// Before any of the wanted is read or written.
+  void make_room(Terms wanted) {
+    for (int term = 0; term < term_count; ++term)
+      if (((wanted >> term) & 1) != 0 && values_[term].empty()) values_[term].assign(features_, unknown);
+  }
   /// False where one of the wanted is not known.
   bool read(std::size_t j, Terms wanted, PairTerms& out) const {
     bool known = true;
     for (int term = 0; term < term_count; ++term) {
       if (((wanted >> term) & 1) == 0) continue;
-      const double value = values_[term].empty() ? unknown : values_[term][j];
+      const double value = values_[term][j];
       out.*fields[term] = value;
       known = known && value == value;
     }
@@ -143,9 +192,7 @@ class TermsColumn {
   }
   void write(std::size_t j, Terms wanted, const PairTerms& terms) {
     for (int term = 0; term < term_count; ++term) {
-      if (((wanted >> term) & 1) == 0) continue;
-      if (values_[term].empty()) values_[term].assign(features_, unknown);
-      values_[term][j] = terms.*fields[term];
+      if (((wanted >> term) & 1) != 0) values_[term][j] = terms.*fields[term];
     }
   }
 
@@ -164,21 +211,17 @@ class SharedTerms final : public Remembering<TermsColumn> {
   using Remembering::Remembering;
 
   void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) override {
-    std::vector<Pair> missing;
-    std::vector<std::size_t> places;
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
-      const TermsColumn* column = find(pairs[k]);
-      if (column != nullptr && column->read(static_cast<std::size_t>(pairs[k].candidate), terms, out[k])) continue;
-      missing.push_back(pairs[k]);
-      places.push_back(k);
-    }
-    std::vector<PairTerms> counted(missing.size());
-    ops_->ordered_terms(missing, terms, counted);
-    for (std::size_t k = 0; k < missing.size(); ++k) {
-      out[places[k]] = counted[k];
-      if (TermsColumn* column = find(missing[k]))
-        column->write(static_cast<std::size_t>(missing[k].candidate), terms, counted[k]);
-    }
+    for (const Pair& pair : pairs)
+      if (TermsColumn* column = column_of(pair)) column->make_room(terms);
+    look_up(
+        pairs, out,
+        [&](const TermsColumn& column, const Pair& pair, PairTerms& known) {
+          return column.read(static_cast<std::size_t>(pair.candidate), terms, known);
+        },
+        [&](std::span<const Pair> missing, std::span<PairTerms> to) { ops_->ordered_terms(missing, terms, to); },
+        [&](TermsColumn& column, const Pair& pair, const PairTerms& counted) {
+          column.write(static_cast<std::size_t>(pair.candidate), terms, counted);
+        });
   }
 };
 
@@ -229,12 +272,13 @@ void ColumnMemory::keep(std::int32_t feature, bool with_class, std::span<const J
   columns_[feature] = {{sums.begin(), sums.end()}, with_class};
 }
 
-std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes,
-                                  std::shared_ptr<ColumnMemory> columns) {
+std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, int threads,
+                                  std::int64_t most_bytes, std::shared_ptr<ColumnMemory> columns) {
   if (ops->counts_columns()) return ops;
   if (ops->counts_sum_columns()) return std::make_unique<SharedColumns>(std::move(ops), std::move(columns));
-  if (ops->kernel() == Kernel::ordered) return std::make_unique<SharedTerms>(std::move(ops), problem, most_bytes);
-  return std::make_unique<SharedSums>(std::move(ops), problem, most_bytes);
+  if (ops->kernel() == Kernel::ordered)
+    return std::make_unique<SharedTerms>(std::move(ops), problem, threads, most_bytes);
+  return std::make_unique<SharedSums>(std::move(ops), problem, threads, most_bytes);
 }
 
 }  // namespace sheaf::information

@@ -35,7 +35,7 @@ class ColumnMemory {
 };
 
 /// `ops` with a memory of sums or terms, of at most `most_bytes`, or of columns where it counts those.
-std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, std::int64_t most_bytes,
-                                  std::shared_ptr<ColumnMemory> columns);
+std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& problem, int threads,
+                                  std::int64_t most_bytes, std::shared_ptr<ColumnMemory> columns);
 
 }  // namespace sheaf::information

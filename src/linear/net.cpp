@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 #include <sheaf/error.hpp>
 
@@ -26,6 +27,11 @@ constexpr std::int32_t worthwhile_on_cpu = 64;
 constexpr std::int32_t worthwhile_on_gpu = 2048;
 /// Paths are cut where they are fewer.
 constexpr std::int32_t lanes_to_fill_gpu = 512;
+/// A GPU has so many features at work at once that it pays to know which of them matter before a model is asked for:
+/// alphas fall by at most this factor, and models on the way are as good as the next needs them. Three alphas of table
+/// A a decade apart took 2.13 s without and 0.86 s with these; cores would only have more to do.
+constexpr double longest_step_on_gpu = 1.5;
+constexpr double tolerance_on_the_way = 30;
 constexpr std::int32_t smallest_set = 128;
 constexpr std::int32_t most_rounds = 200;
 
@@ -220,8 +226,9 @@ void NetRun<T>::begin(std::int32_t first, std::int32_t last) {
     course.at = 0;
     course.id = begun_++;
     course.finished = false;
+    course.fresh = stretch.from < 0;
+    course.alpha = goal_of(course);
     advance(course);
-    course.at = 0;
     courses_.push_back(course);
   }
   moved_.assign(courses_.size(), 1);
@@ -278,15 +285,16 @@ void NetRun<T>::take_gradients() {
 }
 
 template <class T>
-double NetRun<T>::alpha_of(const NetCourse& course) const {
+double NetRun<T>::goal_of(const NetCourse& course) const {
   const auto& stretch = stretch_of(course);
   const auto& path = sheaf_.paths[static_cast<std::size_t>(stretch.path)];
-  return path.alphas[static_cast<std::size_t>(stretch.alphas[course.at])];
+  return stretch.alphas.empty() ? 0 : path.alphas[static_cast<std::size_t>(stretch.alphas[course.at])];
 }
 
 template <class T>
 double NetRun<T>::tolerance_of(const NetCourse& course) const {
-  return params_.tolerance * nulls_[static_cast<std::size_t>(stretch_of(course).path)].deviance;
+  return (on_the_way(course) ? tolerance_on_the_way : 1) * params_.tolerance *
+         nulls_[static_cast<std::size_t>(stretch_of(course).path)].deviance;
 }
 
 template <class T>
@@ -295,9 +303,8 @@ void NetRun<T>::choose_lanes() {
   for (const auto& course : courses_) {
     const auto p = static_cast<std::size_t>(stretch_of(course).path);
     const auto& path = sheaf_.paths[p];
-    const double alpha = alpha_of(course);
-    lanes.push_back({path.rows, path.target, alpha * path.l1_ratio, alpha * (1 - path.l1_ratio), nulls_[p].total,
-                     nulls_[p].center, course.id});
+    lanes.push_back({path.rows, path.target, course.alpha * path.l1_ratio, course.alpha * (1 - path.l1_ratio),
+                     nulls_[p].total, nulls_[p].center, course.id});
   }
   ops_->choose_lanes(lanes);
 }
@@ -320,33 +327,56 @@ void NetRun<T>::judge() {
   }
 }
 
-/// Hands out the models that are finished and sends their lanes to the next alpha. False: there were none.
+template <class T>
+double NetRun<T>::longest_step() const {
+  return context_.device().is_cuda() && params_.solver == NetSolver::automatic
+             ? longest_step_on_gpu
+             : std::numeric_limits<double>::infinity();
+}
+
+/// A lane without weights begins just below the alpha at which it gets its first. False: it is there already.
+template <class T>
+bool NetRun<T>::step_in(NetCourse& course, const FeatureSums& sums) const {
+  if (!std::exchange(course.fresh, false) || !std::isfinite(sums.ratio) || sums.ratio <= longest_step()) return false;
+  course.alpha *= sums.ratio;
+  return true;
+}
+
+/// Hands out the models that are finished and sends their lanes on, to the next alpha or towards it. False: none went.
 template <class T>
 bool NetRun<T>::hand_out_finished() {
   std::vector<std::int32_t> lanes;
+  std::vector<std::int32_t> going;
   for (std::int32_t t = 0; t < count(); ++t) {
-    const auto& course = courses_[static_cast<std::size_t>(t)];
+    auto& course = courses_[static_cast<std::size_t>(t)];
     if (course.finished) continue;
     const bool given_up = course.epochs >= params_.max_epochs || course.rounds >= most_rounds;
-    if (course.gap <= tolerance_of(course) || given_up) lanes.push_back(t);
+    if (step_in(course, sums_[static_cast<std::size_t>(t)]))
+      going.push_back(t);
+    else if (course.gap <= tolerance_of(course) || given_up)
+      (on_the_way(course) ? going : lanes).push_back(t);
   }
-  if (lanes.empty()) return false;
-  hand_out(lanes);
-  bool more = false;
+  if (lanes.empty() && going.empty()) return false;
+  if (!lanes.empty()) hand_out(lanes);
   std::fill(moved_.begin(), moved_.end(), std::uint8_t{0});
+  context_.progress().advance(static_cast<std::int64_t>(lanes.size()));
   for (const auto t : lanes) {
     auto& course = courses_[static_cast<std::size_t>(t)];
     if (course.at + 1 == stretch_of(course).alphas.size()) {
       course.finished = true;
     } else {
       ++course.at;
-      advance(course);
-      moved_[static_cast<std::size_t>(t)] = 1;
-      more = true;
+      going.push_back(t);
     }
   }
-  context_.progress().advance(static_cast<std::int64_t>(lanes.size()));
-  return more;
+  for (const auto t : going) {
+    auto& course = courses_[static_cast<std::size_t>(t)];
+    const double goal = goal_of(course);
+    course.alpha = goal > 0 ? std::max(goal, course.alpha / longest_step()) : goal;
+    advance(course);
+    moved_[static_cast<std::size_t>(t)] = 1;
+  }
+  return !going.empty();
 }
 
 template <class T>

@@ -42,6 +42,7 @@ struct NetCourse {
   std::int64_t id = 0;
   std::int32_t stretch = 0;
   std::size_t at = 0;  // which of the stretch's alphas
+  double alpha = 0;    // that one, or one on the way to it
   RowSums rows;        // of the present weights
   double intercept = 0;
   double gap = 0;
@@ -52,6 +53,7 @@ struct NetCourse {
   std::int32_t rounds = 0;  // at this alpha
   std::int32_t epochs = 0;  // at this alpha
   std::int32_t parallel = 0;
+  bool fresh = false;  // without weights, and not judged yet
   bool finished = false;
 };
 
@@ -75,7 +77,8 @@ class NetRun {
   const NetStretch& stretch_of(const NetCourse& course) const {
     return stretches_[static_cast<std::size_t>(course.stretch)];
   }
-  double alpha_of(const NetCourse& course) const;
+  double goal_of(const NetCourse& course) const;
+  bool on_the_way(const NetCourse& course) const { return course.alpha > goal_of(course); }
   double tolerance_of(const NetCourse& course) const;
   std::int32_t most_lanes() const;
   void plan_stretches(std::span<const std::int32_t> paths);
@@ -86,6 +89,8 @@ class NetRun {
   void take_gradients();
   void choose_lanes();
   void judge();
+  double longest_step() const;
+  bool step_in(NetCourse& course, const FeatureSums& sums) const;
   bool hand_out_finished();
   void hand_out(std::span<const std::int32_t> lanes);
   void advance(NetCourse& course);
