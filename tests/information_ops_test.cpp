@@ -307,7 +307,7 @@ TEST(Criteria, NoPartExceedsItsBound) {
           if (criterion == nullptr || c.classes < 2) continue;
           const Weights weights{0.7, info.name == "cife" ? 1.5 : 0.3};
           const auto score = [&](double part) { return criterion->score.of_one(facts.features[j].relevance, part, 1); };
-          const double bound = criterion->most(facts.features[s], facts.features[j], all, weights);
+          const double bound = criterion->most.of_pair(facts.features[s], facts.features[j], all, weights);
           EXPECT_GE(score(bound), score(criterion->part.of_pair(terms, weights)) - 1e-9)
               << info.name << " " << describe(c) << " pair " << s << " " << j;
         }

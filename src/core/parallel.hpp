@@ -11,10 +11,14 @@ namespace sheaf {
 /// failed one may be left out; the error of the lowest failing index is thrown.
 template <class Work>
 void parallel_for(int threads, std::int64_t count, Work&& work) {
+  if (threads <= 1 || count <= 1) {  // not a team of one: OpenMP would start new threads for every loop inside
+    for (std::int64_t i = 0; i < count; ++i) work(i);
+    return;
+  }
   std::exception_ptr error;
   std::int64_t failed = count;
   std::mutex mutex;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1 && count > 1)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (std::int64_t i = 0; i < count; ++i) {
     try {
       bool skip = false;

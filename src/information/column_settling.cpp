@@ -95,7 +95,7 @@ class ColumnSettling final : public Settling {
   /// work(first, count).
   template <class Work>
   void over_features(Work&& work) const {
-    parallel_ranges(state_.context.threads(), std::ssize(parts_), 1 << 11, [&](Range range) {
+    parallel_ranges(state_.threads, std::ssize(parts_), 1 << 11, [&](Range range) {
       work(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.end - range.begin));
     });
   }

@@ -113,44 +113,52 @@ constexpr Score score() {
           }};
 }
 
+template <double (*OfPair)(const FeatureFacts&, const FeatureFacts&, const TableFacts&, const Weights&)>
+constexpr Bound most() {
+  return {OfPair, [](const FeatureFacts& selected, std::span<const FeatureFacts> candidates, const TableFacts& table,
+                     const Weights& weights, std::span<double> out) {
+            for (std::size_t k = 0; k < out.size(); ++k) out[k] = OfPair(selected, candidates[k], table, weights);
+          }};
+}
+
 using A = Accumulation;
 
 /// A sum of parts, which is the score; the gain is its mean.
-Criterion summed(const CriterionInfo& info, Terms needs, Part part, decltype(Criterion::most) most,
+Criterion summed(const CriterionInfo& info, Terms needs, Part part, Bound bound,
                  decltype(Criterion::sensitivity) sensitivity) {
-  return {info, needs, A::sum, 0, true, part, most, score<accumulated_alone>(), sensitivity};
+  return {info, needs, A::sum, 0, true, part, bound, score<accumulated_alone>(), sensitivity};
 }
 /// Relevance and what others take from it.
-Criterion reduced(const CriterionInfo& info, Terms needs, Part part, decltype(Criterion::most) most, Score score,
+Criterion reduced(const CriterionInfo& info, Terms needs, Part part, Bound bound, Score score,
                   decltype(Criterion::sensitivity) sensitivity = one, decltype(Criterion::certain) certain = nullptr) {
-  return {info, needs, A::sum, lowest_number, false, part, most, score, sensitivity, certain};
+  return {info, needs, A::sum, lowest_number, false, part, bound, score, sensitivity, certain};
 }
 /// I(X;Y) less beta times what X repeats, plus gamma times what it repeats within classes.
 Criterion weighted(const CriterionInfo& info, Terms needs) {
-  return reduced(info, needs, part<weighted_part>(), weighted_most, score<less_sum>(), by_weights);
+  return reduced(info, needs, part<weighted_part>(), most<weighted_most>(), score<less_sum>(), by_weights);
 }
 /// The smallest part: nothing is known of it beforehand.
 Criterion smallest(const CriterionInfo& info, Terms needs, Part part, Score score,
                    decltype(Criterion::certain) certain) {
-  return {info, needs, A::minimum, -1, false, part, unbounded, score, one, certain};
+  return {info, needs, A::minimum, -1, false, part, most<unbounded>(), score, one, certain};
 }
 
 const std::vector<Criterion>& rows() {
   static const std::vector<Criterion> table{
       summed({"jmi", "joint mutual information",
               "sum over selected s of I(Xs,X;Y): relevant and complementary; a good first choice"},
-             joint_with_class, part<joint_part>(), joint_most, one),
+             joint_with_class, part<joint_part>(), most<joint_most>(), one),
       reduced({"mrmr", "minimum redundancy, maximum relevance", "I(X;Y) less the mean of I(Xs;X)"}, between,
-              part<between_part>(), between_least, score<less_mean>()),
+              part<between_part>(), most<between_least>(), score<less_mean>()),
       smallest({"cmim", "conditional mutual information maximisation", "smallest of I(X;Y) and all I(X;Y|Xs)"},
                relevance_beyond, part<beyond_part>(), score<smaller>(), beyond_certain),
       summed(
           {"disr", "double input symmetrical relevance", "sum of I(Xs,X;Y) / H(Xs,X,Y): jmi, not drawn to many states"},
-          joint_with_class | joint_entropy, part<ratio_part>(), ratio_most, by_entropy),
+          joint_with_class | joint_entropy, part<ratio_part>(), most<ratio_most>(), by_entropy),
       smallest({"jmim", "joint mutual information maximisation", "smallest I(Xs,X;Y) over selected s"},
                joint_with_class, part<joint_part>(), score<accumulated_alone>(), joint_certain),
       reduced({"icap", "interaction capping", "I(X;Y) plus the sum of min(0, I(Xs;X|Y) - I(Xs;X))"},
-              between | between_in_class, part<interaction_part>(), interaction_most, score<plus_sum>(), two,
+              between | between_in_class, part<interaction_part>(), most<interaction_most>(), score<plus_sum>(), two,
               interaction_certain),
       {{"mim", "mutual information maximisation", "I(X;Y) alone: the fastest, blind to redundancy"},
        0,
@@ -158,7 +166,7 @@ const std::vector<Criterion>& rows() {
        -1,
        false,
        part<nothing>(),
-       no_more,
+       most<no_more>(),
        score<relevance_alone>(),
        one},
       weighted({"mifs", "mutual information feature selection", "I(X;Y) - beta * sum of I(Xs;X)", true}, between),
@@ -174,7 +182,7 @@ const std::vector<Criterion>& rows() {
        0,
        false,
        part<beyond_part>(),
-       unbounded,
+       most<unbounded>(),
        score<accumulated_alone>(),
        one},
       {{"fcbf", "fast correlation-based filter",

@@ -70,6 +70,15 @@ struct Score {
                     std::span<double> out) = nullptr;
 };
 
+/// The part that would raise a score most, from what is known before counting: of a pair, or of one candidate after
+/// another with one selected feature.
+struct Bound {
+  double (*of_pair)(const FeatureFacts& selected, const FeatureFacts& candidate, const TableFacts& table,
+                    const Weights& weights) = nullptr;
+  void (*of_column)(const FeatureFacts& selected, std::span<const FeatureFacts> candidates, const TableFacts& table,
+                    const Weights& weights, std::span<double> out) = nullptr;
+};
+
 struct Criterion {
   CriterionInfo info;
   Terms needs = 0;
@@ -77,9 +86,7 @@ struct Criterion {
   double lowest = 0;      ///< a score must be above it to be picked
   bool averaged = false;  ///< the gain is the score over the number selected
   Part part = {};
-  /// The part that would raise the score most; from what is known before counting.
-  double (*most)(const FeatureFacts& selected, const FeatureFacts& candidate, const TableFacts& table,
-                 const Weights& weights) = nullptr;
+  Bound most = {};
   Score score = {};
   /// How far the score moves, at most, when every term moves by 1, for one selected feature.
   double (*sensitivity)(double class_entropy, const Weights& weights) = nullptr;

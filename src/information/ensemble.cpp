@@ -1,6 +1,7 @@
 // Ensembles of selections: several criteria, or bootstrap resamples, over one resident table. A resample is a count for
 // each example, never a copy.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -8,6 +9,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/random.hpp>
 
+#include "core/parallel.hpp"
 #include "information/select.hpp"
 #include "information/shared_counts.hpp"
 #include "information/shared_resamples.hpp"
@@ -61,16 +63,106 @@ bool comes_before(Combination combination, const EnsembleFeature& a, const Ensem
   return a.index < b.index;
 }
 
-/// Of the same resample, by a criterion that means the same with these options: betagamma may be cife, or mifs.
-const Selection* selected_already(const std::vector<EnsembleMember>& members, std::int64_t resample,
-                                  const SelectionOptions& options) {
-  const Criterion* wanted = greedy_criterion(options.criterion);
-  for (const EnsembleMember& member : members) {
-    const Criterion* other = greedy_criterion(member.selection.criterion);
-    if (member.resample == resample && wanted != nullptr && other != nullptr && mean_the_same(*wanted, *other, options))
-      return &member.selection;
+/// One selection of an ensemble.
+struct Member {
+  std::int64_t resample = -1;
+  const SelectionOptions* options = nullptr;
+  std::int64_t same_as = -1;  ///< an earlier one that comes to the same: betagamma may be cife, or mifs
+};
+
+std::vector<Member> list_members(const std::vector<SelectionOptions>& runs, std::int64_t resamples) {
+  std::vector<Member> members;
+  for (std::int64_t b = resamples > 0 ? 0 : -1; b < resamples; ++b)
+    for (const SelectionOptions& run : runs) {
+      Member member{b, &run, -1};
+      const Criterion* wanted = greedy_criterion(run.criterion);
+      for (std::size_t k = 0; k < members.size() && member.same_as < 0; ++k) {
+        const Criterion* other = greedy_criterion(members[k].options->criterion);
+        if (members[k].resample == b && wanted != nullptr && other != nullptr && mean_the_same(*wanted, *other, run))
+          member.same_as = static_cast<std::int64_t>(k);
+      }
+      members.push_back(member);
+    }
+  return members;
+}
+
+/// What all members of an ensemble share.
+struct Common {
+  Problem problem;
+  Facts facts;
+  std::vector<std::vector<std::uint32_t>> resamples;
+  std::vector<Facts> facts_of_resamples;
+  bool several_criteria = false;
+};
+
+/// Selects for one member after another, with devices of its own.
+class Selector {
+ public:
+  Selector(const Context& context, const Common& common)
+      : context_(context), common_(common), problem_(common.problem), columns_(std::make_shared<ColumnMemory>()) {}
+
+  Selection select(const Member& member) {
+    const auto b = static_cast<std::size_t>(member.resample);
+    if (member.resample >= 0) problem_.weights = common_.resamples[b];
+    const Kernel kernel = kernel_for(context_, problem_, *member.options);
+    auto& ops = devices_[kernel];
+    if (ops == nullptr) ops = make(*member.options, kernel);
+    ops->choose_rows(problem_.weights);
+    const Facts& facts = member.resample < 0 ? common_.facts : common_.facts_of_resamples[b];
+    return select_with(context_, problem_, facts, *ops, *member.options);
   }
-  return nullptr;
+
+ private:
+  std::unique_ptr<Ops> make(const SelectionOptions& options, Kernel kernel) const {
+    auto ops = make_devices(context_, problem_, options, kernel);
+    ops = share_resamples(std::move(ops), problem_, common_.resamples, most_shared_bytes);
+    // A GPU counts a pair again in less time than it takes to look it up.
+    if (!common_.several_criteria || !context_.device().is_cpu()) return ops;
+    return share_counts(std::move(ops), problem_, context_.threads(), most_shared_bytes, columns_);
+  }
+
+  const Context& context_;
+  const Common& common_;
+  Problem problem_;
+  std::shared_ptr<ColumnMemory> columns_;
+  std::map<Kernel, std::unique_ptr<Ops>> devices_;  // not every criterion is best counted in the same way
+};
+
+/// Selections that go on side by side. A GPU is idle while cores look for what to count next, unless the table is
+/// large; cores share what they count instead.
+int selections_at_once(const Context& context, const BinnedTable& table, std::size_t selections) {
+  constexpr std::int64_t most_bytes = std::int64_t{256} << 20;
+  if (context.device().is_cpu()) return 1;
+  const auto* sparse = std::get_if<SparseCodes>(&table.codes);
+  const std::int64_t bytes = sparse != nullptr ? sparse->examples.size() * 6 : table.rows * table.features;
+  const std::int64_t most = std::min<std::int64_t>({8, context.threads(), static_cast<std::int64_t>(selections)});
+  return static_cast<int>(
+      std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(bytes, 1), 1, std::max<std::int64_t>(most, 1)));
+}
+
+/// Members that count states; those that work on numbers are left empty.
+std::vector<Selection> select_members(const Context& context, const Common& common, std::span<const Member> members) {
+  std::vector<Selection> selections(members.size());
+  std::vector<std::size_t> own;
+  for (std::size_t k = 0; k < members.size(); ++k)
+    if (members[k].same_as < 0 && !find_criterion(members[k].options->criterion).numeric) own.push_back(k);
+  const int abreast = selections_at_once(context, *common.problem.table, own.size());
+  if (abreast == 1) {
+    Selector selector(context, common);
+    for (const std::size_t k : own) selections[k] = selector.select(members[k]);
+    return selections;
+  }
+  const Context alone({context.device(), 1, context.memory() / abreast, context.seed(), nullptr});
+  Stage stage(context.progress(), "selecting", std::ssize(own));
+  std::atomic<std::size_t> next = 0;
+  parallel_for(abreast, abreast, [&](std::int64_t) {
+    Selector selector(alone, common);
+    for (std::size_t k = next++; k < own.size(); k = next++) {
+      selections[own[k]] = selector.select(members[own[k]]);
+      stage.advance(1);
+    }
+  });
+  return selections;
 }
 
 void combine(const SelectionOptions& options, Combination combination, const Facts& facts, Ensemble& result) {
@@ -123,39 +215,24 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
       fail_usage("{} takes no resamples: the nearest example of one drawn twice would be its copy", name);
   }
   if (ensemble.resamples < 0) fail_usage("{} resamples are asked for; 0 or more is expected", ensemble.resamples);
-  Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-  const Facts facts = find_facts(problem, context.threads());
-  std::vector<std::vector<std::uint32_t>> resamples;
-  for (std::int64_t b = 0; b < ensemble.resamples; ++b) resamples.push_back(draw_resample(context, target, b));
-  const auto facts_of_resamples = find_facts_of_resamples(problem, resamples, context.threads());
-  const auto columns = std::make_shared<ColumnMemory>();
-  std::map<Kernel, std::unique_ptr<Ops>> devices;  // not every criterion is best counted in the same way
+  Common common;
+  common.problem = {&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
+  common.facts = find_facts(common.problem, context.threads());
+  for (std::int64_t b = 0; b < ensemble.resamples; ++b) common.resamples.push_back(draw_resample(context, target, b));
+  common.facts_of_resamples = find_facts_of_resamples(common.problem, common.resamples, context.threads());
+  common.several_criteria = runs.size() > 1;
+  const std::vector<Member> members = list_members(runs, ensemble.resamples);
+  std::vector<Selection> selections = select_members(context, common, members);
   Ensemble result;
-  for (std::int64_t b = resamples.empty() ? -1 : 0; b < std::ssize(resamples); ++b) {
-    if (b >= 0) problem.weights = resamples[static_cast<std::size_t>(b)];
-    const Facts& own = b < 0 ? facts : facts_of_resamples[static_cast<std::size_t>(b)];
-    for (const SelectionOptions& run : runs) {
-      if (find_criterion(run.criterion).numeric) {
-        result.members.push_back({b, select_numbers(run)});
-        continue;
-      }
-      if (const Selection* same = selected_already(result.members, b, run)) {
-        result.members.push_back({b, *same});
-        result.members.back().selection.criterion = run.criterion;
-        continue;
-      }
-      const Kernel kernel = kernel_for(context, problem, run);
-      auto& ops = devices[kernel];
-      if (ops == nullptr) {
-        ops = make_devices(context, problem, run, kernel);
-        ops = share_resamples(std::move(ops), problem, resamples, most_shared_bytes);
-        if (runs.size() > 1) ops = share_counts(std::move(ops), problem, context.threads(), most_shared_bytes, columns);
-      }
-      ops->choose_rows(problem.weights);
-      result.members.push_back({b, select_with(context, problem, own, *ops, run)});
-    }
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const SelectionOptions& run = *members[k].options;
+    Selection selection = std::move(selections[k]);
+    if (find_criterion(run.criterion).numeric) selection = select_numbers(run);
+    if (members[k].same_as >= 0) selection = result.members[static_cast<std::size_t>(members[k].same_as)].selection;
+    selection.criterion = run.criterion;
+    result.members.push_back({members[k].resample, std::move(selection)});
   }
-  combine(options, ensemble.combination, facts, result);
+  combine(options, ensemble.combination, common.facts, result);
   std::vector<std::vector<std::int64_t>> sets;
   for (const EnsembleMember& member : result.members) {
     sets.emplace_back();

@@ -1,6 +1,12 @@
 #include "information/greedy_state.hpp"
 
 namespace sheaf::information {
+namespace {
+
+/// Between two calls of a GPU there are microseconds of work to share: more threads are waited for longer than that.
+constexpr int most_threads_beside_gpu = 4;
+
+}  // namespace
 
 GreedyState::GreedyState(const Context& context_of, const Problem& problem_of, const Facts& facts_of, Ops& ops_of,
                          const SelectionOptions& options_of, const Criterion& criterion_of)
@@ -13,6 +19,7 @@ GreedyState::GreedyState(const Context& context_of, const Problem& problem_of, c
       weights(weights_of(criterion, options)),
       table{facts.classes.entropy, std::log2(static_cast<double>(facts.log.total()))},
       ordered(ops.kernel() == Kernel::ordered),
+      threads(context.device().is_cpu() ? context.threads() : std::min(context.threads(), most_threads_beside_gpu)),
       taken(facts.features.size(), 0),
       settled_(facts.features.size(), Accumulated{start(), 0}) {
   const double states = problem.most_states();

@@ -52,6 +52,7 @@ class GreedyState {
   const Weights weights;
   const TableFacts table;
   const bool ordered;  ///< every pair is counted in FEAST's order
+  const int threads;   ///< for loops over candidates
   double term_error = 0;
   std::vector<FeatureFacts> partners;
   std::vector<std::int64_t> selected;

@@ -20,8 +20,10 @@ class LazySettling final : public Settling {
         reach_(state.features(), 0) {}
 
   void widen() override {
-    parallel_ranges(state_.context.threads(), std::ssize(reach_), 1 << 13, [&](Range range) {
-      for (std::int64_t j = range.begin; j < range.end; ++j) widen(static_cast<std::size_t>(j));
+    parallel_ranges(state_.threads, std::ssize(reach_), 1 << 13, [&](Range range) {
+      constexpr std::int64_t at_once = 1024;
+      for (std::int64_t first = range.begin; first < range.end; first += at_once)
+        widen(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(at_once, range.end - first)));
     });
   }
 
@@ -49,20 +51,25 @@ class LazySettling final : public Settling {
 
  private:
   double most(std::size_t partner, std::size_t j) const {
-    return state_.criterion.most(state_.partners[partner], state_.facts.features[j], state_.table, state_.weights);
+    return state_.criterion.most.of_pair(state_.partners[partner], state_.facts.features[j], state_.table,
+                                         state_.weights);
   }
 
-  /// How far candidate j may reach now that one part more is missing.
-  void widen(std::size_t j) {
-    if (state_.taken[j] != 0) return;
+  /// How far candidates may reach now that one part more is missing.
+  void widen(std::size_t first, std::size_t count) {
+    const auto bounds = std::span(bounds_).subspan(first, count);
+    const auto features = std::span(state_.facts.features).subspan(first, count);
     if (state_.is(Accumulation::latest)) {
-      accumulated_[j].parts = partners() - 1;
-      bounds_[j] = infinity;
+      for (std::size_t k = 0; k < count; ++k) accumulated_[first + k].parts = partners() - 1;
+      std::fill(bounds.begin(), bounds.end(), infinity);
     } else if (state_.criterion.needs != 0) {
-      const double part = most(state_.partners.size() - 1, j);
-      bounds_[j] = state_.is(Accumulation::sum) ? bounds_[j] + part : std::min(bounds_[j], part);
+      const auto parts = std::span(reach_).subspan(first, count);  // there until the reach is known
+      state_.criterion.most.of_column(state_.partners.back(), features, state_.table, state_.weights, parts);
+      const bool sums = state_.is(Accumulation::sum);
+      for (std::size_t k = 0; k < count; ++k) bounds[k] = sums ? bounds[k] + parts[k] : std::min(bounds[k], parts[k]);
     }
-    reach_[j] = state_.score_of(j, bounds_[j]);
+    state_.criterion.score.of_column(features, bounds, std::ssize(state_.selected),
+                                     std::span(reach_).subspan(first, count));
   }
 
   /// Where one call holds all candidates and a mark ruled out hardly any of them, some rounds do without: a mark costs
@@ -167,7 +174,7 @@ class LazySettling final : public Settling {
   /// Adds part(e) of pair e, for all; the pairs of candidate k begin at begins[k].
   template <class Part>
   void count_in(std::span<const Pair> pairs, const std::vector<std::size_t>& begins, const Part& part) {
-    parallel_ranges(state_.context.threads(), std::ssize(begins) - 1, 1 << 11, [&](Range range) {
+    parallel_ranges(state_.threads, std::ssize(begins) - 1, 1 << 11, [&](Range range) {
       const auto end = begins[static_cast<std::size_t>(range.end)];
       for (std::size_t e = begins[static_cast<std::size_t>(range.begin)]; e < end; ++e) count_in(pairs[e], part(e));
     });
@@ -178,7 +185,7 @@ class LazySettling final : public Settling {
   std::vector<double> screened_parts(std::span<const Pair> pairs, const std::vector<std::size_t>& begins) {
     std::vector<double> parts(pairs.size());
     const std::vector<JointSums> sums = state_.joint_sums(pairs);
-    parallel_ranges(state_.context.threads(), std::ssize(begins) - 1, 1 << 11, [&](Range range) {
+    parallel_ranges(state_.threads, std::ssize(begins) - 1, 1 << 11, [&](Range range) {
       for (auto k = static_cast<std::size_t>(range.begin); k < static_cast<std::size_t>(range.end); ++k) {
         double limit = accumulated_[static_cast<std::size_t>(pairs[begins[k]].candidate)].value;
         for (std::size_t e = begins[k]; e < begins[k + 1]; ++e)
