@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <span>
-
-#include <omp.h>
 
 #include "core/parallel.hpp"
 
@@ -17,9 +16,11 @@ void over_pieces(std::span<Worker> workers, std::size_t count, std::int64_t piec
                  Work&& work) {
   const auto all = static_cast<std::int64_t>(count);
   const int team = team_for(static_cast<int>(workers.size()), all * steps_each);
-  parallel_for(team, (all + piece - 1) / piece, [&](std::int64_t p) {
-    Worker& worker = workers[static_cast<std::size_t>(omp_get_thread_num())];
-    work(static_cast<std::size_t>(p * piece), static_cast<std::size_t>(std::min(all, (p + 1) * piece)), worker);
+  std::atomic<std::int64_t> next = 0;
+  parallel_for(team, team, [&](std::int64_t thread) {
+    for (std::int64_t first = next++ * piece; first < all; first = next++ * piece)
+      work(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(all, first + piece)),
+           workers[static_cast<std::size_t>(thread)]);
   });
 }
 
