@@ -1,7 +1,6 @@
 // Ensembles of selections: several criteria, or bootstrap resamples, over one resident table. A resample is a count for
 // each example, never a copy.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,7 +8,6 @@
 #include <sheaf/error.hpp>
 #include <sheaf/random.hpp>
 
-#include "core/parallel.hpp"
 #include "information/select.hpp"
 #include "information/shared_counts.hpp"
 #include "information/shared_resamples.hpp"
@@ -72,17 +70,19 @@ struct Member {
 
 std::vector<Member> list_members(const std::vector<SelectionOptions>& runs, std::int64_t resamples) {
   std::vector<Member> members;
-  for (std::int64_t b = resamples > 0 ? 0 : -1; b < resamples; ++b)
+  for (std::int64_t b = resamples > 0 ? 0 : -1; b < resamples; ++b) {
+    const std::size_t first = members.size();
     for (const SelectionOptions& run : runs) {
       Member member{b, &run, -1};
       const Criterion* wanted = greedy_criterion(run.criterion);
-      for (std::size_t k = 0; k < members.size() && member.same_as < 0; ++k) {
+      for (std::size_t k = first; k < members.size() && member.same_as < 0; ++k) {
         const Criterion* other = greedy_criterion(members[k].options->criterion);
-        if (members[k].resample == b && wanted != nullptr && other != nullptr && mean_the_same(*wanted, *other, run))
+        if (wanted != nullptr && other != nullptr && mean_the_same(*wanted, *other, run))
           member.same_as = static_cast<std::int64_t>(k);
       }
       members.push_back(member);
     }
+  }
   return members;
 }
 
@@ -95,7 +95,7 @@ struct Common {
   bool several_criteria = false;
 };
 
-/// Selects for one member after another, with devices of its own.
+/// Selects for one member after another, on the same devices.
 class Selector {
  public:
   Selector(const Context& context, const Common& common)
@@ -127,43 +127,6 @@ class Selector {
   std::shared_ptr<ColumnMemory> columns_;
   std::map<Kernel, std::unique_ptr<Ops>> devices_;  // not every criterion is best counted in the same way
 };
-
-/// Selections that go on side by side. A GPU is idle while cores look for what to count next, unless the table is
-/// large; cores share what they count instead.
-int selections_at_once(const Context& context, const BinnedTable& table, std::size_t selections) {
-  constexpr std::int64_t most_bytes = std::int64_t{256} << 20;
-  if (context.device().is_cpu()) return 1;
-  const auto* sparse = std::get_if<SparseCodes>(&table.codes);
-  const std::int64_t bytes = sparse != nullptr ? sparse->examples.size() * 6 : table.rows * table.features;
-  const std::int64_t most = std::min<std::int64_t>({8, context.threads(), static_cast<std::int64_t>(selections)});
-  return static_cast<int>(
-      std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(bytes, 1), 1, std::max<std::int64_t>(most, 1)));
-}
-
-/// Members that count states; those that work on numbers are left empty.
-std::vector<Selection> select_members(const Context& context, const Common& common, std::span<const Member> members) {
-  std::vector<Selection> selections(members.size());
-  std::vector<std::size_t> own;
-  for (std::size_t k = 0; k < members.size(); ++k)
-    if (members[k].same_as < 0 && !find_criterion(members[k].options->criterion).numeric) own.push_back(k);
-  const int abreast = selections_at_once(context, *common.problem.table, own.size());
-  if (abreast == 1) {
-    Selector selector(context, common);
-    for (const std::size_t k : own) selections[k] = selector.select(members[k]);
-    return selections;
-  }
-  const Context alone({context.device(), 1, context.memory() / abreast, context.seed(), nullptr});
-  Stage stage(context.progress(), "selecting", std::ssize(own));
-  std::atomic<std::size_t> next = 0;
-  parallel_for(abreast, abreast, [&](std::int64_t) {
-    Selector selector(alone, common);
-    for (std::size_t k = next++; k < own.size(); k = next++) {
-      selections[own[k]] = selector.select(members[own[k]]);
-      stage.advance(1);
-    }
-  });
-  return selections;
-}
 
 void combine(const SelectionOptions& options, Combination combination, const Facts& facts, Ensemble& result) {
   const auto members = static_cast<double>(result.members.size());
@@ -221,16 +184,17 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
   for (std::int64_t b = 0; b < ensemble.resamples; ++b) common.resamples.push_back(draw_resample(context, target, b));
   common.facts_of_resamples = find_facts_of_resamples(common.problem, common.resamples, context.threads());
   common.several_criteria = runs.size() > 1;
-  const std::vector<Member> members = list_members(runs, ensemble.resamples);
-  std::vector<Selection> selections = select_members(context, common, members);
+  Selector selector(context, common);
   Ensemble result;
-  for (std::size_t k = 0; k < members.size(); ++k) {
-    const SelectionOptions& run = *members[k].options;
-    Selection selection = std::move(selections[k]);
-    if (find_criterion(run.criterion).numeric) selection = select_numbers(run);
-    if (members[k].same_as >= 0) selection = result.members[static_cast<std::size_t>(members[k].same_as)].selection;
-    selection.criterion = run.criterion;
-    result.members.push_back({members[k].resample, std::move(selection)});
+  for (const Member& member : list_members(runs, ensemble.resamples)) {
+    Selection selection;
+    if (member.same_as >= 0)
+      selection = result.members[static_cast<std::size_t>(member.same_as)].selection;
+    else
+      selection =
+          find_criterion(member.options->criterion).numeric ? select_numbers(*member.options) : selector.select(member);
+    selection.criterion = member.options->criterion;
+    result.members.push_back({member.resample, std::move(selection)});
   }
   combine(options, ensemble.combination, common.facts, result);
   std::vector<std::vector<std::int64_t>> sets;
