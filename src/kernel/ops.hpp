@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -53,8 +54,10 @@ class SvmOps {
   virtual void add_rows(std::int32_t task, std::span<const std::int32_t> slots, std::span<const double> factors) = 0;
   /// Solves those of the given tasks that are best solved whole, each in at most so many steps: small ones of pairs of
   /// classes, whose kernel values hardly any other task asks for. Returns how many kernel values that took, and would
-  /// have taken had no two tasks shared any; `choose` says how far they came.
-  virtual KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps) = 0;
+  /// have taken had no two tasks shared any; `choose` says how far they came. Calls done(how many) now and then, from
+  /// any thread.
+  virtual KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps,
+                                   const std::function<void(std::int64_t)>& done) = 0;
   /// The next working sets of the given tasks, of at most `size` variables; none for a task whose violation is below
   /// its tolerance.
   virtual void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) = 0;

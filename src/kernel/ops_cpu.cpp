@@ -90,10 +90,13 @@ class CpuOps final : public SvmOps {
     add_changes(tasks, {&change, 1});
   }
 
-  KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps) override {
+  KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps,
+                           const std::function<void(std::int64_t)>& done) override {
     const auto units = cpu::whole_units(tasks_, tasks, table_);
     parallel_for(threads_, static_cast<std::int64_t>(units.size()), [&](std::int64_t unit) {
-      cpu::solve_whole(kernel_, table_, units[static_cast<std::size_t>(unit)], most_steps);
+      const auto& together = units[static_cast<std::size_t>(unit)];
+      cpu::solve_whole(kernel_, table_, together, most_steps);
+      done(std::ssize(together));
     });
     KernelCounts counts;
     for (const auto& unit : units) {

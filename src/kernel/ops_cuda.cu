@@ -136,7 +136,10 @@ class CudaOps final : public SvmOps {
   }
 
   /// A block a task solves them as fast in rounds.
-  KernelCounts solve_small(std::span<const std::int32_t>, std::int64_t) override { return {}; }
+  KernelCounts solve_small(std::span<const std::int32_t>, std::int64_t,
+                           const std::function<void(std::int64_t)>&) override {
+    return {};
+  }
 
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
     const auto current = here();

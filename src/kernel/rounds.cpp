@@ -1,6 +1,7 @@
 #include "kernel/rounds.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <numeric>
 
@@ -33,13 +34,20 @@ void Rounds::solve(std::span<const TaskProblem> problems, bool known, std::int64
     if (!known) start(task);
     least = std::min(least, most_iterations(task));
   }
-  const KernelCounts small = ops_.solve_small(active, least);
+  std::atomic<std::int64_t> told = 0;  // solved whole, and still to be seen done by the first round
+  const KernelCounts small = ops_.solve_small(active, least, [&](std::int64_t tasks) {
+    told += tasks;
+    stage.advance(tasks);
+  });
   counts_.computed += small.computed;
   counts_.unshared += small.unshared;
   while (!active.empty()) {
     const auto before = active.size();
     round(active);
-    stage.advance(static_cast<std::int64_t>(before - active.size()));
+    const auto done = static_cast<std::int64_t>(before - active.size());
+    const std::int64_t known_already = std::min<std::int64_t>(done, told);
+    told -= known_already;
+    stage.advance(done - known_already);
   }
 }
 
