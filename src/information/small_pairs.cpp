@@ -112,7 +112,7 @@ FeatureGroups::FeatureGroups(const SmallRows& rows, const std::uint8_t* codes, s
       begins_(rows_ * static_cast<std::size_t>(features)),
       count_at_(rows_ * static_cast<std::size_t>(features)) {
   parallel_ranges(threads, features, 64, [&](Range range) {
-    std::uint8_t merged[256];
+    std::uint8_t merged[256] = {};
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       const std::size_t first = static_cast<std::size_t>(j) * rows_;
       const std::uint8_t* own = codes + first;
