@@ -95,7 +95,7 @@ void find_groups(std::span<const std::uint16_t> steps, const std::uint8_t* codes
     ++rows[codes[i]];
     examples[codes[i]] = static_cast<std::uint8_t>(examples[codes[i]] + (steps[i] & 255U) + (steps[i] >> 8U));
   }
-  std::uint8_t first[256];
+  std::uint8_t first[256] = {};
   std::size_t place = 0;
   for (std::size_t group = 0; group < groups; ++group) {
     first[group] = static_cast<std::uint8_t>(place);
