@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cuda/check.cuh"
+#include "cuda/staging.cuh"
 #include "kernel/choose_cuda.cuh"
 #include "kernel/ops.hpp"
 #include "kernel/rows_cuda.cuh"
@@ -20,29 +21,6 @@ constexpr std::int64_t tile_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t streamed_bytes = std::int64_t{64} << 20;
 constexpr int gradient_threads = 128;
 constexpr std::int64_t most_grid_y = 65535;
-
-/// CPU memory that the GPU's engine writes to while the CPU goes on.
-template <class V>
-class Pinned {
- public:
-  Pinned() = default;
-  Pinned(const Pinned&) = delete;
-  Pinned& operator=(const Pinned&) = delete;
-  ~Pinned() { cudaFreeHost(data_); }
-  V* at_least(std::size_t size) {
-    if (size > size_) {
-      cudaFreeHost(data_);
-      data_ = nullptr;
-      cuda::check(cudaMallocHost(&data_, size * sizeof(V)), "pinning memory");
-      size_ = size;
-    }
-    return data_;
-  }
-
- private:
-  V* data_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 template <class A>
 class CudaOps final : public SvmOps {
@@ -283,8 +261,8 @@ class CudaOps final : public SvmOps {
     return Array<double>::copy_of(all, device_);
   }
   template <class V>
-  V* bring(const Array<V>& from, Pinned<V>& to) {
-    V* host = to.at_least(static_cast<std::size_t>(from.size()));
+  V* bring(const Array<V>& from, cuda::Staging& to) {
+    V* host = to.room<V>(static_cast<std::size_t>(from.size()));
     cuda::check(
         cudaMemcpyAsync(host, from.data(), static_cast<std::size_t>(from.bytes()), cudaMemcpyDeviceToHost, stream_),
         "fetching working sets");
@@ -320,9 +298,7 @@ class CudaOps final : public SvmOps {
   Array<const float*> changed_rows_;
   Array<double> factors_;
   Array<float> tiles_;
-  Pinned<std::int32_t> host_sets_, host_counts_;
-  Pinned<double> host_violations_;
-  Pinned<std::int64_t> host_steps_;
+  cuda::Staging host_sets_, host_counts_, host_violations_, host_steps_;
 };
 
 }  // namespace
