@@ -4,9 +4,7 @@
 // In each turn one block product X'u serves all lanes: it decides by the duality gap which models are finished (those
 // lanes go on to their next alpha at once, with the same X'u), and which features the others work on: all with a weight
 // and those nearest to their bound. Then each lane solves its small problem by itself (net_lane.hpp).
-//
-// A GPU has room for more lanes than a search has paths. There a path is cut: first every m-th model is trained, then
-// the models between, all pieces abreast, each from the model that it follows.
+// Which lanes there are is planned in net_plan.cpp.
 #include "linear/net.hpp"
 
 #include <algorithm>
@@ -22,11 +20,6 @@
 namespace sheaf::linear {
 namespace {
 
-/// Lanes beyond which a device gains nothing.
-constexpr std::int32_t worthwhile_on_cpu = 64;
-constexpr std::int32_t worthwhile_on_gpu = 2048;
-/// Paths are cut where they are fewer.
-constexpr std::int32_t lanes_to_fill_gpu = 512;
 /// A GPU has so many features at work at once that it pays to know which of them matter before a model is asked for:
 /// alphas fall by at most this factor, and models on the way are as good as the next needs them. Three alphas of table
 /// A a decade apart took 2.13 s without and 0.86 s with these; cores would only have more to do.
@@ -86,55 +79,6 @@ NetRun<T>::NetRun(const NetRun& whole, const Context& context, std::unique_ptr<L
       linear_(std::move(linear)),
       ops_(std::move(ops)),
       parallel_(whole.parallel_) {}
-
-template <class T>
-std::int32_t NetRun<T>::most_lanes() const {
-  if (params_.lanes > 0) return params_.lanes;
-  const std::int64_t per_lane = (4 * features_ + 5 * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t room = (context_.memory() - linear_->data_bytes()) / 2;
-  const bool gpu = context_.device().is_cuda();
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(room / per_lane / 8 * 8, 1, gpu ? worthwhile_on_gpu : worthwhile_on_cpu));
-}
-
-/// Whole paths on the CPU; pieces of about the square root of their length where the GPU has room.
-template <class T>
-void NetRun<T>::plan_stretches(std::span<const std::int32_t> paths) {
-  const auto count = static_cast<std::int32_t>(paths.size());
-  const bool cut = context_.device().is_cuda() && count < lanes_to_fill_gpu;
-  const std::int32_t room = std::min(most_lanes(), lanes_to_fill_gpu) / std::max(count, 1);
-  std::vector<NetStretch> pieces;
-  stretches_.clear();
-  held_.clear();
-  for (const std::int32_t p : paths) {
-    const auto alphas = static_cast<std::int32_t>(sheaf_.paths[static_cast<std::size_t>(p)].alphas.size());
-    if (alphas == 0) continue;
-    const auto root = static_cast<std::int32_t>(std::lround(std::sqrt(static_cast<double>(alphas))));
-    const std::int32_t parts = cut ? std::clamp(std::min(root, room), 1, alphas) : 1;
-    const std::int32_t length = (alphas + parts - 1) / parts;
-    NetStretch head{p, {}, -1, -1};
-    if (parts == 1) {
-      for (std::int32_t a = 0; a < alphas; ++a) head.alphas.push_back(a);
-    } else {
-      head.hold = static_cast<std::int32_t>(held_.size());
-      for (std::int32_t a = 0; a < alphas; a += length) {
-        head.alphas.push_back(a);
-        NetStretch piece{p, {}, static_cast<std::int32_t>(held_.size()), -1};
-        for (std::int32_t b = a + 1; b < std::min(a + length, alphas); ++b) piece.alphas.push_back(b);
-        if (!piece.alphas.empty()) pieces.push_back(std::move(piece));
-        held_.emplace_back();
-      }
-    }
-    stretches_.push_back(std::move(head));
-  }
-  heads_ = static_cast<std::int32_t>(stretches_.size());
-  stretches_.insert(stretches_.end(), pieces.begin(), pieces.end());
-  if (held_.empty()) return;
-  const auto columns = static_cast<std::int32_t>(held_.size());
-  held_w_ = Block<T>(features_, columns, context_.device());
-  held_z_ = Block<T>(sheaf_.examples, columns, context_.device());
-  held_u_ = Block<T>(sheaf_.examples, columns, context_.device());
-}
 
 /// In a small problem threads that meet after every step spend their time waiting for each other: there each takes some
 /// paths and goes its own way. As many at a time whatever the number of threads, so that results are the same.
