@@ -27,7 +27,7 @@
 #include <sheaf/linear.hpp>
 #include <sheaf/splits.hpp>
 
-#include "linear/newton.hpp"
+#include "linear/newton/newton.hpp"
 #include "plot.hpp"
 #include "program.hpp"
 #include "timing.hpp"

@@ -13,7 +13,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/random.hpp>
 
-#include "linear/ops.hpp"
+#include "linear/products/ops.hpp"
 #include "program.hpp"
 #include "timing.hpp"
 #if SHEAF_CUDA

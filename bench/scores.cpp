@@ -11,7 +11,7 @@
 #include <sheaf/random.hpp>
 #include <sheaf/search.hpp>
 
-#include "search/judge.hpp"
+#include "score/scorer.hpp"
 #include "search/plan.hpp"
 #include "timing.hpp"
 

@@ -16,7 +16,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/selection.hpp>
 
-#include "information/columns.hpp"
+#include "information/count/columns.hpp"
 #include "peers/sequential_jmi.hpp"
 #include "plot.hpp"
 #include "selection_tables.hpp"

@@ -12,8 +12,8 @@
 
 #include "binned_tables.hpp"
 #include "devices.hpp"
-#include "information/facts.hpp"
-#include "information/ops.hpp"
+#include "information/count/ops.hpp"
+#include "information/greedy/class_entropies.hpp"
 #include "reference/feast.hpp"
 
 namespace sheaf::information {

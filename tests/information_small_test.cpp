@@ -7,7 +7,7 @@
 
 #include <sheaf/random.hpp>
 
-#include "information/small_pairs.hpp"
+#include "information/ordered/small_pairs.hpp"
 
 namespace sheaf::information {
 namespace {

@@ -11,7 +11,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/random.hpp>
 
-#include "data/reading.hpp"
+#include "data/read/reading.hpp"
 #include "reference/naive_tables.hpp"
 #include "same_dataset.hpp"
 #include "tables.hpp"

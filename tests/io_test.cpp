@@ -9,7 +9,7 @@
 
 #include <sheaf/io.hpp>
 
-#include "data/text_source.hpp"
+#include "data/read/text_source.hpp"
 #include "tables.hpp"
 
 namespace sheaf {

@@ -13,7 +13,7 @@
 #include <sheaf/random.hpp>
 
 #include "devices.hpp"
-#include "linear/ops.hpp"
+#include "linear/products/ops.hpp"
 
 namespace sheaf::linear {
 

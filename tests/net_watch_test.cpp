@@ -7,8 +7,8 @@
 
 #include <sheaf/random.hpp>
 
-#include "linear/net_gram.hpp"
-#include "linear/net_watch.hpp"
+#include "linear/net/gram.hpp"
+#include "linear/net/screening.hpp"
 
 namespace sheaf::linear {
 namespace {

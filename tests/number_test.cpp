@@ -12,7 +12,7 @@
 
 #include <sheaf/random.hpp>
 
-#include "data/number.hpp"
+#include "data/text/number.hpp"
 
 namespace sheaf {
 namespace {

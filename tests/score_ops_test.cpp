@@ -11,9 +11,9 @@
 #include <sheaf/scores.hpp>
 
 #include "devices.hpp"
-#include "search/radix_sort.hpp"
-#include "search/score_ops.hpp"
-#include "search/score_terms.hpp"
+#include "score/ops.hpp"
+#include "score/radix_sort.hpp"
+#include "score/terms.hpp"
 
 namespace sheaf::search {
 namespace {

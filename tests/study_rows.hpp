@@ -7,7 +7,7 @@
 
 #include <sheaf/study.hpp>
 
-#include "linear/elastic_problem.hpp"
+#include "linear/model/net_problem.hpp"
 #include "linear_tables.hpp"
 #include "search/study_plan.hpp"
 

@@ -7,7 +7,7 @@
 #include <sheaf/svm.hpp>
 
 #include "devices.hpp"
-#include "kernel/active.hpp"
+#include "kernel/smo/chunks.hpp"
 #include "svm_reference.hpp"
 #include "svm_tables.hpp"
 

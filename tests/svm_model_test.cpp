@@ -11,8 +11,8 @@
 #include <sheaf/svm_model.hpp>
 
 #include "devices.hpp"
-#include "kernel/c_random.hpp"
-#include "kernel/platt.hpp"
+#include "kernel/model/c_random.hpp"
+#include "kernel/model/platt.hpp"
 #include "linear_tables.hpp"
 #include "svm_reference.hpp"
 

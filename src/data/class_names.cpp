@@ -7,7 +7,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
 
-#include "data/number.hpp"
+#include "data/text/number.hpp"
 
 namespace sheaf {
 

@@ -5,10 +5,10 @@
 #include <sheaf/io.hpp>
 #include <sheaf/names.hpp>
 
-#include "data/compression.hpp"
+#include "data/compress/compression.hpp"
 #include "data/formats.hpp"
-#include "data/reading.hpp"
-#include "data/text_source.hpp"
+#include "data/read/reading.hpp"
+#include "data/read/text_source.hpp"
 
 namespace sheaf {
 namespace {

@@ -13,7 +13,7 @@
 #include <sheaf/array.hpp>
 #include <sheaf/dataset.hpp>
 
-#include "data/reading.hpp"
+#include "data/read/reading.hpp"
 
 namespace sheaf {
 

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "data/line_reader.hpp"
-#include "data/text_source.hpp"
+#include "data/read/text_source.hpp"
+#include "data/text/line_reader.hpp"
 
 namespace sheaf {
 namespace {

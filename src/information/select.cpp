@@ -7,7 +7,7 @@
 
 #include <sheaf/error.hpp>
 
-#include "information/greedy.hpp"
+#include "information/greedy/greedy.hpp"
 
 namespace sheaf::information {
 namespace {

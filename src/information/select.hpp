@@ -7,8 +7,8 @@
 
 #include <sheaf/selection.hpp>
 
-#include "information/facts.hpp"
-#include "information/ops.hpp"
+#include "information/count/ops.hpp"
+#include "information/greedy/class_entropies.hpp"
 
 namespace sheaf::information {
 

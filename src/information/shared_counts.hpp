@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "information/ops.hpp"
+#include "information/count/ops.hpp"
 
 namespace sheaf::information {
 

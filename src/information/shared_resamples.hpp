@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "information/ops.hpp"
+#include "information/count/ops.hpp"
 
 namespace sheaf::information {
 

@@ -6,7 +6,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/svm_search.hpp>
 
-#include "kernel/model_folds.hpp"
+#include "kernel/model/folds.hpp"
 #include "search/svm_grid.hpp"
 
 namespace sheaf {

@@ -6,7 +6,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/splits.hpp>
 
-#include "linear/problem.hpp"
+#include "linear/model/problem.hpp"
 
 namespace sheaf {
 namespace {

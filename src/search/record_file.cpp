@@ -10,7 +10,7 @@
 
 #include <sheaf/error.hpp>
 
-#include "search/sha256.hpp"
+#include "core/sha256.hpp"
 
 namespace sheaf::search {
 namespace {

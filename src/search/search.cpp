@@ -5,9 +5,9 @@
 
 #include <sheaf/error.hpp>
 
-#include "linear/newton.hpp"
+#include "linear/newton/newton.hpp"
+#include "score/scorer.hpp"
 #include "search/inner_progress.hpp"
-#include "search/judge.hpp"
 #include "search/plan.hpp"
 
 namespace sheaf {

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/sha256.hpp"
 #include "search/journal.hpp"
 #include "search/result_folder.hpp"
-#include "search/sha256.hpp"
 
 namespace sheaf {
 namespace {

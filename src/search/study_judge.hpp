@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "linear/ops.hpp"
-#include "search/judge.hpp"
+#include "linear/products/ops.hpp"
+#include "score/scorer.hpp"
 
 namespace sheaf::search {
 

@@ -8,8 +8,8 @@
 
 #include <sheaf/study.hpp>
 
-#include "linear/problem.hpp"
-#include "search/score_ops.hpp"
+#include "linear/model/problem.hpp"
+#include "score/ops.hpp"
 
 namespace sheaf::search {
 

@@ -6,7 +6,7 @@
 
 #include <sheaf/study.hpp>
 
-#include "linear/elastic_problem.hpp"
+#include "linear/model/net_problem.hpp"
 #include "search/study_judge.hpp"
 #include "search/study_plan.hpp"
 

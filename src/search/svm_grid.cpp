@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "core/parallel.hpp"
-#include "kernel/some_rows.hpp"
-#include "search/score_terms.hpp"
+#include "kernel/model/row_subset.hpp"
+#include "score/terms.hpp"
 
 namespace sheaf::search {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <sheaf/svm_search.hpp>
 
-#include "kernel/machine_plan.hpp"
+#include "kernel/model/plan.hpp"
 
 namespace sheaf::search {
 

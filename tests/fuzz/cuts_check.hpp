@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "data/binning_file.hpp"
+#include "data/prepare/binning_file.hpp"
 #include "fuzz/reader_check.hpp"
 
 namespace sheaf::fuzz {

@@ -13,8 +13,8 @@
 
 #include <sheaf/io.hpp>
 
-#include "data/compression.hpp"
-#include "data/reading.hpp"
+#include "data/compress/compression.hpp"
+#include "data/read/reading.hpp"
 
 namespace sheaf::fuzz {
 

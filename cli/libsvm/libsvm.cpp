@@ -1,0 +1,73 @@
+#include "libsvm/libsvm.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sheaf::cli {
+namespace {
+
+/// The classes of a machine: (0, 1), (0, 2) ... (1, 2) ...
+std::pair<std::size_t, std::size_t> pair_of(std::size_t machine, std::size_t classes) {
+  std::size_t i = 0;
+  while (machine >= classes - 1 - i) machine -= classes - 1 - i++;
+  return {i, i + 1 + machine};
+}
+
+/// LIBSVM's nu of a machine, where its two sides have one cost.
+std::string nu_line(const SvmModel& model, const SvmTraining& fit, std::size_t machine) {
+  if (model.kind == SvmKind::nu_svc) return fmt::format("C = {:f}\n", 1 / fit.margin);
+  if (model.kind == SvmKind::nu_svr) return fmt::format("epsilon = {:f}\n", -fit.margin);
+  if (model.kind == SvmKind::one_class) return {};
+  double cost = model.cost;
+  if (model.has_classes() && !model.class_weights.empty()) {
+    const auto [i, j] = pair_of(machine, model.class_names.size());
+    if (model.class_weights[i] != model.class_weights[j]) return {};
+    cost *= model.class_weights[i];
+  }
+  return fmt::format("nu = {:f}\n", fit.alphas / (cost * static_cast<double>(fit.rows)));
+}
+
+}  // namespace
+
+std::string training_lines(const SvmModel& model, const std::vector<SvmTraining>& fits, std::int64_t support) {
+  std::string text;
+  for (std::size_t m = 0; m < fits.size(); ++m) {
+    const auto& fit = fits[m];
+    text += fmt::format("*\noptimization finished, #iter = {}\n", fit.iterations) + nu_line(model, fit, m);
+    text +=
+        fmt::format("obj = {:f}, rho = {:f}\nnSV = {}, nBSV = {}\n", fit.objective, fit.rho, fit.support, fit.bounded);
+  }
+  if (model.has_classes()) text += fmt::format("Total nSV = {}\n", support);
+  return text;
+}
+
+std::string libsvm_score(const SvmModel& model, const Score& score) {
+  if (is_regression(model.kind))
+    return fmt::format("Mean squared error = {:g} (regression)\nSquared correlation coefficient = {:g} (regression)\n",
+                       score.squared_error, score.squared_correlation);
+  return fmt::format("Accuracy = {:g}% ({}/{}) (classification)\n", 100 * score.accuracy(), score.correct, score.rows);
+}
+
+std::string libsvm_predictions(const SvmModel& model, const Predictions& predictions) {
+  const auto rows = static_cast<std::size_t>(predictions.rows);
+  const std::size_t classes =
+      predictions.probabilities.empty() || rows == 0 ? 0 : predictions.probabilities.size() / rows;
+  std::string text;
+  if (classes > 0) {
+    text = "labels";
+    if (model.has_classes())
+      for (const auto& name : model.class_names) text += ' ' + name;
+    else
+      text += " normal outlier";
+    text += '\n';
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    text += prediction_text(model, predictions, i);
+    for (std::size_t c = 0; c < classes; ++c) text += fmt::format(" {:g}", predictions.probabilities[i * classes + c]);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,174 @@
+// LIBSVM's svm-train, with its flags, files and words.
+#include <filesystem>
+#include <memory>
+
+#include <unistd.h>
+
+#include <sheaf/error.hpp>
+
+#include "command.hpp"
+#include "liblinear/liblinear.hpp"
+#include "libsvm/libsvm.hpp"
+#include "progress_bar.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+constexpr double mebibyte = 1 << 20;
+
+struct Train {
+  std::string input, output;
+  bool quiet = false;
+  std::int32_t folds = 0;
+  double cache = 0;  // MiB; 0: not said
+  SvmOptions options;
+  Context::Options surroundings;
+
+  void run() {
+    const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
+    surroundings.progress = bar.get();
+    auto table = read();
+    if (cache > 0 && surroundings.memory == 0)
+      surroundings.memory = static_cast<std::int64_t>(cache * mebibyte) + 4 * matrix_bytes(table.dataset.x);
+    const Context context(surroundings);
+    heed_known_classes(table.dataset.target);
+    if (!quiet)
+      for (const auto& warning : warnings_before(table.dataset, options)) say("WARNING: " + warning);
+    if (folds > 0) return validate(context, table.dataset);
+    const bool rest = options.multi_class == MultiClass::one_vs_rest && table.dataset.target.class_names.size() > 2;
+    const auto format = rest ? SvmFormat::sheaf : SvmFormat::libsvm;
+    check_format(table.dataset.target, options, format);
+    auto model = train_svm(context, table.dataset, options);
+    for (auto& serial : model.serials) serial = table.serials[static_cast<std::size_t>(serial)] - 1;
+    if (model.has_classes() && model.class_names.size() == 1)
+      say("WARNING: training data in only one class. See README for details.");
+    save_svm(model, output.empty() ? default_output() : output, format);
+    if (quiet) return;
+    print(training_lines(model, model.fits, model.support_vectors()));
+    for (const auto& warning : warnings_of(model)) say("WARNING: " + warning);
+  }
+
+  KernelTable read() const {
+    const Context context(surroundings);
+    if (options.kernel != KernelType::precomputed) return {read_libsvm_table(context, input), {}};
+    auto table = read_kernel_table(context, input);
+    order_by_serials(table);
+    return table;
+  }
+
+  /// LIBSVM goes on where a class of -wi is not there.
+  void heed_known_classes(const Target& target) {
+    std::erase_if(options.class_weights, [&](const auto& entry) {
+      for (const auto& name : target.class_names)
+        if (canonical_label(name) == canonical_label(entry.first)) return false;
+      if (is_classification(options.kind))
+        say(fmt::format("WARNING: class label {} specified in weight is not found", entry.first));
+      return true;
+    });
+    if (!is_classification(options.kind)) options.class_weights.clear();
+  }
+
+  std::string default_output() const { return std::filesystem::path(input).filename().string() + ".model"; }
+
+  void validate(const Context& context, const Dataset<double>& dataset) const {
+    if (folds > dataset.rows())
+      say("WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)");
+    const auto result = cross_validate_svm(context, dataset, options, folds);
+    for (std::size_t f = 0; f < result.fits.size() && !quiet; ++f)
+      print(training_lines(result.shape, result.fits[f], result.support[f]));
+    const auto& score = result.score;
+    if (is_regression(options.kind))
+      print(fmt::format(
+          "Cross Validation Mean squared error = {:g}\nCross Validation Squared correlation coefficient = {:g}\n",
+          score.squared_error, score.squared_correlation));
+    else
+      print(fmt::format("Cross Validation Accuracy = {:g}%\n", 100 * score.accuracy()));
+  }
+};
+
+/// A whole number of 0 to `most`.
+int flag_choice(const std::string& flag, const std::string& text, int most) {
+  const double value = flag_number(flag, text);
+  if (value < 0 || value > most || value != static_cast<int>(value))
+    fail_usage("{} takes a whole number, 0 to {}, not {}", flag, most, text);
+  return static_cast<int>(value);
+}
+
+double flag_not_negative(const std::string& flag, const std::string& text) {
+  const double value = flag_number(flag, text);
+  if (value < 0) fail_usage("{} takes a number, 0 or more, not {}", flag, text);
+  return value;
+}
+
+double flag_nu(const std::string& text) {
+  const double value = flag_positive("-n", text);
+  if (value > 1) fail_usage("-n takes a number above 0 and at most 1, not {}", text);
+  return value;
+}
+
+void declare_kernel(LiblinearFlags& flags, const std::shared_ptr<Train>& train) {
+  flags.value(
+      "-s", "TYPE", "0 C-SVC, 1 nu-SVC, 2 one-class SVM, 3 epsilon-SVR, 4 nu-SVR", "0",
+      [train](const std::string& text) { train->options.kind = static_cast<SvmKind>(flag_choice("-s", text, 4)); });
+  flags.value("-t", "KERNEL", "0 linear, 1 polynomial, 2 radial basis function, 3 sigmoid, 4 precomputed", "2",
+              [train](const std::string& text) {
+                train->options.kernel = static_cast<KernelType>(flag_choice("-t", text, 4));
+              });
+  flags.value("-d", "DEGREE", "degree of the polynomial kernel", "3",
+              [train](const std::string& text) { train->options.degree = flag_choice("-d", text, 1000); });
+  flags.value("-g", "GAMMA", "gamma of the kernel", "1/features",
+              [train](const std::string& text) { train->options.gamma = flag_not_negative("-g", text); });
+  flags.value("-r", "COEF0", "coef0 of the kernel", "0",
+              [train](const std::string& text) { train->options.coef0 = flag_number("-r", text); });
+}
+
+void declare_flags(LiblinearFlags& flags, const std::shared_ptr<Train>& train) {
+  flags.value("-c", "COST", "the parameter C of -s 0, 3 and 4", "1",
+              [train](const std::string& text) { train->options.cost = flag_positive("-c", text); });
+  flags.value("-n", "NU", "the parameter nu of -s 1, 2 and 4", "0.5",
+              [train](const std::string& text) { train->options.nu = flag_nu(text); });
+  flags.value("-p", "EPSILON", "errors up to it cost nothing (-s 3)", "0.1",
+              [train](const std::string& text) { train->options.epsilon = flag_not_negative("-p", text); });
+  flags.value("-m", "MB", "memory for kernel values, beside that of the table", "80 % of what is free",
+              [train](const std::string& text) { train->cache = flag_positive("-m", text); });
+  flags.value("-e", "EPSILON", "tolerance of the optimality conditions", "0.001",
+              [train](const std::string& text) { train->options.tolerance = flag_positive("-e", text); });
+  flags.value("-h", "0|1", "shrinking: taken, and without effect", "1",
+              [](const std::string& text) { flag_choice("-h", text, 1); });
+  flags.value("-b", "0|1", "1: train for probabilities too", "0",
+              [train](const std::string& text) { train->options.probabilities = flag_choice("-b", text, 1) == 1; });
+  flags.weight("factor of C for one class, as in -w1 5", [train](const std::string& label, const std::string& text) {
+    train->options.class_weights.emplace_back(label, flag_positive("-w" + label, text));
+  });
+  flags.value("-v", "N", "cross-validate with N folds, all trained at once", "",
+              [train](const std::string& text) { train->folds = flag_folds(text); });
+  flags.toggle("-q", "say nothing", train->quiet);
+}
+
+std::function<void()> declare(Arguments& arguments) {
+  auto train = std::make_shared<Train>();
+  arguments.positional("training_set_file", train->input, "the table to learn from, in LIBSVM's format");
+  arguments.positional("model_file", train->output, "where to write the model; default: the table's name and .model",
+                       false);
+  LiblinearFlags flags(arguments);
+  declare_kernel(flags, train);
+  declare_flags(flags, train);
+  arguments.section("Beyond LIBSVM");
+  arguments.parameters(train->options, {"multi-class", "decide"});
+  arguments.parameters(train->surroundings, {"device", "threads", "memory", "seed"});
+  return [train] { train->run(); };
+}
+
+}  // namespace
+
+Command libsvm_train_command() {
+  return {"svm-train",
+          "LIBSVM's svm-train: the same flags and model files",
+          {{"a radial basis function", "sheaf svm-train -c 16 -g 0.0625 a9a a9a.model"},
+           {"five folds at once", "sheaf svm-train -v 5 a9a"},
+           {"with probabilities", "sheaf svm-train -b 1 iris iris.model"}},
+          declare};
+}
+
+}  // namespace sheaf::cli

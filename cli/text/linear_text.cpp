@@ -1,0 +1,188 @@
+#include "text/linear_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sheaf/text.hpp>
+
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_weights = 5;   // of each decision value, on the terminal
+constexpr std::size_t most_classes = 10;  // whose weights are shown there
+constexpr std::size_t json_weights = 20;
+constexpr std::size_t name_width = 28;
+
+std::string_view about(const LinearModel& model) {
+  for (const auto& solver : linear_solvers())
+    if (solver.name == model.solver) return solver.about;
+  return model.solver;
+}
+
+/// What a decision value speaks for.
+std::string column_name(const LinearModel& model, std::int32_t column) {
+  return model.is_regression() ? "amount" : model.class_names[static_cast<std::size_t>(column)];
+}
+
+/// Rows of the largest weights of one column, up to `most`, none that are 0.
+std::vector<std::int64_t> largest(const LinearModel& model, std::int32_t column, std::size_t most) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(model.rows()));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  const auto size = [&](std::int64_t j) { return std::abs(model.weight(j, column)); };
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  std::partial_sort(order.begin(), end, order.end(),
+                    [&](std::int64_t a, std::int64_t b) { return size(a) > size(b) || (size(a) == size(b) && a < b); });
+  order.erase(std::find_if(order.begin(), end, [&](std::int64_t j) { return size(j) == 0; }), order.end());
+  return order;
+}
+
+std::string row_name(const LinearModel& model, std::int64_t row) {
+  return row < model.features ? model.feature_name(row) : model.net ? "(intercept)" : "(bias)";
+}
+
+std::string net_text(const LinearModel& model) {
+  return fmt::format("\n  {}, alpha = {}, l1-ratio {}{}{}", about(model), model.net->alpha, model.net->l1_ratio,
+                     model.net->standardised ? ", standardised" : "", model.bias > 0 ? "" : ", no intercept");
+}
+
+std::string net_training_text(const LinearModel& model) {
+  std::vector<std::vector<std::string>> rows{
+      {model.is_regression() ? "" : "class", "features", "epochs", "objective", "duality gap", "tolerance", ""}};
+  for (std::size_t c = 0; c < model.net->fits.size(); ++c) {
+    const auto& fit = model.net->fits[c];
+    rows.push_back({shortened(column_name(model, static_cast<std::int32_t>(c)), name_width),
+                    fmt::format("{} of {}", grouped(fit.nonzeros), grouped(model.features)), grouped(fit.epochs),
+                    fmt::format("{:.6g}", fit.objective), fmt::format("{:.3g}", fit.gap),
+                    fmt::format("{:.3g}", fit.tolerance), fit.converged ? "converged" : yellow("not converged")});
+  }
+  return fmt::format("\n{}\n", bold("Training")) + table(rows, "lrrrrrl", 2);
+}
+
+std::string heading_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
+  std::string text =
+      fmt::format("{}\n  {} examples x {} features", bold(source), grouped(rows), grouped(model.features));
+  if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
+  if (model.net) return text + net_text(model) + '\n';
+  text += fmt::format("\n  {}, C = {}", about(model), model.cost);
+  if (model.is_regression()) text += fmt::format(", epsilon {}", model.epsilon);
+  if (model.bias > 0) text += fmt::format(", bias {}{}", model.bias, model.penalise_bias ? "" : " without penalty");
+  return text + '\n';
+}
+
+std::string training_text(const LinearModel& model) {
+  if (model.net) return net_training_text(model);
+  std::vector<std::vector<std::string>> rows{
+      {model.is_regression() ? "" : "class", "steps", "objective", "|gradient|", "tolerance", ""}};
+  for (std::size_t c = 0; c < model.fits.size(); ++c) {
+    const auto& fit = model.fits[c];
+    rows.push_back({shortened(column_name(model, static_cast<std::int32_t>(c)), name_width),
+                    std::to_string(fit.iterations), fmt::format("{:.6g}", fit.objective),
+                    fmt::format("{:.3g}", fit.gradient_norm), fmt::format("{:.3g}", fit.tolerance),
+                    fit.converged ? "converged" : yellow("not converged")});
+  }
+  return fmt::format("\n{}\n", bold("Training")) + table(rows, "lrrrrl", 2);
+}
+
+std::string weights_text(const LinearModel& model) {
+  std::vector<std::vector<std::string>> rows;
+  const auto columns = std::min<std::size_t>(static_cast<std::size_t>(model.columns), most_classes);
+  for (std::size_t c = 0; c < columns; ++c) {
+    auto name = shortened(column_name(model, static_cast<std::int32_t>(c)), name_width);
+    for (const auto j : largest(model, static_cast<std::int32_t>(c), most_weights))
+      rows.push_back({std::exchange(name, ""), shortened(row_name(model, j), name_width),
+                      fmt::format("{:+.4g}", model.weight(j, static_cast<std::int32_t>(c)))});
+  }
+  auto text = fmt::format("\n{}\n", bold("Largest weights")) + table(rows, "llr", 2);
+  if (columns < static_cast<std::size_t>(model.columns))
+    text += fmt::format("  and those of {} more classes\n", static_cast<std::size_t>(model.columns) - columns);
+  return text;
+}
+
+Json weights_json(const LinearModel& model, std::int32_t column) {
+  Json list = Json::array();
+  for (const auto j : largest(model, column, json_weights))
+    list.push_back({{"position", j + 1}, {"name", row_name(model, j)}, {"weight", model.weight(j, column)}});
+  return list;
+}
+
+void add_parameters(const LinearModel& model, Json& answer) {
+  if (model.net)
+    answer.update({{"alpha", model.net->alpha},
+                   {"l1_ratio", model.net->l1_ratio},
+                   {"standardised", model.net->standardised},
+                   {"intercept", model.bias > 0}});
+  else
+    answer.update({{"cost", model.cost}, {"bias", model.bias}, {"penalise_bias", model.penalise_bias}});
+}
+
+Json fit_json(const LinearModel& model, std::size_t column) {
+  if (model.net) {
+    const auto& fit = model.net->fits[column];
+    return {{"epochs", fit.epochs},      {"nonzeros", fit.nonzeros},   {"objective", fit.objective},
+            {"duality_gap", fit.gap},    {"tolerance", fit.tolerance}, {"parallel", fit.parallel},
+            {"converged", fit.converged}};
+  }
+  const auto& fit = model.fits[column];
+  return {{"iterations", fit.iterations},       {"products", fit.products},   {"objective", fit.objective},
+          {"gradient_norm", fit.gradient_norm}, {"tolerance", fit.tolerance}, {"converged", fit.converged}};
+}
+
+/// A field of a CSV line, in quotes where it must be.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+}  // namespace
+
+std::string model_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
+  return heading_text(model, source, rows) + training_text(model) + weights_text(model);
+}
+
+std::string model_json(const LinearModel& model, const std::string& path, std::int64_t rows) {
+  Json answer{{"model", path},
+              {"solver", model.solver},
+              {"rows", rows},
+              {"features", model.features},
+              {"classes", model.class_names}};
+  add_parameters(model, answer);
+  answer["training"] = Json::array();
+  for (std::int32_t c = 0; c < model.columns; ++c) {
+    Json training{{"class", model.is_regression() ? Json() : Json(column_name(model, c))}};
+    training.update(fit_json(model, static_cast<std::size_t>(c)));
+    training["largest_weights"] = weights_json(model, c);
+    answer["training"].push_back(std::move(training));
+  }
+  return answer.dump(2) + "\n";
+}
+
+std::string predictions_csv(const LinearModel& model, const Predictions& predictions) {
+  const auto classes = model.class_names.size();
+  const bool probabilities = !predictions.probabilities.empty();
+  std::string text = "prediction";
+  for (std::size_t c = 0; c < classes && probabilities; ++c)
+    text += ',' + csv_field("probability of " + model.class_names[c]);
+  text += '\n';
+  for (std::size_t i = 0; i < static_cast<std::size_t>(predictions.rows); ++i) {
+    if (model.is_regression())
+      text += fmt::format("{}", predictions.decisions[i]);
+    else
+      text += csv_field(model.class_names[static_cast<std::size_t>(predictions.classes[i])]);
+    for (std::size_t c = 0; c < classes && probabilities; ++c)
+      text += fmt::format(",{}", predictions.probabilities[i * classes + c]);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace sheaf::cli

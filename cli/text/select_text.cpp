@@ -1,0 +1,77 @@
+#include "text/select_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <sheaf/names.hpp>
+#include <sheaf/text.hpp>
+
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+constexpr int bar_width = 20;
+constexpr std::size_t name_width = 40;
+
+std::string digits(double value) { return std::isfinite(value) ? fmt::format("{:.4f}", value) : "-"; }
+
+std::string binning_text(const SelectionReport& r) {
+  if (r.method == BinMethod::as_given) return "states as given";
+  if (r.method == BinMethod::mdlp) return "cuts by mdlp";
+  return fmt::format("{} bins of equal {}", r.binning.bins, r.method == BinMethod::equal_width ? "width" : "frequency");
+}
+
+std::string how_text(const SelectionReport& r) {
+  if (!r.combined) {
+    const auto& criterion = find_criterion(r.options.criterion);
+    return fmt::format("{} ({}), {}", criterion.name, criterion.title, binning_text(r));
+  }
+  const auto& criteria = r.ensemble.criteria;
+  const auto names = criteria.empty() ? r.options.criterion : join_names(criteria);
+  const auto resamples = r.ensemble.resamples > 0 ? fmt::format(" on {} resamples", r.ensemble.resamples) : "";
+  return fmt::format("{}{}, combined by {}, {}", names, resamples, to_string(r.ensemble.combination), binning_text(r));
+}
+
+std::string heading_text(const SelectionReport& r) {
+  return fmt::format("{}\n  {} examples x {} features, {} classes\n  {}\n", bold(r.source), grouped(r.rows),
+                     grouped(r.features), r.class_names.size(), how_text(r));
+}
+
+/// Bars show what each feature tells of the class.
+std::string table_text(const SelectionReport& r) {
+  std::vector<std::vector<std::string>> rows{
+      {dim("rank"), dim("index"), dim("name"), dim("score"), dim("relevance"), dim("redundancy")}};
+  if (r.combined) rows[0].insert(rows[0].end(), {dim("mean rank"), dim("frequency")});
+  rows[0].emplace_back();
+  double most = 0;
+  for (const auto& row : r.selected) most = std::max(most, row.feature.relevance);
+  for (std::size_t k = 0; k < r.selected.size(); ++k) {
+    const auto& [feature, name, votes] = r.selected[k];
+    rows.push_back({std::to_string(k + 1), std::to_string(feature.index), shortened(name, name_width),
+                    digits(feature.score), digits(feature.relevance), digits(feature.redundancy)});
+    if (votes)
+      rows.back().insert(rows.back().end(), {fmt::format("{:.2f}", votes->mean_rank), percent(votes->frequency)});
+    rows.back().push_back(most > 0 ? bar(feature.relevance / most, bar_width) : "");
+  }
+  const auto title = fmt::format("{} feature{}", r.selected.size(), r.selected.size() == 1 ? "" : "s");
+  return fmt::format("\n{}{}\n", bold(title), dim("  best first; relevance and redundancy in bits")) +
+         table(rows, r.combined ? "rrlrrrrrl" : "rrlrrrl", 2);
+}
+
+}  // namespace
+
+std::string selection_text(const SelectionReport& r) {
+  auto text = heading_text(r);
+  if (!r.selected.empty()) text += table_text(r);
+  if (r.combined)
+    text += fmt::format("\n  stability {:.3f} of {} selections: 1 where all agree, about 0 by chance\n", r.stability,
+                        r.members.size());
+  if (!r.notes.empty()) text += '\n';
+  for (const auto& note : r.notes) text += fmt::format("  {} {}\n", dim("-"), wrapped(note, 4));
+  return text;
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,196 @@
+#include "data/prepare/binning.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <sheaf/names.hpp>
+#include <sheaf/text.hpp>
+
+namespace sheaf {
+namespace {
+
+constexpr std::array<std::string_view, 4> method_names{"equal-width", "equal-frequency", "mdlp", "as-given"};
+
+constexpr std::int64_t enough_a_bin = 5;  // examples, for counts to mean something
+
+void check_options(const BinningOptions& options, const BinnedTarget* target) {
+  const bool counted = options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
+  if (counted && (options.bins < 2 || options.bins > BinningOptions::most_bins))
+    fail_usage("{} bins were asked for; from 2 to {} are possible", options.bins, BinningOptions::most_bins);
+  if (options.method == BinMethod::mdlp && target == nullptr)
+    fail("mdlp looks for cuts that tell the classes apart, and there are none; bin by equal width or frequency");
+}
+
+BinRule width_rule(double low, double high, std::int32_t bins) {
+  BinRule rule;
+  if (!(low <= high)) return rule;
+  rule.low = low;
+  rule.high = high;
+  rule.states = low < high ? bins : 1;
+  return rule;
+}
+
+BinRule cuts_rule(std::vector<double> cuts) {
+  BinRule rule;
+  rule.kind = BinRule::Kind::cuts;
+  rule.states = static_cast<std::int32_t>(cuts.size()) + 1;
+  rule.cuts = std::move(cuts);
+  return rule;
+}
+
+template <class T>
+BinRule integers_rule(const Dataset<T>& dataset, std::int64_t j, const bins::Extents& extents) {
+  const auto at = static_cast<std::size_t>(j);
+  BinRule rule;
+  rule.kind = BinRule::Kind::integers;
+  if (!(extents.low[at] <= extents.high[at])) return rule;
+  rule.low = std::floor(extents.low[at]);
+  rule.high = std::floor(extents.high[at]);
+  const double states = rule.high - rule.low + 1;
+  if (states > BinningOptions::most_bins)
+    fail(
+        "{}: feature '{}' holds numbers from {} to {}; taken as they are, they would be more than {} states, so bin "
+        "them",
+        dataset.source, dataset.feature_name(j), rule.low, rule.high, BinningOptions::most_bins);
+  rule.states = static_cast<std::int32_t>(states);
+  return rule;
+}
+
+template <class T>
+BinRule levels_rule(const Dataset<T>& dataset, std::int64_t j) {
+  BinRule rule;
+  rule.kind = BinRule::Kind::levels;
+  rule.levels = dataset.levels[static_cast<std::size_t>(j)];
+  if (rule.levels.size() > static_cast<std::size_t>(BinningOptions::most_bins))
+    fail("{}: feature '{}' has {} levels; at most {} states are possible", dataset.source, dataset.feature_name(j),
+         rule.levels.size(), BinningOptions::most_bins);
+  rule.states = static_cast<std::int32_t>(rule.levels.size());
+  return rule;
+}
+
+template <class T>
+bool is_nominal(const Dataset<T>& dataset, std::int64_t j) {
+  return !dataset.levels.empty() && !dataset.levels[static_cast<std::size_t>(j)].empty();
+}
+
+std::vector<std::int64_t> sizes_of(const BinnedTarget& target) {
+  std::vector<std::int64_t> sizes(target.names.size());
+  for (const auto c : target.classes) ++sizes[static_cast<std::size_t>(c)];
+  return sizes;
+}
+
+/// The rules that need the values in order.
+template <class T>
+void learn_cuts(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+                const BinnedTarget* target, std::vector<BinRule>& rules) {
+  const bool mdlp = options.method == BinMethod::mdlp;
+  const auto sizes = mdlp ? sizes_of(*target) : std::vector<std::int64_t>{};
+  const bins::XLogX x_log_x(mdlp ? dataset.rows() : 0);
+  Stage stage(context.progress(), "finding cuts", dataset.features());
+  bins::for_each_column(context.threads(), dataset, [&](std::int64_t j, const bins::Column<T>& column) {
+    stage.advance(1);
+    if (is_nominal(dataset, j)) return;
+    auto cuts = mdlp ? bins::mdlp_cuts(column, target->classes, sizes, x_log_x)
+                     : bins::equal_frequency_cuts(column, options.bins);
+    if (cuts.size() >= static_cast<std::size_t>(BinningOptions::most_bins))
+      fail("{}: feature '{}' would be cut {} times; at most {} states are possible", dataset.source,
+           dataset.feature_name(j), cuts.size(), BinningOptions::most_bins);
+    rules[static_cast<std::size_t>(j)] = cuts_rule(std::move(cuts));
+  });
+}
+
+template <class T>
+std::vector<std::string> notes_of(const Dataset<T>& dataset, const BinningOptions& options,
+                                  const bins::Extents& extents, const std::vector<std::int32_t>& states) {
+  std::vector<std::string> notes;
+  const auto single = std::count(states.begin(), states.end(), 1);
+  if (single > 0)
+    notes.push_back(fmt::format("{} of {} features {}", grouped(single), grouped(dataset.features()),
+                                options.method == BinMethod::mdlp
+                                    ? "have no cut that would pay: each for itself tells nothing of the class"
+                                    : "are constant and tell nothing"));
+  const bool counted = options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
+  if (counted && options.bins > dataset.rows())
+    notes.push_back(fmt::format("{} bins are more than the {} examples; most bins hold none, or but one",
+                                grouped(options.bins), grouped(dataset.rows())));
+  else if (counted && std::int64_t{options.bins} * enough_a_bin > dataset.rows())
+    notes.push_back(fmt::format("{} bins are many for {} examples; fewer leave less to chance", grouped(options.bins),
+                                grouped(dataset.rows())));
+  if (options.method == BinMethod::as_given) {
+    const auto fractions = std::count(extents.fractional.begin(), extents.fractional.end(), 1);
+    if (fractions > 0)
+      notes.push_back(fmt::format("{} of {} features hold fractions, which were rounded down to be states",
+                                  grouped(fractions), grouped(dataset.features())));
+  }
+  return notes;
+}
+
+}  // namespace
+
+BinMethod parse_bin_method(std::string_view text) {
+  const auto* found = std::find(method_names.begin(), method_names.end(), text);
+  if (found == method_names.end())
+    fail_unknown("binning", text, std::vector<std::string>(method_names.begin(), method_names.end()));
+  return static_cast<BinMethod>(found - method_names.begin());
+}
+
+std::string_view to_string(BinMethod method) { return method_names[static_cast<std::size_t>(method)]; }
+
+namespace bins {
+
+template <class T>
+Binning learn(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+              const BinnedTarget* target, const Extents& extents) {
+  Binning binning{options.method, options.missing, {}, dataset.feature_names};
+  binning.rules.resize(static_cast<std::size_t>(dataset.features()));
+  for (std::int64_t j = 0; j < dataset.features(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    if (is_nominal(dataset, j))
+      binning.rules[at] = levels_rule(dataset, j);
+    else if (options.method == BinMethod::equal_width)
+      binning.rules[at] = width_rule(extents.low[at], extents.high[at], options.bins);
+    else if (options.method == BinMethod::as_given)
+      binning.rules[at] = integers_rule(dataset, j, extents);
+  }
+  if (options.method == BinMethod::equal_frequency || options.method == BinMethod::mdlp)
+    learn_cuts(context, dataset, options, target, binning.rules);
+  return binning;
+}
+
+template <class T>
+Extents checked_extents(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+                        const BinnedTarget* target) {
+  check_options(options, target);
+  auto extents = measure(context, dataset);
+  if (options.missing == MissingState::error) check_missing(dataset, extents);
+  check_finite(dataset, extents);
+  return extents;
+}
+
+}  // namespace bins
+
+template <class T>
+Binning learn_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+                      const BinnedTarget* target) {
+  return bins::learn(context, dataset, options, target, bins::checked_extents(context, dataset, options, target));
+}
+
+template <class T>
+Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+                               const BinnedTarget* target) {
+  const auto extents = bins::checked_extents(context, dataset, options, target);
+  auto binning = bins::learn(context, dataset, options, target, extents);
+  auto table = bins::apply(context, binning, dataset, extents);
+  auto notes = notes_of(dataset, options, extents, table.states);
+  return {std::move(binning), std::move(table), std::move(notes)};
+}
+
+template Binning learn_binning(const Context&, const Dataset<float>&, const BinningOptions&, const BinnedTarget*);
+template Binning learn_binning(const Context&, const Dataset<double>&, const BinningOptions&, const BinnedTarget*);
+template Binned learn_and_apply_binning(const Context&, const Dataset<float>&, const BinningOptions&,
+                                        const BinnedTarget*);
+template Binned learn_and_apply_binning(const Context&, const Dataset<double>&, const BinningOptions&,
+                                        const BinnedTarget*);
+
+}  // namespace sheaf

@@ -1,0 +1,31 @@
+// Which column of a CSV or ARFF table is the label, the group, a feature, or left out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/read/reading.hpp"
+
+namespace sheaf {
+
+struct ColumnRoles {
+  std::int64_t label = -1;             ///< -1: none
+  std::int64_t group = -1;             ///< -1: none
+  std::vector<bool> ignored;           ///< one for each column
+  std::vector<std::int64_t> features;  ///< the columns that are features, ascending
+
+  std::int64_t columns() const { return static_cast<std::int64_t>(ignored.size()); }
+};
+
+/// By the options; `names` holds a name or "" for each column. `by_name`: where the options say nothing, a column
+/// called label, class, target or y is the label, before the last is.
+ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name);
+
+/// Whether a header cell says that its column is the label.
+bool means_label(const std::string& name);
+
+/// The names of the features; empty when each is only its position.
+std::vector<std::string> feature_names(const std::vector<std::string>& names, const ColumnRoles& roles);
+
+}  // namespace sheaf

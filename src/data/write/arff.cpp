@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "data/write/writing.hpp"
+
+namespace sheaf {
+namespace {
+
+/// In quotes where it must be.
+std::string quoted(const std::string& text) {
+  const bool plain = !text.empty() && text != "?" && text.find_first_of(" \t\r\n,{}%'\"\\@") == std::string::npos;
+  if (plain) return text;
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') result += '\\';
+    if (c == '\n')
+      result += "\\n";
+    else if (c == '\r')
+      result += "\\r";
+    else
+      result += c;
+  }
+  return result + "'";
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) {
+    list += list.empty() ? '{' : ',';
+    list += quoted(name);
+  }
+  return list + '}';
+}
+
+template <class T>
+class ArffWriter : public RowWriter<T> {
+ public:
+  ArffWriter(const Dataset<T>& dataset, const WriteOptions& options)
+      : dataset_(dataset),
+        digits_(options.digits),
+        missing_(options.missing),
+        sparse_(is_sparse(dataset.x)),
+        classes_(dataset.target.looks_like_classes()) {
+    for (const std::string& name : dataset.target.class_names) class_names_.push_back(quoted(name));
+    for (const std::string& name : dataset.group_names) group_names_.push_back(quoted(name));
+  }
+
+  /// Features, then the group, then the label.
+  std::string preamble() const override {
+    const std::string relation = std::filesystem::path(dataset_.source).stem().string();
+    std::string out = fmt::format("@relation {}\n\n", quoted(relation.empty() ? "table" : relation));
+    for (std::int64_t j = 0; j < dataset_.features(); ++j)
+      out += fmt::format("@attribute {} {}\n", quoted(dataset_.feature_name(j)),
+                         is_nominal(j) ? quoted_list(dataset_.levels[static_cast<std::size_t>(j)]) : "numeric");
+    if (!dataset_.groups.empty())
+      out +=
+          fmt::format("@attribute {} {}\n", quoted(unused_name(dataset_, "group")), quoted_list(dataset_.group_names));
+    if (!dataset_.target.empty())
+      out += fmt::format("@attribute {} {}\n",
+                         quoted(dataset_.target.name.empty() ? unused_name(dataset_, "class") : dataset_.target.name),
+                         classes_ ? quoted_list(dataset_.target.class_names) : "numeric");
+    return out + "\n@data\n";
+  }
+
+  void row(std::int64_t i, std::string& out) const override {
+    if (sparse_) out += '{';
+    const std::size_t begin = out.size();
+    const auto separate = [&](std::int64_t attribute) {
+      if (out.size() > begin) out += ',';
+      if (sparse_) out += fmt::format("{} ", attribute);
+    };
+    for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
+      separate(feature);
+      if (missing_ && std::isnan(value))
+        out += '?';
+      else if (is_nominal(feature))
+        out += quoted(dataset_.levels[static_cast<std::size_t>(feature)][static_cast<std::size_t>(value)]);
+      else
+        append_number(out, value, digits_);
+    });
+    std::int64_t attribute = dataset_.features();
+    if (!dataset_.groups.empty()) {
+      separate(attribute++);
+      out += group_names_[static_cast<std::size_t>(dataset_.groups[static_cast<std::size_t>(i)])];
+    }
+    if (!dataset_.target.empty()) {
+      separate(attribute);
+      append_target(out, i);
+    }
+    out += sparse_ ? "}\n" : "\n";
+  }
+
+ private:
+  bool is_nominal(std::int64_t feature) const {
+    return !dataset_.levels.empty() && !dataset_.levels[static_cast<std::size_t>(feature)].empty();
+  }
+
+  void append_target(std::string& out, std::int64_t row) const {
+    const auto at = static_cast<std::size_t>(row);
+    if (classes_)
+      out += class_names_[static_cast<std::size_t>(dataset_.target.classes[at])];
+    else
+      append_number(out, dataset_.target.values[at], 0);
+  }
+
+  const Dataset<T>& dataset_;
+  int digits_;
+  bool missing_;
+  bool sparse_;
+  bool classes_;
+  std::vector<std::string> class_names_;
+  std::vector<std::string> group_names_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<RowWriter<T>> arff_writer(const Dataset<T>& dataset, const WriteOptions& options) {
+  return std::make_unique<ArffWriter<T>>(dataset, options);
+}
+
+template std::unique_ptr<RowWriter<float>> arff_writer(const Dataset<float>&, const WriteOptions&);
+template std::unique_ptr<RowWriter<double>> arff_writer(const Dataset<double>&, const WriteOptions&);
+
+}  // namespace sheaf

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cmath>
+
+#include "data/prepare/impute.hpp"
+#include "data/read/csv_fields.hpp"
+#include "data/text/number.hpp"
+#include "data/write/writing.hpp"
+
+namespace sheaf {
+namespace {
+
+template <class T>
+class CsvWriter : public RowWriter<T> {
+ public:
+  CsvWriter(const Dataset<T>& dataset, WriteOptions options) : dataset_(dataset), options_(std::move(options)) {
+    check_delimiter(options_.delimiter);
+  }
+
+  /// Features, then the group, then the label.
+  std::string preamble() const override {
+    if (!options_.header) return {};
+    std::string out;
+    for (std::int64_t j = 0; j < dataset_.features(); ++j) append_field(out, dataset_.feature_name(j), true);
+    if (!dataset_.groups.empty()) append_field(out, unused_name(dataset_, "group"), true);
+    if (!dataset_.target.empty())
+      append_field(out, dataset_.target.name.empty() ? unused_name(dataset_, "label") : dataset_.target.name, true);
+    end_row(out);
+    return out;
+  }
+
+  void row(std::int64_t i, std::string& out) const override {
+    std::int64_t next = 0;
+    for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
+      for (; next < feature; ++next) append_value(out, next, T(0));
+      append_value(out, next++, value);
+    });
+    for (; next < dataset_.features(); ++next) append_value(out, next, T(0));
+    if (!dataset_.groups.empty())
+      append_field(out, dataset_.group_names[static_cast<std::size_t>(dataset_.groups[static_cast<std::size_t>(i)])],
+                   false);
+    if (!dataset_.target.empty()) {
+      std::string label;
+      append_label(label, dataset_, i);
+      append_field(out, label, false);
+    }
+    end_row(out);
+  }
+
+ private:
+  /// Every field ends with a delimiter, of which end_row() makes a newline.
+  void append_value(std::string& out, std::int64_t feature, T value) const {
+    const auto j = static_cast<std::size_t>(feature);
+    if (options_.missing && std::isnan(value)) {
+      out += '?';
+      out += options_.delimiter;
+      return;
+    }
+    if (!dataset_.levels.empty() && !dataset_.levels[j].empty()) {
+      append_field(out, dataset_.levels[j][static_cast<std::size_t>(value)], false);
+      return;
+    }
+    append_number(out, value, options_.digits);
+    out += options_.delimiter;
+  }
+
+  /// In quotes where it must be; names also where they look like numbers, so that the header is known as one.
+  void append_field(std::string& out, const std::string& text, bool name) const {
+    double ignored = 0;
+    const char special[] = {options_.delimiter, '"', '\n', '\r', ' ', '\t', 0};
+    const bool quote = text.find_first_of(special) != std::string::npos || is_missing(text) ||
+                       (name && parse_whole_number(std::string_view(text), ignored) == NumberStatus::ok);
+    if (quote) out += '"';
+    for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+    if (quote) out += '"';
+    out += options_.delimiter;
+  }
+
+  static void end_row(std::string& out) {
+    if (out.empty() || out.back() == '\n')
+      out += '\n';
+    else
+      out.back() = '\n';
+  }
+
+  const Dataset<T>& dataset_;
+  WriteOptions options_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<RowWriter<T>> csv_writer(const Dataset<T>& dataset, const WriteOptions& options) {
+  return std::make_unique<CsvWriter<T>>(dataset, options);
+}
+
+template std::unique_ptr<RowWriter<float>> csv_writer(const Dataset<float>&, const WriteOptions&);
+template std::unique_ptr<RowWriter<double>> csv_writer(const Dataset<double>&, const WriteOptions&);
+
+}  // namespace sheaf

@@ -1,0 +1,89 @@
+#include "data/write/sink.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <sheaf/error.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/temporary.hpp>
+
+#include "data/compress/compression.hpp"
+
+namespace sheaf {
+namespace {
+
+void write_all(int descriptor, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
+    if (done >= 0)
+      bytes.remove_prefix(static_cast<std::size_t>(done));
+    else if (errno != EINTR)
+      fail("{}: cannot be written: {}", path, std::strerror(errno));
+  }
+}
+
+class StandardOutput : public Sink {
+ public:
+  void write(std::string_view bytes) override { write_all(STDOUT_FILENO, bytes, "standard output"); }
+  void finish() override {}
+};
+
+class FileSink : public Sink {
+ public:
+  explicit FileSink(const std::string& path)
+      : path_(path),
+        temporary_(path),
+        descriptor_(open(temporary_.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    if (descriptor_ < 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
+  }
+  ~FileSink() override {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  void write(std::string_view bytes) override { write_all(descriptor_, bytes, path_); }
+  void finish() override {
+    // Some file systems tell of a full disk only here.
+    if (close(std::exchange(descriptor_, -1)) != 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
+    temporary_.publish();
+  }
+
+ private:
+  std::string path_;
+  TemporaryFile temporary_;
+  int descriptor_;
+};
+
+/// A compressor and the file behind it.
+class CompressedFile : public Sink {
+ public:
+  CompressedFile(const std::string& path, const Compression& compression)
+      : file_(path), compressor_(compression.compress(file_)) {}
+  void write(std::string_view bytes) override { compressor_->write(bytes); }
+  void finish() override {
+    compressor_->finish();
+    file_.finish();
+  }
+
+ private:
+  FileSink file_;
+  std::unique_ptr<Sink> compressor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> open_sink(const std::string& path) {
+  if (path == "-") return std::make_unique<StandardOutput>();
+  if (const Compression* compression = find_compression_by_ending(path))
+    return std::make_unique<CompressedFile>(path, *compression);
+  return std::make_unique<FileSink>(path);
+}
+
+void write_text_file(const std::string& path, std::string_view text) {
+  FileSink file(path);
+  file.write(text);
+  file.finish();
+}
+
+}  // namespace sheaf

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "data/formats.hpp"
+#include "data/write/sink.hpp"
+#include "data/write/writing.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr std::int64_t chunk_entries = 1 << 16;
+
+template <class T>
+void append_any_number(std::string& out, T value, int digits) {
+  if (value == 0 && !std::signbit(value)) {  // most of a sparse table written in full
+    out += '0';
+    return;
+  }
+  if (!std::isfinite(value)) fail("a value is {} and cannot be written; every value must be finite", value);
+  std::array<char, 64> text{};
+  char* end = text.data() + text.size();
+  const auto result = digits > 0 ? std::to_chars(text.data(), end, value, std::chars_format::general, digits)
+                                 : std::to_chars(text.data(), end, value);
+  out.append(text.data(), static_cast<std::size_t>(result.ptr - text.data()));
+}
+
+const Format& format_to_write(const std::string& path, const WriteOptions& options) {
+  if (options.format != "auto") return format_named(options.format);
+  if (const Format* format = format_by_ending(path)) return *format;
+  std::string endings;
+  for (const Format& format : formats()) endings += fmt::format("{}{}", endings.empty() ? "" : " ", format.endings);
+  fail_usage("{}: the name does not tell the format to write; name one, or end it in one of {}", path, endings);
+}
+
+template <class T>
+std::unique_ptr<RowWriter<T>> make_writer(const Format& format, const Dataset<T>& dataset,
+                                          const WriteOptions& options) {
+  if (format.name == "libsvm") return libsvm_writer(dataset, options);
+  if (format.name == "csv") return csv_writer(dataset, options);
+  return arff_writer(dataset, options);
+}
+
+}  // namespace
+
+void append_number(std::string& out, double value, int digits) { append_any_number(out, value, digits); }
+void append_number(std::string& out, float value, int digits) { append_any_number(out, value, digits); }
+
+template <class T>
+void append_label(std::string& out, const Dataset<T>& dataset, std::int64_t row) {
+  const auto at = static_cast<std::size_t>(row);
+  const Target& target = dataset.target;
+  if (!target.classes.empty())
+    out += target.class_names[static_cast<std::size_t>(target.classes[at])];
+  else if (!target.values.empty())
+    append_number(out, target.values[at], 0);
+  else
+    out += '0';
+}
+
+template <class T>
+std::string unused_name(const Dataset<T>& dataset, std::string wanted) {
+  const auto& names = dataset.feature_names;
+  while (std::find(names.begin(), names.end(), wanted) != names.end()) wanted += '_';
+  return wanted;
+}
+
+template <class T>
+void write_dataset(const Context& context, const Dataset<T>& dataset, const std::string& path,
+                   const WriteOptions& options) {
+  const Format& format = format_to_write(path, options);
+  if (options.digits < 0 || options.digits > 40)
+    fail_usage("{} significant digits cannot be written; from 1 to 40, or 0 for the fewest that keep the value",
+               options.digits);
+  const auto writer = make_writer(format, dataset, options);
+  const auto sink = open_sink(path);
+  sink->write(writer->preamble());
+  const std::int64_t rows = dataset.rows();
+  const std::int64_t row_entries = stored(dataset.x) / std::max<std::int64_t>(rows, 1) + 1;
+  const std::int64_t chunk_rows = std::max<std::int64_t>(chunk_entries / row_entries, 1);
+  const std::int64_t round_rows = chunk_rows * context.threads() * 4;
+  std::vector<std::string> texts(static_cast<std::size_t>(context.threads()) * 4);
+  Stage stage(context.progress(), fmt::format("writing {}", path == "-" ? "standard output" : path), rows);
+  for (std::int64_t first = 0; first < rows; first += round_rows) {
+    const std::int64_t end = std::min(first + round_rows, rows);
+    const std::int64_t chunks = (end - first + chunk_rows - 1) / chunk_rows;
+    parallel_for(context.threads(), chunks, [&](std::int64_t k) {
+      std::string& text = texts[static_cast<std::size_t>(k)];
+      text.clear();
+      const std::int64_t stop = std::min(first + (k + 1) * chunk_rows, end);
+      for (std::int64_t i = first + k * chunk_rows; i < stop; ++i) writer->row(i, text);
+    });
+    for (std::int64_t k = 0; k < chunks; ++k) sink->write(texts[static_cast<std::size_t>(k)]);
+    stage.advance(end - first);
+  }
+  sink->finish();
+}
+
+template void append_label(std::string&, const Dataset<float>&, std::int64_t);
+template void append_label(std::string&, const Dataset<double>&, std::int64_t);
+template std::string unused_name(const Dataset<float>&, std::string);
+template std::string unused_name(const Dataset<double>&, std::string);
+template void write_dataset(const Context&, const Dataset<float>&, const std::string&, const WriteOptions&);
+template void write_dataset(const Context&, const Dataset<double>&, const std::string&, const WriteOptions&);
+
+}  // namespace sheaf

@@ -1,0 +1,292 @@
+#include "information/greedy/class_entropies.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "core/parallel.hpp"
+#include "information/count/columns.hpp"
+
+namespace sheaf::information {
+namespace {
+
+std::uint32_t weight_of(const Problem& problem, std::int64_t i) {
+  return problem.weights.empty() ? 1 : problem.weights[static_cast<std::size_t>(i)];
+}
+
+ClassFacts find_class_facts(const Problem& problem, const FixedLog& log) {
+  ClassFacts facts;
+  facts.counts.assign(static_cast<std::size_t>(problem.class_count), 0);
+  for (std::int64_t i = 0; i < problem.rows(); ++i)
+    facts.counts[static_cast<std::size_t>(problem.classes[static_cast<std::size_t>(i)])] += weight_of(problem, i);
+  for (const std::uint32_t c : facts.counts) facts.sum += log(c);
+  facts.entropy = log.bits(log(log.total()) - facts.sum);
+  return facts;
+}
+
+/// counts[y * states + x].
+class ClassCounter {
+ public:
+  ClassCounter(const Problem& problem, const ClassFacts& classes) : problem_(problem), classes_(classes) {}
+
+  std::span<const std::uint32_t> count(std::int64_t j) {
+    begin(problem_.table->states[static_cast<std::size_t>(j)]);
+    if (const SparseCodes* sparse = sparse_codes(*problem_.table))
+      count_sparse(*sparse, j);
+    else
+      with_dense_column(*problem_.table, j, [this](const auto* codes) { count_rows(codes); });
+    return counts_;
+  }
+  std::span<const std::uint32_t> count(std::span<const std::uint32_t> codes, std::int64_t states) {
+    begin(states);
+    count_rows(codes.data());
+    return counts_;
+  }
+
+ private:
+  void begin(std::int64_t states) {
+    states_ = static_cast<std::size_t>(states);
+    counts_.assign(states_ * static_cast<std::size_t>(problem_.class_count), 0);
+  }
+  std::uint32_t& cell(std::int64_t i, std::size_t state) {
+    return counts_[static_cast<std::size_t>(problem_.classes[static_cast<std::size_t>(i)]) * states_ + state];
+  }
+  template <class Code>
+  void count_rows(const Code* codes) {
+    if (problem_.weights.empty())
+      for (std::int64_t i = 0; i < problem_.rows(); ++i) ++cell(i, codes[i]);
+    else
+      for (std::int64_t i = 0; i < problem_.rows(); ++i) cell(i, codes[i]) += weight_of(problem_, i);
+  }
+  void count_sparse(const SparseCodes& sparse, std::int64_t j) {
+    const std::size_t common = sparse.common[j];
+    for (std::size_t y = 0; y < classes_.counts.size(); ++y) counts_[y * states_ + common] = classes_.counts[y];
+    for (std::int64_t e = sparse.offsets[j]; e < sparse.offsets[j + 1]; ++e) {
+      const std::int32_t i = sparse.examples[e];
+      const std::uint32_t weight = weight_of(problem_, i);
+      cell(i, common) -= weight;
+      cell(i, sparse.codes[e]) += weight;
+    }
+  }
+
+  const Problem& problem_;
+  const ClassFacts& classes_;
+  std::size_t states_ = 0;
+  std::vector<std::uint32_t> counts_;
+};
+
+/// counts[(y * states + x) * resamples + r]: a row is read once and adds its weights of all resamples.
+class ResampleCounter {
+ public:
+  ResampleCounter(const Problem& problem, std::span<const Facts> facts, std::span<const std::uint32_t> weights)
+      : problem_(problem), facts_(facts), weights_(weights) {}
+
+  void count(std::int64_t j) {
+    states_ = static_cast<std::size_t>(problem_.table->states[static_cast<std::size_t>(j)]);
+    counts_.assign(states_ * static_cast<std::size_t>(problem_.class_count) * facts_.size(), 0);
+    if (const SparseCodes* sparse = sparse_codes(*problem_.table)) return count_sparse(*sparse, j);
+    with_dense_column(*problem_.table, j, [this](const auto* codes) {
+      for (std::int64_t i = 0; i < problem_.rows(); ++i) add<1>(i, codes[i]);
+    });
+  }
+  /// As ClassCounter has them.
+  std::span<const std::uint32_t> of_resample(std::size_t r) {
+    own_.resize(counts_.size() / facts_.size());
+    for (std::size_t e = 0; e < own_.size(); ++e) own_[e] = counts_[e * facts_.size() + r];
+    return own_;
+  }
+
+ private:
+  template <int Sign>
+  void add(std::int64_t i, std::size_t state) {
+    const auto y = static_cast<std::size_t>(problem_.classes[static_cast<std::size_t>(i)]);
+    std::uint32_t* to = counts_.data() + (y * states_ + state) * facts_.size();
+    const std::uint32_t* from = weights_.data() + static_cast<std::size_t>(i) * facts_.size();
+    for (std::size_t r = 0; r < facts_.size(); ++r) to[r] = Sign > 0 ? to[r] + from[r] : to[r] - from[r];
+  }
+  void count_sparse(const SparseCodes& sparse, std::int64_t j) {
+    const std::size_t common = sparse.common[j];
+    for (std::size_t r = 0; r < facts_.size(); ++r)
+      for (std::size_t y = 0; y < facts_[r].classes.counts.size(); ++y)
+        counts_[(y * states_ + common) * facts_.size() + r] = facts_[r].classes.counts[y];
+    for (std::int64_t e = sparse.offsets[j]; e < sparse.offsets[j + 1]; ++e) {
+      add<-1>(sparse.examples[e], common);
+      add<1>(sparse.examples[e], sparse.codes[e]);
+    }
+  }
+
+  const Problem& problem_;
+  std::span<const Facts> facts_;
+  std::span<const std::uint32_t> weights_;  ///< [row * resamples + r]
+  std::size_t states_ = 0;
+  std::vector<std::uint32_t> counts_, own_;
+};
+
+/// What follows from the sums.
+void finish(const Facts& facts, double information, FeatureFacts& result) {
+  const std::int64_t all = facts.log(facts.log.total());
+  result.relevance = information / std::log(2.0);
+  result.entropy = facts.log.bits(all - result.sum);
+  result.joint_with_class = facts.log.bits(all - result.class_sum);
+}
+
+/// The sums of one feature from its counts: class outside, state inside, as FEAST adds.
+FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<const std::uint32_t> counts) {
+  const std::size_t classes = facts.classes.counts.size();
+  const std::size_t states = counts.size() / std::max<std::size_t>(classes, 1);
+  std::vector<std::uint32_t> own(states, 0);
+  for (std::size_t y = 0; y < classes; ++y)
+    for (std::size_t x = 0; x < states; ++x) own[x] += counts[y * states + x];
+  FeatureFacts result;
+  std::vector<std::uint32_t> occurring(states);
+  std::size_t next = 0;
+  for (std::size_t x = 0; x < states; ++x) {  // without a branch that could not be foreseen
+    occurring[next] = static_cast<std::uint32_t>(x);
+    next += own[x] > 0 ? 1 : 0;
+    result.sum += facts.log(own[x]);
+  }
+  occurring.resize(next);
+  double information = 0;
+  for (std::size_t y = 0; y < classes; ++y)
+    for (const std::uint32_t x : occurring) {
+      const std::uint32_t c = counts[y * states + x];
+      information += terms.with_class_or_zero(c, own[x], facts.classes.counts[y], y);
+      result.class_sum += facts.log(c);
+    }
+  finish(facts, information, result);
+  return result;
+}
+
+/// The same row by row, where rows are fewer than joint states: only states that occur are met.
+class RowFacts {
+ public:
+  explicit RowFacts(const Problem& problem) : classes_(static_cast<std::size_t>(problem.class_count)) {
+    for (std::size_t i = 0; i < problem.classes.size(); ++i)
+      classes_[static_cast<std::size_t>(problem.classes[i])].push_back(static_cast<std::uint32_t>(i));
+  }
+  static bool suits(const Problem& problem) {
+    return problem.rows() * 2 < std::int64_t{problem.most_states()} * problem.class_count;
+  }
+
+  /// `weights`: of each row; empty: once each.
+  FeatureFacts of(const Facts& facts, const TermTable& terms, std::span<const std::uint16_t> codes, std::size_t states,
+                  std::span<const std::uint32_t> weights) {
+    const auto weight_of = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
+    own_.assign(states, 0);
+    in_class_.resize(std::max(in_class_.size(), states), 0);
+    present_.resize(std::max(present_.size(), (states + 63) / 64), 0);
+    for (std::size_t i = 0; i < codes.size(); ++i) own_[codes[i]] += weight_of(i);
+    FeatureFacts result;
+    double information = 0;
+    for (std::size_t y = 0; y < classes_.size(); ++y) {
+      for (const std::uint32_t i : classes_[y]) {
+        in_class_[codes[i]] += weight_of(i);
+        present_[codes[i] / 64] |= std::uint64_t{1} << (codes[i] % 64);
+      }
+      for (std::size_t w = 0; w < present_.size(); ++w)
+        for (std::uint64_t bits = std::exchange(present_[w], 0); bits != 0; bits &= bits - 1) {
+          const std::size_t x = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+          const std::uint32_t c = std::exchange(in_class_[x], 0);
+          information += terms.with_class_or_zero(c, own_[x], facts.classes.counts[y], y);
+          result.class_sum += facts.log(c);
+        }
+    }
+    for (const std::uint32_t c : own_) result.sum += facts.log(c);
+    finish(facts, information, result);
+    return result;
+  }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> classes_;  ///< the rows of each
+  std::vector<std::uint32_t> own_, in_class_;
+  std::vector<std::uint64_t> present_;
+};
+
+/// All but what is counted of each feature.
+Facts begin_facts(const Problem& problem) {
+  Facts facts;
+  facts.log = FixedLog(problem.total());
+  facts.classes = find_class_facts(problem, facts.log);
+  facts.features.resize(static_cast<std::size_t>(problem.table->features));
+  return facts;
+}
+
+std::size_t states_of(const Problem& problem, std::int64_t j) {
+  return static_cast<std::size_t>(problem.table->states[static_cast<std::size_t>(j)]);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> interleave(std::span<const std::vector<std::uint32_t>> resamples) {
+  if (resamples.empty()) return {};
+  std::vector<std::uint32_t> weights(resamples.size() * resamples[0].size());
+  for (std::size_t r = 0; r < resamples.size(); ++r)
+    for (std::size_t i = 0; i < resamples[r].size(); ++i) weights[i * resamples.size() + r] = resamples[r][i];
+  return weights;
+}
+
+std::vector<Facts> find_facts_of_resamples(const Problem& problem,
+                                           std::span<const std::vector<std::uint32_t>> resamples, int threads) {
+  std::vector<Facts> facts;
+  std::vector<TermTable> terms;
+  for (const auto& resample : resamples) {
+    Problem of_resample = problem;
+    of_resample.weights = resample;
+    facts.push_back(begin_facts(of_resample));
+    terms.emplace_back(facts.back().log.total(), facts.back().classes.counts);
+  }
+  if (RowFacts::suits(problem)) {
+    parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+      RowFacts rows(problem);
+      std::vector<std::uint16_t> codes;
+      for (std::int64_t j = range.begin; j < range.end; ++j) {
+        read_column(*problem.table, j, codes);
+        for (std::size_t r = 0; r < facts.size(); ++r)
+          facts[r].features[static_cast<std::size_t>(j)] =
+              rows.of(facts[r], terms[r], codes, states_of(problem, j), resamples[r]);
+      }
+    });
+    return facts;
+  }
+  const std::vector<std::uint32_t> weights = interleave(resamples);
+  parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+    ResampleCounter counter(problem, facts, weights);
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
+      counter.count(j);
+      for (std::size_t r = 0; r < facts.size(); ++r)
+        facts[r].features[static_cast<std::size_t>(j)] = from_counts(facts[r], terms[r], counter.of_resample(r));
+    }
+  });
+  return facts;
+}
+
+Facts find_facts(const Problem& problem, int threads) {
+  Facts facts = begin_facts(problem);
+  const TermTable terms(facts.log.total(), facts.classes.counts);
+  parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+    if (RowFacts::suits(problem)) {
+      RowFacts rows(problem);
+      std::vector<std::uint16_t> codes;
+      for (std::int64_t j = range.begin; j < range.end; ++j) {
+        read_column(*problem.table, j, codes);
+        facts.features[static_cast<std::size_t>(j)] =
+            rows.of(facts, terms, codes, states_of(problem, j), problem.weights);
+      }
+      return;
+    }
+    ClassCounter counter(problem, facts.classes);
+    for (std::int64_t j = range.begin; j < range.end; ++j)
+      facts.features[static_cast<std::size_t>(j)] = from_counts(facts, terms, counter.count(j));
+  });
+  return facts;
+}
+
+FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<const std::uint32_t> codes,
+                      std::int64_t states) {
+  ClassCounter counter(problem, facts.classes);
+  const TermTable terms(facts.log.total(), facts.classes.counts);
+  return from_counts(facts, terms, counter.count(codes, states));
+}
+
+}  // namespace sheaf::information

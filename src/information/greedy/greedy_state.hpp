@@ -1,0 +1,114 @@
+// What the ways to settle a round of forward selection share: what was picked, what a candidate's parts come to, and
+// how ties that rounding could decide are settled.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "information/count/ops.hpp"
+#include "information/greedy/class_entropies.hpp"
+#include "information/greedy/criteria.hpp"
+
+namespace sheaf::information {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The parts of a candidate's score so far, in the order of selection.
+struct Accumulated {
+  double value = 0;
+  std::int32_t parts = 0;
+};
+
+struct Best {
+  double score = -infinity;
+  std::int64_t feature = -1;
+
+  /// The first of equals wins, whatever order they come in.
+  void offer(double other, std::int64_t candidate) {
+    if (other < score || (other == score && (feature >= 0 && candidate > feature))) return;
+    if (std::isnan(other)) return;
+    score = other;
+    feature = candidate;
+  }
+};
+
+/// One selection while it goes on.
+class GreedyState {
+ public:
+  GreedyState(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,
+              const SelectionOptions& options, const Criterion& criterion);
+
+  const Context& context;
+  const Problem& problem;
+  const Facts& facts;
+  Ops& ops;
+  const SelectionOptions& options;
+  const Criterion& criterion;
+  const Weights weights;
+  const TableFacts table;
+  const bool ordered;  ///< every pair is counted in FEAST's order
+  const int threads;   ///< for loops over candidates
+  double term_error = 0;
+  std::vector<FeatureFacts> partners;
+  std::vector<std::int64_t> selected;
+  std::vector<std::uint8_t> taken;
+  SelectionWork work;
+
+  bool is(Accumulation kind) const { return criterion.accumulation == kind; }
+  double start() const { return is(Accumulation::minimum) ? infinity : 0; }
+  std::int32_t partner_count() const { return static_cast<std::int32_t>(partners.size()); }
+  std::size_t features() const { return taken.size(); }
+  std::int64_t candidates() const { return std::ssize(taken) - std::ssize(selected); }
+  double score_of(std::size_t j, double accumulated) const {
+    return criterion.score.of_one(facts.features[j].relevance, accumulated, std::ssize(selected));
+  }
+  double part_of(const PairTerms& terms) const { return criterion.part.of_pair(terms, weights); }
+  /// The largest distance of a score from FEAST's own rounding of it.
+  double score_error() const;
+
+  void include(Accumulated& to, double part) const {
+    ++to.parts;
+    if (is(Accumulation::sum)) to.value += part;
+    if (is(Accumulation::minimum)) to.value = std::min(to.value, part);
+    if (is(Accumulation::latest)) to.value = part;
+  }
+
+  std::vector<PairTerms> ordered_terms(std::span<const Pair> pairs) const;
+  std::vector<JointSums> joint_sums(std::span<const Pair> pairs) const;
+  bool needs_class_sums() const { return criterion.needs != between; }
+  PairTerms quick_terms(const Pair& pair, const JointSums& sums) const {
+    return terms_of(facts, partners[static_cast<std::size_t>(pair.partner)],
+                    facts.features[static_cast<std::size_t>(pair.candidate)], sums);
+  }
+
+  /// Candidates that rounding might put first are counted in FEAST's order. A lone one is the winner as it stands.
+  /// `complete`: at least those that come so close.
+  Best settle_ties(const Best& best, std::span<const Best> complete);
+
+ private:
+  std::vector<Accumulated> settled_;  ///< in FEAST's order, where that was needed
+};
+
+/// A way to find the best candidate of a round.
+class Settling {
+ public:
+  Settling() = default;
+  Settling(const Settling&) = delete;
+  Settling& operator=(const Settling&) = delete;
+  virtual ~Settling() = default;
+  /// There is one partner more.
+  virtual void widen() {}
+  virtual Best settle() = 0;
+};
+
+/// Candidates are counted, those that may reach highest first, until no other can beat the best or tie with it.
+std::unique_ptr<Settling> make_lazy_settling(GreedyState& state);
+/// Every candidate is counted with every partner: for devices that take less time for that than for choosing.
+std::unique_ptr<Settling> make_column_settling(GreedyState& state);
+
+}  // namespace sheaf::information

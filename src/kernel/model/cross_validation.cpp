@@ -1,0 +1,142 @@
+// Cross-validation as svm-train -v does it, all folds and machines one sheaf.
+#include <algorithm>
+#include <set>
+
+#include <sheaf/error.hpp>
+#include <sheaf/svm_model.hpp>
+
+#include "kernel/model/folds.hpp"
+#include "kernel/model/plan.hpp"
+#include "kernel/model/platt.hpp"
+#include "kernel/model/predict.hpp"
+#include "kernel/model/row_subset.hpp"
+
+namespace sheaf {
+namespace {
+
+using kernel::ModelPlan;
+using kernel::Sides;
+using kernel::SvmLabels;
+
+std::vector<float> without(std::span<const std::int32_t> testers, std::int32_t fold) {
+  std::vector<float> weights;
+  weights.reserve(testers.size());
+  for (const auto tester : testers) weights.push_back(tester == fold ? 0.0F : 1.0F);
+  return weights;
+}
+
+std::int64_t count_support(const SvmFits& fits, const ModelPlan& plan) {
+  std::set<std::int32_t> rows;
+  for (const auto task : plan.tasks)
+    if (task >= 0) {
+      const auto& some = fits.tasks[static_cast<std::size_t>(task)].machine.rows;
+      rows.insert(some.begin(), some.end());
+    }
+  return static_cast<std::int64_t>(rows.size());
+}
+
+/// The sigmoids of one fold's machines. Machines that a missing class leaves out have none to tell.
+SvmModel sigmoids_of(const SvmModel& shape, const ModelPlan& plan, const Block<double>& decisions) {
+  SvmModel model;
+  model.class_names = shape.class_names;
+  for (const auto& platt : plan.platt) {
+    const auto sigmoid = kernel::fit_sigmoid(kernel::held_out_decisions(platt, decisions), platt.sides);
+    model.sigmoid_a.push_back(sigmoid.a);
+    model.sigmoid_b.push_back(sigmoid.b);
+  }
+  return model;
+}
+
+std::int32_t most_likely(const std::vector<double>& p) {
+  return static_cast<std::int32_t>(std::max_element(p.begin(), p.end()) - p.begin());
+}
+
+/// What all folds share.
+struct Folds {
+  const SvmLabels& labels;
+  const SvmOptions& options;
+  std::vector<Sides> sides;
+  std::vector<ModelPlan> plans;
+  std::vector<SvmModel> sigmoids;  // with probabilities
+
+  bool probabilities() const { return options.probabilities && is_classification(options.kind); }
+
+  std::int32_t choose(std::size_t fold, std::span<const double> decisions) const {
+    if (options.kind == SvmKind::one_class) return decisions[0] > 0 ? 0 : 1;
+    if (probabilities()) return most_likely(kernel::class_probabilities(sigmoids[fold], decisions, sides));
+    return kernel::choose_class(decisions, sides, labels.class_names.size(), options.rule, plans[fold].present);
+  }
+};
+
+/// Puts the decisions of a fold's rows, and what they choose, in their places.
+void keep_fold(const Folds& folds, std::size_t fold, std::span<const std::int32_t> rows, const Block<double>& block,
+               Predictions& predictions) {
+  const std::size_t machines = folds.sides.size();
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const auto row = static_cast<std::size_t>(rows[k]);
+    const auto decisions = std::span(predictions.decisions).subspan(row * machines, machines);
+    for (std::size_t m = 0; m < machines; ++m)
+      decisions[m] = block(static_cast<std::int64_t>(k), static_cast<std::int32_t>(m));
+    if (!is_regression(folds.options.kind)) predictions.classes[row] = folds.choose(fold, decisions);
+  }
+}
+
+void tell_folds(Folds& folds, const SvmFits& fits, SvmCrossValidation& result) {
+  result.shape.kind = folds.options.kind;
+  result.shape.class_names = folds.labels.class_names;
+  result.shape.cost = folds.options.cost;
+  result.shape.class_weights = folds.plans.front().class_weights;
+  for (const auto& plan : folds.plans) {
+    result.fits.emplace_back();
+    for (std::size_t m = 0; m < plan.tasks.size(); ++m)
+      if (plan.tasks[m] >= 0)
+        result.fits.back().push_back(
+            kernel::training_of(fits.tasks[static_cast<std::size_t>(plan.tasks[m])], plan.rows[m]));
+    result.support.push_back(count_support(fits, plan));
+    if (folds.probabilities()) folds.sigmoids.push_back(sigmoids_of(result.shape, plan, fits.decisions));
+  }
+}
+
+}  // namespace
+
+template <class T>
+SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
+                                      std::int32_t count) {
+  if (count < 2) fail_usage("cross-validation takes 2 folds or more, not {}", count);
+  const auto labels = kernel::make_labels(dataset.target, dataset.source, dataset.rows(), options);
+  Folds folds{labels, options, kernel::sides_of(options.kind, labels.class_names.size(), options.multi_class), {}, {}};
+  kernel::CRandom random(context.seed());
+  const auto dealt = kernel::deal_folds(labels, count, random);
+  const auto testers = dealt.testers();
+  kernel::SheafPlan sheaf(labels, options);
+  for (std::int32_t f = 0; f < dealt.count(); ++f) {
+    folds.plans.push_back(sheaf.add_model(sheaf.add_rows(without(testers, f)), options.cost));
+    if (folds.probabilities()) sheaf.add_platt(folds.plans.back(), options.cost, random, dealt.order);
+  }
+  auto params = kernel::svm_params(options, dataset.features());
+  const bool pairs = folds.sides.size() > 1 && options.multi_class == MultiClass::one_vs_one;
+  params.decisions = !pairs || folds.probabilities();
+  SvmFits fits;
+  const auto made = sheaf.finish();
+  if (!made.tasks.empty()) fits = train_sheaf(context, dataset, made, params);
+
+  SvmCrossValidation result;
+  tell_folds(folds, fits, result);
+  auto& predictions = result.predictions;
+  predictions.rows = dataset.rows();
+  predictions.columns = static_cast<std::int32_t>(folds.sides.size());
+  predictions.decisions.resize(static_cast<std::size_t>(dataset.rows()) * folds.sides.size());
+  if (!is_regression(options.kind)) predictions.classes.resize(static_cast<std::size_t>(dataset.rows()));
+  for (std::size_t f = 0; f < folds.plans.size(); ++f) {
+    const auto rows = std::span(dealt.order).subspan(dealt.begins[f], dealt.begins[f + 1] - dealt.begins[f]);
+    const auto block = kernel::decisions_of(context, dataset, params.kernel, fits, folds.plans[f].tasks, rows, !pairs);
+    keep_fold(folds, f, rows, block, predictions);
+  }
+  if (const auto score = score_of(result.shape, predictions, dataset.target)) result.score = *score;
+  return result;
+}
+
+template SvmCrossValidation cross_validate_svm(const Context&, const Dataset<float>&, const SvmOptions&, std::int32_t);
+template SvmCrossValidation cross_validate_svm(const Context&, const Dataset<double>&, const SvmOptions&, std::int32_t);
+
+}  // namespace sheaf

@@ -1,0 +1,142 @@
+#include "kernel/model/file_text.hpp"
+
+#include <algorithm>
+
+#include <sheaf/io.hpp>
+
+#include "data/read/text_source.hpp"
+
+namespace sheaf {
+namespace kernel {
+namespace {
+
+constexpr double dense_share = 0.5;  // stored entries above which dense takes no more memory
+
+void append_entry(std::int64_t feature, double value, std::string& text) {
+  if (value != 0) fmt::format_to(std::back_inserter(text), "{}:{} ", feature + 1, value);
+}
+
+/// INDEX:VALUE; the index must be above `last`.
+std::pair<std::int32_t, double> read_entry(ModelReader& reader, std::int32_t last) {
+  const auto word = reader.peek();
+  const auto colon = word.find(':');
+  std::int32_t index = 0;
+  double value = 0;
+  const auto whole = [](std::string_view text, auto& number) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+    return result.ec == std::errc() && result.ptr == text.data() + text.size() && !text.empty();
+  };
+  if (colon == std::string_view::npos || !whole(word.substr(0, colon), index) ||
+      !whole(word.substr(colon + 1), value) || !std::isfinite(value))
+    reader.fail_expected("a feature as INDEX:VALUE");
+  if (index < 0 || index <= last)
+    reader.fail_here(fmt::format("the index {} must be larger than the one before it, {}", index, std::max(last, 0)));
+  reader.take(word);
+  return {index, value};
+}
+
+}  // namespace
+
+const std::vector<std::string>& kind_names() {
+  static const std::vector<std::string> names{"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
+  return names;
+}
+
+const std::vector<std::string>& kernel_names() {
+  static const std::vector<std::string> names{"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
+  return names;
+}
+
+void append_features(const SvmModel& model, std::int64_t s, std::string& text) {
+  if (model.kernel.type == KernelType::precomputed) {
+    text += fmt::format("0:{} ", model.serials[static_cast<std::size_t>(s)] + 1);
+    return;
+  }
+  if (const auto* dense = std::get_if<DenseMatrix<double>>(&model.support)) {
+    for (std::int64_t j = 0; j < dense->columns; ++j) append_entry(j, dense->values[s * dense->columns + j], text);
+    return;
+  }
+  const auto& sparse = std::get<SparseMatrix<double>>(model.support);
+  for (std::int64_t k = sparse.offsets[s]; k < sparse.offsets[s + 1]; ++k)
+    append_entry(sparse.indices[k], sparse.values[k], text);
+}
+
+void SupportReader::read_features(ModelReader& reader) {
+  const bool precomputed = model_.kernel.type == KernelType::precomputed;
+  std::int32_t last = precomputed ? -1 : 0;
+  std::int32_t serial = 0;
+  for (reader.skip_blanks(); !reader.at_line_end(); reader.skip_blanks()) {
+    const auto before = reader;
+    const auto [index, value] = read_entry(reader, last);
+    last = index;
+    if (precomputed && index == 0) {
+      if (value < 1 || value != std::floor(value) || value > std::numeric_limits<std::int32_t>::max())
+        before.fail_expected("0:SERIAL, the number of a training row");
+      serial = static_cast<std::int32_t>(value);
+    } else if (!precomputed) {
+      indices_.push_back(index - 1);
+      values_.push_back(value);
+      model_.features = std::max<std::int64_t>(model_.features, index);
+    }
+  }
+  if (precomputed && serial == 0) reader.fail_expected("0:SERIAL, the number of a training row");
+  if (precomputed) model_.serials.push_back(serial - 1);
+  offsets_.push_back(static_cast<std::int64_t>(indices_.size()));
+  reader.next_line();
+}
+
+void SupportReader::finish() {
+  const auto rows = static_cast<std::int64_t>(offsets_.size()) - 1;
+  SparseMatrix<double> sparse{rows, model_.features, Array<std::int64_t>::copy_of(offsets_),
+                              Array<std::int32_t>::copy_of(indices_), Array<double>::copy_of(values_)};
+  if (model_.kernel.type == KernelType::precomputed) return;
+  if (static_cast<double>(values_.size()) >
+      dense_share * static_cast<double>(rows) * static_cast<double>(model_.features))
+    model_.support = to_dense(sparse, 1);
+  else
+    model_.support = std::move(sparse);
+}
+
+}  // namespace kernel
+
+std::string format_svm(const SvmModel& model, SvmFormat format) {
+  return format == SvmFormat::libsvm ? kernel::format_libsvm_model(model) : kernel::format_sheaf_svm(model);
+}
+
+void check_format(const Target& target, const SvmOptions& options, SvmFormat format) {
+  SvmModel empty;
+  empty.kind = options.kind;
+  empty.multi_class = options.multi_class;
+  if (is_classification(options.kind)) empty.class_names = target.class_names;
+  if (!empty.class_names.empty()) static_cast<void>(format_svm(empty, format));
+}
+
+void save_svm(const SvmModel& model, const std::string& path, SvmFormat format) {
+  write_text_file(path, format_svm(model, format));
+}
+
+SvmModel parse_svm(std::string_view text, const std::string& name) {
+  ModelReader reader(name, text);
+  if (text.starts_with(kernel::svm_magic)) return kernel::parse_sheaf_svm(reader);
+  reader.skip_space();
+  if (reader.peek() != "svm_type")
+    reader.fail_here(
+        fmt::format("this is no model of kernel machines: it begins neither with {} nor, as LIBSVM's do, with svm_type",
+                    kernel::svm_magic));
+  return kernel::parse_libsvm_model(reader);
+}
+
+SvmModel load_svm(const std::string& path) {
+  const TextSource source(path, silent_progress());
+  return parse_svm(source.text(), path);
+}
+
+bool holds_svm(const std::string& path) {
+  const TextSource source(path, silent_progress());
+  ModelReader reader(path, source.text());
+  reader.skip_space();
+  return reader.peek() == kernel::svm_magic || reader.peek() == "svm_type";
+}
+
+}  // namespace sheaf

@@ -1,0 +1,48 @@
+// What the two model files of kernel machines share: names, and lines of features.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sheaf/svm_model.hpp>
+
+#include "data/text/model_reader.hpp"
+
+namespace sheaf::kernel {
+
+/// The first word of Sheaf's own format.
+inline constexpr std::string_view svm_magic = "sheaf-svm-model";
+inline constexpr std::size_t density_mark_count = 10;
+
+/// In the order of their enumerations.
+const std::vector<std::string>& kind_names();
+const std::vector<std::string>& kernel_names();
+
+/// "1:0.5 3:2 " for the features of support vector s that are not 0, or "0:7 " for the training row of a precomputed
+/// kernel. Numbers are the shortest that read back the same: where LIBSVM's eight digits suffice, they are its own.
+void append_features(const SvmModel& model, std::int64_t s, std::string& text);
+
+/// Gathers the support vectors of a model from such lines.
+class SupportReader {
+ public:
+  explicit SupportReader(SvmModel& model) : model_(model) {}
+  void read_features(ModelReader& reader);
+  /// The model has its support vectors; its features are at least those used.
+  void finish();
+
+ private:
+  SvmModel& model_;
+  std::vector<std::int64_t> offsets_{0};
+  std::vector<std::int32_t> indices_;
+  std::vector<double> values_;
+};
+
+// The formats, each in its file.
+SvmModel parse_libsvm_model(ModelReader& reader);
+std::string format_libsvm_model(const SvmModel& model);
+SvmModel parse_sheaf_svm(ModelReader& reader);
+std::string format_sheaf_svm(const SvmModel& model);
+
+}  // namespace sheaf::kernel

@@ -1,0 +1,136 @@
+#include <cmath>
+
+#include <sheaf/error.hpp>
+#include <sheaf/svm_model.hpp>
+
+#include "data/parameter_rows.hpp"
+#include "kernel/model/plan.hpp"
+
+namespace sheaf {
+namespace {
+
+using Row = Parameter<SvmOptions>;
+
+double positive_number(std::string_view name, std::string_view text) {
+  const auto value = parse_number<double>(name, text, {0, std::numeric_limits<double>::max()});
+  if (value == 0) fail_usage("{} must be more than 0", name);
+  return value;
+}
+
+Row positive_row(const std::string& name, double SvmOptions::*member, std::string help, const std::string& fallback) {
+  auto set = [name, member](SvmOptions& options, std::string_view text) {
+    options.*member = positive_number(name, text);
+  };
+  return {name, "N", std::move(help), fallback, {}, std::move(set)};
+}
+
+Row nu_row() {
+  auto set = [](SvmOptions& options, std::string_view text) {
+    options.nu = positive_number("nu", text);
+    if (options.nu > 1) fail_usage("nu is out of range: {} given, above 0 and at most 1 expected", text);
+  };
+  return {"nu",  "N", "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
+          "0.5", {},  set};
+}
+
+Row probabilities_row() {
+  const Choices<bool> choices{{"no", false}, {"yes", true}};
+  return choice_row<SvmOptions, bool>("probability", &SvmOptions::probabilities, choices,
+                                      "train for probabilities too: five folds within the training rows (Platt)");
+}
+
+std::string machine_name(const SvmModel& model, std::size_t machine) {
+  if (!model.has_classes()) return "the machine";
+  const auto sides = kernel::sides_of(model.kind, model.class_names.size(), model.multi_class)[machine];
+  const auto& first = model.class_names[static_cast<std::size_t>(sides.positive)];
+  if (sides.negative == SvmTask::rest) return fmt::format("class {} against the rest", first);
+  return fmt::format("class {} against {}", first, model.class_names[static_cast<std::size_t>(sides.negative)]);
+}
+
+constexpr double harmless_ratio = 1e4;  // of the largest feature to 1, beyond which kernels see little else
+
+}  // namespace
+
+std::string_view to_string(SvmKind kind) {
+  constexpr std::string_view names[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view to_string(KernelType type) {
+  constexpr std::string_view names[] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+bool is_classification(SvmKind kind) { return kind == SvmKind::c_svc || kind == SvmKind::nu_svc; }
+bool is_regression(SvmKind kind) { return kind == SvmKind::epsilon_svr || kind == SvmKind::nu_svr; }
+
+std::vector<std::string> warnings_of(const SvmModel& model) {
+  std::vector<std::string> warnings;
+  for (std::size_t m = 0; m < model.fits.size(); ++m)
+    if (!model.fits[m].converged)
+      warnings.push_back(
+          fmt::format("{} did not converge: after {} steps the optimality conditions are violated by {:.3g}; scale the "
+                      "features (sheaf scale), or take a smaller C or a larger tolerance",
+                      machine_name(model, m), model.fits[m].iterations, model.fits[m].violation));
+  return warnings;
+}
+
+template <class T>
+std::vector<std::string> warnings_before(const Dataset<T>& dataset, const SvmOptions& options) {
+  if (options.kernel == KernelType::precomputed) return {};
+  double largest = 0;
+  std::visit(
+      [&](const auto& x) {
+        for (const T value : x.values) largest = std::max(largest, std::abs(static_cast<double>(value)));
+      },
+      dataset.x);
+  if (largest < harmless_ratio) return {};
+  return {
+      fmt::format("{}: values are as large as {:.3g}; features of such size drown the others and make training slow: "
+                  "scale them first (sheaf scale, or sheaf svm-scale)",
+                  dataset.source, largest)};
+}
+
+template std::vector<std::string> warnings_before(const Dataset<float>&, const SvmOptions&);
+template std::vector<std::string> warnings_before(const Dataset<double>&, const SvmOptions&);
+
+template <>
+const std::vector<Parameter<SvmOptions>>& parameters() {
+  using O = SvmOptions;
+  constexpr double most = std::numeric_limits<double>::max();
+  static const std::vector<Row> rows{
+      choice_row<O, SvmKind>("type", &O::kind,
+                             {{"c-svc", SvmKind::c_svc},
+                              {"nu-svc", SvmKind::nu_svc},
+                              {"one-class", SvmKind::one_class},
+                              {"epsilon-svr", SvmKind::epsilon_svr},
+                              {"nu-svr", SvmKind::nu_svr}},
+                             "which machine: for classes, for one class, or for amounts"),
+      choice_row<O, KernelType>("kernel", &O::kernel,
+                                {{"linear", KernelType::linear},
+                                 {"polynomial", KernelType::polynomial},
+                                 {"rbf", KernelType::rbf},
+                                 {"sigmoid", KernelType::sigmoid},
+                                 {"precomputed", KernelType::precomputed}},
+                                "x'y; (gamma x'y + coef0)^degree; exp(-gamma |x-y|^2); tanh(gamma x'y + coef0); or the "
+                                "features are the kernel values with all training rows"),
+      number_row("degree", &O::degree, {0, 1000}, "of the polynomial kernel"),
+      number_row("gamma", &O::gamma, {0, most}, "of the kernel", "1 / features"),
+      number_row("coef0", &O::coef0, {}, "of the polynomial and sigmoid kernels"),
+      positive_row("cost", &O::cost, "C: how much errors weigh against smoothness", "1"),
+      nu_row(),
+      number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing"),
+      positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less", "0.001"),
+      choice_row<O, MultiClass>("multi-class", &O::multi_class,
+                                {{"one-vs-one", MultiClass::one_vs_one}, {"one-vs-rest", MultiClass::one_vs_rest}},
+                                "three classes or more: a machine for each pair, or for each class"),
+      choice_row<O, ClassRule>(
+          "decide", &O::rule,
+          {{"automatic", ClassRule::automatic}, {"votes", ClassRule::votes}, {"winner", ClassRule::winner}},
+          "by the votes of all machines or by the largest decision value; automatic: votes of pairs, else the winner"),
+      probabilities_row(),
+  };
+  return rows;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,102 @@
+// What a table and its options make of sheaves: which classes there are, which machines tell them apart, and which rows
+// each is trained on. Shared by training, cross-validation and the search.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sheaf/svm_model.hpp>
+
+#include "kernel/model/c_random.hpp"
+
+namespace sheaf::kernel {
+
+struct SvmLabels {
+  std::vector<std::string> class_names;  // in LIBSVM's order; classification only
+  std::vector<std::int32_t> classes;     // of each row, in that order
+  std::vector<double> values;            // regression: the target of each row
+  std::int64_t rows = 0;
+};
+
+/// Labels that do not suit the kind, class weights of classes that are not there, and a nu that no machine can have,
+/// are Errors.
+SvmLabels make_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options);
+
+struct Sides {
+  std::int32_t positive = 0;
+  std::int32_t negative = SvmTask::rest;
+};
+/// The two sides of each machine. Kinds without classes have one machine.
+std::vector<Sides> sides_of(SvmKind kind, std::size_t classes, MultiClass multi_class);
+
+SvmParams svm_params(const SvmOptions& options, std::int64_t features);
+
+constexpr std::int32_t platt_folds = 5;
+
+/// The cross-validation within the training rows of one machine, for its probabilities.
+struct PlattPlan {
+  std::vector<std::int32_t> rows;  // fold after fold
+  std::vector<std::int8_t> sides;  // of each of them: +1, -1
+  std::array<std::size_t, platt_folds + 1> begins{};
+  std::array<std::int32_t, platt_folds> tasks{};  // -1: none, where a side is missing
+  std::array<double, platt_folds> constants{};    // decision values without a task
+};
+
+/// One model within a sheaf.
+struct ModelPlan {
+  std::int32_t column = 0;
+  std::vector<std::int32_t> tasks;    // of each machine; -1: one of its sides has no row
+  std::vector<std::uint8_t> present;  // by class: whether there are rows of it
+  std::vector<PlattPlan> platt;       // by machine
+  std::vector<std::int64_t> rows;     // by machine: how many take part
+  std::vector<double> class_weights;
+};
+
+class SheafPlan {
+ public:
+  /// Both must outlive it.
+  SheafPlan(const SvmLabels& labels, const SvmOptions& options);
+
+  /// A column of row weights.
+  std::int32_t add_rows(std::vector<float> weights);
+  ModelPlan add_model(std::int32_t column, double cost);
+  /// Adds the machines that probabilities need. A regression's is that of its errors. The rows are dealt to folds from
+  /// the order given; none: ascending.
+  void add_platt(ModelPlan& model, double cost, CRandom& random, std::span<const std::int32_t> order = {});
+
+  /// All that was added, after which nothing may be.
+  SvmSheaf finish();
+
+ private:
+  std::vector<double> weigh_classes(std::span<const double> counts) const;
+  SvmTask make_task(const ModelPlan& model, Sides sides, double cost) const;
+  double feasible_nu(std::int32_t column, Sides sides) const;
+  void count_classes(std::int32_t column);
+  std::vector<std::int32_t> rows_of(std::int32_t column, Sides sides, std::span<const std::int32_t> order) const;
+  PlattPlan deal(const ModelPlan& model, Sides sides, CRandom& random, std::span<const std::int32_t> order) const;
+  void add_platt_fold(const ModelPlan& model, Sides sides, double cost, std::size_t fold, PlattPlan& plan);
+
+  const SvmLabels& labels_;
+  const SvmOptions& options_;
+  std::vector<Sides> sides_;
+  std::vector<std::vector<float>> columns_;
+  std::vector<std::vector<double>> counts_;  // rows with a weight, by column and class
+  SvmSheaf sheaf_;
+};
+
+/// The decision values of one machine's training rows by machines that did not see them.
+std::vector<double> held_out_decisions(const PlattPlan& plan, const Block<double>& decisions);
+
+/// Which class decision values, one a machine, choose among those present (empty: all).
+std::int32_t choose_class(std::span<const double> decisions, std::span<const Sides> sides, std::size_t classes,
+                          ClassRule rule, std::span<const std::uint8_t> present);
+/// One value a class, whose largest is the choice but for ties: votes and, in fractions below one, decision values.
+std::vector<double> class_values(std::span<const double> decisions, std::span<const Sides> sides, std::size_t classes,
+                                 std::span<const std::uint8_t> present);
+
+SvmTraining training_of(const SvmFit& fit, std::int64_t rows);
+
+}  // namespace sheaf::kernel

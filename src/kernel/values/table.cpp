@@ -1,0 +1,166 @@
+#include "kernel/values/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <type_traits>
+
+#include "core/parallel.hpp"
+
+namespace sheaf::kernel {
+namespace {
+
+/// Calls entry(column, value) for the stored entries of a row.
+template <class T, class Entry>
+void for_entries(const Matrix<T>& x, std::int64_t row, Entry&& entry) {
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x)) {
+    const T* values = dense->values.data() + row * dense->columns;
+    for (std::int64_t j = 0; j < dense->columns; ++j) entry(j, values[j]);
+    return;
+  }
+  const auto& sparse = std::get<SparseMatrix<T>>(x);
+  for (std::int64_t k = sparse.offsets[row]; k < sparse.offsets[row + 1]; ++k)
+    entry(std::int64_t{sparse.indices[k]}, sparse.values[k]);
+}
+
+template <class A, class T>
+Array<A> norms_of(const Matrix<T>& x, std::span<const std::int32_t> order, int threads) {
+  Array<A> norms(static_cast<std::int64_t>(order.size()));
+  parallel_ranges(threads, norms.size(), 256, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      double sum = 0;
+      for_entries(x, order[static_cast<std::size_t>(i)],
+                  [&](std::int64_t, T value) { sum += static_cast<double>(value) * static_cast<double>(value); });
+      norms[i] = static_cast<A>(sum);
+    }
+  });
+  return norms;
+}
+
+template <class A, class T>
+DenseMatrix<A> dense_rows(const Matrix<T>& x, std::span<const std::int32_t> order, int threads) {
+  const std::int64_t columns = sheaf::columns(x);
+  const auto rows = static_cast<std::int64_t>(order.size());
+  DenseMatrix<A> result{rows, columns, Array<A>::zeros(rows * columns)};
+  parallel_ranges(threads, rows, 64, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      for_entries(x, order[static_cast<std::size_t>(i)],
+                  [&](std::int64_t j, T value) { result.values[i * columns + j] = static_cast<A>(value); });
+  });
+  return result;
+}
+
+template <class A, class T>
+SparseMatrix<A> sparse_rows(const Matrix<T>& x, std::span<const std::int32_t> order, int threads) {
+  const auto rows = static_cast<std::int64_t>(order.size());
+  SparseMatrix<A> result{rows, sheaf::columns(x), Array<std::int64_t>(rows + 1), {}, {}};
+  result.offsets[0] = 0;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::int64_t count = 0;
+    for_entries(x, order[static_cast<std::size_t>(i)], [&](std::int64_t, T value) { count += value != 0 ? 1 : 0; });
+    result.offsets[i + 1] = result.offsets[i] + count;
+  }
+  result.indices = Array<std::int32_t>(result.offsets[rows]);
+  result.values = Array<A>(result.offsets[rows]);
+  parallel_ranges(threads, rows, 64, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      std::int64_t at = result.offsets[i];
+      for_entries(x, order[static_cast<std::size_t>(i)], [&](std::int64_t j, T value) {
+        if (value == 0) return;
+        result.indices[at] = static_cast<std::int32_t>(j);
+        result.values[at++] = static_cast<A>(value);
+      });
+    }
+  });
+  return result;
+}
+
+}  // namespace
+
+template <class A, class T>
+Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, double dense_from, int threads) {
+  const double cells = static_cast<double>(rows(x)) * static_cast<double>(columns(x));
+  Table<A> table;
+  table.norms = norms_of<A>(x, order, threads);
+  if (static_cast<double>(stored(x)) >= dense_from * cells)
+    table.x = dense_rows<A>(x, order, threads);
+  else
+    table.x = sparse_rows<A>(x, order, threads);
+  return table;
+}
+
+namespace {
+
+struct Size {
+  double largest = 0;  ///< squared norm of a row
+  bool whole = true;   ///< all entries are integers
+};
+
+template <class T>
+Size size_of(const Matrix<T>& x, int threads) {
+  Size size;
+  std::mutex mutex;
+  parallel_ranges(threads, rows(x), 1024, [&](Range range) {
+    Size here;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      double norm = 0;
+      for_entries(x, i, [&](std::int64_t, T value) {
+        norm += static_cast<double>(value) * static_cast<double>(value);
+        here.whole = here.whole && value == std::trunc(value);
+      });
+      here.largest = std::max(here.largest, norm);
+    }
+    const std::lock_guard lock(mutex);
+    size.largest = std::max(size.largest, here.largest);
+    size.whole = size.whole && here.whole;
+  });
+  return size;
+}
+
+}  // namespace
+
+template <class T>
+bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads) {
+  if (kernel.type == KernelType::precomputed) return true;
+  if (kernel.type != KernelType::rbf) return false;
+  const Size size = size_of(x, threads);
+  constexpr double harmless = 16;  // gamma |x|^2 of which float loses about 1e-6
+  return kernel.gamma * size.largest <= harmless || (size.whole && size.largest < (1 << 22));
+}
+
+template <class T>
+bool float_distances_suffice(const Matrix<T>& x, const KernelParams& kernel, int threads) {
+  if (kernel.type != KernelType::rbf) return false;
+  // Rounding x to float moves t = gamma |x - y|^2 by 1.2e-7 sqrt(t gamma) |x|: about 1e-6, as above.
+  constexpr double harmless = 256;
+  return std::is_same_v<T, float> || kernel.gamma * size_of(x, threads).largest <= harmless;
+}
+
+template <class T>
+Table<float> precomputed_table(const Matrix<T>& x, std::span<const std::int32_t> order, int threads) {
+  const auto from = dense_rows<float>(x, order, threads);
+  const auto n = static_cast<std::int64_t>(order.size());
+  DenseMatrix<float> to{n, n, Array<float>(n * n)};
+  parallel_ranges(threads, n, 16, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        to.values[i * n + j] = from.values[i * from.columns + order[static_cast<std::size_t>(j)]];
+  });
+  return {std::move(to), {}, false};
+}
+
+#define SHEAF_TABLE(A, T) \
+  template Table<A> take_rows<A, T>(const Matrix<T>&, std::span<const std::int32_t>, double, int);
+SHEAF_TABLE(float, float)
+SHEAF_TABLE(float, double)
+SHEAF_TABLE(double, float)
+SHEAF_TABLE(double, double)
+#undef SHEAF_TABLE
+template bool float_suffices(const Matrix<float>&, const KernelParams&, int);
+template bool float_suffices(const Matrix<double>&, const KernelParams&, int);
+template bool float_distances_suffice(const Matrix<float>&, const KernelParams&, int);
+template bool float_distances_suffice(const Matrix<double>&, const KernelParams&, int);
+template Table<float> precomputed_table(const Matrix<float>&, std::span<const std::int32_t>, int);
+template Table<float> precomputed_table(const Matrix<double>&, std::span<const std::int32_t>, int);
+
+}  // namespace sheaf::kernel

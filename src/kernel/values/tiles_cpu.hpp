@@ -1,0 +1,203 @@
+// Kernel values on CPU cores. Some rows ("lanes") are laid side by side, feature by feature, and held in registers
+// while other rows pass by; results do not depend on the number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "core/simd.hpp"
+#include "kernel/values/kernels.hpp"
+#include "kernel/values/table.hpp"
+
+namespace sheaf::kernel::cpu {
+
+/// Rows side by side: 64 bytes.
+template <class A>
+inline constexpr int lanes = 64 / static_cast<int>(sizeof(A));
+/// Rows that pass by in one tile, which stays in the first-level cache.
+inline constexpr std::int64_t tile_rows = 64;
+
+/// Up to lanes<A> rows of a table, feature-major; missing ones are zeros. Features from `features` on, which the rows
+/// that pass by do not have, count in the norms alone.
+template <class A>
+class LaneRows {
+ public:
+  LaneRows(const Table<A>& from, std::span<const std::int32_t> positions, std::int64_t features)
+      : values_(static_cast<std::size_t>(features * lanes<A>), A(0)), features_(features) {
+    for (std::size_t r = 0; r < positions.size(); ++r) put(from, positions[r], r);
+  }
+  const A* values() const { return values_.data(); }
+  const A* norms() const { return norms_; }
+
+ private:
+  void put(const Table<A>& from, std::int64_t position, std::size_t lane) {
+    norms_[lane] = from.norms[position];
+    if (const auto* dense = std::get_if<DenseMatrix<A>>(&from.x)) {
+      for (std::int64_t j = 0; j < std::min(dense->columns, features_); ++j)
+        values_[static_cast<std::size_t>(j * lanes<A>) + lane] = dense->values[position * dense->columns + j];
+      return;
+    }
+    const auto& sparse = std::get<SparseMatrix<A>>(from.x);
+    for (std::int64_t k = sparse.offsets[position]; k < sparse.offsets[position + 1]; ++k)
+      if (sparse.indices[k] < features_)
+        values_[static_cast<std::size_t>(sparse.indices[k]) * static_cast<std::size_t>(lanes<A>) + lane] =
+            sparse.values[k];
+  }
+
+  std::vector<A> values_;
+  std::int64_t features_;
+  A norms_[lanes<A>] = {};
+};
+
+template <class A>
+void dense_dots(const DenseMatrix<A>& x, std::int64_t first, std::int64_t count, const A* w, A* tile) {
+  using Lane = Lanes<A, lanes<A>>;
+  constexpr int together = 4;
+  const std::int64_t p = x.columns;
+  std::int64_t i = 0;
+  for (; i + together <= count; i += together) {
+    const A* row = x.values.data() + (first + i) * p;
+    Lane sums[together] = {Lane::zero(), Lane::zero(), Lane::zero(), Lane::zero()};
+    for (std::int64_t j = 0; j < p; ++j) {
+      const Lane factors = Lane::load(w + j * lanes<A>);
+      for (int k = 0; k < together; ++k) sums[k].add_scaled(row[k * p + j], factors);
+    }
+    for (int k = 0; k < together; ++k) sums[k].store(tile + (i + k) * lanes<A>);
+  }
+  for (; i < count; ++i) {
+    const A* row = x.values.data() + (first + i) * p;
+    Lane sum = Lane::zero();
+    for (std::int64_t j = 0; j < p; ++j) sum.add_scaled(row[j], w + j * lanes<A>);
+    sum.store(tile + i * lanes<A>);
+  }
+}
+
+template <class A, int Width>
+void add_square(Lanes<A, Width>& sum, const Lanes<A, Width>& from, A value) {
+  for (int u = 0; u < Lanes<A, Width>::units; ++u) {
+    const auto apart = from.unit[u] - value;
+    sum.unit[u] += apart * apart;
+  }
+}
+
+/// tile[i][lane] = |row first + i - lane|^2.
+template <class A>
+void dense_distances(const DenseMatrix<A>& x, std::int64_t first, std::int64_t count, const A* w, A* tile) {
+  using Lane = Lanes<A, lanes<A>>;
+  constexpr int together = 2;
+  const std::int64_t p = x.columns;
+  for (std::int64_t i = 0; i < count; i += together) {
+    const A* row = x.values.data() + (first + i) * p;
+    const A* other = i + 1 < count ? row + p : row;
+    Lane sums[together] = {Lane::zero(), Lane::zero()};
+    for (std::int64_t j = 0; j < p; ++j) {
+      const Lane factors = Lane::load(w + j * lanes<A>);
+      add_square(sums[0], factors, row[j]);
+      add_square(sums[1], factors, other[j]);
+    }
+    sums[0].store(tile + i * lanes<A>);
+    if (i + 1 < count) sums[1].store(tile + (i + 1) * lanes<A>);
+  }
+}
+
+template <class A>
+void sparse_dots(const SparseMatrix<A>& x, std::int64_t first, std::int64_t count, const A* w, A* tile) {
+  using Lane = Lanes<A, lanes<A>>;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Lane even = Lane::zero();
+    Lane odd = Lane::zero();
+    std::int64_t k = x.offsets[first + i];
+    const std::int64_t end = x.offsets[first + i + 1];
+    for (; k + 2 <= end; k += 2) {
+      even.add_scaled(x.values[k], w + static_cast<std::int64_t>(x.indices[k]) * lanes<A>);
+      odd.add_scaled(x.values[k + 1], w + static_cast<std::int64_t>(x.indices[k + 1]) * lanes<A>);
+    }
+    if (k < end) even.add_scaled(x.values[k], w + static_cast<std::int64_t>(x.indices[k]) * lanes<A>);
+    even.add_scaled(A(1), odd);
+    even.store(tile + i * lanes<A>);
+  }
+}
+
+/// tile[i][lane] = the inner product of row first + i and a lane, for `count` <= tile_rows rows.
+template <class A>
+void dots(const Table<A>& table, std::int64_t first, std::int64_t count, const A* w, A* tile) {
+  if (const auto* dense = std::get_if<DenseMatrix<A>>(&table.x)) return dense_dots(*dense, first, count, w, tile);
+  sparse_dots(std::get<SparseMatrix<A>>(table.x), first, count, w, tile);
+}
+
+/// Turns inner products into kernel values.
+template <class A, class Kernel>
+void apply(const Kernel& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
+           const A* tile, float* values) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const A norm = table.norms[first + i];
+    for (int r = 0; r < lanes<A>; ++r) values[i * lanes<A> + r] = kernel(tile[i * lanes<A> + r], norm, lane_norms[r]);
+  }
+}
+
+/// No wider than the lanes of a tile of doubles.
+inline constexpr int vector_bytes = native_vector_bytes < 32 ? native_vector_bytes : 32;
+// NOLINTBEGIN(modernize-use-using): the attribute of an alias is not honoured by every compiler
+typedef float Floats __attribute__((vector_size(vector_bytes)));
+typedef std::int32_t Ints __attribute__((vector_size(vector_bytes)));
+// NOLINTEND(modernize-use-using)
+
+/// e^x for x <= 0, to about 1e-7 of its value (Cephes' polynomial); 0 below e^-87.
+inline Floats exp_of_negative(Floats x) {
+  constexpr float least = -87.0F;
+  const Ints vanishes = x < least;
+  const Floats clipped = vanishes ? Floats{} + least : x;
+  const Ints power = __builtin_convertvector(clipped * 1.44269504F - 0.5F, Ints);  // rounds, as x <= 0
+  const Floats whole = __builtin_convertvector(power, Floats);
+  const Floats rest = (clipped - whole * 0.693359375F) + whole * 2.12194440e-4F;
+  Floats sum = rest * 1.9875691500e-4F + 1.3981999507e-3F;
+  sum = sum * rest + 8.3334519073e-3F;
+  sum = sum * rest + 4.1665795894e-2F;
+  sum = sum * rest + 1.6666665459e-1F;
+  sum = sum * rest + 5.0000001201e-1F;
+  sum = sum * rest * rest + rest + 1.0F;
+  const auto scaled = reinterpret_cast<Floats>(reinterpret_cast<Ints>(sum) + (power << 23));
+  return vanishes ? Floats{} : scaled;
+}
+
+/// e to the given powers, which are at most 0: left to vectors, which compilers do not make of it.
+inline void exponentiate(float* values, std::int64_t count) {
+  constexpr std::int64_t step = vector_bytes / static_cast<std::int64_t>(sizeof(float));
+  for (std::int64_t e = 0; e < count; e += step) {
+    Floats x;
+    std::memcpy(&x, values + e, sizeof x);
+    x = exp_of_negative(x);
+    std::memcpy(values + e, &x, sizeof x);
+  }
+}
+
+template <class A>
+void apply(const Rbf<A>& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
+           const A* tile, float* values) {
+  static_assert(lanes<A> * sizeof(float) % vector_bytes == 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const A norm = table.norms[first + i];
+    for (int r = 0; r < lanes<A>; ++r)
+      values[i * lanes<A> + r] = kernel.argument(tile[i * lanes<A> + r], norm, lane_norms[r]);
+  }
+  exponentiate(values, count * lanes<A>);
+}
+
+/// Kernel values of rows first .. first + count - 1 and the lanes: values[i][lane].
+template <class A>
+void kernel_tile(const KernelParams& params, const Table<A>& table, std::int64_t first, std::int64_t count,
+                 const LaneRows<A>& rows, float* values) {
+  alignas(64) A tile[tile_rows * lanes<A>];
+  if (table.distances) {
+    dense_distances(std::get<DenseMatrix<A>>(table.x), first, count, rows.values(), tile);
+    for (std::int64_t e = 0; e < count * lanes<A>; ++e)
+      values[e] = static_cast<float>(-params.gamma) * static_cast<float>(tile[e]);
+    return exponentiate(values, count * lanes<A>);
+  }
+  dots(table, first, count, rows.values(), tile);
+  with_kernel<A>(params, [&](auto kernel) { apply(kernel, table, first, count, rows.norms(), tile, values); });
+}
+
+}  // namespace sheaf::kernel::cpu

@@ -1,0 +1,198 @@
+// Decision values on one NVIDIA GPU: queries in blocks against parts of the support vectors, kernel values in double,
+// then one product with the coefficients; dense rows of few features for few machines in one go. Tables that do not fit
+// come in parts from CPU memory.
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "cuda/check.cuh"
+#include "kernel/values/rows_cuda.cuh"
+#include "kernel/values/table.hpp"
+#include "kernel/verbs/decide_cuda.cuh"
+#include "kernel/verbs/ops.hpp"
+
+namespace sheaf::kernel {
+namespace {
+
+constexpr std::int64_t coefficient_bytes = std::int64_t{256} << 20;
+constexpr std::int64_t value_bytes = std::int64_t{512} << 20;
+
+/// Dense coefficients of some support vectors, machine-minor.
+std::vector<double> dense_coefficients(const Coefficients& coefficients, Range vectors, std::int32_t machines) {
+  std::vector<double> dense(static_cast<std::size_t>((vectors.end - vectors.begin) * machines), 0.0);
+  for (std::int64_t s = vectors.begin; s < vectors.end; ++s)
+    for (std::int64_t e = coefficients.offsets[static_cast<std::size_t>(s)];
+         e < coefficients.offsets[static_cast<std::size_t>(s) + 1]; ++e)
+      dense[static_cast<std::size_t>((s - vectors.begin) * machines +
+                                     coefficients.machines[static_cast<std::size_t>(e)])] +=
+          coefficients.values[static_cast<std::size_t>(e)];
+  return dense;
+}
+
+/// Some rows of a dataset: from the copy on the GPU where that fits `room`, else from CPU memory.
+template <class A, class T>
+gpu::DeviceTable<A> bring(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> rows,
+                          std::int64_t room, cudaStream_t stream) {
+  const Device device = context.device();
+  if (matrix_bytes(dataset.x) <= room)
+    return gpu::take_rows<A>(dataset.x, dataset.by_rows(device), rows, room, device, stream);
+  const auto here = take_rows<A>(dataset.x, rows, dense_share, context.threads());
+  return gpu::bring_rows(here, {0, static_cast<std::int64_t>(rows.size())}, device);
+}
+
+/// How many rows at a time: all that fit, or as many as take `room` bytes.
+template <class T>
+std::int64_t rows_at_once(const Dataset<T>& dataset, std::int64_t wanted, std::int64_t room) {
+  const std::int64_t bytes = matrix_bytes(dataset.x);
+  if (bytes <= room || wanted == 0) return wanted;
+  return std::clamp<std::int64_t>(room / std::max<std::int64_t>(1, bytes / dataset.rows()) / 2, 1, wanted);
+}
+
+template <class A, class T>
+class Decider {
+ public:
+  Decider(const Context& context, const KernelParams& kernel, const Dataset<T>& queries, BlockView<double> decisions)
+      : context_(context),
+        kernel_(kernel),
+        room_(context.memory() / 8),
+        queries_(queries),
+        decisions_(decisions),
+        blas_(stream_),
+        rows_(kernel, context.device(), stream_, blas_),
+        everyone_(static_cast<std::size_t>(queries.rows())) {
+    std::iota(everyone_.begin(), everyone_.end(), 0);
+  }
+
+  void decide(const Dataset<T>& support, std::span<const std::int32_t> support_rows, const Coefficients& coefficients) {
+    const auto vectors = static_cast<std::int64_t>(support_rows.size());
+    const std::int64_t dense = std::max<std::int64_t>(1024, coefficient_bytes / (8 * std::int64_t{decisions_.tasks}));
+    const std::int64_t most = std::min({vectors, dense, rows_at_once(support, vectors, room_)});
+    for (std::int64_t begin = 0; begin < vectors; begin += most) {
+      const Range part{begin, std::min(vectors, begin + most)};
+      const auto table =
+          bring<A>(context_, support,
+                   support_rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(part.end - begin)),
+                   room_, stream_);
+      const auto factors =
+          Array<double>::copy_of(dense_coefficients(coefficients, part, decisions_.tasks), context_.device());
+      against(table, factors);
+    }
+  }
+
+ private:
+  /// All queries against one part of the support vectors.
+  void against(const gpu::DeviceTable<A>& table, const Array<double>& factors) {
+    const std::int64_t queries = queries_.rows();
+    const std::int64_t chunk = rows_at_once(queries_, queries, room_);
+    for (std::int64_t begin = 0; begin < queries; begin += chunk) {
+      const std::int64_t here = std::min(chunk, queries - begin);
+      const auto asked = bring<A>(context_, queries_,
+                                  std::span<const std::int32_t>(everyone_).subspan(static_cast<std::size_t>(begin),
+                                                                                   static_cast<std::size_t>(here)),
+                                  room_, stream_);
+      if (!at_once(table, asked, factors, begin)) in_blocks(table, asked, factors, begin);
+    }
+  }
+
+  /// Dense rows of few features under few machines: kernel values are used where they are computed. False: not so.
+  bool at_once(const gpu::DeviceTable<A>& table, const gpu::DeviceTable<A>& asked, const Array<double>& factors,
+               std::int64_t begin) {
+    if constexpr (std::is_same_v<A, float>) {
+      if (!table.is_dense || !asked.is_dense || table.columns != asked.columns || table.columns > gpu::narrow<A> ||
+          decisions_.tasks > gpu::summed_machines)
+        return false;
+      Array<double> sums(asked.rows * decisions_.tasks, context_.device());
+      const auto blocks = static_cast<unsigned>((asked.rows + gpu::narrow_rows - 1) / gpu::narrow_rows);
+      with_kernel<float>(kernel_, [&](auto kernel) {
+        gpu::sum_narrow_decisions<<<blocks, gpu::summed_threads, 0, stream_>>>(
+            kernel, asked.dense.data(), asked.norms.data(), asked.rows, asked.columns, table.dense.data(),
+            table.norms.data(), table.rows, factors.data(), decisions_.tasks, sums.data());
+        cuda::check_launch("sum_narrow_decisions");
+      });
+      add(sums, begin, asked.rows);
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+  void in_blocks(const gpu::DeviceTable<A>& table, const gpu::DeviceTable<A>& asked, const Array<double>& factors,
+                 std::int64_t begin) {
+    const std::int64_t block = std::clamp<std::int64_t>(value_bytes / (8 * table.rows), 1, asked.rows);
+    Array<double> values(block * table.rows, context_.device());
+    Array<double> sums(block * decisions_.tasks, context_.device());
+    std::vector<double*> pointers;
+    for (std::int64_t r = 0; r < block; ++r) pointers.push_back(values.data() + r * table.rows);
+    const auto row_pointers = Array<double*>::copy_of(pointers, context_.device());
+    const auto numbers = Array<std::int32_t>::copy_of(
+        std::span<const std::int32_t>(everyone_).first(static_cast<std::size_t>(asked.rows)), context_.device());
+    for (std::int64_t first = 0; first < asked.rows; first += block) {
+      const std::int64_t count = std::min(block, asked.rows - first);
+      rows_.compute(table, {0, table.rows}, asked, numbers.data() + first, count, row_pointers.data(), 0);
+      multiply(factors, table.rows, values, count, sums);
+      add(sums, begin + first, count);
+    }
+  }
+
+  /// sums (count x machines) = values (count x vectors) * factors (vectors x machines), all row-major.
+  void multiply(const Array<double>& factors, std::int64_t vectors, const Array<double>& values, std::int64_t count,
+                Array<double>& sums) {
+    const double one = 1;
+    const double zero = 0;
+    const int machines = decisions_.tasks;
+    cuda::check(
+        cublasDgemm(blas_, CUBLAS_OP_N, CUBLAS_OP_N, machines, static_cast<int>(count), static_cast<int>(vectors), &one,
+                    factors.data(), machines, values.data(), static_cast<int>(vectors), &zero, sums.data(), machines),
+        "cublasDgemm");
+  }
+
+  void add(const Array<double>& sums, std::int64_t first, std::int64_t count) {
+    const std::int64_t machines = decisions_.tasks;
+    host_.resize(static_cast<std::size_t>(count * machines));
+    cuda::check(
+        cudaMemcpyAsync(host_.data(), sums.data(), host_.size() * sizeof(double), cudaMemcpyDeviceToHost, stream_),
+        "fetching decisions");
+    stream_.synchronize();
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t m = 0; m < machines; ++m)
+        decisions_.data[(first + i) * decisions_.stride + m] += host_[static_cast<std::size_t>(i * machines + m)];
+  }
+
+  const Context& context_;
+  KernelParams kernel_;
+  std::int64_t room_;
+  const Dataset<T>& queries_;
+  BlockView<double> decisions_;
+  cuda::Stream stream_;
+  cuda::Blas blas_;
+  gpu::KernelRows<A> rows_;
+  std::vector<std::int32_t> everyone_;
+  std::vector<double> host_;
+};
+
+}  // namespace
+
+template <class T>
+void add_decisions_cuda(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
+                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
+                        const Dataset<T>& queries, BlockView<double> decisions) {
+  // Precomputed values need no kernel: there is nothing for a GPU to do.
+  if (kernel.type == KernelType::precomputed)
+    return add_decisions_cpu(context, kernel, support, support_rows, coefficients, queries, decisions);
+  const cuda::Current current(context.device().index);
+  const int threads = context.threads();
+  if (float_suffices(support.x, kernel, threads) && float_suffices(queries.x, kernel, threads))
+    Decider<float, T>(context, kernel, queries, decisions).decide(support, support_rows, coefficients);
+  else
+    Decider<double, T>(context, kernel, queries, decisions).decide(support, support_rows, coefficients);
+}
+
+template void add_decisions_cuda(const Context&, const KernelParams&, const Dataset<float>&,
+                                 std::span<const std::int32_t>, const Coefficients&, const Dataset<float>&,
+                                 BlockView<double>);
+template void add_decisions_cuda(const Context&, const KernelParams&, const Dataset<double>&,
+                                 std::span<const std::int32_t>, const Coefficients&, const Dataset<double>&,
+                                 BlockView<double>);
+
+}  // namespace sheaf::kernel

@@ -1,0 +1,112 @@
+// Small tasks of pairs of classes, solved whole by one core. Of the kernel values of a pair only those within a class
+// are of use to other pairs, so that with few features they are cheaper to compute than to share: half of the matrix,
+// into a tile that stays in the core's caches, once for some of the tasks of the pair (its costs and folds).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "kernel/values/tiles_cpu.hpp"
+#include "kernel/verbs/choose_cpu.hpp"
+#include "kernel/verbs/working_set_cpu.hpp"
+
+namespace sheaf::kernel::cpu {
+
+/// Rows of a pair whose tile lies in the third-level cache.
+inline constexpr std::int64_t most_whole = 2048;
+/// Stored entries a row up to which computing a value costs no more than a few steps that read it.
+inline constexpr std::int64_t most_whole_entries = 64;
+/// Tasks of one pair that share a tile; more would leave cores without work.
+inline constexpr std::size_t whole_tasks = 8;
+
+/// Tasks over the same rows.
+using WholeUnit = std::vector<TaskState*>;
+
+template <class A>
+bool solved_whole(const TaskProblem& problem, const Table<A>& table) {
+  return problem.parts[1] >= 0 && !problem.grouped && problem.variables() <= most_whole && table.norms.size() > 0 &&
+         stored(table.x) <= most_whole_entries * rows(table.x);
+}
+
+/// Those of the tasks that are solved whole, by their rows. They do not depend on the number of cores.
+template <class A>
+std::vector<WholeUnit> whole_units(std::span<TaskState> states, std::span<const std::int32_t> tasks,
+                                   const Table<A>& table) {
+  std::vector<std::int32_t> order;
+  for (const std::int32_t task : tasks)
+    if (solved_whole(states[static_cast<std::size_t>(task)].problem, table)) order.push_back(task);
+  const auto pair_of = [&](std::int32_t task) {
+    const auto& parts = states[static_cast<std::size_t>(task)].problem.parts;
+    return std::pair(parts[0], parts[1]);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return pair_of(a) < pair_of(b); });
+  std::vector<WholeUnit> units;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const bool same = k > 0 && pair_of(order[k]) == pair_of(order[k - 1]);
+    if (!same || units.back().size() == whole_tasks) units.emplace_back();
+    units.back().push_back(&states[static_cast<std::size_t>(order[k])]);
+  }
+  return units;
+}
+
+/// How many kernel values a unit computes.
+inline std::int64_t whole_values(const WholeUnit& unit) {
+  const std::int64_t rows = unit.front()->problem.rows;
+  return rows * (rows + 1) / 2;
+}
+
+/// The kernel matrix of a problem's rows: lanes of them against themselves and all rows behind, each value put in both
+/// its places.
+template <class A>
+void fill_whole(const KernelParams& kernel, const Table<A>& table, const TaskProblem& problem, SmallProblem& small) {
+  constexpr auto group = static_cast<std::int64_t>(lanes<A>);
+  alignas(64) float values[tile_rows * lanes<A>];
+  const std::int64_t size = small.size();
+  float* tile = small.tile.data();
+  for (std::int64_t a = 0; a < problem.rows; a += group) {
+    const std::int64_t used = std::min(group, problem.rows - a);
+    std::vector<std::int32_t> positions;
+    for (std::int64_t r = 0; r < used; ++r) positions.push_back(static_cast<std::int32_t>(problem.position(a + r)));
+    const LaneRows<A> rows(table, positions, columns(table.x));
+    std::int64_t before = 0;  // rows of the earlier range
+    for (const Range& range : problem.ranges) {
+      const std::int64_t end = before + range.end - range.begin;
+      for (std::int64_t b = std::max(a, before); b < end; b += tile_rows) {
+        const std::int64_t count = std::min(tile_rows, end - b);
+        kernel_tile(kernel, table, range.begin + b - before, count, rows, values);
+        for (std::int64_t i = 0; i < count; ++i) std::copy_n(values + i * group, used, tile + (b + i) * size + a);
+        for (std::int64_t r = 0; r < used; ++r)
+          for (std::int64_t i = 0; i < count; ++i) tile[(a + r) * size + b + i] = values[i * group + r];
+      }
+      before = end;
+    }
+  }
+  for (std::int64_t k = 0; k < problem.rows; ++k) small.diagonal[static_cast<std::size_t>(k)] = tile[k * size + k];
+}
+
+template <class A>
+void solve_whole(const KernelParams& kernel, const Table<A>& table, const WholeUnit& unit, std::int64_t most_steps) {
+  thread_local SmallProblem small;  // its memory serves one unit after the other
+  const std::int64_t rows = unit.front()->problem.rows;
+  small.resize(rows, 0);
+  fill_whole(kernel, table, unit.front()->problem, small);
+  for (TaskState* task : unit) {
+    const TaskProblem& problem = task->problem;
+    for (std::size_t v = 0; v < static_cast<std::size_t>(rows); ++v) {
+      small.f[v] = task->g[v] + problem.linear[v];
+      small.beta[v] = task->beta[v];
+      small.lower[v] = std::min(problem.bounds[v], 0.0);
+      small.upper[v] = std::max(problem.bounds[v], 0.0);
+    }
+    task->steps += small.solve(problem.tolerance * 0.999, most_steps);
+    for (std::size_t v = 0; v < static_cast<std::size_t>(rows); ++v) {
+      task->g[v] = small.f[v] - problem.linear[v];
+      task->beta[v] = small.beta[v];
+    }
+  }
+}
+
+}  // namespace sheaf::kernel::cpu

@@ -1,0 +1,40 @@
+#include "kernel/verbs/ops.hpp"
+
+#include <sheaf/error.hpp>
+
+namespace sheaf::kernel {
+
+template <class T>
+std::unique_ptr<SvmOps> make_ops(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
+                                 const KernelParams& kernel) {
+  if (context.device().is_cpu()) return make_cpu_ops(context, dataset, order, kernel);
+#if SHEAF_CUDA
+  return make_cuda_ops(context, dataset, order, kernel);
+#else
+  throw InternalError("a GPU was chosen in a build without CUDA");
+#endif
+}
+
+template <class T>
+void add_decisions(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
+                   std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
+                   const Dataset<T>& queries, BlockView<double> decisions) {
+  if (context.device().is_cpu())
+    return add_decisions_cpu(context, kernel, support, support_rows, coefficients, queries, decisions);
+#if SHEAF_CUDA
+  return add_decisions_cuda(context, kernel, support, support_rows, coefficients, queries, decisions);
+#else
+  throw InternalError("a GPU was chosen in a build without CUDA");
+#endif
+}
+
+#define SHEAF_KERNEL_OPS(T)                                                                                          \
+  template std::unique_ptr<SvmOps> make_ops(const Context&, const Dataset<T>&, std::span<const std::int32_t>,        \
+                                            const KernelParams&);                                                    \
+  template void add_decisions(const Context&, const KernelParams&, const Dataset<T>&, std::span<const std::int32_t>, \
+                              const Coefficients&, const Dataset<T>&, BlockView<double>);
+SHEAF_KERNEL_OPS(float)
+SHEAF_KERNEL_OPS(double)
+#undef SHEAF_KERNEL_OPS
+
+}  // namespace sheaf::kernel

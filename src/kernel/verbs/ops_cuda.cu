@@ -1,0 +1,320 @@
+// The kernel verbs on one NVIDIA GPU. All work of one object runs in order on its own stream.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "cuda/check.cuh"
+#include "cuda/staging.cuh"
+#include "kernel/values/rows_cuda.cuh"
+#include "kernel/values/table.hpp"
+#include "kernel/verbs/choose_cuda.cuh"
+#include "kernel/verbs/ops.hpp"
+#include "kernel/verbs/working_set_cuda.cuh"
+
+namespace sheaf::kernel {
+namespace {
+
+/// One thread a variable. Twice as many as on the CPU: rounds cost a GPU more than steps do.
+constexpr std::int32_t working_set = 1024;
+constexpr std::int64_t slab_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t tile_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t streamed_bytes = std::int64_t{64} << 20;
+constexpr int gradient_threads = 128;
+constexpr std::int64_t most_grid_y = 65535;
+
+template <class A>
+class CudaOps final : public SvmOps {
+ public:
+  template <class T>
+  CudaOps(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
+          const KernelParams& kernel)
+      : device_(context.device()),
+        blas_(stream_),
+        kernel_(kernel),
+        rows_(kernel, context.device(), stream_, blas_),
+        examples_(static_cast<std::int64_t>(order.size())) {
+    stride_ = (examples_ + 31) / 32 * 32;
+    slot_of_ = Array<std::int32_t>::zeros(examples_, device_);
+    slab_rows_ = std::max<std::int64_t>(1, slab_bytes / (stride_ * static_cast<std::int64_t>(sizeof(float))));
+    if (kernel.type == KernelType::precomputed)
+      precomputed_ = precomputed_table(dataset.x, order, context.threads());
+    else if (matrix_bytes(dataset.x) > context.memory() / 3)
+      waiting_ = kernel::take_rows<A>(dataset.x, order, kernel::dense_share, context.threads());
+    else
+      table_ = gpu::take_rows<A>(dataset.x, dataset.by_rows(device_), order, context.memory() / 4, device_, stream_);
+    stream_.synchronize();
+  }
+
+  std::int32_t working_set_size() const override { return working_set; }
+  std::int64_t data_bytes() const override {
+    const std::int64_t table = table_.dense.bytes() + table_.values.bytes() + table_.indices.bytes() +
+                               table_.offsets.bytes() + table_.norms.bytes();
+    return table + tile_bytes + 4 * gpu::between_bytes + (waiting_.norms.size() > 0 ? 2 * streamed_bytes : 0);
+  }
+  std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
+
+  void load_tasks(std::span<const TaskProblem> problems) override {
+    const auto current = here();
+    problems_ = problems;
+    std::vector<gpu::DeviceTask> tasks;
+    std::int64_t variables = 0;
+    std::int64_t rows = 0;
+    for (const TaskProblem& problem : problems) {
+      const auto& [first, second] = problem.ranges;
+      tasks.push_back({variables, rows, static_cast<std::int32_t>(problem.rows), problem.sides, problem.grouped ? 1 : 0,
+                       static_cast<std::int32_t>(first.begin), static_cast<std::int32_t>(first.end - first.begin),
+                       static_cast<std::int32_t>(second.begin), problem.tolerance});
+      variables += problem.variables();
+      rows += problem.rows;
+    }
+    tasks_ = Array<gpu::DeviceTask>::copy_of(tasks, device_);
+    bounds_ = together(problems, variables, &TaskProblem::bounds);
+    linear_ = together(problems, variables, &TaskProblem::linear);
+    beta_ = together(problems, variables, &TaskProblem::start);
+    g_ = Array<double>::zeros(rows, device_);
+    taken_ = Array<std::uint8_t>::zeros(variables, device_);
+    const auto count = static_cast<std::int64_t>(problems.size());
+    sets_ = Array<std::int32_t>::zeros(count * working_set, device_);
+    counts_ = Array<std::int32_t>::zeros(count, device_);
+    whole_ = Array<std::uint8_t>::zeros(count, device_);
+    violations_ = Array<double>::zeros(count, device_);
+    steps_ = Array<std::int64_t>::zeros(count, device_);
+    last_steps_.assign(problems.size(), 0);
+    stream_.synchronize();
+  }
+
+  void compute_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots,
+                    Range against) override {
+    const auto current = here();
+    for (const std::int32_t slot : slots)
+      while (static_cast<std::int64_t>(slabs_.size()) * slab_rows_ <= slot) add_slab();
+    const auto count = static_cast<std::int64_t>(positions.size());
+    const std::int32_t* on_device = upload(positions, positions_);
+    grow(row_pointers_, count);
+    gpu::find_rows<<<gpu::row_blocks(count), gpu::row_threads, 0, stream_>>>(
+        slots_view(), on_device, upload(slots, slots_), count, row_pointers_.data());
+    cuda::check_launch("find_rows");
+    if (kernel_.type == KernelType::precomputed)
+      copy_rows(positions, slots, against);
+    else if (waiting_.norms.size() > 0)
+      stream_rows(positions, against);
+    else
+      rows_.compute(table_, against, table_, on_device, count, row_pointers_.data(), against.begin);
+  }
+
+  void add_rows(std::int32_t task, std::span<const std::int32_t> slots, std::span<const double> factors) override {
+    const auto current = here();
+    std::vector<const float*> rows;
+    for (const std::int32_t slot : slots) rows.push_back(row_at(slot));
+    const auto count = static_cast<std::int32_t>(slots.size());
+    const gpu::Changes changes{upload(std::span<const float* const>(rows), changed_rows_), upload(factors, factors_),
+                               upload(std::span(&count, 1), changed_counts_)};
+    add({&task, 1}, changes, count);
+    stream_.synchronize();
+  }
+
+  /// A block a task solves them as fast in rounds.
+  KernelCounts solve_small(std::span<const std::int32_t>, std::int64_t,
+                           const std::function<void(std::int64_t)>&) override {
+    return {};
+  }
+
+  void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
+    const auto current = here();
+    gpu::choose_sets<<<static_cast<unsigned>(tasks.size()), gpu::choose_threads, 0, stream_>>>(
+        state(), upload(tasks, chosen_tasks_), size, most_kept(size));
+    cuda::check_launch("choose_sets");
+    const auto all = static_cast<std::size_t>(counts_.size());
+    std::int32_t* host_sets = bring(sets_, host_sets_);
+    std::int32_t* host_counts = bring(counts_, host_counts_);
+    double* host_violations = bring(violations_, host_violations_);
+    std::int64_t* host_steps = bring(steps_, host_steps_);
+    stream_.synchronize();
+    require(all == last_steps_.size(), "tasks were not loaded");
+    for (std::size_t k = 0; k < tasks.size(); ++k) {
+      const auto t = static_cast<std::size_t>(tasks[k]);
+      const TaskProblem& problem = problems_[t];
+      const std::int32_t* from = host_sets + t * static_cast<std::size_t>(working_set);
+      sets[k].variables.assign(from, from + host_counts[t]);
+      sets[k].positions.clear();
+      for (const std::int32_t v : sets[k].variables)
+        sets[k].positions.push_back(
+            static_cast<std::int32_t>(problem.position(v < problem.rows ? v : v - problem.rows)));
+      sets[k].violation = host_violations[t];
+      sets[k].steps = host_steps[t] - last_steps_[t];
+      last_steps_[t] = host_steps[t];
+    }
+  }
+
+  /// Where the sets' rows lie is known here since they were computed.
+  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet>) override {
+    const auto current = here();
+    const auto most = static_cast<std::size_t>(
+        std::min(most_grid_y, tile_bytes / (std::int64_t{working_set} * working_set * std::int64_t{sizeof(float)})));
+    for (std::size_t first = 0; first < tasks.size(); first += most) {
+      const std::size_t count = std::min(most, tasks.size() - first);
+      improve_some(tasks.subspan(first, count));
+    }
+  }
+
+  void fetch(std::vector<double>& beta, std::vector<double>& g) override {
+    const auto current = here();
+    stream_.synchronize();
+    beta.resize(static_cast<std::size_t>(beta_.size()));
+    g.resize(static_cast<std::size_t>(g_.size()));
+    copy_bytes(beta.data(), Device::cpu(), beta_.data(), device_, beta_.bytes());
+    copy_bytes(g.data(), Device::cpu(), g_.data(), device_, g_.bytes());
+  }
+
+ private:
+  cuda::Current here() const { return cuda::Current(device_.index); }
+
+  gpu::DeviceState state() {
+    return {tasks_.data(), bounds_.data(), linear_.data(), beta_.data(),       g_.data(),     taken_.data(),
+            sets_.data(),  counts_.data(), whole_.data(),  violations_.data(), steps_.data(), working_set};
+  }
+
+  gpu::Slots slots_view() { return {slab_pointers_.data(), slot_of_.data(), slab_rows_, stride_}; }
+
+  void add_slab() {
+    slabs_.emplace_back(std::min(slab_rows_, examples_) * stride_, device_);
+    std::vector<float*> pointers;
+    for (Array<float>& slab : slabs_) pointers.push_back(slab.data());
+    slab_pointers_ = Array<float*>::copy_of(pointers, device_);
+  }
+
+  float* row_at(std::int32_t slot) {
+    return slabs_[static_cast<std::size_t>(slot / slab_rows_)].data() + slot % slab_rows_ * stride_;
+  }
+
+  /// Rows that do not fit the GPU pass by in tiles.
+  void stream_rows(std::span<const std::int32_t> positions, Range against) {
+    const std::int64_t width =
+        std::max<std::int64_t>(1, matrix_bytes(waiting_.x) / std::max<std::int64_t>(1, examples_));
+    const std::int64_t tile = std::max<std::int64_t>(1, streamed_bytes / width);
+    std::vector<std::int32_t> numbers;
+    Table<A> asked = take_rows<A>(waiting_.x, positions, is_sparse(waiting_.x) ? 2.0 : 0.0, 1);
+    const auto lanes = gpu::bring_rows(asked, {0, static_cast<std::int64_t>(positions.size())}, device_);
+    for (std::size_t k = 0; k < positions.size(); ++k) numbers.push_back(static_cast<std::int32_t>(k));
+    const auto on_device = Array<std::int32_t>::copy_of(numbers, device_);
+    for (std::int64_t begin = against.begin; begin < against.end; begin += tile) {
+      const Range part{begin, std::min(against.end, begin + tile)};
+      const auto here = gpu::bring_rows(waiting_, part, device_);
+      rows_.compute(here, {0, part.end - part.begin}, lanes, on_device.data(),
+                    static_cast<std::int64_t>(positions.size()), row_pointers_.data(), begin);
+      stream_.synchronize();
+    }
+  }
+
+  void copy_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots, Range against) {
+    const auto& x = std::get<DenseMatrix<float>>(precomputed_.x);
+    for (std::size_t k = 0; k < positions.size(); ++k)
+      cuda::check(
+          cudaMemcpyAsync(row_at(slots[k]) + against.begin, x.values.data() + positions[k] * x.columns + against.begin,
+                          static_cast<std::size_t>(against.end - against.begin) * sizeof(float), cudaMemcpyHostToDevice,
+                          stream_),
+          "sending kernel rows");
+  }
+
+  void improve_some(std::span<const std::int32_t> tasks) {
+    const auto count = static_cast<std::int64_t>(tasks.size());
+    const std::int32_t* on_device = upload(tasks, improved_tasks_);
+    grow(tiles_, count * working_set * working_set);
+    grow(changed_rows_, count * working_set);
+    grow(factors_, count * working_set);
+    grow(changed_counts_, count);
+    const gpu::Changes changes{changed_rows_.data(), factors_.data(), changed_counts_.data()};
+    constexpr int gather_threads = 256;
+    const dim3 gather_blocks(working_set / (gather_threads / 32), static_cast<unsigned>(count));
+    gpu::gather_tiles<<<gather_blocks, gather_threads, 0, stream_>>>(state(), slots_view(), on_device, tiles_.data());
+    cuda::check_launch("gather_tiles");
+    gpu::solve_tasks<working_set><<<static_cast<unsigned>(count), working_set, 0, stream_>>>(
+        state(), slots_view(), on_device, tiles_.data(), 100 * working_set, changes);
+    cuda::check_launch("solve_tasks");
+    add(tasks, changes, working_set, on_device);
+  }
+
+  void add(std::span<const std::int32_t> tasks, const gpu::Changes& changes, std::int64_t stride,
+           const std::int32_t* on_device = nullptr) {
+    if (on_device == nullptr) on_device = upload(tasks, improved_tasks_);
+    std::int64_t longest = 0;
+    for (const std::int32_t task : tasks) longest = std::max(longest, problems_[static_cast<std::size_t>(task)].rows);
+    const dim3 blocks(static_cast<unsigned>((longest + gradient_threads - 1) / gradient_threads),
+                      static_cast<unsigned>(tasks.size()));
+    gpu::add_changes<<<blocks, gradient_threads, 0, stream_>>>(state(), on_device, changes, stride);
+    cuda::check_launch("add_changes");
+  }
+
+  /// The copy has left pageable memory when the call returns, so `values` may go.
+  template <class V, class W>
+  V* upload(std::span<W> values, Array<V>& on_device) {
+    grow(on_device, static_cast<std::int64_t>(values.size()));
+    cuda::check(cudaMemcpyAsync(on_device.data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream_),
+                "sending a list");
+    return on_device.data();
+  }
+  Array<double> together(std::span<const TaskProblem> problems, std::int64_t size,
+                         std::vector<double> TaskProblem::*part) const {
+    std::vector<double> all;
+    all.reserve(static_cast<std::size_t>(size));
+    for (const TaskProblem& problem : problems) all.insert(all.end(), (problem.*part).begin(), (problem.*part).end());
+    return Array<double>::copy_of(all, device_);
+  }
+  template <class V>
+  V* bring(const Array<V>& from, cuda::Staging& to) {
+    V* host = to.room<V>(static_cast<std::size_t>(from.size()));
+    cuda::check(
+        cudaMemcpyAsync(host, from.data(), static_cast<std::size_t>(from.bytes()), cudaMemcpyDeviceToHost, stream_),
+        "fetching working sets");
+    return host;
+  }
+  template <class V>
+  void grow(Array<V>& array, std::int64_t size) {
+    if (array.size() < size) array = Array<V>(size, device_);
+  }
+
+  Device device_;
+  cuda::Stream stream_;
+  cuda::Blas blas_;
+  KernelParams kernel_;
+  gpu::KernelRows<A> rows_;
+  std::int64_t examples_, stride_ = 0, slab_rows_ = 0;
+  gpu::DeviceTable<A> table_;
+  Table<A> waiting_;  // in CPU memory, where the GPU's does not hold it
+  Table<float> precomputed_;
+  std::vector<Array<float>> slabs_;
+  std::span<const TaskProblem> problems_;
+  Array<gpu::DeviceTask> tasks_;
+  Array<double> bounds_, linear_, beta_, g_;
+  Array<std::uint8_t> taken_, whole_;
+  Array<std::int32_t> sets_, counts_;
+  Array<double> violations_;
+  Array<std::int64_t> steps_;
+  std::vector<std::int64_t> last_steps_;
+  Array<std::int32_t> chosen_tasks_, improved_tasks_, positions_, changed_counts_;
+  Array<float*> row_pointers_;
+  Array<float*> slab_pointers_;
+  Array<std::int32_t> slot_of_, slots_;
+  Array<const float*> changed_rows_;
+  Array<double> factors_;
+  Array<float> tiles_;
+  cuda::Staging host_sets_, host_counts_, host_violations_, host_steps_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Dataset<T>& dataset,
+                                      std::span<const std::int32_t> order, const KernelParams& kernel) {
+  const cuda::Current current(context.device().index);
+  if (float_suffices(dataset.x, kernel, context.threads()))
+    return std::make_unique<CudaOps<float>>(context, dataset, order, kernel);
+  return std::make_unique<CudaOps<double>>(context, dataset, order, kernel);
+}
+
+template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<float>&, std::span<const std::int32_t>,
+                                               const KernelParams&);
+template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<double>&, std::span<const std::int32_t>,
+                                               const KernelParams&);
+
+}  // namespace sheaf::kernel

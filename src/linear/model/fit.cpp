@@ -1,0 +1,51 @@
+#include <algorithm>
+
+#include <sheaf/linear_model.hpp>
+
+#include "linear/model/problem.hpp"
+
+namespace sheaf {
+namespace {
+
+template <class T>
+std::vector<double> flat_weights(const Block<T>& block) {
+  std::vector<double> weights;
+  weights.reserve(static_cast<std::size_t>(block.rows() * block.tasks()));
+  for (std::int64_t j = 0; j < block.rows(); ++j)
+    for (std::int32_t c = 0; c < block.tasks(); ++c) weights.push_back(static_cast<double>(block(j, c)));
+  return weights;
+}
+
+bool all_one(const std::vector<double>& weights) {
+  return std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; });
+}
+
+}  // namespace
+
+template <class T>
+LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                         std::span<const float> row_weights) {
+  auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), options);
+  linear::check_row_weights(row_weights, problem.sheaf.examples);
+  problem.sheaf.row_weights.assign(row_weights.begin(), row_weights.end());
+  auto fits = newton(context, dataset, problem.sheaf, linear::newton_params(options));
+  LinearModel model;
+  model.solver = linear_solver(options.loss).name;
+  model.class_names = std::move(problem.class_names);
+  model.features = dataset.features();
+  model.columns = fits.weights.tasks();
+  model.bias = options.bias;
+  model.weights = flat_weights(fits.weights);
+  model.feature_names = dataset.feature_names;
+  model.cost = options.cost;
+  model.epsilon = options.epsilon;
+  model.penalise_bias = options.penalise_bias;
+  if (!all_one(problem.class_weights)) model.class_weights = std::move(problem.class_weights);
+  model.fits = std::move(fits.tasks);
+  return model;
+}
+
+template LinearModel train_linear(const Context&, const Dataset<float>&, const LinearOptions&, std::span<const float>);
+template LinearModel train_linear(const Context&, const Dataset<double>&, const LinearOptions&, std::span<const float>);
+
+}  // namespace sheaf

@@ -1,0 +1,72 @@
+#include <sheaf/error.hpp>
+
+#include "linear/model/net_problem.hpp"
+
+namespace sheaf {
+namespace {
+
+std::string_view solver_name(Loss loss, bool classes) {
+  return loss == Loss::logistic ? "ELASTIC_NET_LOGISTIC" : classes ? "ELASTIC_NET" : "ELASTIC_NET_AMOUNTS";
+}
+
+NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options) {
+  NetSheaf sheaf;
+  sheaf.examples = made.problem.sheaf.examples;
+  sheaf.row_weights = std::move(made.row_weights);
+  sheaf.target_columns = made.problem.sheaf.target_columns;
+  sheaf.targets = std::move(made.problem.sheaf.targets);
+  sheaf.penalty_factors = options.penalty_factors;
+  for (std::int32_t c = 0; c < sheaf.target_columns; ++c)
+    sheaf.paths.push_back({0, c, options.l1_ratio, {options.alpha.value_or(0)}});
+  return sheaf;
+}
+
+template <class T>
+[[noreturn]] void ask_for_alpha(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
+                                const NetOptions& options) {
+  double largest = 0;
+  for (const double alpha : largest_alphas(context, dataset, sheaf, linear::net_params(options)))
+    largest = std::max(largest, alpha);
+  fail_usage(
+      "--alpha is missing: how much the penalty weighs; from {:.4g} on all weights are 0 here, and a hundredth of that "
+      "is small; sheaf select --model finds it by cross-validation",
+      largest);
+}
+
+void take_weights(const std::vector<NetModel>& nets, bool intercept, LinearModel& model) {
+  model.weights.assign(static_cast<std::size_t>(model.rows() * model.columns), 0.0);
+  const auto columns = static_cast<std::size_t>(model.columns);
+  for (std::size_t c = 0; c < nets.size(); ++c) {
+    for (std::size_t k = 0; k < nets[c].features.size(); ++k)
+      model.weights[static_cast<std::size_t>(nets[c].features[k]) * columns + c] = nets[c].weights[k];
+    if (intercept) model.weights[static_cast<std::size_t>(model.features) * columns + c] = nets[c].intercept;
+    model.net->fits.push_back(nets[c].fit);
+  }
+}
+
+}  // namespace
+
+template <class T>
+LinearModel train_net(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+                      std::span<const float> row_weights) {
+  auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
+  const auto sheaf = sheaf_of(made, options);
+  if (!options.alpha) ask_for_alpha(context, dataset, sheaf, options);
+  const auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));
+  LinearModel model;
+  model.solver = solver_name(options.loss, !made.problem.class_names.empty());
+  model.class_names = std::move(made.problem.class_names);
+  model.features = dataset.features();
+  model.columns = sheaf.target_columns;
+  model.bias = options.intercept ? 1 : 0;
+  model.penalise_bias = false;
+  model.feature_names = dataset.feature_names;
+  model.net = NetTraining{*options.alpha, options.l1_ratio, options.standardise, {}};
+  take_weights(nets, options.intercept, model);
+  return model;
+}
+
+template LinearModel train_net(const Context&, const Dataset<float>&, const NetOptions&, std::span<const float>);
+template LinearModel train_net(const Context&, const Dataset<double>&, const NetOptions&, std::span<const float>);
+
+}  // namespace sheaf

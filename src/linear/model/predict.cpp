@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <cmath>
+
+#include <sheaf/error.hpp>
+#include <sheaf/linear_model.hpp>
+
+#include "data/predictions.hpp"
+#include "linear/model/problem.hpp"
+
+namespace sheaf {
+namespace {
+
+/// The model's weights for the features that the dataset has; 0 for those that only the dataset has.
+template <class T>
+Block<T> weights_for(const LinearModel& model, std::int64_t features) {
+  const bool bias = model.bias > 0;
+  Block<T> block(features + (bias ? 1 : 0), model.columns);
+  const auto take = [&](std::int64_t from, std::int64_t to) {
+    for (std::int32_t c = 0; c < model.columns; ++c) block(to, c) = static_cast<T>(model.weight(from, c));
+  };
+  for (std::int64_t j = 0; j < std::min(features, model.features); ++j) take(j, j);
+  if (bias) take(model.features, features);
+  return block;
+}
+
+double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
+
+/// The logistic function of each decision value; of several classes divided by their sum.
+void add_probabilities(const LinearModel& model, Predictions& predictions) {
+  if (!model.has_probabilities())
+    fail_usage("a model of {} has no probabilities; only logistic regression has", model.solver);
+  const bool one_value = predictions.columns == 1 && model.class_names.size() == 2;
+  for (std::int64_t i = 0; i < predictions.rows; ++i) {
+    const double* z = predictions.decisions.data() + i * predictions.columns;
+    double sum = 0;
+    for (std::int32_t c = 0; c < predictions.columns; ++c) sum += sigmoid(z[c]);
+    if (one_value) predictions.probabilities.insert(predictions.probabilities.end(), {sum, 1 - sum});
+    for (std::int32_t c = 0; c < predictions.columns && !one_value; ++c)
+      predictions.probabilities.push_back(sigmoid(z[c]) / sum);
+  }
+}
+
+}  // namespace
+
+template <class T>
+Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
+                           bool probabilities) {
+  check_feature_names(model.feature_names, dataset.feature_names, dataset.source);
+  Predictions result;
+  result.rows = dataset.rows();
+  result.columns = model.columns;
+  result.decisions.resize(static_cast<std::size_t>(result.rows * result.columns));
+  const auto keep = [&](const Round& round, const Block<T>& z) {
+    for (std::int64_t i = 0; i < result.rows; ++i)
+      for (std::int32_t t = 0; t < round.count; ++t)
+        result.decisions[static_cast<std::size_t>(i * result.columns + round.first + t)] = static_cast<double>(z(i, t));
+  };
+  linear::for_decisions<T>(context, dataset, weights_for<T>(model, dataset.features()), static_cast<T>(model.bias),
+                           keep);
+  if (probabilities) add_probabilities(model, result);
+  if (model.is_regression()) return result;
+  const auto columns = static_cast<std::size_t>(result.columns);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(result.rows); ++i)
+    result.classes.push_back(
+        linear::choose_class(std::span(result.decisions).subspan(i * columns, columns), model.class_names.size()));
+  return result;
+}
+
+std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target) {
+  return score_predictions(model.is_regression() ? nullptr : &model.class_names, predictions, target);
+}
+
+template Predictions predict_linear(const Context&, const LinearModel&, const Dataset<float>&, bool);
+template Predictions predict_linear(const Context&, const LinearModel&, const Dataset<double>&, bool);
+
+}  // namespace sheaf

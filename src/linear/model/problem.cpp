@@ -1,0 +1,165 @@
+#include "linear/model/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <sheaf/error.hpp>
+
+#include "data/class_names.hpp"
+#include "linear/products/ops.hpp"
+
+namespace sheaf::linear {
+namespace {
+
+bool is_regression(Loss loss) { return loss == Loss::squared_tube || loss == Loss::squared; }
+
+void check_labels(const Target& target, const std::string& source, Loss loss) {
+  if (target.empty()) fail("{}: has no labels to learn from", source);
+  if (is_regression(loss) && target.values.empty())
+    fail("{}: some labels are not numbers, which a regression needs; train classes instead (logistic or svm)", source);
+  if (!is_regression(loss) && target.classes.empty())
+    fail("{}: the labels have over {} distinct values and are no classes; train a regression instead (svr)", source,
+         Target::max_classes);
+}
+
+std::vector<double> weigh_classes(const Problem& problem, const LinearOptions& options) {
+  const auto classes = problem.class_names.size();
+  std::vector<double> weights(classes, 1.0);
+  if (options.balanced) {
+    std::vector<double> counts(classes, 0.0);
+    for (const auto c : problem.classes) counts[static_cast<std::size_t>(c)] += 1;
+    const auto rows = static_cast<double>(problem.classes.size());
+    for (std::size_t c = 0; c < classes; ++c) weights[c] = rows / (static_cast<double>(classes) * counts[c]);
+  }
+  for (const auto& [name, weight] : options.class_weights) weights[find_class(problem.class_names, name)] = weight;
+  return weights;
+}
+
+void add_class_tasks(const LinearOptions& options, Problem& problem) {
+  auto& sheaf = problem.sheaf;
+  const auto& weight = problem.class_weights;
+  const bool two = weight.size() == 2;
+  const auto columns = static_cast<std::int32_t>(two ? 1 : weight.size());
+  sheaf.target_columns = columns;
+  sheaf.targets.assign(problem.classes.size() * static_cast<std::size_t>(columns), -1.0);
+  for (std::size_t i = 0; i < problem.classes.size(); ++i)
+    if (problem.classes[i] < columns)
+      sheaf.targets[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(problem.classes[i])] = 1;
+  for (std::int32_t c = 0; c < columns; ++c) {
+    const double positive = options.cost * weight[static_cast<std::size_t>(c)];
+    sheaf.tasks.push_back({0, c, positive, two ? options.cost * weight[1] : options.cost, options.epsilon});
+  }
+}
+
+void check_target_table(const Context& context, const Problem& problem, std::int64_t rows) {
+  const auto classes = static_cast<std::int64_t>(problem.class_names.size());
+  const std::int64_t bytes = rows * classes * static_cast<std::int64_t>(sizeof(double));
+  if (classes > 2 && bytes > context.memory())
+    fail("the targets of {} classes take {}, more than the {} that may be used; amounts are for a regression (svr)",
+         classes, format_bytes(bytes), format_bytes(context.memory()));
+}
+
+}  // namespace
+
+Problem make_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
+                     const LinearOptions& options) {
+  check_labels(target, source, options.loss);
+  Problem problem;
+  problem.sheaf.examples = rows;
+  if (is_regression(options.loss)) {
+    if (!options.class_weights.empty() || options.balanced) fail_usage("class weights are for classes, not for svr");
+    problem.sheaf.targets = target.values;
+    problem.sheaf.tasks.push_back({0, 0, options.cost, options.cost, options.epsilon});
+    return problem;
+  }
+  auto classes = order_classes(target);
+  problem.class_names = std::move(classes.names);
+  problem.classes = std::move(classes.rows);
+  check_target_table(context, problem, rows);
+  problem.class_weights = weigh_classes(problem, options);
+  add_class_tasks(options, problem);
+  return problem;
+}
+
+void check_row_weights(std::span<const float> row_weights, std::int64_t rows) {
+  if (row_weights.empty()) return;
+  if (static_cast<std::int64_t>(row_weights.size()) != rows)
+    fail("there are {} row weights for {} rows", row_weights.size(), rows);
+  for (std::size_t i = 0; i < row_weights.size(); ++i)
+    if (!std::isfinite(row_weights[i]) || row_weights[i] < 0)
+      fail("the weight of row {} is {}; weights are 0 or more", i + 1, row_weights[i]);
+}
+
+double tolerance_of(const LinearOptions& options) {
+  if (options.tolerance > 0) return options.tolerance;
+  return is_regression(options.loss) ? 1e-4 : 0.01;
+}
+
+NewtonParams newton_params(const LinearOptions& options) {
+  NewtonParams params;
+  params.loss = options.loss;
+  params.rule = options.rule;
+  params.tolerance = tolerance_of(options);
+  params.max_iterations = options.max_iterations;
+  params.bias = options.bias;
+  params.penalise_bias = options.penalise_bias;
+  return params;
+}
+
+std::int32_t choose_class(std::span<const double> decisions, std::size_t classes,
+                          std::span<const std::uint8_t> present) {
+  const auto there = [&](std::size_t c) { return present.empty() || present[c] != 0; };
+  if (decisions.size() == 1 && classes == 2) {
+    const std::int32_t chosen = decisions[0] > 0 ? 0 : 1;
+    return there(static_cast<std::size_t>(chosen)) ? chosen : 1 - chosen;
+  }
+  std::size_t best = decisions.size();
+  for (std::size_t c = 0; c < decisions.size(); ++c)
+    if (there(c) && (best == decisions.size() || decisions[c] > decisions[best])) best = c;
+  return static_cast<std::int32_t>(best < decisions.size() ? best : 0);
+}
+
+template <class T>
+void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
+                          std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use) {
+  require(weights.tasks() % group == 0, "a group of tasks is not complete");
+  const std::int64_t per_group =
+      (weights.rows() + dataset.rows()) * static_cast<std::int64_t>(sizeof(T)) * block_stride(group);
+  const auto ops = make_ops<T>(context, dataset, bias, per_group + reserved);
+  require(weights.rows() == ops->weights(), "weights were made for another dataset");
+  for (const Round& groups :
+       plan_rounds(weights.tasks() / group, ops->data_bytes() + reserved, per_group, context.memory())) {
+    const Round round{groups.first * group, groups.count * group};
+    Block<T> part(weights.rows(), round.count);
+    for (std::int64_t j = 0; j < weights.rows(); ++j)
+      for (std::int32_t t = 0; t < round.count; ++t) part(j, t) = weights(j, round.first + t);
+    const Block<T> w = part.to(ops->device());
+    Block<T> z(ops->examples(), round.count, ops->device());
+    ops->multiply(w.view(), z.view());
+    ops->synchronize();
+    use(round, z);
+  }
+}
+
+template <class T>
+void for_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
+                   const UseDecisions<T>& use) {
+  for_device_decisions<T>(context, dataset, weights, bias, 1, 0, [&](const Round& round, const Block<T>& z) {
+    if (z.device().is_cpu())
+      use(round, z);
+    else
+      use(round, z.to(Device::cpu()));
+  });
+}
+
+template void for_decisions(const Context&, const Dataset<float>&, const Block<float>&, float,
+                            const UseDecisions<float>&);
+template void for_decisions(const Context&, const Dataset<double>&, const Block<double>&, double,
+                            const UseDecisions<double>&);
+template void for_device_decisions(const Context&, const Dataset<float>&, const Block<float>&, float, std::int32_t,
+                                   std::int64_t, const UseDecisions<float>&);
+template void for_device_decisions(const Context&, const Dataset<double>&, const Block<double>&, double, std::int32_t,
+                                   std::int64_t, const UseDecisions<double>&);
+
+}  // namespace sheaf::linear

@@ -1,0 +1,252 @@
+// Which features a lane must look at, told without the product X'u.
+//
+// A lane keeps the residuals u0 of its last full product X'u0. Later residuals are u = k u0 + e, and for every feature
+//
+//   |x'u| <= |k| |x'u0| + |x| |e|
+//
+// with lengths under the row weights. From one alpha to the next residuals move little, so that most features are shown
+// to stay within their bounds by two stored numbers each; products are computed for the others alone. What is judged
+// is the same as with all products: a feature that is not looked at is no maximum and exceeds no bound.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "linear/net/gram.hpp"
+#include "linear/net/lane.hpp"
+
+namespace sheaf::linear {
+
+/// All j with share * near[j] + distance * reach[j] > limit, ascending, to `found`, which has room for all; returns
+/// their number. Few are above, so many are compared before one is looked at.
+inline std::size_t list_above(std::span<const float> near, std::span<const float> reach, float share, float distance,
+                              float limit, std::int32_t* found) {
+  constexpr std::size_t together = 16;
+  const std::size_t count = near.size();
+  std::size_t size = 0;
+  std::size_t first = 0;
+  for (; first + together <= count; first += together) {
+    const float* a = near.data() + first;
+    const float* b = reach.data() + first;
+    std::uint8_t above[together];
+    for (std::size_t k = 0; k < together; ++k) above[k] = share * a[k] + distance * b[k] > limit ? 1 : 0;
+    std::uint64_t halves[2];
+    std::memcpy(halves, above, sizeof halves);
+    if ((halves[0] | halves[1]) == 0) continue;
+    for (std::size_t h = 0; h < 2; ++h)
+      for (std::uint64_t bits = halves[h]; bits != 0; bits &= bits - 1) {
+        const int byte = std::countr_zero(bits) / 8;
+        const auto k = static_cast<std::size_t>(std::endian::native == std::endian::little ? byte : 7 - byte);
+        found[size++] = static_cast<std::int32_t>(first + 8 * h + k);
+      }
+  }
+  for (; first < count; ++first)
+    if (share * near[first] + distance * reach[first] > limit) found[size++] = static_cast<std::int32_t>(first);
+  return size;
+}
+
+/// A lane's columns of the blocks w and g.
+template <class T>
+struct LaneColumns {
+  const T* w;
+  const T* g;  ///< the last full product
+  std::int64_t stride;
+  T weight(std::int64_t j) const { return w[j * stride]; }
+  T product(std::int64_t j) const { return g[j * stride]; }
+};
+
+template <class T>
+class LaneWatch {
+ public:
+  LaneWatch(std::int64_t id, std::int64_t features) : id_(id), features_(features) {}
+
+  std::int64_t id() const { return id_; }
+  /// Features with a weight.
+  std::vector<std::int32_t>& weighted() { return weighted_; }
+  LaneGram& gram() { return gram_; }
+
+  /// The residuals have changed.
+  void forget() { met_ = false; }
+  /// Takes note of the present residuals.
+  void meet(const LaneTask<T>& task, const T* u, std::int64_t stride) {
+    if (met_) return;
+    met_ = true;
+    now_.resize(static_cast<std::size_t>(task.examples));
+    for (std::size_t i = 0; i < now_.size(); ++i) now_[i] = u[static_cast<std::int64_t>(i) * stride];
+    known_ = false;
+    if (!before_.empty()) measure(task);
+  }
+
+  /// The present residuals have become u0: the caller computes their product and calls refer_feature() for all.
+  void refer(const LaneTask<T>& task) {
+    before_ = now_;
+    if (near_.empty()) {
+      near_.resize(static_cast<std::size_t>(features_));
+      reach_.resize(near_.size());
+      inverse_.resize(near_.size());
+      others_.resize(near_.size());
+      for (std::int64_t j = 0; j < features_; ++j) take_units(task, j);
+    }
+    share_ = 1;
+    distance_ = 0;
+    spent_ = 0;
+    known_ = true;
+    nearest_ = -1;
+  }
+  void refer_feature(std::int64_t j, T product) {
+    const auto at = static_cast<std::size_t>(j);
+    near_[at] = std::abs(static_cast<float>(product)) * inverse_[at];
+  }
+
+  /// What the features say about the gap. False: a full product is cheaper than all that would have to be looked at.
+  template <class Columns>
+  bool judge(const Columns& x, const LaneTask<T>& task, const LaneColumns<T>& lane, std::span<const std::int32_t> free,
+             double bend, FeatureSums& sums) {
+    if (before_.empty()) {  // a new lane
+      weighted_.clear();
+      for (std::int64_t j = 0; j < features_; ++j)
+        if (lane.weight(j) != 0) weighted_.push_back(static_cast<std::int32_t>(j));
+      return false;
+    }
+    if (task.alpha1 <= 0 && !known_) return false;
+    sums = {};
+    looked_.clear();
+    if (task.alpha1 <= 0) {
+      for (std::int64_t j = 0; j < features_; ++j) look(x, task, lane, static_cast<std::int32_t>(j), bend, sums);
+      return true;
+    }
+    if (nearest_ < 0)
+      nearest_ = static_cast<std::int32_t>(std::max_element(near_.begin(), near_.end()) - near_.begin());
+    for (const auto j : weighted_) look(x, task, lane, j, bend, sums);
+    for (const auto j : free)
+      if (lane.weight(j) == 0) look(x, task, lane, j, bend, sums);
+    if (features_ > 0 && lane.weight(nearest_) == 0) look(x, task, lane, nearest_, bend, sums);
+    // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
+    const double ratio = task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
+    limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
+    const auto others =
+        std::span(others_).first(list_above(near_, reach_, share(), distance(), limit_, others_.data()));
+    if (!known_ && too_many(others.size())) return false;
+    for (const auto j : others)
+      if (lane.weight(j) == 0 && j != nearest_) look(x, task, lane, j, bend, sums);
+    return true;
+  }
+
+  /// The working set of at most `count` features; see NetChoice. `ratio` is what judge() found.
+  void choose(const LaneTask<T>& task, const LaneColumns<T>& lane, std::int32_t count, double ratio, double scale,
+              double radius, std::vector<std::int32_t>& set) {
+    std::int32_t counts[ratio_buckets] = {};
+    candidates_.clear();
+    const auto add = [&](std::int32_t j, double product) {
+      const int bucket = bucket_in_lane(task, j, product, lane.weight(j), scale, radius);
+      if (bucket < 0) return;
+      ++counts[bucket];
+      candidates_.push_back({j, bucket});
+    };
+    for (const auto& [j, product] : looked_) add(j, product);
+    if (task.alpha1 > 0) {
+      // Those that may come to their bounds at the end if they come nearer as fast as alpha falls.
+      const double nearly = std::clamp(2 - ratio, 0.3, 0.9);
+      const auto low = static_cast<float>(nearly * task.alpha1 * task.total);
+      const float share_now = share();
+      const float distance_now = distance();
+      const std::size_t others = list_above(near_, reach_, share_now, 0, low, others_.data());
+      for (const auto j : std::span(others_).first(others)) {
+        const auto at = static_cast<std::size_t>(j);
+        const bool looked = share_now * near_[at] + distance_now * reach_[at] > limit_;
+        if (!looked && lane.weight(j) == 0 && j != nearest_) add(j, share_ * double(lane.product(j)));
+      }
+    }
+    const int lowest = lowest_bucket(counts, count);
+    set.clear();
+    for (const auto& candidate : candidates_)
+      if (candidate.bucket >= lowest) set.push_back(candidate.feature);
+  }
+
+ private:
+  struct Looked {
+    std::int32_t feature;
+    T product;
+  };
+  struct Candidate {
+    std::int32_t feature;
+    int bucket;
+  };
+  /// More than what single precision rounds away.
+  static constexpr double rounding = 1e-5;
+
+  static float upward(double value) { return static_cast<float>(value * (1 + 1e-6)); }
+  float share() const { return upward(std::abs(share_)); }
+  float distance() const { return upward(distance_); }
+  /// Of a feature that has a penalty and is not constant; 0 else, so that it is never found.
+  void take_units(const LaneTask<T>& task, std::int64_t j) {
+    const auto at = static_cast<std::size_t>(j);
+    const double unit = task.factor(j) * (task.standardise ? std::sqrt(double(task.variance(j))) : 1.0);
+    const double curvature = task.curvature(j);
+    const bool counts = unit > 0 && curvature > 0;
+    inverse_[at] = counts ? upward(1 / unit) : 0;
+    reach_[at] = counts ? upward(std::sqrt(task.total * curvature) / unit) : 0;
+  }
+
+  /// u = share u0 + rest, and the length of the rest.
+  void measure(const LaneTask<T>& task) {
+    double both = 0;
+    double squares = 0;
+    double now = 0;
+    for (std::size_t i = 0; i < now_.size(); ++i) {
+      const double s = task.weight(static_cast<std::int64_t>(i));
+      if (!(s > 0)) continue;
+      both += double(now_[i]) * double(before_[i]) / s;
+      squares += double(before_[i]) * double(before_[i]) / s;
+      now += double(now_[i]) * double(now_[i]) / s;
+    }
+    share_ = squares > 0 ? both / squares : 0;
+    double rest = 0;
+    for (std::size_t i = 0; i < now_.size(); ++i) {
+      const double s = task.weight(static_cast<std::int64_t>(i));
+      const double e = double(now_[i]) - share_ * double(before_[i]);
+      rest += s > 0 ? e * e / s : 0;
+    }
+    // Numbers this small are what rounding leaves.
+    distance_ = std::sqrt(rest) + 1e-14 * std::sqrt(now);
+  }
+
+  /// In a product for all features, with the other lanes, a feature costs a fraction of what it costs here.
+  bool too_many(std::size_t others) {
+    const auto wanted = static_cast<std::int64_t>(others + weighted_.size());
+    spent_ += wanted;
+    return wanted > features_ / 16 || spent_ > features_ / 4;
+  }
+
+  template <class Columns>
+  void look(const Columns& x, const LaneTask<T>& task, const LaneColumns<T>& lane, std::int32_t j, double bend,
+            FeatureSums& sums) {
+    const T product = known_ ? lane.product(j) : x.whole_dot(j, now_.data());
+    looked_.push_back({j, product});
+    sums.add(double(product) / task.total, lane.weight(j), task.penalty1(j), task.penalty2(j),
+             task.curvature(j) * bend);
+  }
+
+  std::int64_t id_, features_;
+  std::vector<T> now_, before_;  // u and u0
+  std::vector<float> near_;      // |x'u0| over the feature's penalty at alpha1 = 1, not less
+  std::vector<float> inverse_;   // 1 over the feature's penalty at alpha1 = 1
+  std::vector<float> reach_;     // the length of the feature over the same, not less
+  std::int32_t nearest_ = -1;    // the feature with the largest of near_
+  double share_ = 0, distance_ = 0;
+  std::int64_t spent_ = 0;  // products since u0
+  bool met_ = false;        // now_ is the lane's u
+  bool known_ = false;      // u is u0: all products are there
+  float limit_ = 0;         // above it judge() has looked
+  std::vector<Looked> looked_;
+  std::vector<std::int32_t> others_, weighted_;
+  std::vector<Candidate> candidates_;
+  LaneGram gram_;
+};
+
+}  // namespace sheaf::linear

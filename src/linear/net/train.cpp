@@ -1,0 +1,159 @@
+// Sheaves of elastic nets on one device or on several.
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include <sheaf/error.hpp>
+#include <sheaf/progress.hpp>
+
+#include "linear/net/paths.hpp"
+
+namespace sheaf {
+namespace linear {
+namespace {
+
+std::int64_t models_of(const NetSheaf& sheaf) {
+  std::int64_t models = 0;
+  for (const auto& path : sheaf.paths) models += static_cast<std::int64_t>(path.alphas.size());
+  return models;
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// Hands out paths: many to a GPU, few to cores, and none to a device that would keep the others waiting.
+class Counter {
+ public:
+  Counter(std::span<const Context> contexts, const NetSheaf& sheaf)
+      : contexts_(contexts), rates_(contexts.size(), 0.0) {
+    // Long paths first, so that what is left at the end is short.
+    paths_.resize(sheaf.paths.size());
+    std::iota(paths_.begin(), paths_.end(), 0);
+    std::stable_sort(paths_.begin(), paths_.end(), [&](std::int32_t a, std::int32_t b) {
+      return sheaf.paths[static_cast<std::size_t>(a)].alphas.size() >
+             sheaf.paths[static_cast<std::size_t>(b)].alphas.size();
+    });
+  }
+
+  /// Nothing: there is no more to do for this device.
+  std::vector<std::int32_t> take(std::size_t device) {
+    const std::lock_guard lock(mutex_);
+    const auto left = static_cast<std::int64_t>(paths_.size()) - next_;
+    if (left == 0 || stopped_ || waited_for(device, left)) {
+      rates_[device] = 0;  // it is gone: nobody may count on it
+      return {};
+    }
+    const auto& context = contexts_[device];
+    const std::int64_t wanted =
+        context.device().is_cuda() ? (left + 1) / 2 : std::min<std::int64_t>(context.threads(), left / 16 + 1);
+    const std::int64_t some = contexts_.size() == 1 ? left : std::clamp<std::int64_t>(wanted, 1, left);
+    const auto begin = paths_.begin() + next_;
+    next_ += some;
+    return {begin, begin + some};
+  }
+
+  void done(std::size_t device, std::size_t paths, double seconds) {
+    const std::lock_guard lock(mutex_);
+    rates_[device] = static_cast<double>(paths) / std::max(seconds, 1e-9);
+  }
+
+  void fail(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (!error_) error_ = std::move(error);
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  /// Whether the others would be done with all that is left before this device with a single path.
+  bool waited_for(std::size_t device, std::int64_t left) const {
+    double others = 0;
+    for (std::size_t d = 0; d < rates_.size(); ++d) others += d != device ? rates_[d] : 0;
+    return rates_[device] > 0 && others > 0 && 1 / rates_[device] > static_cast<double>(left) / others;
+  }
+
+  std::span<const Context> contexts_;
+  std::mutex mutex_;
+  std::vector<std::int32_t> paths_;
+  std::vector<double> rates_;  // paths a second; 0: not known yet
+  std::int64_t next_ = 0;
+  bool stopped_ = false;
+  std::exception_ptr error_;
+};
+
+template <class T>
+void train(std::span<const Context> contexts, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
+           bool keep_weights, const UseNetsOn<T>& use) {
+  require(!contexts.empty(), "there is no device to train on");
+  const Stage stage(contexts[0].progress(), "training", models_of(sheaf));
+  Counter counter(contexts, sheaf);
+  std::mutex using_mutex;
+  const auto work = [&](std::size_t device) {
+    try {
+      const UseNets<T> use_here = [&](std::span<NetModel> models, BlockView<const T> decisions) {
+        const std::lock_guard lock(using_mutex);
+        use(device, models, decisions);
+      };
+      auto paths = counter.take(device);
+      if (paths.empty()) return;
+      NetRun<T> run(contexts[device], dataset, sheaf, params, keep_weights, use_here);
+      for (; !paths.empty(); paths = counter.take(device)) {
+        const double start = now();
+        run.run(paths);
+        counter.done(device, paths.size(), now() - start);
+      }
+    } catch (...) {
+      counter.fail(std::current_exception());
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t device = 1; device < contexts.size(); ++device) others.emplace_back(work, device);
+  work(0);
+  others.clear();  // joins
+  counter.rethrow();
+}
+
+}  // namespace
+}  // namespace linear
+
+template <class T>
+void elastic_nets(std::span<const Context> contexts, const Dataset<T>& dataset, const NetSheaf& sheaf,
+                  const NetParams& params, bool keep_weights, const UseNetsOn<T>& use) {
+  linear::train<T>(contexts, dataset, sheaf, params, keep_weights, use);
+}
+
+template <class T>
+void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
+                  bool keep_weights, const UseNets<T>& use) {
+  linear::train<T>(std::span(&context, 1), dataset, sheaf, params, keep_weights,
+                   [&](std::size_t, std::span<NetModel> models, BlockView<const T> z) { use(models, z); });
+}
+
+template <class T>
+std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
+                                   const NetParams& params) {
+  std::vector<NetModel> all;
+  elastic_nets<T>(context, dataset, sheaf, params, true, [&](std::span<NetModel> models, BlockView<const T>) {
+    for (auto& model : models) all.push_back(std::move(model));
+  });
+  std::sort(all.begin(), all.end(), [](const NetModel& a, const NetModel& b) {
+    return std::pair(a.path, a.alpha) < std::pair(b.path, b.alpha);
+  });
+  return all;
+}
+
+#define SHEAF_INSTANTIATE(T)                                                                                       \
+  template void elastic_nets(std::span<const Context>, const Dataset<T>&, const NetSheaf&, const NetParams&, bool, \
+                             const UseNetsOn<T>&);                                                                 \
+  template void elastic_nets(const Context&, const Dataset<T>&, const NetSheaf&, const NetParams&, bool,           \
+                             const UseNets<T>&);                                                                   \
+  template std::vector<NetModel> elastic_nets(const Context&, const Dataset<T>&, const NetSheaf&, const NetParams&);
+SHEAF_INSTANTIATE(float)
+SHEAF_INSTANTIATE(double)
+#undef SHEAF_INSTANTIATE
+
+}  // namespace sheaf

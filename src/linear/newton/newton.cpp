@@ -1,0 +1,402 @@
+// Newton's method for a block of linear models, each: min over w of f(w) = w'Rw / 2 + sum_i c_i loss(x_i'w, y_i), R = I
+// but for an unpenalised bias.
+//
+// Lin, Weng, Keerthi 2008 (trust region, alg. 1 and 2), Hsia, Chiang, Lin 2018 (preconditioner), Galli, Lin 2021 (line
+// search and the stopping rule of the conjugate gradients); constants as in LIBLINEAR. Where we differ: many tasks move
+// through one loop, each in its own phase. A task in phase `conjugate` asks for X'D(Xd), one in phase `gradient` for
+// X'(slopes): both are "apply X, change the rows, apply X'", so one pair of block products per turn of the loop serves
+// all tasks, whatever their phase, and no task waits for another. A task in phase `gradient` has d = w, which adds Rw
+// to its gradient and gives a fresh z = Xw. Where the device takes X'D(Xd) in one pass over X (`fused`), Xd need
+// not be kept, and Xs may be made once, when the step s is found. Norms in the preconditioner's metric follow from
+// recurrences, so a turn needs two vectors of scalars on the host.
+#include "linear/newton/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <sheaf/error.hpp>
+
+namespace sheaf::linear {
+namespace {
+
+constexpr double preconditioner_share = 0.01;
+constexpr std::int32_t most_followed = 4;
+/// Tasks for which memory is kept before the data get the rest: fewer side by side would waste each pass over X.
+constexpr std::int32_t fewest_worth_room = 8;
+
+/// The share of the rarer class among the rows each task trains on, at least one row's, counted once for each pair of
+/// rows and target; 1 for regression.
+template <class T>
+std::vector<double> rarer_shares(LinearOps<T>& ops, const Sheaf& sheaf, Loss loss) {
+  std::vector<double> shares(sheaf.tasks.size(), 1.0);
+  if (loss == Loss::squared_tube || loss == Loss::squared) return shares;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> places;
+  std::vector<Task> distinct;
+  for (const Task& task : sheaf.tasks)
+    if (places.try_emplace({task.rows, task.target}, distinct.size()).second) distinct.push_back(task);
+  ops.choose_tasks(distinct);
+  std::vector<double> used(distinct.size());
+  std::vector<double> positive(distinct.size());
+  ops.count_rows(used, positive);
+  for (std::size_t t = 0; t < shares.size(); ++t) {
+    const std::size_t place = places.at({sheaf.tasks[t].rows, sheaf.tasks[t].target});
+    const double rarer = std::max(std::min(positive[place], used[place] - positive[place]), 1.0);
+    shares[t] = rarer / std::max(used[place], 1.0);
+  }
+  return shares;
+}
+
+}  // namespace
+
+template <class T>
+NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round,
+                            const Block<T>* start, std::span<const double> shares, Progress& progress)
+    : ops_(ops),
+      sheaf_(sheaf),
+      params_(params),
+      progress_(progress),
+      round_(round),
+      bias_ridge_(params.bias > 0 && !params.penalise_bias ? T(0) : T(1)) {
+  for (std::int32_t t = 0; t < round.count; ++t) {
+    Course course;
+    course.task = round.first + t;
+    course.share = shares[static_cast<std::size_t>(course.task)];
+    courses_.push_back(course);
+  }
+  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_}) *block = Block<T>(ops.examples(), round.count, ops.device());
+  decide_following();
+  if (follows()) q_ = Block<T>(ops.examples(), round.count, ops.device());
+  for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_, &results_})
+    *block = Block<T>(ops.weights(), round.count, ops.device());
+  if (start == nullptr) return;
+  Block<T> mine(ops.weights(), round.count);
+  for (std::int64_t j = 0; j < mine.rows(); ++j)
+    for (std::int32_t t = 0; t < round.count; ++t) mine(j, t) = (*start)(j, round.first + t);
+  w_ = mine.to(ops.device());
+}
+
+/// Xs follows s through the conjugate gradients where Xd is there anyway, or costs little: few tasks, and a loss whose
+/// curvature makes every row count.
+template <class T>
+void NewtonBlock<T>::decide_following() {
+  const bool every_row = params_.loss == Loss::logistic || params_.loss == Loss::squared;
+  follows_ = follows_ && (!fused() || (every_row && count() <= most_followed));
+}
+
+template <class T>
+std::vector<std::uint8_t> NewtonBlock<T>::wanted(Phase phase) const {
+  std::vector<std::uint8_t> result;
+  for (const Course& course : courses_) result.push_back(course.phase == phase ? 1 : 0);
+  return result;
+}
+
+/// The rows of a block that the penalty counts.
+template <class T>
+BlockView<const T> NewtonBlock<T>::penalised(const Block<T>& block) const {
+  auto view = block.view();
+  if (bias_ridge_ == T(0)) --view.rows;
+  return view;
+}
+
+template <class T>
+void NewtonBlock<T>::choose_tasks() {
+  std::vector<Task> tasks;
+  for (const Course& course : courses_) tasks.push_back(sheaf_.tasks[static_cast<std::size_t>(course.task)]);
+  ops_.choose_tasks(tasks);
+}
+
+template <class T>
+void NewtonBlock<T>::begin() {
+  choose_tasks();
+  std::vector<double> wRw(courses_.size());
+  const std::vector<Dot<T>> products{{penalised(w_), penalised(w_)}};
+  ops_.dots(products, wRw);
+  const bool warm = std::any_of(wRw.begin(), wRw.end(), [](double value) { return value > 0; });
+  if (warm) {
+    measure_gradient_at_zero();
+    ops_.multiply(w_.view(), z_.view());
+  }
+  for (std::size_t t = 0; t < courses_.size(); ++t) courses_[t].wRw = wRw[t];
+  evaluate(std::vector<std::uint8_t>(courses_.size(), 1));
+  const std::vector<double> ones(courses_.size(), 1.0);
+  const std::vector<double> zeros(courses_.size(), 0.0);
+  ops_.combine(ones, w_.view(), zeros, d_.view());
+}
+
+/// Objective, slopes (into u) and curvatures at z.
+template <class T>
+void NewtonBlock<T>::evaluate(std::span<const std::uint8_t> which) {
+  std::vector<double> values(courses_.size());
+  ops_.losses(params_.loss, z_.view(), {}, which, values, u_.view(), curvatures_.view());
+  for (std::size_t t = 0; t < courses_.size(); ++t)
+    if (which[t] != 0) courses_[t].f = values[t] + courses_[t].wRw / 2;
+}
+
+/// Warm starts are measured against the gradient at w = 0 all the same. z is still zero here.
+template <class T>
+void NewtonBlock<T>::measure_gradient_at_zero() {
+  std::vector<double> values(courses_.size());
+  ops_.losses(params_.loss, z_.view(), {}, {}, values, u_.view(), {});
+  ops_.multiply_transposed(u_.view(), g_.view());
+  const std::vector<Dot<T>> products{{g_.view(), g_.view()}};
+  ops_.dots(products, values);
+  for (std::size_t t = 0; t < courses_.size(); ++t) courses_[t].g0 = std::sqrt(values[t]);
+}
+
+template <class T>
+void NewtonBlock<T>::run(Fits<T>& fits) {
+  begin();
+  while (true) {
+    step();
+    compact(fits);
+    if (courses_.empty()) return hand_out(fits);
+  }
+}
+
+/// The weights of all tasks of the round, in one piece.
+template <class T>
+void NewtonBlock<T>::hand_out(Fits<T>& fits) {
+  ops_.synchronize();
+  Block<T> here = ops_.device().is_cpu() ? std::move(results_) : results_.to(Device::cpu());
+  if (round_.count == static_cast<std::int32_t>(sheaf_.tasks.size())) {
+    fits.weights = std::move(here);
+    return;
+  }
+  for (std::int64_t j = 0; j < here.rows(); ++j)
+    for (std::int32_t t = 0; t < round_.count; ++t) fits.weights(j, round_.first + t) = here(j, t);
+}
+
+template <class T>
+void NewtonBlock<T>::step() {
+  const auto conjugate = wanted(Phase::conjugate);
+  if (fused() && !any(conjugate)) {
+    diagonal_ = Block<T>(ops_.weights(), count(), ops_.device());
+    ops_.transpose_both(u_.view(), hd_.view(), curvatures_.view(), diagonal_.view());
+  } else if (fused()) {
+    ops_.sandwich(d_.view(), curvatures_.view(), u_.view(), conjugate, follows() ? q_.view() : BlockView<T>{},
+                  hd_.view());
+  } else {
+    ops_.multiply(d_.view(), q_.view());
+    ops_.multiply_elements(curvatures_.view(), q_.view(), conjugate, u_.view());
+    ops_.multiply_transposed(u_.view(), hd_.view());
+  }
+  std::vector<double> dHd(courses_.size());
+  ops_.finish_curvature(bias_ridge_, d_.view(), hd_.view(), dHd);
+  const auto gradients = wanted(Phase::gradient);  // before any task changes its phase
+  if (any(gradients)) take_gradients(gradients);
+  diagonal_ = {};
+  if (any(conjugate)) advance_conjugate(conjugate, dHd);
+}
+
+/// For tasks in phase `gradient`, hd holds the gradient and q, where there is one, a fresh Xw.
+template <class T>
+void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
+  std::vector<double> norms(courses_.size());
+  ops_.keep_gradients(which, hd_.view(), g_.view(), norms);
+  if (!fused()) ops_.combine(as_factors(which), q_.view(), inverted(as_factors(which)), z_.view());
+  std::vector<std::uint8_t> going(courses_.size(), 0);
+  for (std::size_t t = 0; t < courses_.size(); ++t) {
+    Course& course = courses_[t];
+    if (which[t] == 0) continue;
+    const double before = std::exchange(course.fit.gradient_norm, std::sqrt(norms[t]));
+    course.fit.objective = course.f;
+    if (course.g0 < 0) course.g0 = course.fit.gradient_norm;
+    course.fit.tolerance = params_.tolerance * course.share * course.g0;
+    course.fit.converged = course.fit.gradient_norm <= course.fit.tolerance;
+    const bool wanders = course.blind && course.fit.gradient_norm > before / 2;
+    const bool over = course.fit.converged || wanders || course.fit.iterations >= params_.max_iterations;
+    course.phase = over ? Phase::finished : Phase::conjugate;
+    going[t] = over ? 0 : 1;
+  }
+  if (any(going)) start_conjugate(going, true);
+}
+
+/// s = 0, r = -g, d = M^-1 r; at a new point M is made first.
+template <class T>
+void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, bool new_point) {
+  const auto tasks = courses_.size();
+  if (new_point) precondition(which);
+  const std::vector<double> zeros(tasks, 0.0);
+  if (follows()) ops_.combine(zeros, z_.view(), inverted(as_factors(which)), zs_.view());
+  std::vector<double> rz(tasks);
+  ops_.start_directions(which, g_.view(), inverse_.view(), r_.view(), s_.view(), d_.view(), rz);
+  for (std::size_t t = 0; t < tasks; ++t) {
+    Course& course = courses_[t];
+    if (which[t] == 0) continue;
+    course.phase = Phase::conjugate;
+    course.rz = course.rz0 = course.dMd = rz[t];
+    course.sMd = course.sMs = course.model = 0;
+    course.steps = 0;
+    course.boundary = false;
+  }
+  const bool unbounded = std::any_of(courses_.begin(), courses_.end(), [](const auto& c) { return c.delta < 0; });
+  if (unbounded) set_regions(which);
+}
+
+/// The first trust region: |g| in the preconditioner's metric.
+template <class T>
+void NewtonBlock<T>::set_regions(const std::vector<std::uint8_t>& which) {
+  std::vector<double> gMg(courses_.size());
+  const std::vector<Dot<T>> products{{g_.view(), g_.view(), inverse_.view()}};
+  ops_.dots(products, gMg);
+  for (std::size_t t = 0; t < courses_.size(); ++t)
+    if (which[t] != 0 && courses_[t].delta < 0) courses_[t].delta = std::sqrt(gMg[t]);
+}
+
+/// Only the tasks at a new point: their curvatures are gathered into a small block of their own, unless the diagonal
+/// came with the gradient.
+template <class T>
+void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
+  const auto columns = positions(which);
+  const auto size = static_cast<std::int32_t>(columns.size());
+  if (diagonal_.rows() > 0) {
+    ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal_.view());
+    ops_.combine(as_factors(which), diagonal_.view(), inverted(as_factors(which)), inverse_.view());
+    return;
+  }
+  if (size == count()) {
+    ops_.multiply_squared_transposed(curvatures_.view(), inverse_.view());
+    ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, inverse_.view());
+    return;
+  }
+  Block<T> curvatures(ops_.examples(), size, ops_.device());
+  Block<T> diagonal(ops_.weights(), size, ops_.device());
+  ops_.keep_tasks(curvatures_.view(), columns, curvatures.view());
+  ops_.multiply_squared_transposed(curvatures.view(), diagonal.view());
+  ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal.view());
+  ops_.place_tasks(diagonal.view(), columns, inverse_.view());
+}
+
+/// How far to go along d; to the trust region's boundary where that is nearer.
+template <class T>
+double NewtonBlock<T>::step_length(Course& course, double dHd) const {
+  const double alpha = course.rz / dHd;
+  if (params_.rule == StepRule::line_search) return alpha;
+  const double ahead = course.sMs + 2 * alpha * course.sMd + alpha * alpha * course.dMd;
+  if (ahead <= course.delta * course.delta) return alpha;
+  course.boundary = true;
+  const double room = std::max(0.0, course.delta * course.delta - course.sMs);
+  const double root = std::sqrt(course.sMd * course.sMd + course.dMd * room);
+  return course.sMd >= 0 ? room / (course.sMd + root) : (root - course.sMd) / course.dMd;
+}
+
+template <class T>
+bool NewtonBlock<T>::conjugate_done(Course& course) const {
+  const int most = static_cast<int>(std::clamp<std::int64_t>(ops_.weights(), 5, 1000000));
+  if (course.boundary || course.steps >= most || course.rz <= 0) return true;
+  if (params_.rule == StepRule::trust_region) return std::sqrt(course.rz) <= 0.1 * std::sqrt(course.rz0);
+  return false;
+}
+
+template <class T>
+void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, const std::vector<double>& dHd) {
+  const auto tasks = courses_.size();
+  std::vector<double> alpha(tasks, 0.0);
+  std::vector<double> beta(tasks, 1.0);
+  std::vector<double> fresh(tasks, 0.0);
+  std::vector<double> rz(tasks);
+  std::vector<std::uint8_t> done(tasks, 0);
+  for (std::size_t t = 0; t < tasks; ++t) {
+    Course& course = courses_[t];
+    if (which[t] == 0) continue;
+    ++course.fit.products;
+    ++course.steps;
+    if (dHd[t] > 0)
+      alpha[t] = step_length(course, dHd[t]);
+    else
+      done[t] = 1;  // rounding has eaten the curvature
+  }
+  ops_.advance(alpha, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), rz);
+  if (follows()) ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
+  for (std::size_t t = 0; t < tasks; ++t) {
+    Course& course = courses_[t];
+    if (which[t] == 0 || done[t] != 0) continue;
+    const double gain = alpha[t] * course.rz - alpha[t] * alpha[t] * dHd[t] / 2;
+    course.model -= gain;
+    course.sMs += 2 * alpha[t] * course.sMd + alpha[t] * alpha[t] * course.dMd;
+    const double ratio = rz[t] / course.rz;
+    course.sMd = ratio * (course.sMd + alpha[t] * course.dMd);
+    course.dMd = rz[t] + ratio * ratio * course.dMd;
+    course.rz = rz[t];
+    const double loose = std::min(0.5, std::sqrt(std::sqrt(course.rz0)));
+    const bool flat = params_.rule == StepRule::line_search && course.steps * gain <= loose * -course.model;
+    done[t] = flat || conjugate_done(course) ? 1 : 0;
+    beta[t] = ratio;
+    fresh[t] = 1;
+  }
+  ops_.redirect(fresh, inverse_.view(), r_.view(), beta, d_.view());
+  if (any(done)) try_steps(done);
+}
+
+/// Puts the weights of finished tasks aside, and lets the others close ranks once a quarter of the block is idle.
+template <class T>
+void NewtonBlock<T>::compact(Fits<T>& fits) {
+  std::vector<std::int32_t> finished;
+  std::vector<std::int32_t> going;
+  for (std::int32_t t = 0; t < count(); ++t)
+    (courses_[static_cast<std::size_t>(t)].phase == Phase::finished ? finished : going).push_back(t);
+  if (finished.empty() || (!going.empty() && finished.size() * 4 < courses_.size())) return;
+  Block<T> weights(ops_.weights(), static_cast<std::int32_t>(finished.size()), ops_.device());
+  ops_.keep_tasks(w_.view(), finished, weights.view());
+  std::vector<std::int32_t> places;
+  for (const std::int32_t t : finished) {
+    const Course& course = courses_[static_cast<std::size_t>(t)];
+    fits.tasks[static_cast<std::size_t>(course.task)] = course.fit;
+    places.push_back(course.task - round_.first);
+  }
+  ops_.place_tasks(weights.view(), places, results_.view());
+  progress_.advance(static_cast<std::int64_t>(finished.size()));
+  std::erase_if(courses_, [](const Course& course) { return course.phase == Phase::finished; });
+  if (courses_.empty()) return;
+  decide_following();
+  if (follows())
+    keep(q_, going);
+  else
+    q_ = {};
+  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_}) keep(*block, going);
+  choose_tasks();
+}
+
+template <class T>
+void NewtonBlock<T>::keep(Block<T>& block, std::span<const std::int32_t> columns) {
+  Block<T> smaller(block.rows(), static_cast<std::int32_t>(columns.size()), ops_.device());
+  ops_.keep_tasks(block.view(), columns, smaller.view());
+  ops_.synchronize();
+  block = std::move(smaller);
+}
+
+template class NewtonBlock<float>;
+template class NewtonBlock<double>;
+
+}  // namespace sheaf::linear
+
+namespace sheaf {
+
+template <class T>
+Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const NewtonParams& params,
+               const Block<T>* start) {
+  using Training = linear::NewtonBlock<T>;
+  const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
+  const std::int64_t weights = dataset.features() + (params.bias > 0 ? 1 : 0);
+  const std::int64_t per_task = Training::bytes_per_task(dataset.rows(), weights);
+  const std::int64_t blocks = per_task * block_stride(std::min(tasks, linear::fewest_worth_room));
+  const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(params.bias), blocks);
+  ops->load_tables(sheaf);
+  const auto rounds = plan_rounds(tasks, ops->data_bytes(), per_task, context.memory());
+  Fits<T> fits{{}, std::vector<TaskFit>(sheaf.tasks.size())};
+  if (rounds.size() != 1) fits.weights = Block<T>(ops->weights(), tasks);  // a single round brings its own
+  Stage stage(context.progress(), "training", tasks);
+  const auto shares = linear::rarer_shares(*ops, sheaf, params.loss);
+  for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, shares, context.progress()).run(fits);
+  return fits;
+}
+
+template Fits<float> newton(const Context&, const Dataset<float>&, const Sheaf&, const NewtonParams&,
+                            const Block<float>*);
+template Fits<double> newton(const Context&, const Dataset<double>&, const Sheaf&, const NewtonParams&,
+                             const Block<double>*);
+
+}  // namespace sheaf

@@ -1,0 +1,119 @@
+// One block of tasks on its way to the optimum; see newton.cpp for the method.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <sheaf/linear.hpp>
+
+#include "linear/products/ops.hpp"
+
+namespace sheaf::linear {
+
+// Flags and factors of the tasks of a block.
+inline std::vector<double> as_factors(std::span<const std::uint8_t> flags) { return {flags.begin(), flags.end()}; }
+
+inline std::vector<double> inverted(std::span<const double> flags) {
+  std::vector<double> result;
+  for (const double flag : flags) result.push_back(1 - flag);
+  return result;
+}
+
+inline bool any(std::span<const std::uint8_t> flags) {
+  return std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
+}
+
+/// Where the flags are set.
+inline std::vector<std::int32_t> positions(std::span<const std::uint8_t> flags) {
+  std::vector<std::int32_t> result;
+  for (std::size_t t = 0; t < flags.size(); ++t)
+    if (flags[t] != 0) result.push_back(static_cast<std::int32_t>(t));
+  return result;
+}
+
+/// What the outer loop knows of one task: a few numbers on the host, while its vectors stay on the device.
+struct Course {
+  enum class Phase : std::uint8_t { gradient, conjugate, finished };
+
+  std::int32_t task = 0;  // in the sheaf
+  Phase phase = Phase::gradient;
+  TaskFit fit;
+  double f = 0;       // objective at w
+  double wRw = 0;     // the penalty's share is half of it
+  double g0 = -1;     // |gradient at w = 0|; < 0: not known yet
+  double share = 1;   // of the rarer class
+  double delta = -1;  // trust region; < 0: not set yet
+  // Conjugate gradients, with M the preconditioner: r'M^-1 r now and at the start, and the recurrences of d'Md, s'Md,
+  // s'Ms.
+  double rz = 0, rz0 = 0, dMd = 0, sMd = 0, sMs = 0;
+  double model = 0;  // the quadratic model at s
+  int steps = 0;
+  bool boundary = false;
+  bool blind = false;  // the last step was too small for the objective to tell
+};
+
+template <class T>
+class NewtonBlock {
+ public:
+  NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round, const Block<T>* start,
+              std::span<const double> shares, Progress& progress);
+
+  /// Trains every task of the round and writes its column of `fits`.
+  void run(Fits<T>& fits);
+
+  /// Device bytes that one task takes.
+  static std::int64_t bytes_per_task(std::int64_t examples, std::int64_t weights) {
+    return (6 * examples + 9 * weights) * static_cast<std::int64_t>(sizeof(T));
+  }
+
+ private:
+  using Phase = Course::Phase;
+  std::int32_t count() const { return static_cast<std::int32_t>(courses_.size()); }
+  /// A block only becomes narrower, so that a task once fused stays so.
+  bool fused() const { return ops_.fuses(count()); }
+  /// Whether zs is kept up to date with s; once it is not, it stays so.
+  bool follows() const { return follows_; }
+  void decide_following();
+  std::vector<std::uint8_t> wanted(Phase phase) const;
+  BlockView<const T> penalised(const Block<T>& block) const;
+  void choose_tasks();
+  void begin();
+  void evaluate(std::span<const std::uint8_t> which);
+  void measure_gradient_at_zero();
+  void step();
+  void take_gradients(const std::vector<std::uint8_t>& which);
+  void start_conjugate(const std::vector<std::uint8_t>& which, bool new_point);
+  void set_regions(const std::vector<std::uint8_t>& which);
+  void precondition(const std::vector<std::uint8_t>& which);
+  void advance_conjugate(const std::vector<std::uint8_t>& which, const std::vector<double>& dHd);
+  double step_length(Course& course, double dHd) const;
+  bool conjugate_done(Course& course) const;
+  void try_steps(const std::vector<std::uint8_t>& done);
+  void apply_steps(const std::vector<std::uint8_t>& done);
+  void search_lines(const std::vector<std::uint8_t>& done, std::vector<double>& trial, const std::vector<double>& gs);
+  void judge(Course& course, double trial, double gs, double predicted);
+  void accept(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial);
+  void compact(Fits<T>& fits);
+  void hand_out(Fits<T>& fits);
+  void keep(Block<T>& block, std::span<const std::int32_t> columns);
+
+  LinearOps<T>& ops_;
+  const Sheaf& sheaf_;
+  const NewtonParams& params_;
+  Progress& progress_;
+  Round round_;
+  T bias_ridge_;
+  bool follows_ = true;
+  std::vector<Course> courses_;  // column t of every block belongs to courses_[t]
+  // Over examples: decisions z = Xw, zs = Xs, q = Xd, u (what X' is applied to), curvatures D.
+  Block<T> z_, zs_, q_, u_, curvatures_;
+  // Over weights: w, gradient, step s, residual r, direction d, H d, inverse of the preconditioner.
+  Block<T> w_, g_, s_, r_, d_, hd_, inverse_;
+  Block<T> results_;  // weights of finished tasks, in the order of the round
+  // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
+  Block<T> diagonal_;
+};
+
+}  // namespace sheaf::linear

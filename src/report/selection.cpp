@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <sheaf/selection_report.hpp>
+#include <sheaf/text.hpp>
+
+#include "report/page.hpp"
+#include "report/selection_charts.hpp"
+#include "report/svg.hpp"
+
+namespace sheaf {
+namespace {
+
+using namespace report;  // NOLINT(google-build-using-namespace): this file only arranges what lives there
+
+std::string digits(double value) { return fmt::format("{:.6g}", value); }
+
+std::string header_tiles(const SelectionReport& r) {
+  std::vector<Tile> list{{grouped(static_cast<std::int64_t>(r.selected.size())), "features selected"},
+                         {grouped(r.features), "features"},
+                         {grouped(r.rows), "examples"},
+                         {std::to_string(r.class_names.size()), "classes"}};
+  if (r.combined) {
+    list.push_back({fmt::format("{:.3f}", r.stability), "stability"});
+    list.push_back({std::to_string(r.members.size()), "selections combined"});
+  }
+  return tiles(list);
+}
+
+std::string notes_card(const SelectionReport& r) {
+  if (r.notes.empty()) return {};
+  std::string list = "<ul class=\"findings\">\n";
+  for (const auto& note : r.notes) list += fmt::format("<li class=\"note\">{}</li>\n", escaped(note));
+  return card("Worth knowing", "", list + "</ul>\n", true);
+}
+
+std::string curve_cards(const SelectionReport& r) {
+  const auto about = r.combined ? fmt::format("The {} that the list is ordered by.", to_string(r.ensemble.combination))
+                                : std::string(find_criterion(r.options.criterion).help);
+  return card(r.combined ? "Order" : "Score of each pick", about, selection_curve(r)) +
+         card("Relevance and redundancy",
+              "Bits that each feature tells of the class, and on average of the features picked before it.",
+              legend({{"f0", "relevance"}, {"f1", "redundancy"}}) + relevance_curve(r));
+}
+
+std::string map_card(const SelectionReport& r) {
+  if (r.information.size() < 4) return {};
+  return card("What they tell of each other",
+              "The darker, the more two features say the same: 2 I(A;B) / (H(A) + H(B)). Rest the pointer on a cell "
+              "for bits.",
+              redundancy_map(r), true);
+}
+
+std::string distribution_cards(const SelectionReport& r) {
+  std::string about = "Examples of each class over the bins.";
+  if (r.class_names.size() > most_lanes)
+    about += fmt::format(" The first {} of {} classes are shown.", most_lanes, r.class_names.size());
+  std::string cards;
+  for (std::size_t k = 0; k < r.distributions.size(); ++k)
+    cards += card(fmt::format("{}. {}", k + 1, r.distributions[k].feature), about, class_lanes(r, r.distributions[k]));
+  return cards;
+}
+
+std::string table_card(const SelectionReport& r) {
+  std::vector<std::vector<std::string>> rows{{"rank", "index", "name", "score", "relevance", "redundancy"}};
+  if (r.combined) rows[0].insert(rows[0].end(), {"mean rank", "borda", "frequency"});
+  for (std::size_t k = 0; k < r.selected.size(); ++k) {
+    const auto& [feature, name, votes] = r.selected[k];
+    rows.push_back({std::to_string(k + 1), std::to_string(feature.index), name, digits(feature.score),
+                    digits(feature.relevance), digits(feature.redundancy)});
+    if (votes)
+      rows.back().insert(rows.back().end(),
+                         {digits(votes->mean_rank), digits(votes->borda), percent(votes->frequency)});
+  }
+  return card("All selected", "Best first. Relevance and redundancy in bits; the index counts from 0.",
+              report::table(rows, r.combined ? "rrlrrrrrr" : "rrlrrr"), true);
+}
+
+std::string subtitle(const SelectionReport& r) {
+  const bool counted = r.method == BinMethod::equal_width || r.method == BinMethod::equal_frequency;
+  const auto binning =
+      counted ? fmt::format("{}, {} bins", to_string(r.method), r.binning.bins) : std::string(to_string(r.method));
+  const auto& criterion = find_criterion(r.options.criterion);
+  if (!r.combined) return fmt::format("{} ({}); {}", criterion.name, criterion.title, binning);
+  return fmt::format("{} selections combined by {}; {}", r.members.size(), to_string(r.ensemble.combination), binning);
+}
+
+}  // namespace
+
+std::string selection_html(const SelectionReport& r) {
+  std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_card(r);
+  if (!r.selected.empty()) body += curve_cards(r) + map_card(r) + distribution_cards(r) + table_card(r);
+  const auto name = r.source.substr(r.source.rfind('/') + 1);
+  return page("Selection: " + name, subtitle(r), body + "</div>\n",
+              fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
+                          r.source, SHEAF_VERSION));
+}
+
+}  // namespace sheaf

@@ -1,0 +1,231 @@
+#include "report/study_charts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <sheaf/text.hpp>
+
+#include "report/svg.hpp"
+
+namespace sheaf::report {
+namespace {
+
+constexpr double left = 60;
+constexpr double right = half - 16;
+constexpr double top = 28;
+constexpr double height = 330;
+constexpr double bottom = height - 50;
+constexpr std::size_t most_bars = 16;
+constexpr std::size_t named_lines = 8;   // as many colours as the page has
+constexpr std::size_t most_lines = 200;  // the others would hide each other
+
+/// A single alpha stands in the middle of a decade to each side.
+Axis alpha_axis(const StudyResult& r) {
+  double low = r.alphas.front().back();
+  double high = r.alphas.front().front();
+  for (const auto& alphas : r.alphas) {
+    low = std::min(low, alphas.back());
+    high = std::max(high, alphas.front());
+  }
+  const double margin = high > low ? std::pow(high / low, 0.5 / static_cast<double>(r.alpha_count())) : 10;
+  return {low / margin, high * margin, left, right, true};
+}
+
+/// Where the cell of an alpha ends, half-way to its neighbours.
+std::pair<double, double> cell(const std::vector<double>& alphas, std::size_t a, const Axis& x) {
+  if (alphas.size() == 1) return {x(alphas[a] / 1.2), x(alphas[a] * 1.2)};
+  const auto middle = [&](std::size_t from, std::size_t to) { return x(std::sqrt(alphas[from] * alphas[to])); };
+  const double here = x(alphas[a]);
+  double begin = a + 1 < alphas.size() ? middle(a, a + 1) : 0;
+  double end = a > 0 ? middle(a - 1, a) : 0;
+  if (a + 1 == alphas.size()) begin = here - (end - here);
+  if (a == 0) end = here + (here - begin);
+  return {begin, end};
+}
+
+struct Line {
+  std::int64_t feature = 0;
+  double chosen = 0;  // its size at the alpha that was chosen
+  double reach = 0;
+  std::vector<double> effects;  // by alpha
+};
+
+/// Those that matter most at the alpha that the split chose first.
+std::vector<Line> lines_of(const StudyResult& r, std::size_t column, std::size_t chosen) {
+  std::map<std::int64_t, double> deviations;
+  for (const auto& feature : r.chosen) deviations[feature.index] = feature.deviation;
+  std::map<std::int64_t, Line> found;
+  for (std::size_t a = 0; a < r.alpha_count(); ++a) {
+    const auto& net = r.path[a * static_cast<std::size_t>(r.columns) + column];
+    for (std::size_t k = 0; k < net.features.size(); ++k) {
+      const std::int64_t j = net.features[k];
+      const auto deviation = deviations.find(j);
+      if (deviation == deviations.end()) continue;  // chosen by no split
+      auto& line = found[j];
+      line.feature = j;
+      line.effects.resize(r.alpha_count(), 0.0);
+      line.effects[a] = net.weights[k] * deviation->second;
+      line.reach = std::max(line.reach, std::abs(line.effects[a]));
+      if (a == chosen) line.chosen = std::abs(line.effects[a]);
+    }
+  }
+  std::vector<Line> lines;
+  lines.reserve(found.size());
+  for (auto& [j, line] : found) lines.push_back(std::move(line));
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+    return std::pair(a.chosen, a.reach) > std::pair(b.chosen, b.reach);
+  });
+  if (lines.size() > most_lines) lines.resize(most_lines);
+  return lines;
+}
+
+std::string name_of(const StudyResult& r, std::int64_t j) {
+  for (const auto& feature : r.chosen)
+    if (feature.index == j) return feature.name;
+  return std::to_string(j + 1);
+}
+
+}  // namespace
+
+std::string score_surface(const StudyResult& r) {
+  const auto x = alpha_axis(r);
+  const auto ratios = r.alphas.size();
+  const double step = std::min(60.0, (bottom - top) / static_cast<double>(ratios));
+  const double end = top + step * static_cast<double>(ratios);
+  std::vector<Summarised> surface;
+  double low = 0;
+  double high = 0;
+  bool any = false;
+  for (std::size_t pair = 0; pair < r.pairs(); ++pair) {
+    surface.push_back(r.surface(pair));
+    if (surface.back().splits == 0) continue;
+    low = any ? std::min(low, surface.back().mean) : surface.back().mean;
+    high = any ? std::max(high, surface.back().mean) : surface.back().mean;
+    any = true;
+  }
+  const bool larger = info(*r.options.score).larger_is_better;
+  Chart chart(half, end + 50, "Score of each pair of alpha and l1-ratio");
+  chart.bottom_axis(x, top, end, "alpha (log scale)");
+  chart.text(left, top - 12, "l1-ratio", "axis");
+  std::map<std::size_t, int> chosen;
+  for (const auto& split : r.splits)
+    ++chosen[static_cast<std::size_t>(split.l1_ratio) * r.alpha_count() + static_cast<std::size_t>(split.alpha)];
+  for (std::size_t l = 0; l < ratios; ++l) {
+    const double y = end - step * static_cast<double>(l + 1);
+    chart.text(left - 8, y + step / 2 + 4, tick_text(r.options.l1_ratios[l]), "tick", Anchor::end);
+    for (std::size_t a = 0; a < r.alpha_count(); ++a) {
+      const auto pair = l * r.alpha_count() + a;
+      const auto& here = surface[pair];
+      if (here.splits == 0) continue;
+      const auto [from, to] = cell(r.alphas[l], a, x);
+      const double share = high > low ? (here.mean - low) / (high - low) : 1;
+      const auto count = chosen.contains(pair) ? chosen[pair] : 0;
+      chart.shade(from, y + 1, to - from, step - 2, "f0", 0.04 + 0.92 * (larger ? share : 1 - share),
+                  fmt::format("alpha {:.4g}, l1-ratio {:g}: {} {:.4f} over {} splits, chosen by {}", r.alphas[l][a],
+                              r.options.l1_ratios[l], info(*r.options.score).title, here.mean, here.splits, count));
+    }
+  }
+  for (const auto& [pair, count] : chosen) {
+    const auto l = pair / r.alpha_count();
+    const double y = end - step * (static_cast<double>(l) + 0.5);
+    chart.dot(x(r.alphas[l][pair % r.alpha_count()]), y,
+              2.5 + 6 * std::sqrt(static_cast<double>(count) / static_cast<double>(r.splits.size())), "f1",
+              fmt::format("chosen by {} of {} splits", count, r.splits.size()));
+  }
+  const auto l = static_cast<std::size_t>(r.best_l1_ratio);
+  chart.dot(x(r.alphas[l][static_cast<std::size_t>(r.best_alpha)]), end - step * (static_cast<double>(l) + 0.5), 11,
+            "ring");
+  return chart.finish();
+}
+
+std::string frequency_bars(const StudyResult& r) {
+  if (r.chosen.empty()) return "<p>No split chose any feature.</p>\n";
+  const auto count = std::min(most_bars, r.chosen.size());
+  const double end = static_cast<double>(count) * line_height + 22;
+  Chart chart(half, end + 44, "How often each feature was chosen");
+  const Axis x{0, 1, names, half - 16, false};
+  chart.bottom_axis(x, 10, end, "share of the splits that chose it");
+  if (r.options.min_frequency > 0) chart.line(x(r.options.min_frequency), 10, x(r.options.min_frequency), end, "edge");
+  double y = 14;
+  for (std::size_t k = 0; k < count; ++k, y += line_height) {
+    const auto& feature = r.chosen[k];
+    const bool positive = feature.mean_weight.front() > 0;
+    chart.text(names - 10, y + 13, short_name(feature.name), "", Anchor::end);
+    chart.box(x(0), y + 2, x(feature.frequency) - x(0), line_height - 8,
+              r.columns > 1 ? "f0"
+              : positive    ? "f0"
+                            : "f1",
+              fmt::format("{}: {}, mean weight {:+.4g}, {} of one sign, median rank {:g}", feature.name,
+                          percent(feature.frequency), feature.mean_weight.front(),
+                          percent(feature.sign_agreement.front()), feature.median_rank),
+              2);
+  }
+  return chart.finish();
+}
+
+std::string coefficient_path(const StudyResult& r, std::size_t column) {
+  const auto& split = r.splits[static_cast<std::size_t>(r.options.path_split - 1)];
+  const auto& alphas = r.alphas[static_cast<std::size_t>(split.l1_ratio)];
+  const auto lines = lines_of(r, column, static_cast<std::size_t>(split.alpha));
+  if (lines.empty() || alphas.size() < 2) return "<p>No feature has a weight on this path.</p>\n";
+  double low = 0;
+  double high = 0;
+  for (const auto& line : lines)
+    for (const double effect : line.effects) {
+      low = std::min(low, effect);
+      high = std::max(high, effect);
+    }
+  const Axis x{alphas.back(), alphas.front(), left, right - 110, true};
+  const Axis y{low, high, bottom, top, false};
+  Chart chart(half, height, "Weights along the path");
+  chart.bottom_axis(x, top, bottom, "alpha (log scale)");
+  chart.left_axis(y, left, right - 110, "weight x deviation of the feature");
+  chart.line(left, y(0), right - 110, y(0), "zero");
+  const double at = x(alphas[static_cast<std::size_t>(split.alpha)]);
+  chart.line(at, top, at, bottom, "edge");
+  for (auto k = lines.size(); k-- > 0;) {  // the strongest on top
+    std::vector<Point> points;
+    for (std::size_t a = 0; a < alphas.size(); ++a) points.push_back({x(alphas[a]), y(lines[k].effects[a])});
+    chart.path(line_through(points), k < named_lines ? fmt::format("line{}", k) : "faint", k < named_lines ? 1 : 0.5);
+  }
+  double line_y = top + 8;
+  for (std::size_t k = 0; k < std::min(named_lines, lines.size()); ++k, line_y += 20) {
+    chart.box(right - 100, line_y - 8, 10, 10, fmt::format("f{}", k), "", 2);
+    const auto name = short_name(name_of(r, lines[k].feature));
+    chart.text(right - 86, line_y + 1, name.size() > 14 ? name.substr(0, 13) + "…" : name, "tick");
+  }
+  return chart.finish();
+}
+
+std::string split_scores(const StudyResult& r) {
+  const auto metric = *r.options.score;
+  std::vector<double> scores;
+  for (const auto& split : r.splits) scores.push_back(split.left_out.score(metric));
+  const auto summary = r.left_out(metric);
+  if (summary.splits == 0) return {};
+  double low = summary.mean - summary.deviation;
+  double high = summary.mean + summary.deviation;
+  for (const double score : scores) {
+    low = std::min(low, std::isfinite(score) ? score : low);
+    high = std::max(high, std::isfinite(score) ? score : high);
+  }
+  const double margin = high > low ? (high - low) / 20 : 0.5;
+  const Axis x{0.5, static_cast<double>(scores.size()) + 0.5, left, right, false};
+  const Axis y{low - margin, high + margin, bottom, top, false};
+  Chart chart(half, height, "Score of each split on the rows left out");
+  chart.bottom_axis(x, top, bottom, "split");
+  chart.left_axis(y, left, right, info(metric).title);
+  chart.box(left, y(summary.mean + summary.deviation), right - left,
+            y(summary.mean - summary.deviation) - y(summary.mean + summary.deviation), "chance");
+  chart.line(left, y(summary.mean), right, y(summary.mean), "edge");
+  for (std::size_t s = 0; s < scores.size(); ++s)
+    if (std::isfinite(scores[s]))
+      chart.dot(x(static_cast<double>(s) + 1), y(scores[s]), 4.5, "f0",
+                fmt::format("split {}: {:.4f}", s + 1, scores[s]));
+  return chart.finish();
+}
+
+}  // namespace sheaf::report

@@ -1,0 +1,222 @@
+// The verbs of scoring on one NVIDIA GPU. All work of one object runs in order on its own stream; columns are ranked
+// one after another, so that the keys of a single one take memory.
+#include <algorithm>
+#include <vector>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
+
+#include "cuda/check.cuh"
+#include "cuda/reduce.cuh"
+#include "score/ops.hpp"
+#include "score/scores_cuda.cuh"
+
+namespace sheaf::search {
+namespace {
+
+using gpu::Count;
+using gpu::score_threads;
+
+constexpr std::int64_t most_shared_bins = 10240;
+constexpr std::int64_t rows_a_block = std::int64_t{8} * score_threads;
+constexpr std::int64_t most_blocks = 1024;
+
+unsigned blocks_for(std::int64_t size, std::int64_t each, std::int64_t most) {
+  return static_cast<unsigned>(std::clamp<std::int64_t>((size + each - 1) / each, 1, most));
+}
+
+template <class T>
+class CudaScores final : public ScoreOps<T> {
+ public:
+  CudaScores(const Context& context, const Truth& truth)
+      : ScoreOps<T>(context.device(), truth),
+        labels_(Array<std::int32_t>::copy_of(truth.labels, context.device())),
+        amounts_(Array<double>::copy_of(truth.amounts, context.device())) {}
+
+  void load_tests(TestRows tests) override {
+    begins_ = Array<std::int64_t>::copy_of(tests.begins, this->device());
+    rows_ = Array<std::int32_t>::copy_of(tests.rows, this->device());
+    tests_.begins = std::move(tests.begins);
+    largest_ = tests_.largest();
+  }
+
+  /// Keys and flags twice, positives before each row, and what the sort takes.
+  std::int64_t workspace() const override {
+    constexpr std::int64_t each = 2 * sizeof(Key) + 2 * sizeof(std::uint8_t) + sizeof(std::int32_t);
+    return largest_ * (each + 1) + (std::int64_t{1} << 16);
+  }
+
+  void count_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<std::int64_t> counts,
+                     std::span<double> losses) override {
+    if (tests.empty()) return;
+    const auto current = here();
+    const std::int64_t bins = count_bins(this->truth().classes);
+    const bool shared = bins <= most_shared_bins;
+    const std::size_t bytes = shared ? static_cast<std::size_t>(bins) * sizeof(unsigned) : 0;
+    clear(counts_, static_cast<std::int64_t>(counts.size()));
+    sum(tests, std::max(rows_a_block, 4 * bins), [&](dim3 blocks, const std::int32_t* on_device) {
+      gpu::count_rows<T><<<blocks, score_threads, bytes, stream_>>>(
+          judged(z, on_device), labels_.data(), this->truth().classes, static_cast<int>(bins), shared, !losses.empty(),
+          counts_.data(), partial_.data());
+    });
+    std::vector<Count> found(counts.size());
+    fetch(counts_.data(), std::span(found));
+    fetch(sums_.data(), losses);
+    stream_.synchronize();
+    std::transform(found.begin(), found.end(), counts.begin(),
+                   [](Count count) { return static_cast<std::int64_t>(count); });
+  }
+
+  void sum_squares(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<double> sums) override {
+    if (tests.empty()) return;
+    const auto current = here();
+    sum(tests, rows_a_block, [&](dim3 blocks, const std::int32_t* on_device) {
+      gpu::square_rows<T>
+          <<<blocks, score_threads, 0, stream_>>>(judged(z, on_device), amounts_.data(), partial_.data());
+    });
+    fetch(sums_.data(), sums);
+    stream_.synchronize();
+  }
+
+  void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points,
+            std::span<Ranking> out) override {
+    if (tests.empty()) return;
+    const auto current = here();
+    clear(counts_, z.tasks);
+    clear(totals_, z.tasks);
+    clear(pieces_, static_cast<std::int64_t>(z.tasks) * points);
+    for (std::int32_t t = 0; t < z.tasks; ++t)
+      rank_column(z, t, tests[static_cast<std::size_t>(t / this->columns())], points);
+    const auto tasks = static_cast<std::size_t>(z.tasks);
+    std::vector<Count> doubled(tasks);
+    std::vector<Corner> totals(tasks);
+    std::vector<RocPiece> pieces(tasks * static_cast<std::size_t>(points));
+    fetch(counts_.data(), std::span(doubled));
+    fetch(totals_.data(), std::span(totals));
+    fetch(pieces_.data(), std::span(pieces));
+    stream_.synchronize();
+    for (std::size_t t = 0; t < tasks; ++t) {
+      out[t] = {totals[t].others, totals[t].positives, static_cast<std::int64_t>(doubled[t]), {}};
+      const auto* const mine = pieces.data() + t * static_cast<std::size_t>(points);
+      if (out[t].others > 0 && out[t].positives > 0) out[t].pieces.assign(mine, mine + points);
+    }
+  }
+
+ private:
+  using Key = FallingKey<T>;
+
+  /// Launches go to the current GPU: every verb makes this one current first.
+  cuda::Current here() const { return cuda::Current(this->device().index); }
+
+  gpu::Judged<T> judged(BlockView<const T> z, const std::int32_t* tests) const {
+    return {z.data, z.stride, this->columns(), begins_.data(), rows_.data(), tests};
+  }
+
+  /// Runs `launch(blocks, tests on the device)`, which fills partial_: blocks.y x models, and adds that up into sums_.
+  template <class Launch>
+  void sum(std::span<const std::int32_t> tests, std::int64_t rows_each, Launch&& launch) {
+    const auto models = static_cast<std::int64_t>(tests.size());
+    const dim3 blocks(static_cast<unsigned>(models), blocks_for(largest_, rows_each, most_blocks));
+    grow(chosen_, models);
+    grow(partial_, models * blocks.y);
+    grow(sums_, models);
+    // The copy has left pageable memory when the call returns.
+    cuda::check(cudaMemcpyAsync(chosen_.data(), tests.data(), tests.size_bytes(), cudaMemcpyHostToDevice, stream_),
+                "sending the tests of models");
+    launch(blocks, chosen_.data());
+    cuda::check_launch("a sum over test rows");
+    cuda::add_parts(partial_.data(), static_cast<int>(blocks.y), models, sums_.data(), stream_);
+  }
+
+  void rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::int32_t points) {
+    const int size = static_cast<int>(tests_.size(test));
+    if (size == 0) return;
+    for (auto& keys : keys_) grow(keys, largest_);
+    for (auto& flags : flags_) grow(flags, largest_);
+    grow(before_, largest_);
+    gpu::gather_keys<T><<<blocks_for(size, score_threads, size), score_threads, 0, stream_>>>(
+        z.data + column, z.stride, rows_.data() + tests_.begin(test), size, labels_.data(),
+        this->class_of(column % this->columns()), this->reversed(), keys_[0].data(), flags_[0].data());
+    cuda::check_launch("gather_keys");
+    const gpu::Sorted<Key> sorted = sort(size);
+    gpu::add_pairs<Key>
+        <<<blocks_for(size, rows_a_block, most_blocks), score_threads, 0, stream_>>>(sorted, counts_.data() + column);
+    cuda::check_launch("add_pairs");
+    gpu::find_pieces<Key><<<1, score_threads, 0, stream_>>>(
+        sorted, points, totals_.data() + column, pieces_.data() + static_cast<std::int64_t>(column) * points);
+    cuda::check_launch("find_pieces");
+  }
+
+  /// The gathered keys in order, and the positive rows before each.
+  gpu::Sorted<Key> sort(int size) {
+    cub::DoubleBuffer<Key> keys(keys_[0].data(), keys_[1].data());
+    cub::DoubleBuffer<std::uint8_t> flags(flags_[0].data(), flags_[1].data());
+    with_storage("sorting decision values", [&](void* storage, std::size_t& bytes) {
+      return cub::DeviceRadixSort::SortPairs(storage, bytes, keys, flags, size, 0, static_cast<int>(8 * sizeof(Key)),
+                                             stream_);
+    });
+    with_storage("counting positive rows", [&](void* storage, std::size_t& bytes) {
+      return cub::DeviceScan::ExclusiveScan(storage, bytes, flags.Current(), before_.data(), ::cuda::std::plus<>{},
+                                            std::int32_t{0}, size, stream_);
+    });
+    return {keys.Current(), flags.Current(), before_.data(), size};
+  }
+
+  /// Asks CUB how much memory a call takes, and calls it with that.
+  template <class Call>
+  void with_storage(const char* what, Call&& call) {
+    std::size_t bytes = 0;
+    cuda::check(call(nullptr, bytes), what);
+    grow(storage_, std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1));
+    cuda::check(call(storage_.data(), bytes), what);
+  }
+
+  template <class V>
+  void fetch(const V* from, std::span<V> to) {
+    if (to.empty()) return;
+    cuda::check(cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, stream_), "fetching scores");
+  }
+
+  /// Grown memory is new memory: work in flight may still use the old, and freeing waits for it.
+  template <class V>
+  void grow(Array<V>& array, std::int64_t size) {
+    if (array.size() < size) array = Array<V>(size, this->device());
+  }
+  template <class V>
+  void clear(Array<V>& array, std::int64_t size) {
+    grow(array, size);
+    if (size == 0) return;
+    cuda::check(cudaMemsetAsync(array.data(), 0, static_cast<std::size_t>(size) * sizeof(V), stream_),
+                "clearing scores");
+  }
+
+  cuda::Stream stream_;
+  Array<std::int32_t> labels_;
+  Array<double> amounts_;
+  TestRows tests_;  // without the rows, which are on the device alone
+  std::int64_t largest_ = 0;
+  Array<std::int64_t> begins_;
+  Array<std::int32_t> rows_, chosen_;
+  Array<Count> counts_;
+  Array<double> partial_, sums_;
+  Array<Key> keys_[2];
+  Array<std::uint8_t> flags_[2];
+  Array<std::int32_t> before_;
+  Array<char> storage_;
+  Array<Corner> totals_;
+  Array<RocPiece> pieces_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<ScoreOps<T>> make_cuda_score_ops(const Context& context, const Truth& truth) {
+  const cuda::Current current(context.device().index);
+  return std::make_unique<CudaScores<T>>(context, truth);
+}
+
+template std::unique_ptr<ScoreOps<float>> make_cuda_score_ops(const Context&, const Truth&);
+template std::unique_ptr<ScoreOps<double>> make_cuda_score_ops(const Context&, const Truth&);
+
+}  // namespace sheaf::search

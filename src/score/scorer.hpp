@@ -1,0 +1,43 @@
+// Scores of models by their decision values on the rows that they did not see, computed where the values are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <sheaf/search.hpp>
+
+#include "linear/model/problem.hpp"
+#include "score/ops.hpp"
+
+namespace sheaf::search {
+
+template <class T>
+class Judge {
+ public:
+  /// The problem's classes and targets must outlive it and not move.
+  Judge(const Context& context, const linear::Problem& problem, const Target& target, const LinearOptions& options);
+
+  std::int32_t positive() const { return truth_.positive; }
+  /// From now on, test k of a model is list k of `tests`.
+  void load_tests(TestRows tests);
+  /// Bytes that judging takes on the device beside the decision values.
+  std::int64_t workspace() const { return ops_->workspace(); }
+  /// `z`: decision values of all rows on the device, each model's side by side; tests[m]: that of model m.
+  std::vector<ModelScores> judge(BlockView<const T> z, std::span<const std::int32_t> tests);
+
+ private:
+  void judge_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
+  void judge_ranks(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
+  void judge_amounts(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
+
+  Truth truth_;
+  int threads_;
+  bool probabilities_;
+  std::unique_ptr<ScoreOps<T>> ops_;
+  std::vector<double> sizes_;    // of each test
+  std::vector<double> spreads_;  // amounts: squared distances from their mean, of each test
+};
+
+}  // namespace sheaf::search
