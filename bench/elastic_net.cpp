@@ -25,6 +25,7 @@
 #include <sheaf/random.hpp>
 #include <sheaf/splits.hpp>
 
+#include "core/fail.hpp"
 #include "plot.hpp"
 #include "program.hpp"
 #include "timing.hpp"

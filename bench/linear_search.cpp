@@ -27,6 +27,7 @@
 #include <sheaf/linear.hpp>
 #include <sheaf/splits.hpp>
 
+#include "core/fail.hpp"
 #include "linear/newton/newton.hpp"
 #include "plot.hpp"
 #include "program.hpp"

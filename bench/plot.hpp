@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf::bench {
 

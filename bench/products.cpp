@@ -9,6 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <fmt/format.h>
+
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/random.hpp>

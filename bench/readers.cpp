@@ -33,6 +33,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/random.hpp>
 
+#include "core/fail.hpp"
 #include "peers/liblinear_reader.hpp"
 
 namespace {

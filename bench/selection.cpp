@@ -13,9 +13,9 @@
 #include <CLI/CLI.hpp>
 
 #include <sheaf/context.hpp>
-#include <sheaf/error.hpp>
 #include <sheaf/selection.hpp>
 
+#include "core/fail.hpp"
 #include "information/count/columns.hpp"
 #include "peers/sequential_jmi.hpp"
 #include "plot.hpp"

@@ -4,8 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
+
+#include "core/fail.hpp"
 
 namespace sheaf::cli {
 

@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {

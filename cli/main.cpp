@@ -7,9 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/error.hpp>
-
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "help.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"

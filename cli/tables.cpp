@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sheaf/error.hpp>
 #include <sheaf/text.hpp>
 
+#include "core/fail.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf::cli {
 namespace {

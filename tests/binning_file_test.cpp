@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <sheaf/binning.hpp>
-#include <sheaf/error.hpp>
 
 #include "binned_codes.hpp"
+#include "core/fail.hpp"
 #include "defects.hpp"
 #include "tables.hpp"
 

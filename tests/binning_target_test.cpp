@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include <sheaf/binning.hpp>
-#include <sheaf/error.hpp>
+
+#include "core/fail.hpp"
 
 namespace sheaf {
 namespace {

@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/selection.hpp>
 
 #include "binned_tables.hpp"
+#include "core/fail.hpp"
 #include "devices.hpp"
 
 namespace sheaf {

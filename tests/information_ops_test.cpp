@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/random.hpp>
 #include <sheaf/selection.hpp>
 
 #include "binned_tables.hpp"
+#include "core/fail.hpp"
 #include "devices.hpp"
 #include "information/count/ops.hpp"
 #include "information/greedy/class_entropies.hpp"

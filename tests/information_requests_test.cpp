@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/random.hpp>
 #include <sheaf/selection.hpp>
 
 #include "binned_tables.hpp"
+#include "core/fail.hpp"
 #include "devices.hpp"
 #include "reference/feast.hpp"
 

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 
+#include "core/fail.hpp"
 #include "devices.hpp"
 #include "linear_tables.hpp"
 

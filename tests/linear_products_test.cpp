@@ -2,6 +2,8 @@
 #include <cmath>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "linear_verbs.hpp"
 
 namespace sheaf::linear {

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/linear_search.hpp>
 #include <sheaf/splits.hpp>
 
+#include "core/fail.hpp"
 #include "devices.hpp"
 #include "linear_tables.hpp"
 

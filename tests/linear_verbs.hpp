@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <sheaf/random.hpp>
 
 #include "devices.hpp"

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <sheaf/linear_model.hpp>
 
 #include "devices.hpp"

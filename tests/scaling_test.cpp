@@ -9,10 +9,10 @@
 
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/scaling.hpp>
 
+#include "core/fail.hpp"
 #include "defects.hpp"
 #include "tables.hpp"
 

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <sheaf/random.hpp>
 #include <sheaf/scores.hpp>
 

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/study.hpp>
 
+#include "core/fail.hpp"
 #include "devices.hpp"
 #include "study_rows.hpp"
 

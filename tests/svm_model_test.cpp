@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/svm_model.hpp>
 
+#include "core/fail.hpp"
 #include "devices.hpp"
 #include "kernel/model/c_random.hpp"
 #include "kernel/model/platt.hpp"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <sheaf/svm_search.hpp>
 
 #include "devices.hpp"

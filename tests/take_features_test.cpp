@@ -6,9 +6,9 @@
 
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 
+#include "core/fail.hpp"
 #include "same_dataset.hpp"
 #include "tables.hpp"
 

@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf::bench {
 namespace {

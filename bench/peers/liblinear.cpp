@@ -1,7 +1,6 @@
 #include "peers/liblinear.hpp"
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "timing.hpp"
 
 #if SHEAF_PEER_LIBLINEAR

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace bench {
 

@@ -1,7 +1,6 @@
 #include "peers/libsvm.hpp"
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "timing.hpp"
 
 #if SHEAF_PEER_LIBSVM

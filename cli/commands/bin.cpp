@@ -1,10 +1,10 @@
 #include <memory>
 
 #include <sheaf/binning.hpp>
-#include <sheaf/error.hpp>
 
 #include "command.hpp"
 #include "commands/binning.hpp"
+#include "core/fail.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
+
+#include "core/fail.hpp"
 
 namespace sheaf::cli {
 namespace {

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <sheaf/elastic_net_model.hpp>
-#include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 #include <sheaf/names.hpp>
 #include <sheaf/row_weights.hpp>
@@ -11,6 +10,7 @@
 #include "commands/model_choice.hpp"
 #include "commands/net_options.hpp"
 #include "commands/svm_commands.hpp"
+#include "core/fail.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/linear_text.hpp"

@@ -1,5 +1,7 @@
 #include <memory>
 
+#include <fmt/format.h>
+
 #include <sheaf/generate.hpp>
 #include <sheaf/text.hpp>
 

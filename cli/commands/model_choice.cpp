@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
+
+#include "core/fail.hpp"
 
 namespace sheaf::cli {
 namespace {

@@ -1,8 +1,9 @@
 #include "commands/net_options.hpp"
 
-#include <sheaf/error.hpp>
 #include <sheaf/row_weights.hpp>
 #include <sheaf/selection_report.hpp>
+
+#include "core/fail.hpp"
 
 namespace sheaf::cli {
 

@@ -1,10 +1,10 @@
 #include <memory>
 
-#include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 
 #include "command.hpp"
 #include "commands/svm_commands.hpp"
+#include "core/fail.hpp"
 #include "tables.hpp"
 #include "text/linear_text.hpp"
 #include "text/prediction_text.hpp"

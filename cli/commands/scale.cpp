@@ -1,9 +1,9 @@
 #include <memory>
 
-#include <sheaf/error.hpp>
 #include <sheaf/scaling.hpp>
 
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "tables.hpp"
 
 namespace sheaf::cli {

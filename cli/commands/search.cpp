@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include <sheaf/error.hpp>
 #include <sheaf/search_directory.hpp>
 #include <sheaf/text.hpp>
 
@@ -10,6 +9,7 @@
 #include "command_line.hpp"
 #include "commands/model_choice.hpp"
 #include "commands/svm_commands.hpp"
+#include "core/fail.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/search_text.hpp"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <sheaf/binning.hpp>
-#include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
 #include <sheaf/selection.hpp>
 #include <sheaf/selection_report.hpp>
@@ -12,6 +11,7 @@
 #include "command.hpp"
 #include "commands/binning.hpp"
 #include "commands/select_model.hpp"
+#include "core/fail.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/select_text.hpp"

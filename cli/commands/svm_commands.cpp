@@ -1,8 +1,8 @@
 #include "commands/svm_commands.hpp"
 
-#include <sheaf/error.hpp>
 #include <sheaf/row_weights.hpp>
 
+#include "core/fail.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/prediction_text.hpp"

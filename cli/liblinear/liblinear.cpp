@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf::cli {
 namespace {

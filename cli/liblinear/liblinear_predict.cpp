@@ -1,6 +1,8 @@
 // LIBLINEAR's predict, with its flags, files and words.
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "command.hpp"
 #include "liblinear/liblinear.hpp"
 #include "terminal.hpp"

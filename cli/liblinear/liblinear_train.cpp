@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <memory>
 
-#include <sheaf/error.hpp>
 #include <sheaf/linear_search.hpp>
 
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
 #include "terminal.hpp"
 

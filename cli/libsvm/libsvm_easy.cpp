@@ -4,12 +4,12 @@
 #include <fstream>
 #include <memory>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/svm_search.hpp>
 
 #include "command.hpp"
 #include "common.hpp"
+#include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
 #include "terminal.hpp"

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <sheaf/io.hpp>
 
 #include "command.hpp"

@@ -1,11 +1,11 @@
 // LIBSVM's svm-scale, with its flags, files and words.
 #include <memory>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/libsvm_scaling.hpp>
 
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
 #include "terminal.hpp"

@@ -4,9 +4,8 @@
 
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
-
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
 #include "progress_bar.hpp"

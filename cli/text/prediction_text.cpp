@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include <sheaf/io.hpp>
 #include <sheaf/text.hpp>
 

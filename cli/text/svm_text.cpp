@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include <sheaf/text.hpp>
 
 #include "terminal.hpp"

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,16 @@ class Context {
     std::int64_t memory = 0;  ///< bytes for data and task blocks on the device; 0: 80 % of what is free now
     std::uint64_t seed = 0;
     Progress* progress = nullptr;  ///< not owned; nullptr: silent
+    std::stop_token stop = {};     ///< asked at every turn of every solver
+  };
+  /// What is to be different in a copy.
+  struct Change {
+    std::optional<Device> device = {};  ///< another device brings its own memory, unless that is given too
+    std::optional<int> threads = {};
+    std::optional<std::int64_t> memory = {};
+    std::optional<std::uint64_t> seed = {};
+    Progress* progress = nullptr;  ///< nullptr: as it is
+    std::optional<std::stop_token> stop = {};
   };
 
   Context() : Context(Options{}) {}
@@ -28,6 +40,12 @@ class Context {
   std::int64_t memory() const { return memory_; }
   std::uint64_t seed() const { return seed_; }
   Progress& progress() const { return *progress_; }
+  const std::stop_token& stop() const { return stop_; }
+  /// Throws Stopped once the work is to end.
+  void check_stop() const;
+
+  /// A copy with some things changed: context.with({.memory = 1 << 30}).
+  Context with(const Change& change) const;
 
  private:
   Device device_;
@@ -35,6 +53,7 @@ class Context {
   std::int64_t memory_;
   std::uint64_t seed_;
   Progress* progress_;
+  std::stop_token stop_;
 };
 
 /// Cores this process may run on.

@@ -6,11 +6,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
-
-#ifndef __CUDACC__  // nvcc does not take fmt's headers
-#include <fmt/format.h>
-#endif
 
 namespace sheaf {
 
@@ -24,6 +19,12 @@ class Error : public std::runtime_error {
 class UsageError : public Error {
  public:
   using Error::Error;
+};
+
+/// The work was asked to stop. What it had not finished is gone; nothing half-written is left.
+class Stopped : public Error {
+ public:
+  Stopped() : Error("stopped") {}
 };
 
 /// A promise inside Sheaf is broken. Exit code 3.
@@ -51,18 +52,6 @@ class ParseError : public Error {
  private:
   Place place_;
 };
-
-#ifndef __CUDACC__
-template <class... Args>
-[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(fmt::format(format, std::forward<Args>(args)...));
-}
-
-template <class... Args>
-[[noreturn]] void fail_usage(fmt::format_string<Args...> format, Args&&... args) {
-  throw UsageError(fmt::format(format, std::forward<Args>(args)...));
-}
-#endif
 
 /// Our own promises; never for what a user can cause.
 inline void require(bool promise, const char* what) {

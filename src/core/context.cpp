@@ -6,7 +6,7 @@
 
 #include <sched.h>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf {
 
@@ -15,7 +15,19 @@ Context::Context(const Options& options)
       threads_(options.threads > 0 ? options.threads : available_threads()),
       memory_(options.memory > 0 ? options.memory : describe(options.device).free_bytes / 5 * 4),
       seed_(options.seed),
-      progress_(options.progress != nullptr ? options.progress : &silent_progress()) {}
+      progress_(options.progress != nullptr ? options.progress : &silent_progress()),
+      stop_(options.stop) {}
+
+void Context::check_stop() const {
+  if (stop_.stop_requested()) throw Stopped();
+}
+
+Context Context::with(const Change& change) const {
+  const Device device = change.device.value_or(device_);
+  const auto memory = change.memory.value_or(device == device_ ? memory_ : 0);
+  return Context({device, change.threads.value_or(threads_), memory, change.seed.value_or(seed_),
+                  change.progress != nullptr ? change.progress : progress_, change.stop.value_or(stop_)});
+}
 
 int available_threads() {
   cpu_set_t set;

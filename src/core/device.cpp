@@ -6,8 +6,8 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/device.hpp>
-#include <sheaf/error.hpp>
 
+#include "core/fail.hpp"
 #include "cuda/runtime.hpp"
 
 namespace sheaf {

@@ -1,4 +1,4 @@
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf {
 

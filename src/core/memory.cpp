@@ -8,6 +8,7 @@
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "core/parallel_copy.hpp"
 #include "cuda/runtime.hpp"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf {
 namespace {

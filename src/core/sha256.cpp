@@ -11,8 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "core/sha256_rounds.hpp"
 
 namespace sheaf::search {

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf {
 namespace {

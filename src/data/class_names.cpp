@@ -4,9 +4,9 @@
 #include <charconv>
 #include <unordered_map>
 
-#include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
 
+#include "core/fail.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {

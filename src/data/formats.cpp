@@ -5,6 +5,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/names.hpp>
 
+#include "core/fail.hpp"
 #include "data/compress/compression.hpp"
 #include "data/formats.hpp"
 #include "data/read/reading.hpp"

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 
 namespace sheaf {

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
 #include <sheaf/parameters.hpp>
+
+#include "core/fail.hpp"
 
 namespace sheaf {
 

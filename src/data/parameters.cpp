@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
 
 namespace sheaf {

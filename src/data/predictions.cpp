@@ -1,7 +1,6 @@
 #include "data/predictions.hpp"
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "data/class_names.hpp"
 
 namespace sheaf {

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "data/read/text_source.hpp"
 #include "data/text/line_reader.hpp"
 

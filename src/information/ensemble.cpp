@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
-#include <sheaf/error.hpp>
 #include <sheaf/random.hpp>
 
+#include "core/fail.hpp"
 #include "information/select.hpp"
 #include "information/shared_counts.hpp"
 #include "information/shared_resamples.hpp"

@@ -1,7 +1,6 @@
 #include <numeric>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "information/select.hpp"
 
 namespace sheaf {

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "information/greedy/greedy.hpp"
 
 namespace sheaf::information {

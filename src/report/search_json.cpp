@@ -1,5 +1,7 @@
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include <sheaf/search.hpp>
 
 #include "report/largest_weights.hpp"

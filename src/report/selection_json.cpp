@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include <sheaf/selection_report.hpp>
 
 #include "report/csv_text.hpp"

@@ -6,8 +6,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
+
+#include "core/fail.hpp"
 
 namespace sheaf {
 namespace {

@@ -1,5 +1,7 @@
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include <sheaf/svm_search.hpp>
 
 #include "report/result_json.hpp"

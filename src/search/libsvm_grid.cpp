@@ -3,9 +3,9 @@
 #include <cmath>
 #include <map>
 
-#include <sheaf/error.hpp>
 #include <sheaf/svm_search.hpp>
 
+#include "core/fail.hpp"
 #include "kernel/model/folds.hpp"
 #include "search/svm_grid.hpp"
 
@@ -92,7 +92,7 @@ std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& data
   for (std::size_t k = 0; k < rates.size(); ++k) by_gamma[rates[k].log2_gamma].push_back(k);
   const auto count = rows.tests.size();
   const Stage stage(context.progress(), "searching", static_cast<std::int64_t>(by_gamma.size()));
-  const Context quiet({context.device(), context.threads(), context.memory(), context.seed(), nullptr});
+  const auto quiet = context.with({.progress = &silent_progress()});
   for (const auto& [gamma, places] : by_gamma) {
     std::vector<search::GridModel> models;
     for (const auto place : places)

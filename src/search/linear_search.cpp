@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/error.hpp>
 #include <sheaf/splits.hpp>
 
+#include "core/fail.hpp"
 #include "linear/model/problem.hpp"
 
 namespace sheaf {

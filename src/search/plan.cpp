@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include <sheaf/error.hpp>
 #include <sheaf/random.hpp>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 
 namespace sheaf::search {

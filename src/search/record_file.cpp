@@ -8,8 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "core/sha256.hpp"
 
 namespace sheaf::search {

@@ -4,8 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "core/sha256.hpp"
 
 namespace sheaf::search {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "linear/newton/newton.hpp"
 #include "score/scorer.hpp"
 #include "search/inner_progress.hpp"
@@ -21,7 +20,7 @@ constexpr std::int32_t worthwhile_on_gpu = 256;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
 
 Context context_of(const Context& context, std::int64_t memory, Progress& progress) {
-  return Context({context.device(), context.threads(), memory, context.seed(), &progress});
+  return context.with({.memory = memory, .progress = &progress});
 }
 
 /// What a grid that ends too early leaves open: the score still rises at its edge.

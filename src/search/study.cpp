@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include <sheaf/error.hpp>
 #include <sheaf/summary.hpp>
 
+#include "core/fail.hpp"
 #include "search/inner_progress.hpp"
 #include "search/study_run.hpp"
 #include "search/study_tables.hpp"
@@ -35,9 +35,9 @@ double final_tolerance(double tolerance) {
 std::vector<Context> contexts_of(const Context& context, const StudyOptions& options, std::int64_t memory,
                                  Progress& progress) {
   std::vector<Context> contexts;
-  contexts.emplace_back(Context::Options{context.device(), context.threads(), memory, context.seed(), &progress});
+  contexts.push_back(context.with({.memory = memory, .progress = &progress}));
   for (const auto device : options.also)
-    contexts.emplace_back(Context::Options{device, context.threads(), 0, context.seed(), &progress});
+    contexts.push_back(context.with({.device = device, .memory = 0, .progress = &progress}));
   return contexts;
 }
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/error.hpp>
 #include <sheaf/study.hpp>
 
+#include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
 
 namespace sheaf {

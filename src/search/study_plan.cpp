@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/error.hpp>
 #include <sheaf/random.hpp>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/class_names.hpp"
 

@@ -5,8 +5,9 @@
 #include <map>
 #include <set>
 
-#include <sheaf/error.hpp>
 #include <sheaf/selection.hpp>
+
+#include "core/fail.hpp"
 
 namespace sheaf {
 namespace search {

@@ -9,8 +9,7 @@
 #include <thread>
 #include <tuple>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "search/explorer.hpp"
 #include "search/inner_progress.hpp"
 #include "search/plan.hpp"
@@ -214,7 +213,7 @@ void SvmSearch<T>::train_kernels(std::vector<KernelWork>& work) {
   const auto run = [&](Device device, std::int64_t memory) {
     try {
       InnerProgress inner(context_.progress());
-      const Context context({device, context_.threads(), memory, context_.seed(), &inner});
+      const auto context = context_.with({.device = device, .memory = memory, .progress = &inner});
       for (std::size_t k = next++; k < work.size(); k = next++) train_kernel(context, work[k]);
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -333,7 +332,7 @@ void SvmSearch<T>::judge_outer(SvmSearchResult& result) {
     const auto point = points_[order[chosen]];
     const auto split = plan_.inner_splits() + static_cast<std::int32_t>(level) - 1;
     InnerProgress inner(context_.progress());
-    const Context context({context_.device(), context_.threads(), batches_.memory, context_.seed(), &inner});
+    const auto context = context_.with({.memory = batches_.memory, .progress = &inner});
     auto scores = batch(context, next_batch_++, point, {{split, point.cost}});
     warn(split, point, scores.front());
     result.outer.push_back({point, summary(level, order[chosen]), std::move(scores.front())});
@@ -374,8 +373,7 @@ void SvmSearch<T>::finish(SvmSearchResult& result) {
   best.cost = result.point().cost;
   best.gamma = result.point().gamma;
   best.degree = result.point().degree;
-  const Context context(
-      {context_.device(), context_.threads(), batches_.memory, context_.seed(), &context_.progress()});
+  const auto context = context_.with({.memory = batches_.memory});
   result.model = train_svm(context, dataset_, best);
   for (const auto& warning : warnings_of(result.model)) warnings_.push_back("the final model: " + warning);
 }

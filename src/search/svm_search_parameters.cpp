@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/error.hpp>
 #include <sheaf/svm_search.hpp>
 
+#include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
 #include "search/svm_region.hpp"
 

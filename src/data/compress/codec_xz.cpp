@@ -3,10 +3,10 @@
 #include <array>
 #include <limits>
 
-#include <sheaf/error.hpp>
-
 #if SHEAF_XZ
 #include <lzma.h>
+
+#include "core/fail.hpp"
 #endif
 
 namespace sheaf {

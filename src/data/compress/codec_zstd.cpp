@@ -2,10 +2,10 @@
 
 #include <array>
 
-#include <sheaf/error.hpp>
-
 #if SHEAF_ZSTD
 #include <zstd.h>
+
+#include "core/fail.hpp"
 #endif
 
 namespace sheaf {

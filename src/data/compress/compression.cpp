@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 
+#include "core/fail.hpp"
 #include "data/compress/codecs.hpp"
 
 namespace sheaf {

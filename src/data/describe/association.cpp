@@ -10,9 +10,9 @@
 #include <numeric>
 #include <span>
 
-#include <sheaf/error.hpp>
 #include <sheaf/random.hpp>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 
 namespace sheaf {

@@ -99,7 +99,7 @@ std::vector<DeviceFit> device_fits(const Context& context, const MemoryNeed& mem
     if (info.device == context.device())
       fit.budget = context.memory();
     else if (info.usable)
-      fit.budget = Context({info.device, context.threads(), 0, 0, nullptr}).memory();
+      fit.budget = context.with({.device = info.device, .memory = 0}).memory();
     fit.models = info.usable ? models_that_fit(fit.budget - fit.need, memory.per_task) : 0;
     fits.push_back(std::move(fit));
   }

@@ -2,8 +2,7 @@
 #include <cmath>
 #include <set>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "data/generate/kinds.hpp"
 
 namespace sheaf::generating {

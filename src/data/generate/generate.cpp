@@ -9,6 +9,7 @@
 
 #include <sheaf/names.hpp>
 
+#include "core/fail.hpp"
 #include "data/budget.hpp"
 #include "data/generate/kinds.hpp"
 

@@ -7,6 +7,8 @@
 #include <sheaf/names.hpp>
 #include <sheaf/text.hpp>
 
+#include "core/fail.hpp"
+
 namespace sheaf {
 namespace {
 

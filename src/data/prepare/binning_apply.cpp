@@ -5,6 +5,7 @@
 
 #include <sheaf/text.hpp>
 
+#include "core/fail.hpp"
 #include "data/budget.hpp"
 #include "data/prepare/binning.hpp"
 

@@ -19,6 +19,8 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include <sheaf/io.hpp>
 
 #include "data/prepare/binning.hpp"

@@ -4,6 +4,7 @@
 #include <limits>
 #include <mutex>
 
+#include "core/fail.hpp"
 #include "data/prepare/binning.hpp"
 
 namespace sheaf::bins {

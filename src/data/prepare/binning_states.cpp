@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/fail.hpp"
 #include "data/budget.hpp"
 #include "data/prepare/binning.hpp"
 

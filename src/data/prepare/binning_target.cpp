@@ -4,6 +4,7 @@
 
 #include <sheaf/text.hpp>
 
+#include "core/fail.hpp"
 #include "data/prepare/binning.hpp"
 
 namespace sheaf {

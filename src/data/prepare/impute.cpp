@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 
 namespace sheaf {

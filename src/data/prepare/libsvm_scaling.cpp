@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 
+#include "core/fail.hpp"
 #include "data/read/text_source.hpp"
 #include "data/text/line_reader.hpp"
 

@@ -7,6 +7,7 @@
 #include <sheaf/names.hpp>
 #include <sheaf/summary.hpp>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/budget.hpp"
 

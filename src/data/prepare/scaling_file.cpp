@@ -9,7 +9,9 @@
 //
 // Numbers are the shortest that read back the same. A name is the rest of its line after one space, with \\ \n \r for
 // backslash and line ends.
+#include <fmt/format.h>
 #include <sheaf/io.hpp>
+
 #include <sheaf/scaling.hpp>
 
 #include "data/read/text_source.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include <fmt/format.h>
+
 #include "data/labels.hpp"
 #include "data/text/number.hpp"
 

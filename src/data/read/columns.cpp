@@ -8,6 +8,8 @@
 
 #include <sheaf/names.hpp>
 
+#include "core/fail.hpp"
+
 namespace sheaf {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/labels.hpp"
 #include "data/prepare/impute.hpp"

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstring>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/read/count_bytes.hpp"
 

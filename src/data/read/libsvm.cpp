@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/labels.hpp"
 #include "data/read/count_bytes.hpp"

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "core/parallel.hpp"
 #include "data/read/count_bytes.hpp"
 

@@ -1,5 +1,7 @@
 #include "data/read/storage.hpp"
 
+#include "core/fail.hpp"
+
 namespace sheaf {
 
 template <class T>

@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "data/compress/compression.hpp"
 
 namespace sheaf {

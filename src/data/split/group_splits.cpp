@@ -7,7 +7,7 @@
 #include <queue>
 #include <utility>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf {
 namespace {

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <utility>
 
-#include <sheaf/error.hpp>
 #include <sheaf/names.hpp>
 #include <sheaf/random.hpp>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/split/group_splits.hpp"
 

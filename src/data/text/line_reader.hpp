@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf {
 

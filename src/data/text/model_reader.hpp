@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf {
 

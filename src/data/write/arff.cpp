@@ -2,6 +2,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "data/write/writing.hpp"
 
 namespace sheaf {

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/fail.hpp"
 #include "data/text/number.hpp"
 #include "data/write/writing.hpp"
 

@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/temporary.hpp>
 
+#include "core/fail.hpp"
 #include "data/compress/compression.hpp"
 
 namespace sheaf {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/formats.hpp"
 #include "data/write/sink.hpp"

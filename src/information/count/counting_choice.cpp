@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <variant>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "information/count/columns.hpp"
 #include "information/count/compared_sums.hpp"
 #include "information/count/ops.hpp"

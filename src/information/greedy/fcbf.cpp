@@ -3,8 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "information/count/columns.hpp"
 #include "information/greedy/greedy.hpp"

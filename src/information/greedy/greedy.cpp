@@ -9,8 +9,7 @@
 
 #include <algorithm>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "information/count/columns.hpp"
 #include "information/greedy/greedy_state.hpp"
 

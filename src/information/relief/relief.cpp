@@ -10,10 +10,10 @@
 #include <optional>
 #include <utility>
 
-#include <sheaf/error.hpp>
 #include <sheaf/matrix.hpp>
 #include <sheaf/selection.hpp>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "information/relief/relief_ops.hpp"
 

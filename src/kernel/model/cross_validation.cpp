@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
-#include <sheaf/error.hpp>
 #include <sheaf/svm_model.hpp>
 
+#include "core/fail.hpp"
 #include "kernel/model/folds.hpp"
 #include "kernel/model/plan.hpp"
 #include "kernel/model/platt.hpp"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <sheaf/io.hpp>
 
 #include "data/read/text_source.hpp"

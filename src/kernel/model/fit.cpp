@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include <sheaf/error.hpp>
 #include <sheaf/svm_model.hpp>
 
+#include "core/fail.hpp"
 #include "kernel/model/plan.hpp"
 #include "kernel/model/platt.hpp"
 #include "kernel/model/row_subset.hpp"

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include <sheaf/error.hpp>
 #include <sheaf/svm_model.hpp>
 
+#include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
 #include "kernel/model/plan.hpp"
 

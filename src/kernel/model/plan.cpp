@@ -4,8 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "data/class_names.hpp"
 
 namespace sheaf::kernel {

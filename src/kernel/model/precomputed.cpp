@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/svm_model.hpp>
 
+#include "core/fail.hpp"
 #include "data/read/text_source.hpp"
 
 namespace sheaf {

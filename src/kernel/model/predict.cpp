@@ -2,9 +2,9 @@
 #include <cmath>
 #include <type_traits>
 
-#include <sheaf/error.hpp>
 #include <sheaf/svm_model.hpp>
 
+#include "core/fail.hpp"
 #include "data/predictions.hpp"
 #include "kernel/model/plan.hpp"
 #include "kernel/model/platt.hpp"

@@ -14,8 +14,7 @@
 #include <numeric>
 #include <string>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 
 namespace sheaf::kernel {

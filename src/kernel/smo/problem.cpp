@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf::kernel {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include <sheaf/error.hpp>
 #include <sheaf/progress.hpp>
 #include <sheaf/svm.hpp>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "kernel/smo/chunks.hpp"
 #include "kernel/smo/rounds.hpp"

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include <sheaf/linear_model.hpp>
 #include <sheaf/names.hpp>
 

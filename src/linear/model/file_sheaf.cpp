@@ -35,6 +35,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include <sheaf/io.hpp>
 #include <sheaf/linear_model.hpp>
 

@@ -1,9 +1,9 @@
 #include <array>
 #include <cmath>
 
-#include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 
+#include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
 
 namespace sheaf {

@@ -1,6 +1,7 @@
-#include <sheaf/error.hpp>
 
 #include "linear/model/net_problem.hpp"
+
+#include "core/fail.hpp"
 
 namespace sheaf {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <sheaf/elastic_net_model.hpp>
 
+#include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
 
 namespace sheaf {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <sheaf/error.hpp>
+#include "core/fail.hpp"
 
 namespace sheaf {
 namespace linear {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/error.hpp>
 #include <sheaf/linear_model.hpp>
 
+#include "core/fail.hpp"
 #include "data/predictions.hpp"
 #include "linear/model/problem.hpp"
 

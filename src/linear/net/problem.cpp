@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/error.hpp>
-
+#include "core/fail.hpp"
 #include "linear/net/paths.hpp"
 
 namespace sheaf {

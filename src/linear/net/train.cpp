@@ -6,9 +6,9 @@
 #include <numeric>
 #include <thread>
 
-#include <sheaf/error.hpp>
 #include <sheaf/progress.hpp>
 
+#include "core/fail.hpp"
 #include "linear/net/paths.hpp"
 
 namespace sheaf {
