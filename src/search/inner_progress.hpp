@@ -5,7 +5,7 @@
 
 #include <sheaf/progress.hpp>
 
-namespace sheaf::search {
+namespace sheaf::engine {
 
 class InnerProgress : public Progress {
  public:
@@ -16,4 +16,4 @@ class InnerProgress : public Progress {
   Progress& outer_;
 };
 
-}  // namespace sheaf::search
+}  // namespace sheaf::engine
