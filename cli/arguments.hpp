@@ -72,9 +72,13 @@ class Arguments {
 
   /// One row under another name, where two structs of one command would clash.
   template <class Options>
-  void parameter(Options& options, std::string_view name, const std::string& flag) {
-    for (const auto& row : sheaf::parameters<Options>())
-      if (row.name == name) add(option(row, flag, options));
+  void parameter(Options& options, std::string_view name, const std::string& flag, std::string help = {}) {
+    for (const auto& row : sheaf::parameters<Options>()) {
+      if (row.name != name) continue;
+      auto one = option(row, flag, options);
+      if (!help.empty()) one.help = std::move(help);
+      add(std::move(one));
+    }
   }
 
   /// The option that sets one row of `options`.
@@ -90,7 +94,8 @@ class Arguments {
     if (!row.choices.empty() && row.choices.size() <= 5) value = join(row.choices, '|');
     std::string help = row.help;
     if (row.choices.size() > 5) help += " (" + join(row.choices, ' ') + ")";
-    return {"--" + name, std::move(value), std::move(help), row.default_text, set};
+    const bool changed = row.get && row.get(options) != row.get(Options{});
+    return {"--" + name, std::move(value), std::move(help), changed ? row.get(options) : row.default_text, set};
   }
 
   /// Reads the words behind the command's name. What is wrong with them is a UsageError.

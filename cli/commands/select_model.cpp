@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <sheaf/names.hpp>
+
 #include "core/fail.hpp"
 
 namespace sheaf::cli {
@@ -29,13 +31,23 @@ ModelSelection::ModelSelection() {
 void ModelSelection::declare(Arguments& arguments) {
   arguments.section(study_section);
   model_.declare_kind(arguments);
-  arguments.parameter(options_, "outer", "resamples");
-  arguments.parameter(options_, "outer-split", "split");
-  arguments.parameter(options_, "outer-fraction", "test-fraction");
+  arguments.parameter(options_, "outer", "splits", "times that rows are held out anew");
+  arguments.add({"--split", "auto|stratified|group",
+                 "rows held out: the same share of each class, or whole groups (auto: where the table has groups)", "auto",
+                 [this](const std::string& text) { set_split(text); }});
+  arguments.parameter(options_, "outer-fraction", "test-fraction", "share of the rows that are held out each time");
   arguments.parameters(
       options_, {"folds", "score", "choose", "strategy", "trials", "time", "min-frequency", "path-split", "batch"});
   run_.declare(arguments);
   model_.declare_options(arguments);
+}
+
+void ModelSelection::set_split(const std::string& text) {
+  const std::vector<std::string> known{"auto", "stratified", "group"};
+  if (std::find(known.begin(), known.end(), text) == known.end()) fail_unknown("split", text, known);
+  options_.split.reset();
+  if (text == "stratified") options_.split = SplitKind::stratified_k_fold;
+  if (text == "group") options_.split = SplitKind::stratified_group_k_fold;
 }
 
 void ModelSelection::check(const Arguments& arguments, const Common& common) {
@@ -48,8 +60,6 @@ void ModelSelection::check(const Arguments& arguments, const Common& common) {
   if (const auto* option = given_in(arguments, {"Criterion", "Ensemble", "Binning"}))
     fail_usage("{} is for criteria, not for --model {}", option->flag, kind());
   if (arguments.given("--save-cuts")) fail_usage("--save-cuts is for criteria, not for --model {}", kind());
-  if (options_.outer_split == SplitKind::group_shuffle) options_.split = SplitKind::stratified_group_k_fold;
-  if (options_.outer_split == SplitKind::stratified_shuffle) options_.split = SplitKind::stratified_k_fold;
   options_.also = common.also();
   path_given_ = arguments.given("--path-split");
 }

@@ -36,6 +36,8 @@ class ModelSelection {
   }
 
  private:
+  void set_split(const std::string& text);
+
   SearchRun run_{"study"};
   ModelArguments model_{true, true};
   SearchOptions options_;
