@@ -226,8 +226,7 @@ TEST(Search, BatchesHoldEveryModelOnce) {
           if (p + s != 7) cells.push_back({p, s});
       for (const bool whole : {false, true}) {
         std::vector<int> seen(6 * 11, 0);
-        for (const auto& batch :
-             engine::plan_batches(cells, {0, 1, 0, 1, 0, 1}, {0, tasks, most_splits, whole}, 3)) {
+        for (const auto& batch : engine::plan_batches(cells, {0, 1, 0, 1, 0, 1}, {0, tasks, most_splits, whole}, 3)) {
           EXPECT_LE(std::ssize(batch.splits), most_splits);
           EXPECT_TRUE(whole || std::ssize(batch.cells) * 3 <= std::max(tasks, 3));
           for (const auto& cell : batch.cells) {
@@ -386,7 +385,8 @@ TEST(Search, AStopEndsItBetweenBatches) {
 
 TEST(Search, TheSimplestWithinOneStandardErrorIsChosen) {
   // The best mean is 0.90 with a standard error of 0.03: 0.87 and more is good enough.
-  const std::vector<ScoreSummary> table{{0.80, 0, 0.10, 5}, {0.871, 0, 0.01, 5}, {0.89, 0, 0.02, 5}, {0.90, 0, 0.03, 5}};
+  const std::vector<ScoreSummary> table{
+      {0.80, 0, 0.10, 5}, {0.871, 0, 0.01, 5}, {0.89, 0, 0.02, 5}, {0.90, 0, 0.03, 5}};
   EXPECT_EQ(choose(table, true, Choice::best).chosen, 3U);
   EXPECT_EQ(choose(table, true, Choice::one_standard_error).chosen, 1U);
   EXPECT_EQ(choose(table, true, Choice::one_standard_error).best, 3U);

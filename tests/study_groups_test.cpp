@@ -137,7 +137,8 @@ TEST(StudyBalance, BalancedWeightsAreThoseOfTheRowsTrainedOn) {
           for (std::int32_t i = 0; i < 60; ++i)
             if (!out.contains(i)) labels.push_back(table.labels[static_cast<std::size_t>(i)]);
           const auto counts = made.plan->table({number}, 1).class_counts;
-          const auto weights = weigh_classes({options.family.options.class_weights, true}, made.labels.class_names, counts);
+          const auto weights =
+              weigh_classes({options.family.options.class_weights, true}, made.labels.class_names, counts);
           const auto wanted = balanced_by_hand(labels, negatives);
           for (std::size_t i = 0; i < labels.size(); ++i) {
             const auto c = find_class(made.labels.class_names, labels[i] > 0 ? "1" : "-1");
@@ -168,10 +169,10 @@ TEST(StudyBalance, BalancedAgreesWithALoopOfWeightedFits) {
         for (std::size_t pair = 0; pair < 10; pair += 3)
           for (std::size_t f = 0; f < 3; ++f) {
             const auto net = fit(without(table, {lists[s * 4 + 3], lists[s * 4 + f]}), pair);
-            EXPECT_NEAR(split.level.models[pair * 3 + f].score(*result.options.score), plain_auc(table, lists[s * 4 + f], net), 1e-6);
+            EXPECT_NEAR(split.level.models[pair * 3 + f].score(*result.options.score),
+                        plain_auc(table, lists[s * 4 + f], net), 1e-6);
           }
-        const auto net =
-            fit(without(table, {lists[s * 4 + 3]}), split.level.chosen.chosen);
+        const auto net = fit(without(table, {lists[s * 4 + 3]}), split.level.chosen.chosen);
         EXPECT_EQ(split.scores.weights[0].features, net.features);
         for (std::size_t k = 0; k < net.weights.size(); ++k)
           EXPECT_NEAR(split.scores.weights[0].weights[k], net.weights[k], 1e-5);

@@ -38,8 +38,9 @@ inline SearchResult run_study(const Context& context, const Dataset<double>& dat
 /// The labels and the plan of a study, with everything decided.
 struct StudyPlan {
   StudyPlan(const Dataset<double>& dataset, const Study& study, std::uint64_t seed = 0)
-      : options(study.options), labels(make_labels(dataset.target, "rows", dataset.rows(),
-                                                   !takes_classes(study.family.options, dataset.target, "rows"), "")) {
+      : options(study.options),
+        labels(make_labels(dataset.target, "rows", dataset.rows(),
+                           !takes_classes(study.family.options, dataset.target, "rows"), "")) {
     FamilySearch family = study.family;
     decide(dataset, family, options);
     plan.emplace(labels, dataset.groups, options, seed, 1);

@@ -107,7 +107,8 @@ TEST(Study, AgreesWithALoopOfSingleFits) {
             const auto net = fit_alone(without(table, {left_out, tested}), features, options.family.alphas[pair % 5],
                                        options.family.l1_ratios[pair / 5], loss);
             const double found = score(table, tested, net);
-            EXPECT_NEAR(split.level.models[pair * 3 + f].score(*result.options.score), found, 1e-6) << "pair " << pair << " fold " << f;
+            EXPECT_NEAR(split.level.models[pair * 3 + f].score(*result.options.score), found, 1e-6)
+                << "pair " << pair << " fold " << f;
             mean += found / 3;
           }
           means.push_back(mean);
@@ -221,7 +222,8 @@ TEST(Study, SeveralClassesAreJudgedTogether) {
       for (const auto row : rows) {
         std::size_t best = 0;
         for (std::size_t c = 1; c < 3; ++c)
-          if (decision(table, row, result.outer[s].scores.weights[c]) > decision(table, row, result.outer[s].scores.weights[best]))
+          if (decision(table, row, result.outer[s].scores.weights[c]) >
+              decision(table, row, result.outer[s].scores.weights[best]))
             best = c;
         right += result.class_names[best] == fmt::format("{}", table.labels[static_cast<std::size_t>(row)]) ? 1 : 0;
       }
@@ -248,7 +250,8 @@ TEST(Study, SeveralDevicesShareTheWork) {
         for (std::size_t k = 0; k < a.level.models.size(); ++k)
           EXPECT_NEAR(a.level.models[k].score(Metric::auc), b.level.models[k].score(Metric::auc), 1e-9);
         ASSERT_EQ(a.scores.weights.size(), b.scores.weights.size());
-        for (std::size_t c = 0; c < a.scores.weights.size(); ++c) EXPECT_EQ(a.scores.weights[c].features, b.scores.weights[c].features);
+        for (std::size_t c = 0; c < a.scores.weights.size(); ++c)
+          EXPECT_EQ(a.scores.weights[c].features, b.scores.weights[c].features);
         EXPECT_NEAR(a.scores.score(Metric::auc), b.scores.score(Metric::auc), 1e-9);
       }
     }
@@ -407,7 +410,8 @@ class Forgetful : public SearchLog {
 
 TEST(Study, GoesOnWhereItEnded) {
   const auto dataset = dataset_of<double>(make_table(80, 15, 2, 12), 15);
-  for (const auto strategy : {Strategy::grid, Strategy::random, Strategy::refine, Strategy::descent, Strategy::halving}) {
+  for (const auto strategy :
+       {Strategy::grid, Strategy::random, Strategy::refine, Strategy::descent, Strategy::halving}) {
     auto options = small_study();
     options.options.strategy = strategy;
     options.options.batch = 1;

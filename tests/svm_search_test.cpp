@@ -40,8 +40,7 @@ void expect_single_fits(const Context& context, const Dataset<double>& dataset, 
       auto svm = family.options;
       svm.cost = result.value(result.points[p], "cost");
       svm.gamma = result.value(result.points[p], "gamma");
-      if (svm.kernel == KernelType::polynomial)
-        svm.degree = static_cast<int>(result.value(result.points[p], "degree"));
+      if (svm.kernel == KernelType::polynomial) svm.degree = static_cast<int>(result.value(result.points[p], "degree"));
       const auto table = splits.weights(s, 1);
       const std::vector<float> weights(table.weights.begin(), table.weights.end());
       const auto model = train_svm(context, dataset, svm, weights);
@@ -72,7 +71,7 @@ TEST(SvmSearch, ScoresAreThoseOfSingleFits) {
       SCOPED_TRACE(fmt::format("{} classes {}", classes, to_string(device)));
       const auto dataset = dataset_of<double>(make_table(120, 6, classes, 21), 6, false);
       SvmSearch family;
-  SearchOptions options;
+      SearchOptions options;
       if (classes == 0) family.options.kind = SvmKind::epsilon_svr;
       family.costs = {0.5, 8};
       options.folds = 3;
@@ -133,7 +132,7 @@ TEST(SvmSearch, SeveralDevicesGiveTheSame) {
 TEST(SvmSearch, CostsAndFoldsShareKernelValues) {
   for (const Device device : devices()) {
     SvmSearch family;
-  SearchOptions options;
+    SearchOptions options;
     family.costs = {0.5, 1, 2, 4, 8};
     family.gammas = {0.1};
     const auto dataset = dataset_of<double>(make_table(150, 6, 3, 5), 6, false);
@@ -218,7 +217,8 @@ TEST_F(SvmSearchCli, MistakesAreToldBeforeTheWork) {
   EXPECT_TRUE(complains(shell(command + "--gamma 1:2"), 2, {"gamma takes numbers"}));
   EXPECT_TRUE(complains(shell(command + "--score rmse"), 2, {"rmse is a score of a numeric target"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --gamma 1"), 2, {"--gamma is for --model svm"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model svm --output x --loss svm"), 2, {"--loss is for --model linear, not for svm"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model svm --output x --loss svm"), 2,
+                        {"--loss is for --model linear, not for svm"}));
   EXPECT_FALSE(exists("d"));
 }
 

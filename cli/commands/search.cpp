@@ -24,7 +24,7 @@ struct Search {
     const auto context = common.context();
     options.also = common.also();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = run.read<T>(context, common, input, reading);
+      const auto dataset = run.read<T>(context, input, reading);
       model.read_files(dataset);
       options.row_weights = model.row_weights();
       const auto result = run.search(context, common, dataset, model.search(), options, input, reading);

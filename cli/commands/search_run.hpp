@@ -41,12 +41,10 @@ class SearchRun {
 
   /// Opens the folder, so that it can be refused before any work, and reads.
   template <class T>
-  Dataset<T> read(const Context& context, const Common& common, const std::string& input, const ReadOptions& reading) {
+  Dataset<T> read(const Context& context, const std::string& input, const ReadOptions& reading) {
     if (!folder_.empty()) {
       const auto existing = resume_ ? Existing::resume : force_ ? Existing::replace : Existing::refuse;
       directory_ = std::make_unique<SearchDirectory>(folder_, existing);
-      if (directory_->finished() > 0 && !common.quiet())
-        say(fmt::format("{}: {} finished batches are taken over", folder_, directory_->finished()));
     }
     return read_dataset<T>(context, input, reading);
   }
@@ -60,6 +58,8 @@ class SearchRun {
     if (!directory_) return sheaf::search(context, dataset, family, options);
     const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
     directory_->begin({command_line(), input, reading, family, options, context.device(), precision, context.seed()});
+    if (directory_->finished() > 0 && !common.quiet())
+      say(fmt::format("{}: {} finished batches are taken over", folder_, directory_->finished()));
     directory_->check_room(dataset.features() * static_cast<std::int64_t>(dataset.target.class_names.size() + 1));
     auto result = sheaf::search(context, dataset, family, options, &directory_->log());
     directory_->finish(result);

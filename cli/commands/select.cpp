@@ -88,7 +88,7 @@ struct Select {
     if (!outputs.report.empty() || !model.folder().empty()) model.show_path();
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = model.read<T>(context, common, input, reading);
+      const auto dataset = model.read<T>(context, input, reading);
       const auto result = model.run(context, common, input, reading, dataset);
       write_study(context, dataset, result);
     });

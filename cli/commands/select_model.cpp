@@ -33,8 +33,8 @@ void ModelSelection::declare(Arguments& arguments) {
   model_.declare_kind(arguments);
   arguments.parameter(options_, "outer", "splits", "times that rows are held out anew");
   arguments.add({"--split", "auto|stratified|group",
-                 "rows held out: the same share of each class, or whole groups (auto: where the table has groups)", "auto",
-                 [this](const std::string& text) { set_split(text); }});
+                 "rows held out: the same share of each class, or whole groups (auto: where the table has groups)",
+                 "auto", [this](const std::string& text) { set_split(text); }});
   arguments.parameter(options_, "outer-fraction", "test-fraction", "share of the rows that are held out each time");
   arguments.parameters(
       options_, {"folds", "score", "choose", "strategy", "trials", "time", "min-frequency", "path-split", "batch"});

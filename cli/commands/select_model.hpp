@@ -23,9 +23,9 @@ class ModelSelection {
   const std::string& folder() const { return run_.folder(); }
 
   template <class T>
-  Dataset<T> read(const Context& context, const Common& common, const std::string& input, const ReadOptions& reading) {
+  Dataset<T> read(const Context& context, const std::string& input, const ReadOptions& reading) {
     run_.check(false, input);
-    return run_.read<T>(context, common, input, reading);
+    return run_.read<T>(context, input, reading);
   }
   template <class T>
   SearchResult run(const Context& context, const Common& common, const std::string& input, const ReadOptions& reading,

@@ -244,7 +244,8 @@ void Engine::note_failures(const ModelScores& model, const Cell& cell) {
     const auto& fit = model.fits[c];
     if (fit.converged) continue;
     const auto& names = family_.labels().class_names;
-    const auto what = model.fits.size() > 1 && c < names.size() ? fmt::format(", class {}", names[c]) : "";
+    const auto what =
+        c < names.size() && family_.tasks() == std::ssize(model.fits) ? fmt::format(", class {}", names[c]) : "";
     const auto& point = points_[static_cast<std::size_t>(cell.point)];
     warnings_.push_back(fmt::format("{}, {}{} did not converge: {}", describe_point(family_.space().axes, point),
                                     plan_.name(cell.split), what, family_.failure(fit)));
