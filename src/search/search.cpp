@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "linear/fit_progress.hpp"
 #include "linear/newton/newton.hpp"
 #include "score/scorer.hpp"
 #include "search/inner_progress.hpp"
@@ -213,7 +214,7 @@ void Search<T>::run_batch(const Context& context, std::int32_t number, const Bat
     trained = train(context, batch.first_split, batch.splits, models);
     if (log_ != nullptr) log_->keep(number, trained);
   } else {
-    context.progress().advance(static_cast<std::int64_t>(models.size()) * columns_);
+    context.progress().advance(static_cast<std::int64_t>(models.size()) * columns_ * linear::progress_per_model);
   }
   const auto& found = known != nullptr ? *known : trained;
   if (found.size() != models.size()) fail("the journal was written by another version of the program");
@@ -289,7 +290,7 @@ SearchResult Search<T>::run() {
   {
     const Stage stage(context_.progress(), "searching",
                       std::int64_t{1} * columns_ * (plan_.inner_splits() * costs + plan_.outer_folds()));
-    InnerProgress inner(context_.progress());
+    InnerProgress inner(context_.progress(), linear::progress_per_model);
     const auto context = context_of(context_, plan.memory, inner);
     for (std::size_t b = 0; b < batches.size(); ++b) run_batch(context, static_cast<std::int32_t>(b), batches[b]);
     judge_outer(context, static_cast<std::int32_t>(batches.size()), result);

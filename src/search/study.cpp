@@ -10,6 +10,7 @@
 #include <sheaf/summary.hpp>
 
 #include "core/fail.hpp"
+#include "linear/fit_progress.hpp"
 #include "search/inner_progress.hpp"
 #include "search/study_run.hpp"
 #include "search/study_tables.hpp"
@@ -354,7 +355,7 @@ StudyResult Study<T>::run() {
   const auto plan = log_ != nullptr ? log_->agree(propose()) : propose();
   {
     const Stage stage(context_.progress(), "studying", models_to_train());
-    InnerProgress inner(context_.progress());
+    InnerProgress inner(context_.progress(), linear::progress_per_model);
     run_batches(contexts_of(context_, options_, plan.memory, inner), plan);
   }
   auto answer = result();
