@@ -2,14 +2,15 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include <sheaf/progress.hpp>
 
 #include "core/fail.hpp"
 #include "linear/net/paths.hpp"
+#include "linear/net/relayed_progress.hpp"
 
 namespace sheaf {
 namespace linear {
@@ -89,8 +90,11 @@ template <class T>
 void train(std::span<const Context> contexts, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
            bool keep_weights, const UseNetsOn<T>& use) {
   require(!contexts.empty(), "there is no device to train on");
-  const Stage stage(contexts[0].progress(), "training", models_of(sheaf));
-  Counter counter(contexts, sheaf);
+  const Stage stage(contexts[0].progress(), "training", models_of(sheaf) * progress_per_model);
+  RelayedProgress progress(contexts[0].progress());
+  std::vector<Context> relayed;
+  for (const Context& context : contexts) relayed.push_back(context.with({.progress = &progress}));
+  Counter counter(relayed, sheaf);
   std::mutex using_mutex;
   const auto work = [&](std::size_t device) {
     try {
@@ -100,7 +104,7 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
       };
       auto paths = counter.take(device);
       if (paths.empty()) return;
-      NetRun<T> run(contexts[device], dataset, sheaf, params, keep_weights, use_here);
+      NetRun<T> run(relayed[device], dataset, sheaf, params, keep_weights, use_here);
       for (; !paths.empty(); paths = counter.take(device)) {
         const double start = now();
         run.run(paths);
@@ -110,10 +114,13 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
       counter.fail(std::current_exception());
     }
   };
-  std::vector<std::jthread> others;
-  for (std::size_t device = 1; device < contexts.size(); ++device) others.emplace_back(work, device);
+  std::vector<std::future<void>> others;
+  for (std::size_t device = 1; device < contexts.size(); ++device)
+    others.push_back(std::async(std::launch::async, work, device));
   work(0);
-  others.clear();  // joins
+  for (const auto& other : others)
+    while (other.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) progress.flush();
+  progress.flush();
   counter.rethrow();
 }
 
