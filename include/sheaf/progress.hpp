@@ -16,6 +16,9 @@ class Progress {
   virtual void end();
 };
 
+/// Units by which every solver advances for each model that it trains, so that one long fit moves too.
+inline constexpr std::int64_t progress_per_model = 1000;
+
 /// Listens to nothing.
 Progress& silent_progress();
 

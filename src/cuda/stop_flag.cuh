@@ -28,4 +28,9 @@ class StopFlag {
   std::stop_callback<Raise> on_stop_;
 };
 
+/// Whether a block is to end; all its threads must call it.
+__device__ inline bool block_must_stop(const volatile int* flag) {
+  return __syncthreads_or(threadIdx.x == 0 && *flag != 0 ? 1 : 0) != 0;
+}
+
 }  // namespace sheaf::cuda

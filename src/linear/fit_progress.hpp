@@ -6,10 +6,9 @@
 #include <cstdint>
 #include <utility>
 
-namespace sheaf::linear {
+#include <sheaf/progress.hpp>
 
-/// Units by which solvers advance a Progress for each model that they train.
-inline constexpr std::int64_t progress_per_model = 1000;
+namespace sheaf::linear {
 
 /// What is still to be reported of one model's progress_per_model units.
 class FitProgress {

@@ -214,7 +214,7 @@ void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
       if (known->size() != batch.cells.size())
         fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
       scores = *known;
-      worker.context.progress().advance(std::ssize(batch.cells) * family_.tasks());
+      worker.context.progress().advance(std::ssize(batch.cells) * family_.tasks() * progress_per_model);
       return;
     }
   }

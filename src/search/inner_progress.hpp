@@ -10,16 +10,15 @@ namespace sheaf::engine {
 
 class InnerProgress : public Progress {
  public:
-  /// `units` of the parts are one of the whole.
-  explicit InnerProgress(Progress& outer, std::int64_t units = 1) : outer_(outer), units_(units) {}
+  /// The parts advance by progress_per_model for each model, the whole by 1.
+  explicit InnerProgress(Progress& outer) : outer_(outer) {}
   void advance(std::int64_t by) override {
     const std::int64_t before = done_.fetch_add(by);
-    outer_.advance((before + by) / units_ - before / units_);
+    outer_.advance((before + by) / progress_per_model - before / progress_per_model);
   }
 
  private:
   Progress& outer_;
-  std::int64_t units_;
   std::atomic<std::int64_t> done_{0};
 };
 

@@ -81,8 +81,10 @@ void keep_machines(const SvmFits& fits, const ModelPlan& plan, const std::vector
   model.counts = fits.counts;
 }
 
-void keep_probabilities(const SvmFits& fits, const ModelPlan& plan, const Labels& labels, SvmModel& model) {
+void keep_probabilities(const Context& context, const SvmFits& fits, const ModelPlan& plan, const Labels& labels,
+                        SvmModel& model) {
   for (const auto& platt : plan.platt) {
+    context.check_stop();
     auto values = kernel::held_out_decisions(platt, fits.decisions);
     if (model.has_classes()) {
       const auto sigmoid = kernel::fit_sigmoid(values, platt.sides);
@@ -136,7 +138,7 @@ SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmO
   const auto rows = support_rows(fits, plan, labels);
   keep_support(dataset, labels, rows, model);
   keep_machines(fits, plan, rows, model);
-  if (sigmoids) keep_probabilities(fits, plan, labels, model);
+  if (sigmoids) keep_probabilities(context, fits, plan, labels, model);
   if (options.probabilities && options.kind == SvmKind::one_class) keep_density(fits, weights, model);
   return model;
 }

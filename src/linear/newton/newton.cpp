@@ -390,7 +390,7 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   const auto rounds = plan_rounds(tasks, ops->data_bytes(), per_task, context.memory());
   Fits<T> fits{{}, std::vector<TaskFit>(sheaf.tasks.size())};
   if (rounds.size() != 1) fits.weights = Block<T>(ops->weights(), tasks);  // a single round brings its own
-  Stage stage(context.progress(), "training", tasks * linear::progress_per_model);
+  Stage stage(context.progress(), "training", tasks * progress_per_model);
   const auto shares = linear::rarer_shares(*ops, sheaf, params.loss);
   for (const Round& round : rounds) Training(context, *ops, sheaf, params, round, start, shares).run(fits);
   return fits;
