@@ -2,15 +2,15 @@
 #include <memory>
 
 #include <sheaf/elastic_net_model.hpp>
+#include <sheaf/io.hpp>
 #include <sheaf/linear_model.hpp>
-#include <sheaf/names.hpp>
-#include <sheaf/row_weights.hpp>
 
 #include "command.hpp"
 #include "commands/model_choice.hpp"
 #include "commands/net_options.hpp"
 #include "commands/svm_commands.hpp"
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/linear_text.hpp"

@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
 namespace sheaf::cli {
 namespace {

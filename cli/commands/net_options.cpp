@@ -1,7 +1,7 @@
 #include "commands/net_options.hpp"
 
-#include <sheaf/row_weights.hpp>
-#include <sheaf/selection_report.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/selection.hpp>
 
 #include "core/fail.hpp"
 

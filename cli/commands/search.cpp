@@ -3,13 +3,13 @@
 #include <memory>
 
 #include <sheaf/search_directory.hpp>
-#include <sheaf/text.hpp>
 
 #include "command.hpp"
 #include "command_line.hpp"
 #include "commands/model_choice.hpp"
 #include "commands/svm_commands.hpp"
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/search_text.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include <sheaf/names.hpp>
-#include <sheaf/row_weights.hpp>
+#include <sheaf/io.hpp>
 
 #include "command_line.hpp"
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {

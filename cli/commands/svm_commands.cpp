@@ -1,6 +1,6 @@
 #include "commands/svm_commands.hpp"
 
-#include <sheaf/row_weights.hpp>
+#include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
 #include "tables.hpp"

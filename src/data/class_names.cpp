@@ -4,9 +4,8 @@
 #include <charconv>
 #include <unordered_map>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -20,7 +19,8 @@ std::string canonical_label(std::string_view label) {
 OrderedClasses order_classes(const Target& target) {
   OrderedClasses result{target.class_names, target.classes};
   auto& names = result.names;
-  if (names.size() != 2 || canonical_label(names[0]) != "-1" || canonical_label(names[1]) != "1") return result;
+  if (target.fixed_order || names.size() != 2 || canonical_label(names[0]) != "-1" || canonical_label(names[1]) != "1")
+    return result;
   std::swap(names[0], names[1]);
   for (auto& c : result.rows) c = 1 - c;
   return result;

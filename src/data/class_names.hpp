@@ -12,7 +12,8 @@
 
 namespace sheaf {
 
-/// In the order of their first rows; but -1 first and +1 second change places, so that positive decisions speak for +1.
+/// In the caller's order where it is fixed, else in the order of their first rows; but then -1 first and +1 second
+/// change places, so that positive decisions speak for +1.
 struct OrderedClasses {
   std::vector<std::string> names;
   std::vector<std::int32_t> rows;  ///< the class of each row

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/names.hpp>
 #include <sheaf/parameters.hpp>
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
 namespace sheaf {
 

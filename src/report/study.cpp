@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <sheaf/study.hpp>
-#include <sheaf/text.hpp>
 
+#include "core/text.hpp"
 #include "report/page.hpp"
 #include "report/scores.hpp"
 #include "report/search_charts.hpp"

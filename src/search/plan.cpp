@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include <sheaf/random.hpp>
-
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 
 namespace sheaf::search {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include <sheaf/summary.hpp>
+#include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
 #include "search/inner_progress.hpp"

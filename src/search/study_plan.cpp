@@ -4,10 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/random.hpp>
-
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "data/class_names.hpp"
 
 namespace sheaf::search {
@@ -102,7 +101,7 @@ void StudyPlan::divide(const linear::Problem& problem, std::span<const std::int3
   auto& rows = trained_.emplace_back();
   std::vector<std::int32_t> classes, together;
   for (std::int32_t i = 0; i < rows_; ++i) {
-    if (weights.test(i, split)) continue;
+    if (weights.left_out(i, split)) continue;
     rows.push_back(i);
     classes.push_back(classes_[static_cast<std::size_t>(i)]);
     if (groups_ > 0) together.push_back(groups[static_cast<std::size_t>(i)]);

@@ -9,6 +9,8 @@
 
 #include <sheaf/linear_model.hpp>
 
+#include "core/rounds.hpp"
+
 namespace sheaf::linear {
 
 struct Problem {

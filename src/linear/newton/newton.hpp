@@ -8,6 +8,7 @@
 
 #include <sheaf/linear.hpp>
 
+#include "core/rounds.hpp"
 #include "linear/products/ops.hpp"
 
 namespace sheaf::linear {
