@@ -13,12 +13,12 @@
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/random.hpp>
 
 #include "linear/products/ops.hpp"
 #include "program.hpp"
 #include "timing.hpp"
 #if SHEAF_CUDA
+#include "core/random.hpp"
 #include "peers/cusparse.hpp"
 #endif
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <sheaf/random.hpp>
 #include <sheaf/search.hpp>
 
+#include "core/random.hpp"
 #include "score/scorer.hpp"
 #include "search/plan.hpp"
 #include "timing.hpp"

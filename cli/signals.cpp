@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include <sheaf/temporary.hpp>
+#include "core/temporary.hpp"
 
 namespace sheaf::cli {
 namespace {

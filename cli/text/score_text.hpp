@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/search.hpp>
-#include <sheaf/text.hpp>
+#include "core/text.hpp"
 
 #include "terminal.hpp"
 

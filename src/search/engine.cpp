@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include <sheaf/summary.hpp>
+#include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
 #include "search/batches.hpp"

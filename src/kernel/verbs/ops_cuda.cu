@@ -5,11 +5,11 @@
 
 #include "cuda/check.cuh"
 #include "cuda/staging.cuh"
+#include "cuda/stop_flag.cuh"
 #include "kernel/values/rows_cuda.cuh"
 #include "kernel/values/table.hpp"
 #include "kernel/verbs/choose_cuda.cuh"
 #include "kernel/verbs/ops.hpp"
-#include "cuda/stop_flag.cuh"
 #include "kernel/verbs/working_set_cuda.cuh"
 
 namespace sheaf::kernel {

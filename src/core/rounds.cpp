@@ -1,6 +1,8 @@
-#include <sheaf/task.hpp>
+#include "core/rounds.hpp"
 
 #include <algorithm>
+
+#include <sheaf/context.hpp>
 
 #include "core/fail.hpp"
 

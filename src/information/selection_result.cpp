@@ -1,4 +1,4 @@
-#include <sheaf/selection_report.hpp>
+#include "information/selection_result.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,11 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
-namespace sheaf {
+namespace sheaf::information {
 namespace {
 
 constexpr std::size_t most_compared = 40;  // features of the heat map
@@ -21,17 +20,9 @@ std::string name_of(const SelectionInput& input, std::int64_t j) {
   return input.feature_names.empty() ? std::to_string(j + 1) : input.feature_names[static_cast<std::size_t>(j)];
 }
 
-std::int64_t position(const std::string& text, std::int64_t features) {
-  std::int64_t found = 0;
-  const auto* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, found);
-  if (result.ec != std::errc() || result.ptr != end || found < 1 || found > features) return -1;
-  return found - 1;
-}
-
-std::vector<std::int64_t> indices_of(const SelectionReport& report) {
+std::vector<std::int64_t> indices_of(const SelectionResult& result) {
   std::vector<std::int64_t> indices;
-  for (const auto& row : report.selected) indices.push_back(row.feature.index);
+  for (const auto& row : result.selected) indices.push_back(row.feature.index);
   return indices;
 }
 
@@ -74,22 +65,75 @@ std::vector<std::int32_t> bars_of(const std::vector<std::int32_t>& states, std::
   return bars;
 }
 
-StateDistribution distribution(const SelectionInput& input, const SelectionReport& report, std::int64_t j) {
-  StateDistribution result{name_of(input, j), {}, {}};
-  const auto& rule = input.binning.rules[static_cast<std::size_t>(j)];
+StateDistribution distribution(const SelectionInput& input, const SelectionResult& result, std::int64_t j) {
+  StateDistribution found{name_of(input, j), {}, {}};
+  const auto& rule = result.cuts.rules[static_cast<std::size_t>(j)];
   const auto states = states_of(input.table, j);
   std::vector<std::pair<std::int32_t, std::int32_t>> ends;
   const auto bars = bars_of(states, input.table.states[static_cast<std::size_t>(j)], ends);
   for (const auto& [first, last] : ends)
-    result.states.push_back(first == last ? rule.state_name(first)
-                                          : fmt::format("{} … {}", rule.state_name(first), rule.state_name(last)));
-  result.share.assign(report.class_names.size(), std::vector<double>(ends.size()));
+    found.states.push_back(first == last ? rule.state_name(first)
+                                         : fmt::format("{} … {}", rule.state_name(first), rule.state_name(last)));
+  found.share.assign(result.class_names.size(), std::vector<double>(ends.size()));
   for (std::size_t i = 0; i < states.size(); ++i) {
     const auto c = static_cast<std::size_t>(input.target.classes[i]);
     const auto bar = static_cast<std::size_t>(bars[static_cast<std::size_t>(states[i])]);
-    result.share[c][bar] += 1 / static_cast<double>(report.class_counts[c]);
+    found.share[c][bar] += 1 / static_cast<double>(result.class_counts[c]);
   }
-  return result;
+  return found;
+}
+
+}  // namespace
+
+void add_selection(const SelectionInput& input, const Selection& selection, SelectionResult& result) {
+  for (const auto& feature : selection.selected)
+    result.selected.push_back({feature, name_of(input, feature.index), {}});
+  result.notes.insert(result.notes.end(), selection.notes.begin(), selection.notes.end());
+  result.work = selection.work;
+  result.counting = selection.counting;
+}
+
+void add_ensemble(const Context& context, const SelectionInput& input, const Ensemble& ensemble,
+                  SelectionResult& result) {
+  result.combined = true;
+  result.stability = ensemble.stability;
+  result.members = ensemble.members;
+  result.notes.insert(result.notes.end(), ensemble.notes.begin(), ensemble.notes.end());
+  for (const auto& votes : ensemble.selected) {
+    SelectedFeature feature;
+    feature.index = votes.index;
+    feature.score = feature.gain = score_of(votes, result.ensemble.combination);
+    feature.relevance = votes.relevance;
+    result.selected.push_back({feature, name_of(input, votes.index), votes});
+  }
+  const auto indices = indices_of(result);
+  const auto shared = mutual_information_matrix(context, input.table, indices);
+  for (std::size_t k = 1; k < indices.size(); ++k) {
+    const auto* row = shared.data() + k * indices.size();
+    result.selected[k].feature.redundancy = std::accumulate(row, row + k, 0.0) / static_cast<double>(k);
+  }
+}
+
+void add_plots(const Context& context, const SelectionInput& input, SelectionResult& result) {
+  auto indices = indices_of(result);
+  indices.resize(std::min(indices.size(), most_compared));
+  result.information = mutual_information_matrix(context, input.table, indices);
+  for (std::size_t k = 0; k < std::min(indices.size(), most_distributed); ++k)
+    result.distributions.push_back(distribution(input, result, indices[k]));
+}
+
+}  // namespace sheaf::information
+
+namespace sheaf {
+namespace {
+
+/// A position from 1 as an index from 0; -1: it is none.
+std::int64_t position(const std::string& text, std::int64_t features) {
+  std::int64_t found = 0;
+  const auto* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, found);
+  if (result.ec != std::errc() || result.ptr != end || found < 1 || found > features) return -1;
+  return found - 1;
 }
 
 }  // namespace
@@ -110,52 +154,10 @@ std::vector<std::int64_t> find_features(const std::vector<std::string>& wanted,
   return result;
 }
 
-SelectionReport begin_report(const SelectionInput& input) {
-  SelectionReport report;
-  report.rows = input.table.rows;
-  report.features = input.table.features;
-  report.method = input.binning.method;
-  report.class_names = input.target.names;
-  report.class_counts.resize(input.target.names.size());
-  for (const auto c : input.target.classes) ++report.class_counts[static_cast<std::size_t>(c)];
-  return report;
-}
-
-void add_selection(const SelectionInput& input, const Selection& selection, SelectionReport& report) {
-  for (const auto& feature : selection.selected)
-    report.selected.push_back({feature, name_of(input, feature.index), {}});
-  report.notes.insert(report.notes.end(), selection.notes.begin(), selection.notes.end());
-  report.work = selection.work;
-  report.kernel = selection.kernel;
-}
-
-void add_ensemble(const Context& context, const SelectionInput& input, const Ensemble& ensemble,
-                  SelectionReport& report) {
-  report.combined = true;
-  report.stability = ensemble.stability;
-  report.members = ensemble.members;
-  report.notes.insert(report.notes.end(), ensemble.notes.begin(), ensemble.notes.end());
-  for (const auto& votes : ensemble.selected) {
-    SelectedFeature feature;
-    feature.index = votes.index;
-    feature.score = feature.gain = score_of(votes, report.ensemble.combination);
-    feature.relevance = votes.relevance;
-    report.selected.push_back({feature, name_of(input, votes.index), votes});
-  }
-  const auto indices = indices_of(report);
-  const auto shared = mutual_information_matrix(context, input.table, indices);
-  for (std::size_t k = 1; k < indices.size(); ++k) {
-    const auto* row = shared.data() + k * indices.size();
-    report.selected[k].feature.redundancy = std::accumulate(row, row + k, 0.0) / static_cast<double>(k);
-  }
-}
-
-void add_plots(const Context& context, const SelectionInput& input, SelectionReport& report) {
-  auto indices = indices_of(report);
-  indices.resize(std::min(indices.size(), most_compared));
-  report.information = mutual_information_matrix(context, input.table, indices);
-  for (std::size_t k = 0; k < std::min(indices.size(), most_distributed); ++k)
-    report.distributions.push_back(distribution(input, report, indices[k]));
+std::vector<std::int64_t> SelectionResult::indices() const {
+  auto result = options.preselected;
+  for (const auto& row : selected) result.push_back(row.feature.index);
+  return result;
 }
 
 }  // namespace sheaf
