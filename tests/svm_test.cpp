@@ -154,12 +154,12 @@ TEST(Svm, ThreadsChangeNothing) {
 /// Every task once, those of small pairs while others are still at work.
 TEST(Svm, ProgressCountsTheTasks) {
   struct Listener final : Progress {
-    void begin(std::string_view, std::int64_t of) override { total = of; }
-    void advance(std::int64_t by) override {
+    void on_begin(std::string_view, std::int64_t of) override { total = of; }
+    void on_advance(std::int64_t by) override {
       done += by;
       calls += by > 0 ? 1 : 0;
     }
-    std::atomic<std::int64_t> total = 0, done = 0, calls = 0;
+    std::int64_t total = 0, done = 0, calls = 0;
   };
   for (const Device device : devices()) {
     Table<double> table(1500, 10, true, SvmKind::c_svc);

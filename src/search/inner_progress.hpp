@@ -10,9 +10,9 @@ namespace sheaf::search {
 class InnerProgress : public Progress {
  public:
   explicit InnerProgress(Progress& outer) : outer_(outer) {}
-  void advance(std::int64_t by) override { outer_.advance(by); }
-
  private:
+  void on_advance(std::int64_t by) override { outer_.advance(by); }
+
   Progress& outer_;
 };
 
