@@ -112,28 +112,25 @@ TEST(Stop, EndsEveryPassOverTheData) {
       {"generate text", [&] { generate<float>(context, text); }},
       {"summarize", [&] { summarize(context, data); }},
       {"associate", [&] { associate(context, data); }},
+      {"binning", [&] { learn_and_apply_binning(context, data, {}); }},
       {"learn_scaling", [&] { learn_scaling(context, data, ScaleMethod::standard); }},
       {"apply_scaling", [&] { apply_scaling(context, scaling, copy); }},
   };
   for (const auto& [name, work] : works) EXPECT_THROW(work(), Stopped) << name;
 }
 
-struct Binned {
+struct States {
   BinnedTable table;
   BinnedTarget target;
 };
 
-Binned binned(const Dataset<double>& data) {
-  const auto context = plain(Device::cpu());
-  BinningOptions options;
-  const auto target = bin_target(context, data);
-  const auto binning = learn_binning(context, data, options);
-  return {apply_binning(context, binning, data), target};
+States states_of(const Dataset<double>& data) {
+  return {learn_and_apply_binning(plain(Device::cpu()), data, {}).table, bin_target(data.target, {})};
 }
 
 TEST(Stop, EndsASelectionInTheMiddle) {
   const auto data = dataset();
-  const auto made = binned(data);
+  const auto made = states_of(data);
   for (const Device device : test::devices())
     for (const char* criterion : {"jmi", "mrmr", "cmim", "fcbf"}) {
       SelectionOptions options;
@@ -149,7 +146,7 @@ TEST(Stop, EndsASelectionInTheMiddle) {
 
 TEST(Stop, EndsEnsemblesMatricesAndNeighbours) {
   const auto data = dataset();
-  const auto made = binned(data);
+  const auto made = states_of(data);
   for (const Device device : test::devices()) {
     SelectionOptions options;
     options.count = 5;

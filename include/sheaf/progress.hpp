@@ -30,21 +30,25 @@ class Progress {
   void deliver();
 
  protected:
-  /// `listens` false: nothing is ever passed on.
-  explicit Progress(bool listens) : listens_(listens) {}
+  enum class Hears : std::uint8_t { on_calling_thread, on_any_thread, nothing };
+  explicit Progress(Hears hears) : hears_(hears) {}
 
   virtual void on_begin(std::string_view stage, std::int64_t total);
   virtual void on_advance(std::int64_t by);
-  virtual void on_end();
+  virtual void on_end();  ///< must not throw
 
  private:
   bool is_mine() const;
+  bool take_stage();
 
-  const bool listens_ = true;
+  const Hears hears_ = Hears::on_calling_thread;
   std::atomic<std::thread::id> thread_{};  // of the open stage
   int depth_ = 0;                          // stages inside stages, all of that thread
   std::atomic<std::int64_t> pending_{0};
 };
+
+/// Units by which every solver advances for each model that it trains, so that one long fit moves too.
+inline constexpr std::int64_t progress_per_model = 1000;
 
 /// Listens to nothing.
 Progress& silent_progress();

@@ -8,41 +8,50 @@ void Progress::on_end() {}
 
 /// Where no stage is open, whoever comes may pass on.
 bool Progress::is_mine() const {
+  if (hears_ != Hears::on_calling_thread) return hears_ == Hears::on_any_thread;
   const auto thread = thread_.load();
   return thread == std::thread::id() || thread == std::this_thread::get_id();
 }
 
-void Progress::begin(std::string_view stage, std::int64_t total) {
-  if (!listens_) return;
-  std::thread::id none;
+/// False: another thread has a stage open.
+bool Progress::take_stage() {
+  if (hears_ == Hears::on_any_thread) return true;
   const auto me = std::this_thread::get_id();
-  if (!thread_.compare_exchange_strong(none, me) && none != me) return;
-  deliver();
+  std::thread::id owner;
+  if (!thread_.compare_exchange_strong(owner, me) && owner != me) return false;
   ++depth_;
+  return true;
+}
+
+void Progress::begin(std::string_view stage, std::int64_t total) {
+  if (hears_ == Hears::nothing || !take_stage()) return;
+  deliver();
   on_begin(stage, total);
 }
 
 void Progress::advance(std::int64_t by) {
-  if (!listens_) return;
+  if (hears_ == Hears::nothing) return;
   pending_ += by;
   deliver();
 }
 
 void Progress::deliver() {
-  if (!listens_ || !is_mine()) return;
+  if (!is_mine()) return;
   if (const auto by = pending_.exchange(0); by != 0) on_advance(by);
 }
 
 void Progress::end() {
-  if (!listens_ || thread_.load() != std::this_thread::get_id()) return;
+  if (hears_ == Hears::nothing) return;
+  const bool here_only = hears_ == Hears::on_calling_thread;
+  if (here_only && thread_.load() != std::this_thread::get_id()) return;
   deliver();
   on_end();
-  if (--depth_ == 0) thread_.store({});
+  if (here_only && --depth_ == 0) thread_ = std::thread::id();
 }
 
 namespace {
 struct Silent final : Progress {
-  Silent() : Progress(false) {}
+  Silent() : Progress(Hears::nothing) {}
 };
 }  // namespace
 

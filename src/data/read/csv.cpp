@@ -8,10 +8,10 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
-#include "data/labels.hpp"
 #include "data/prepare/impute.hpp"
 #include "data/read/columns.hpp"
 #include "data/read/csv_fields.hpp"
+#include "data/read/label_column.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/storage.hpp"
 #include "data/text/number.hpp"

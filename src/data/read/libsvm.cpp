@@ -9,8 +9,8 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
-#include "data/labels.hpp"
 #include "data/read/count_bytes.hpp"
+#include "data/read/label_column.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/storage.hpp"
 #include "data/text/number.hpp"
