@@ -26,8 +26,8 @@ class Listener : public Progress {
   std::vector<std::int64_t> reports;
   bool foreign = false;  ///< a thread other than the caller's has reported
 
-  void begin(std::string_view, std::int64_t units) override { total = units; }
-  void advance(std::int64_t by) override {
+  void on_begin(std::string_view, std::int64_t units) override { total = units; }
+  void on_advance(std::int64_t by) override {
     foreign = foreign || std::this_thread::get_id() != caller_;
     reports.push_back(by);
     heard();

@@ -198,8 +198,7 @@ void Engine::train_batches(const std::vector<Batch>& batches, bool chosen,
   };
   {
     std::vector<std::jthread> others;
-    for (std::size_t w = 1; w < workers_.size(); ++w)
-      others.emplace_back([&, w] { work(workers_[w], silent_progress()); });
+    for (std::size_t w = 1; w < workers_.size(); ++w) others.emplace_back([&, w] { work(workers_[w], inner); });
     work(workers_.front(), inner);
   }
   if (error) std::rethrow_exception(error);

@@ -267,7 +267,7 @@ Associations associate(const Context& context, const Dataset<T>& dataset, const 
   std::vector<Part> found(static_cast<std::size_t>(parts));
   const Associator associator(labels, result, options.bins);
   Stage stage(context.progress(), "comparing features with the label", dataset.features());
-  parallel_for(context.threads(), parts, [&](std::int64_t p) {
+  parallel_for(context, parts, [&](std::int64_t p) {
     const Range range = part_of(dataset.features(), parts, p);
     found[static_cast<std::size_t>(p)] = associator(dataset.x, range);
     stage.advance(range.end - range.begin);

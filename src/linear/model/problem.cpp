@@ -109,6 +109,7 @@ void for_device_decisions(const Context& context, const Dataset<T>& dataset, con
   require(weights.rows() == ops->weights(), "weights were made for another dataset");
   for (const Round& groups :
        plan_rounds(weights.tasks() / group, ops->data_bytes() + reserved, per_group, context.memory())) {
+    context.check_stop();
     const Round round{groups.first * group, groups.count * group};
     Block<T> part(weights.rows(), round.count);
     for (std::int64_t j = 0; j < weights.rows(); ++j)

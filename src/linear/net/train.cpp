@@ -10,7 +10,6 @@
 
 #include "core/fail.hpp"
 #include "linear/net/paths.hpp"
-#include "linear/net/relayed_progress.hpp"
 
 namespace sheaf {
 namespace linear {
@@ -91,10 +90,10 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
            bool keep_weights, const UseNetsOn<T>& use) {
   require(!contexts.empty(), "there is no device to train on");
   const Stage stage(contexts[0].progress(), "training", models_of(sheaf) * progress_per_model);
-  RelayedProgress progress(contexts[0].progress());
-  std::vector<Context> relayed;
-  for (const Context& context : contexts) relayed.push_back(context.with({.progress = &progress}));
-  Counter counter(relayed, sheaf);
+  Progress& progress = contexts[0].progress();
+  std::vector<Context> of_devices;
+  for (const Context& context : contexts) of_devices.push_back(context.with({.progress = &progress}));
+  Counter counter(of_devices, sheaf);
   std::mutex using_mutex;
   const auto work = [&](std::size_t device) {
     try {
@@ -104,7 +103,7 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
       };
       auto paths = counter.take(device);
       if (paths.empty()) return;
-      NetRun<T> run(relayed[device], dataset, sheaf, params, keep_weights, use_here);
+      NetRun<T> run(of_devices[device], dataset, sheaf, params, keep_weights, use_here);
       for (; !paths.empty(); paths = counter.take(device)) {
         const double start = now();
         run.run(paths);
@@ -119,8 +118,7 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
     others.push_back(std::async(std::launch::async, work, device));
   work(0);
   for (const auto& other : others)
-    while (other.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) progress.flush();
-  progress.flush();
+    while (other.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) progress.deliver();
   counter.rethrow();
 }
 
