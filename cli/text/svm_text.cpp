@@ -20,20 +20,12 @@ constexpr std::size_t most_machines = 15;
 constexpr std::size_t most_points = 12;  // of a search, that the terminal shows
 
 std::string kernel_text(const KernelParams& kernel) {
-  switch (kernel.type) {
-    case KernelType::linear:
-      return "linear kernel";
-    case KernelType::polynomial:
-      return fmt::format("polynomial kernel, degree {}, gamma {:.6g}, coef0 {:.6g}", kernel.degree, kernel.gamma,
-                         kernel.coef0);
-    case KernelType::sigmoid:
-      return fmt::format("sigmoid kernel, gamma {:.6g}, coef0 {:.6g}", kernel.gamma, kernel.coef0);
-    case KernelType::precomputed:
-      return "precomputed kernel";
-    case KernelType::rbf:
-      break;
-  }
-  return fmt::format("radial basis function, gamma {:.6g}", kernel.gamma);
+  const auto& function = kernel_function(kernel.type);
+  std::string text(function.title);
+  if (function.has_degree) text += fmt::format(", degree {}", kernel.degree);
+  if (function.has_gamma) text += fmt::format(", gamma {:.6g}", kernel.gamma);
+  if (function.has_coef0) text += fmt::format(", coef0 {:.6g}", kernel.coef0);
+  return text;
 }
 
 std::string kind_text(SvmKind kind) {
@@ -87,9 +79,7 @@ std::string csv_field(const std::string& text) {
 
 std::string score_cell(double score) { return std::isfinite(score) ? fmt::format("{:.4f}", score) : "-"; }
 
-bool shows_gamma(const SvmSearchResult& r) {
-  return r.options.svm.kernel != KernelType::linear && r.options.svm.kernel != KernelType::precomputed;
-}
+bool shows_gamma(const SvmSearchResult& r) { return kernel_function(r.options.svm.kernel).has_gamma; }
 
 std::string gamma_cell(const SvmSearchResult& r, const SvmPoint& point) {
   const double gamma = point.gamma > 0 ? point.gamma : 1 / static_cast<double>(r.features);
@@ -135,7 +125,7 @@ std::string points_text(const SvmSearchResult& r) {
 std::string chosen_text(const SvmSearchResult& r) {
   auto what = fmt::format("Chosen: C = {:.6g}", r.point().cost);
   if (shows_gamma(r)) what += ", gamma = " + gamma_cell(r, r.point());
-  if (r.options.svm.kernel == KernelType::polynomial) what += fmt::format(", degree {}", r.point().degree);
+  if (kernel_function(r.options.svm.kernel).has_degree) what += fmt::format(", degree {}", r.point().degree);
   auto text = fmt::format(
       "\n{}{}\n", bold(what),
       dim(fmt::format("  {} support vectors when trained on all rows", grouped(r.model.support_vectors()))));

@@ -47,7 +47,6 @@ struct SvmOptions {
 };
 
 std::string_view to_string(SvmKind kind);     ///< as model files spell it: c_svc, nu_svc ...
-std::string_view to_string(KernelType type);  ///< linear, polynomial, rbf, sigmoid, precomputed
 bool is_classification(SvmKind kind);
 bool is_regression(SvmKind kind);
 

@@ -25,7 +25,7 @@ double gamma_of(const SvmSearchResult& r, const SvmPoint& point) {
 std::string point_text(const SvmSearchResult& r, const SvmPoint& point) {
   auto text = fmt::format("C = {:.6g}", point.cost);
   if (search::has_gamma(r.options.svm.kernel)) text += fmt::format(", γ = {:.6g}", gamma_of(r, point));
-  if (r.options.svm.kernel == KernelType::polynomial) text += fmt::format(", degree {}", point.degree);
+  if (kernel_function(r.options.svm.kernel).has_degree) text += fmt::format(", degree {}", point.degree);
   return text;
 }
 
@@ -139,7 +139,7 @@ std::string class_cards(const SvmSearchResult& r) {
 std::string table_card(const SvmSearchResult& r) {
   std::vector<std::vector<std::string>> rows{{"C"}};
   const bool gamma = search::has_gamma(r.options.svm.kernel);
-  const bool degrees = r.options.svm.kernel == KernelType::polynomial;
+  const bool degrees = kernel_function(r.options.svm.kernel).has_degree;
   if (gamma) rows[0].emplace_back("γ");
   if (degrees) rows[0].emplace_back("degree");
   for (const auto metric : r.known()) rows[0].push_back(std::string(info(metric).title));

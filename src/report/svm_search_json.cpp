@@ -14,10 +14,10 @@ using search::summary_json;
 
 Json point_json(const SvmSearchResult& result, const SvmPoint& point) {
   const double gamma = point.gamma > 0 ? point.gamma : 1 / static_cast<double>(result.features);
-  const auto kernel = result.options.svm.kernel;
+  const auto& kernel = kernel_function(result.options.svm.kernel);
   Json json{{"cost", point.cost}};
-  if (kernel != KernelType::linear && kernel != KernelType::precomputed) json["gamma"] = gamma;
-  if (kernel == KernelType::polynomial) json["degree"] = point.degree;
+  if (kernel.has_gamma) json["gamma"] = gamma;
+  if (kernel.has_degree) json["degree"] = point.degree;
   return json;
 }
 

@@ -8,7 +8,7 @@
 
 namespace sheaf::search {
 
-inline bool has_gamma(KernelType type) { return type != KernelType::linear && type != KernelType::precomputed; }
+inline bool has_gamma(KernelType type) { return kernel_function(type).has_gamma; }
 
 /// Costs from 2^-4 to 2^8, and gammas around the one at which typical distances have a kernel value of 1/e.
 template <class T>

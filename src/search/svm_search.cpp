@@ -282,7 +282,7 @@ template <class T>
 std::string SvmSearch<T>::name_of(const SvmPoint& point) const {
   std::string text = fmt::format("C = {:.6g}", point.cost);
   if (has_gamma(options_.svm.kernel) && point.gamma > 0) text += fmt::format(", gamma = {:.6g}", point.gamma);
-  if (options_.svm.kernel == KernelType::polynomial) text += fmt::format(", degree {}", point.degree);
+  if (kernel_function(options_.svm.kernel).has_degree) text += fmt::format(", degree {}", point.degree);
   return text;
 }
 

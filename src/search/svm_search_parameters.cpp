@@ -61,8 +61,8 @@ SvmSearchOptions decided(SvmSearchOptions options) {
     fail_usage("a search compares predictions with labels, which one-class machines do not learn from");
   const bool gamma = search::has_gamma(svm.kernel);
   if (!gamma && !options.gammas.empty()) fail_usage("the {} kernel has no gamma to try", to_string(svm.kernel));
-  if (svm.kernel != KernelType::polynomial && !options.degrees.empty())
-    fail_usage("only the polynomial kernel has degrees to try");
+  if (!kernel_function(svm.kernel).has_degree && !options.degrees.empty())
+    fail_usage("the {} kernel has no degree to try", to_string(svm.kernel));
   auto& common = options.common;
   common.linear.loss = is_regression(svm.kind) ? Loss::squared_tube : Loss::squared_hinge;
   const auto kind = grid_kind(options);
