@@ -18,20 +18,12 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_svms = 15;
 
 std::string kernel_text(const KernelParams& kernel) {
-  switch (kernel.type) {
-    case KernelType::linear:
-      return "linear kernel";
-    case KernelType::polynomial:
-      return fmt::format("polynomial kernel, degree {}, gamma {:.6g}, coef0 {:.6g}", kernel.degree, kernel.gamma,
-                         kernel.coef0);
-    case KernelType::sigmoid:
-      return fmt::format("sigmoid kernel, gamma {:.6g}, coef0 {:.6g}", kernel.gamma, kernel.coef0);
-    case KernelType::precomputed:
-      return "precomputed kernel";
-    case KernelType::rbf:
-      break;
-  }
-  return fmt::format("radial basis function, gamma {:.6g}", kernel.gamma);
+  const auto& function = kernel_function(kernel.type);
+  std::string text(function.title);
+  if (function.has_degree) text += fmt::format(", degree {}", kernel.degree);
+  if (function.has_gamma) text += fmt::format(", gamma {:.6g}", kernel.gamma);
+  if (function.has_coef0) text += fmt::format(", coef0 {:.6g}", kernel.coef0);
+  return text;
 }
 
 std::string kind_text(SvmKind kind) {

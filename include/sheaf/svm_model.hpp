@@ -46,8 +46,7 @@ struct SvmOptions {
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
 };
 
-std::string_view to_string(SvmKind kind);     ///< as model files spell it: c_svc, nu_svc ...
-std::string_view to_string(KernelType type);  ///< linear, polynomial, rbf, sigmoid, precomputed
+std::string_view to_string(SvmKind kind);  ///< as model files spell it: c_svc, nu_svc ...
 bool is_classification(SvmKind kind);
 bool is_regression(SvmKind kind);
 

@@ -129,12 +129,7 @@ std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem
     // A GPU's own thread is busy while cores count beside it.
     const int threads =
         device.is_cpu() ? std::max(1, context.threads() - static_cast<int>(devices.size()) + 1) : context.threads();
-<<<<<<< HEAD
-    of_device.memory = device == context.device() ? context.memory() : 0;
-    members.push_back(make_ops(Context(of_device), problem, counting));
-=======
-    members.push_back(make_ops(context.with({.device = device, .threads = threads}), problem, kernel));
->>>>>>> context
+    members.push_back(make_ops(context.with({.device = device, .threads = threads}), problem, counting));
   }
   return make_team(std::move(members));
 }
@@ -156,13 +151,8 @@ Selection select_features(const Context& context, const BinnedTable& table, cons
   using namespace information;  // NOLINT(google-build-using-namespace): our own family's
   check_request(table, target, options);
   const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-<<<<<<< HEAD
-  const Facts facts = find_facts(problem, context.threads());
-  const auto ops = make_devices(context, problem, options, counting_for(context, problem, options));
-=======
   const Facts facts = find_facts(context, problem);
-  const auto ops = make_devices(context, problem, options, kernel_for(context, problem, options));
->>>>>>> context
+  const auto ops = make_devices(context, problem, options, counting_for(context, problem, options));
   return select_with(context, problem, facts, *ops, options);
 }
 

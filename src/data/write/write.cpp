@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include <sheaf/names.hpp>
+
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/formats.hpp"
@@ -33,15 +35,8 @@ const Format& format_to_write(const std::string& path, const WriteOptions& optio
   if (const Format* format = format_by_ending(path)) return *format;
   std::string endings;
   for (const Format& format : formats()) endings += fmt::format("{}{}", endings.empty() ? "" : " ", format.endings);
-  fail_usage("{}: the name does not tell the format to write; name one, or end it in one of {}", path, endings);
-}
-
-template <class T>
-std::unique_ptr<RowWriter<T>> make_writer(const Format& format, const Dataset<T>& dataset,
-                                          const WriteOptions& options) {
-  if (format.name == "libsvm") return libsvm_writer(dataset, options);
-  if (format.name == "csv") return csv_writer(dataset, options);
-  return arff_writer(dataset, options);
+  fail_usage("{}: the name does not show the format to write; name one of {}, or end the name in one of {}", path,
+             join_names(format_names()), endings);
 }
 
 }  // namespace

@@ -11,6 +11,25 @@ namespace {
 
 using Row = Parameter<SvmOptions>;
 
+Row kernel_row() {
+  Choices<KernelType> choices;
+  std::string help;
+  for (const auto& function : kernel_functions()) {
+    choices.emplace_back(function.name, function.type);
+    if (!help.empty()) help += function.type == KernelType::precomputed ? "; or " : "; ";
+    help += function.formula;
+  }
+  return choice_row<SvmOptions, KernelType>("kernel", &SvmOptions::kernel, choices, help);
+}
+
+/// "of the polynomial and sigmoid kernels": those that take a parameter.
+std::string of_kernels(bool KernelFunction::*takes) {
+  std::vector<std::string> names;
+  for (const auto& function : kernel_functions())
+    if (function.*takes) names.emplace_back(function.name);
+  return fmt::format("of the {} {}", join_names(names), names.size() == 1 ? "kernel" : "kernels");
+}
+
 std::string machine_name(const SvmModel& model, std::size_t machine) {
   if (!model.has_classes()) return "the machine";
   const auto sides = kernel::sides_of(model.kind, model.class_names.size(), model.multi_class)[machine];
@@ -26,11 +45,6 @@ constexpr double harmless_ratio = 1e4;  // of the largest feature to 1, beyond w
 std::string_view to_string(SvmKind kind) {
   constexpr std::string_view names[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
   return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view to_string(KernelType type) {
-  constexpr std::string_view names[] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
-  return names[static_cast<std::size_t>(type)];
 }
 
 bool is_classification(SvmKind kind) { return kind == SvmKind::c_svc || kind == SvmKind::nu_svc; }
@@ -78,17 +92,10 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
                               {"epsilon-svr", SvmKind::epsilon_svr},
                               {"nu-svr", SvmKind::nu_svr}},
                              "which SVM: for classes, for one class, or for a numeric target"),
-      choice_row<O, KernelType>("kernel", &O::kernel,
-                                {{"linear", KernelType::linear},
-                                 {"polynomial", KernelType::polynomial},
-                                 {"rbf", KernelType::rbf},
-                                 {"sigmoid", KernelType::sigmoid},
-                                 {"precomputed", KernelType::precomputed}},
-                                "x'y; (gamma x'y + coef0)^degree; exp(-gamma |x-y|^2); tanh(gamma x'y + coef0); or the "
-                                "features are the kernel values with all training rows"),
-      number_row("degree", &O::degree, {0, 1000}, "of the polynomial kernel"),
+      kernel_row(),
+      number_row("degree", &O::degree, {0, 1000}, of_kernels(&KernelFunction::has_degree)),
       number_row("gamma", &O::gamma, {0, most}, "of the kernel", "1 / features"),
-      number_row("coef0", &O::coef0, {}, "of the polynomial and sigmoid kernels"),
+      number_row("coef0", &O::coef0, {}, of_kernels(&KernelFunction::has_coef0)),
       positive_row("cost", &O::cost, "C: how much errors weigh against smoothness"),
       positive_row("nu", &O::nu, "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
                    {}, 1),

@@ -1,10 +1,6 @@
 // How far the tasks of a sheaf are. A task counts progress_per_model, of which violations that fall from the first one
 // seen to the tolerance give shares by their logarithm: each tenfold fall counts the same. Any thread may report the
-<<<<<<< HEAD
-// task it works on; the thread that made the object passes it on, so that listeners hear from the calling thread alone.
-=======
 // task it works on.
->>>>>>> context
 #pragma once
 
 #include <algorithm>

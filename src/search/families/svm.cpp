@@ -16,8 +16,8 @@ constexpr std::int64_t decisions_share = 8;  // decision values may take this pa
 // A batch is what a kill can lose; beyond so many tasks sharing gains little more.
 constexpr std::int64_t most_tasks = 4096;
 
-bool has_gamma(KernelType kernel) { return kernel != KernelType::linear && kernel != KernelType::precomputed; }
-bool has_degree(KernelType kernel) { return kernel == KernelType::polynomial; }
+bool has_gamma(KernelType kernel) { return kernel_function(kernel).has_gamma; }
+bool has_degree(KernelType kernel) { return kernel_function(kernel).has_degree; }
 
 std::vector<double> powers_of_two(int from, int to, int step) {
   std::vector<double> values;
@@ -174,7 +174,8 @@ FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search) {
     fail_usage("easy is a grid of its own; leave out cost and gamma");
   const bool gamma = has_gamma(svm.kernel);
   if (!gamma && !search.gammas.empty()) fail_usage("the {} kernel has no gamma to try", to_string(svm.kernel));
-  if (!has_degree(svm.kernel) && !search.degrees.empty()) fail_usage("only the polynomial kernel has degrees to try");
+  if (!has_degree(svm.kernel) && !search.degrees.empty())
+    fail_usage("the {} kernel has no degree to try", to_string(svm.kernel));
   const bool open = is_open(search);
   if (search.easy) {
     search.costs = powers_of_two(-5, 15, 2);
