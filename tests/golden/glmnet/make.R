@@ -1,0 +1,60 @@
+# Fits elastic-net paths with R's glmnet (Debian: r-cran-glmnet) and writes results.json.
+#   Rscript make.R [LIST DATA OUTPUT]      (../nets.txt ../data results.json; DATA is a folder of NAME.libsvm)
+#
+# The weights are those of Sheaf's problem (scikit-learn's too):
+#   1 / (2 sum s) sum s (y - b - x'w)^2 + alpha l1 |w|_1 + alpha (1 - l1) / 2 |w|^2        (logistic: mean log(1 + exp(-y z)))
+# glmnet divides a numeric y by its standard deviation first, which makes the L2 penalty that many times weaker: lambda and its
+# alpha (called mix here) are chosen so that the two objectives are the same.
+suppressMessages(library(glmnet))
+arguments <- commandArgs(trailingOnly = TRUE)
+if (length(arguments) == 0) arguments <- c("../nets.txt", "../data", "results.json")
+
+read_libsvm <- function(name) {
+  lines <- strsplit(readLines(file.path(arguments[2], paste0(name, ".libsvm"))), " ")
+  y <- as.numeric(sapply(lines, `[`, 1))
+  cells <- lapply(lines, function(words) do.call(rbind, lapply(strsplit(words[-1], ":"), as.numeric)))
+  x <- matrix(0, length(y), max(sapply(cells, function(c) max(c[, 1]))))
+  for (i in seq_along(y)) x[i, cells[[i]][, 1]] <- cells[[i]][, 2]
+  list(x = x, y = y)
+}
+
+number <- function(v) sprintf("%.17g", v)
+numbers <- function(v) paste0("[", paste(number(v), collapse = ","), "]")
+truth <- function(v) if (v) "true" else "false"
+
+# Row i has weight 1 + i mod 3 (i from 1) where `weighted`; feature j has a penalty factor in proportion to 0.5 + j mod 2 where
+# `factors`, of mean 1 because glmnet would scale them so itself.
+fit_case <- function(data, logistic, l1_ratio, standardise, weighted, intercept, factors) {
+  table <- read_libsvm(data)
+  x <- table$x
+  y <- table$y
+  n <- length(y)
+  s <- if (weighted) 1 + seq_len(n) %% 3 else rep(1, n)
+  penalties <- if (factors) 0.5 + seq_len(ncol(x)) %% 2 else rep(1, ncol(x))
+  penalties <- penalties / mean(penalties)
+  mean_y <- if (intercept) sum(s * y) / sum(s) else 0
+  deviation <- if (logistic) 1 else sqrt(sum(s * (y - mean_y)^2) / sum(s))
+  mix <- l1_ratio / (l1_ratio + deviation * (1 - l1_ratio))
+  # The alpha from which on all weights are 0, near enough to choose the path by.
+  residual <- if (logistic) ifelse(y > 0, 1, 0) - sum(s * (y > 0)) / sum(s) else y - mean_y
+  scale <- if (standardise) apply(x, 2, function(v) sqrt(sum(s * (v - sum(s * v) / sum(s))^2) / sum(s))) else rep(1, ncol(x))
+  largest <- max(ifelse(scale > 0, abs(colSums(s * residual * x)) / scale / penalties, 0)) / sum(s) / l1_ratio
+  alphas <- signif(largest * c(0.5, 0.2, 0.1, 0.05), 4)
+  lambdas <- alphas * (l1_ratio + deviation * (1 - l1_ratio))
+  fit <- glmnet(x, if (logistic) factor(y) else y, weights = s, family = if (logistic) "binomial" else "gaussian",
+                alpha = mix, lambda = lambdas, standardize = standardise, intercept = intercept, penalty.factor = penalties,
+                thresh = 1e-14, maxit = 1e8)
+  coefficients <- as.matrix(coef(fit))
+  path <- sapply(seq_along(alphas), function(k) sprintf('    {"alpha": %s, "intercept": %s, "weights": %s}', number(alphas[k]),
+                                                        number(coefficients[1, k]), numbers(coefficients[-1, k])))
+  paste0('  {"data": "', data, '", "loss": "', if (logistic) "logistic" else "squared", '", "l1_ratio": ', number(l1_ratio),
+         ', "standardise": ', truth(standardise), ', "intercept": ', truth(intercept), ', "row_weights": ',
+         if (weighted) numbers(s) else "[]", ', "penalty_factors": ', if (factors) numbers(penalties) else "[]",
+         ', "path": [\n', paste(path, collapse = ",\n"), "]}")
+}
+
+cases <- sapply(strsplit(grep("^#", readLines(arguments[1]), invert = TRUE, value = TRUE), " "), function(words)
+  fit_case(words[1], words[2] == "logistic", as.numeric(words[3]), "standardise" %in% words, "weighted" %in% words,
+           !("no_intercept" %in% words), "factors" %in% words))
+version <- paste0("glmnet ", packageVersion("glmnet"), ", R ", getRversion())
+writeLines(paste0('{"program": "', version, '", "cases": [\n', paste(cases, collapse = ",\n"), "]}"), arguments[3])
