@@ -2,7 +2,6 @@
 // trained again on all rows.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,18 +37,10 @@ std::vector<double> default_costs();
 /// `name` stands for them in messages.
 std::vector<double> parse_costs(std::string_view text, std::string_view name = "cost");
 
-constexpr std::size_t metric_count = 7;
-constexpr std::size_t roc_points = 101;
-
 /// One cost on one split.
-struct ModelScores {
-  std::array<double, metric_count> scores{};  ///< by Metric; NaN: not defined
-  std::vector<double> roc;                    ///< two classes: see roc_curve()
-  std::vector<std::int64_t> confusion;        ///< true class x predicted class, where the classes are few
-  std::vector<TaskFit> fits;                  ///< one a decision value; kernel machines: one for all
-  std::int64_t support = -1;                  ///< kernel machines: support vectors of all, each once
-
-  double score(Metric metric) const { return scores[static_cast<std::size_t>(metric)]; }
+struct ModelScores : Scores {
+  std::vector<TaskFit> fits;  ///< one a decision value; kernel machines: one for all
+  std::int64_t support = -1;  ///< kernel machines: support vectors of all, each once
 };
 
 /// Over the splits that define the score.

@@ -50,7 +50,8 @@ std::vector<Metric> SearchResult::known() const {
   std::vector<Metric> result;
   const auto& solver = linear_solver(options.linear.loss);
   for (const auto& row : metrics())
-    if (row.regression == solver.regression && (!row.probabilities || solver.probabilities))
+    if (row.suits(static_cast<std::int32_t>(class_names.size()), solver.probabilities) &&
+        (row.summary || row.metric == *options.score))
       result.push_back(row.metric);
   return result;
 }

@@ -67,13 +67,13 @@ Json to_json(const ModelScores& model) {
   for (const auto& fit : model.fits)
     fits.push_back({number(fit.objective), number(fit.gradient_norm), number(fit.tolerance), fit.iterations,
                     fit.products, fit.converged});
-  Json json{{"scores", numbers(model.scores)}, {"roc", model.roc}, {"confusion", model.confusion}, {"fits", fits}};
+  Json json{{"scores", numbers(model.values)}, {"roc", model.roc}, {"confusion", model.confusion}, {"fits", fits}};
   if (model.support >= 0) json["support"] = model.support;
   return json;
 }
 
 void from_json(const Json& json, ModelScores& model) {
-  for (std::size_t k = 0; k < metric_count; ++k) model.scores[k] = number(json.at("scores").at(k));
+  for (std::size_t k = 0; k < metric_count; ++k) model.values[k] = number(json.at("scores").at(k));
   model.roc = json.at("roc").get<std::vector<double>>();
   model.confusion = json.at("confusion").get<std::vector<std::int64_t>>();
   model.support = json.value("support", std::int64_t{-1});

@@ -109,12 +109,12 @@ std::vector<std::int32_t> Plan::test_rows(std::int32_t split) const {
   return rows;
 }
 
-TestRows Plan::tests(std::int32_t first, std::int32_t count, int threads) const {
+score::TestRows Plan::tests(std::int32_t first, std::int32_t count, int threads) const {
   std::vector<std::vector<std::int32_t>> lists(static_cast<std::size_t>(count));
   parallel_for(threads, count, [&](std::int64_t k) {
     lists[static_cast<std::size_t>(k)] = test_rows(first + static_cast<std::int32_t>(k));
   });
-  TestRows tests;
+  score::TestRows tests;
   for (const auto& list : lists) tests.begins.push_back(tests.begins.back() + std::ssize(list));
   tests.rows.resize(static_cast<std::size_t>(tests.begins.back()));
   parallel_for(threads, count, [&](std::int64_t k) {

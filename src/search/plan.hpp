@@ -9,7 +9,7 @@
 #include <sheaf/search.hpp>
 
 #include "linear/model/problem.hpp"
-#include "score/ops.hpp"
+#include "score/test_rows.hpp"
 
 namespace sheaf::search {
 
@@ -38,7 +38,7 @@ class Plan {
   std::vector<float> weights(std::int32_t first, std::int32_t count, int threads) const;
   std::vector<std::int32_t> test_rows(std::int32_t split) const;
   /// Those of splits first .. first + count - 1.
-  TestRows tests(std::int32_t first, std::int32_t count, int threads) const;
+  score::TestRows tests(std::int32_t first, std::int32_t count, int threads) const;
 
  private:
   std::int64_t rows_;

@@ -8,6 +8,7 @@
 #include "score/scorer.hpp"
 #include "search/inner_progress.hpp"
 #include "search/plan.hpp"
+#include "search/truth.hpp"
 
 namespace sheaf {
 namespace search {
@@ -43,7 +44,7 @@ class Search {
         log_(log),
         problem_(linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), unweighted())),
         plan_((check_classes(), problem_), dataset.groups, options_, context.seed()),
-        judge_(context, problem_, dataset.target, options_.linear),
+        judge_(context, truth_of(problem_, dataset.target), linear_solver(options_.linear.loss).probabilities),
         columns_(problem_.sheaf.target_columns),
         unit_(problem_.sheaf.tasks) {
     counts_ = check_splits(plan_, problem_, dataset.target.values, *options_.score, context.threads());
@@ -82,7 +83,7 @@ class Search {
   SearchLog* log_;
   linear::Problem problem_;
   Plan plan_;
-  Judge<T> judge_;
+  score::Scorer<T> judge_;
   std::int32_t columns_;
   std::vector<Task> unit_;  // of each decision value at C = 1
   ClassCounts counts_;
@@ -188,8 +189,8 @@ std::vector<ModelScores> Search<T>::score(const Context& context, const Fits<T>&
   const auto judge = [&](const Round& round, const Block<T>& z) {
     const auto first = static_cast<std::size_t>(round.first / columns_);
     const auto count = static_cast<std::size_t>(round.count / columns_);
-    for (auto& model : judge_.judge(z.view(), std::span(tests).subspan(first, count)))
-      result.push_back(std::move(model));
+    for (auto& model : judge_.score(z.view(), std::span(tests).subspan(first, count)))
+      result.push_back({std::move(model), {}, -1});
   };
   linear::for_device_decisions<T>(context, dataset_, fits.weights, static_cast<T>(options_.linear.bias), columns_,
                                   judge_.workspace(), judge);
@@ -307,7 +308,7 @@ SearchResult Search<T>::run() {
   result.rows = dataset_.rows();
   result.features = dataset_.features();
   result.class_names = problem_.class_names;
-  result.positive = judge_.positive();
+  result.positive = positive_class(problem_, dataset_.target);
   result.splits = plan_.splits();
   result.warnings = std::move(warnings_);
   return result;

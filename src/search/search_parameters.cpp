@@ -68,11 +68,7 @@ Row split_row() {
 Row score_row() {
   std::vector<std::string> names;
   for (const auto& row : metrics()) names.emplace_back(row.name);
-  auto set = [names](SearchOptions& options, std::string_view text) {
-    const auto found = std::find(names.begin(), names.end(), text);
-    if (found == names.end()) fail_unknown("score", text, names);
-    options.score = metrics()[static_cast<std::size_t>(found - names.begin())].metric;
-  };
+  auto set = [](SearchOptions& options, std::string_view text) { options.score = parse_metric(text); };
   return {"score", "NAME", "the score to choose by", "accuracy, svr: r2", names, std::move(set)};
 }
 

@@ -214,7 +214,7 @@ std::vector<StudySplit> Study<T>::try_pairs(Contexts contexts, std::int32_t firs
     };
     train(
         contexts, linear::net_params(options_.net), false, places,
-        [&](const StudyModel& model, const ModelScores& scores) {
+        [&](const StudyModel& model, const Scores& scores) {
           const auto fold = static_cast<std::size_t>(model.part % plan_.parts());
           split_of(model).scores[static_cast<std::size_t>(model.pair) * folds + fold] = scores.score(*options_.score);
         },
@@ -274,7 +274,7 @@ std::vector<StudySplit> Study<T>::refit(Contexts contexts, std::int32_t first, s
   };
   train(
       contexts, params, true, places,
-      [&](const StudyModel& model, const ModelScores& scores) { split_of(model).left_out = scores; },
+      [&](const StudyModel& model, const Scores& scores) { split_of(model).left_out = {scores, {}, -1}; },
       [&](NetModel& net, const StudyModel& model, std::int32_t column) {
         split_of(model).nets[static_cast<std::size_t>(column)] = std::move(net);
       });

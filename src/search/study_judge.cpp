@@ -1,19 +1,26 @@
 #include "search/study_judge.hpp"
 
+#include "search/truth.hpp"
+
 namespace sheaf::search {
 
 template <class T>
 StudyJudge<T>::StudyJudge(std::span<const Context> contexts, const Dataset<T>& dataset, const linear::Problem& problem,
                           const LinearOptions& options)
-    : rows_(dataset.rows()), columns_(problem.sheaf.target_columns) {
+    : rows_(dataset.rows()),
+      columns_(problem.sheaf.target_columns),
+      positive_(positive_class(problem, dataset.target)) {
   for (const auto& context : contexts) {
-    places_.push_back({context.device(), Judge<T>(context, problem, dataset.target, options), nullptr});
+    places_.push_back(
+        {context.device(),
+         score::Scorer<T>(context, truth_of(problem, dataset.target), linear_solver(options.loss).probabilities),
+         nullptr});
     if (columns_ > 1) places_.back().ops = linear::make_ops<T>(context, dataset);
   }
 }
 
 template <class T>
-void StudyJudge<T>::load_tests(const TestRows& tests) {
+void StudyJudge<T>::load_tests(const score::TestRows& tests) {
   for (auto& place : places_) place.judge.load_tests(tests);
 }
 
@@ -38,11 +45,11 @@ typename StudyJudge<T>::Parts& StudyJudge<T>::gather(std::size_t context, BlockV
 template <class T>
 void StudyJudge<T>::judge(std::size_t context, BlockView<const T> z, std::span<const StudyModel> models,
                           std::span<const std::int32_t> columns,
-                          const std::function<void(const StudyModel&, const ModelScores&)>& use) {
+                          const std::function<void(const StudyModel&, const Scores&)>& use) {
   if (columns_ == 1) {
     std::vector<std::int32_t> tests;
     for (const auto& model : models) tests.push_back(model.part);
-    const auto scores = places_[context].judge.judge(z, tests);
+    const auto scores = places_[context].judge.score(z, tests);
     for (std::size_t t = 0; t < models.size(); ++t) use(models[t], scores[t]);
     return;
   }
@@ -50,7 +57,7 @@ void StudyJudge<T>::judge(std::size_t context, BlockView<const T> z, std::span<c
     auto& parts = gather(context, z, static_cast<std::int32_t>(t), models[t], columns[t]);
     if (parts.missing > 0) continue;
     const auto block = std::as_const(parts.decisions).view();
-    use(models[t], places_.front().judge.judge(block, std::span(&models[t].part, 1)).front());
+    use(models[t], places_.front().judge.score(block, std::span(&models[t].part, 1)).front());
     waiting_.erase({models[t].part, models[t].pair});
   }
 }

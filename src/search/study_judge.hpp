@@ -27,18 +27,17 @@ class StudyJudge {
   StudyJudge(std::span<const Context> contexts, const Dataset<T>& dataset, const linear::Problem& problem,
              const LinearOptions& options);
 
-  std::int32_t positive() const { return places_.front().judge.positive(); }
-  void load_tests(const TestRows& tests);
+  std::int32_t positive() const { return positive_; }
+  void load_tests(const score::TestRows& tests);
   /// Decision value columns[t] of models[t] is column t of `z`, on the device of one of the contexts. Calls use(model,
   /// scores) for each that is complete.
   void judge(std::size_t context, BlockView<const T> z, std::span<const StudyModel> models,
-             std::span<const std::int32_t> columns,
-             const std::function<void(const StudyModel&, const ModelScores&)>& use);
+             std::span<const std::int32_t> columns, const std::function<void(const StudyModel&, const Scores&)>& use);
 
  private:
   struct Place {
     Device device;
-    Judge<T> judge;
+    score::Scorer<T> judge;
     std::unique_ptr<linear::LinearOps<T>> ops;  // three classes or more
   };
   struct Parts {
@@ -50,6 +49,7 @@ class StudyJudge {
 
   std::int64_t rows_;
   std::int32_t columns_;
+  std::int32_t positive_;
   std::vector<Place> places_;                                       // of the contexts
   std::map<std::pair<std::int32_t, std::int32_t>, Parts> waiting_;  // for other decision values, by part and pair
 };

@@ -207,8 +207,8 @@ std::vector<float> StudyPlan::weights(std::int32_t first, std::int32_t count, st
   return table;
 }
 
-TestRows StudyPlan::tests(std::int32_t first, std::int32_t count) const {
-  TestRows tests;
+score::TestRows StudyPlan::tests(std::int32_t first, std::int32_t count) const {
+  score::TestRows tests;
   for (std::int32_t s = first; s < first + count; ++s)
     for (std::int32_t p = 0; p < parts_; ++p) {
       const auto rows = left_out(s, p);

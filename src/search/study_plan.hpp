@@ -9,7 +9,7 @@
 #include <sheaf/study.hpp>
 
 #include "linear/model/problem.hpp"
-#include "score/ops.hpp"
+#include "score/test_rows.hpp"
 
 namespace sheaf::search {
 
@@ -34,7 +34,7 @@ class StudyPlan {
   /// that is not empty, and balanced over the rows that each part trains on.
   std::vector<float> weights(std::int32_t first, std::int32_t count, std::span<const float> base) const;
   /// The rows that each of these parts leaves out.
-  TestRows tests(std::int32_t first, std::int32_t count) const;
+  score::TestRows tests(std::int32_t first, std::int32_t count) const;
 
  private:
   std::vector<std::int32_t> left_out(std::int32_t split, std::int32_t part) const;

@@ -233,7 +233,9 @@ std::vector<Metric> StudyResult::known() const {
   std::vector<Metric> result;
   const bool probabilities = options.net.loss == Loss::logistic;
   for (const auto& row : metrics())
-    if (row.regression == class_names.empty() && (!row.probabilities || probabilities)) result.push_back(row.metric);
+    if (row.suits(static_cast<std::int32_t>(class_names.size()), probabilities) &&
+        (row.summary || row.metric == *options.score))
+      result.push_back(row.metric);
   return result;
 }
 

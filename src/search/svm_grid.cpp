@@ -13,7 +13,7 @@ namespace {
 
 using kernel::ModelPlan;
 
-double& at(ModelScores& scores, Metric metric) { return scores.scores[static_cast<std::size_t>(metric)]; }
+double& at(ModelScores& scores, Metric metric) { return scores.values[static_cast<std::size_t>(metric)]; }
 
 /// The larger number, or the name that appears second; of three classes or more none.
 std::int32_t positive_class(const kernel::SvmLabels& labels, const Target& target) {
@@ -102,7 +102,6 @@ template <class T>
 ModelScores SvmGrid<T>::judge(std::span<const std::int32_t> rows, const ModelPlan& plan, const Block<double>& decisions,
                               std::int32_t first) const {
   ModelScores scores;
-  scores.scores.fill(std::numeric_limits<double>::quiet_NaN());
   if (!labels_.class_names.empty()) {
     judge_classes(rows, plan, decisions, first, scores);
     return scores;
@@ -150,7 +149,7 @@ void SvmGrid<T>::judge_classes(std::span<const std::int32_t> rows, const ModelPl
     for (double& value : values) value = positive_ == 0 ? value : -value;
     scores.roc = roc_curve(values, positive, roc_points);
   }
-  if (classes > most_confused) return;
+  if (classes > score::most_confused) return;
   scores.confusion.assign(classes * classes, 0);
   for (std::size_t k = 0; k < truth.size(); ++k)
     ++scores.confusion[static_cast<std::size_t>(truth[k]) * classes + static_cast<std::size_t>(predicted[k])];

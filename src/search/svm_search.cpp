@@ -432,7 +432,9 @@ double SvmSearchResult::support(std::size_t point) const {
 std::vector<Metric> SvmSearchResult::known() const {
   std::vector<Metric> result;
   for (const auto& row : metrics())
-    if (row.regression == is_regression(options.svm.kind) && !row.probabilities) result.push_back(row.metric);
+    if (row.suits(static_cast<std::int32_t>(class_names.size()), false) &&
+        std::any_of(models.begin(), models.end(), [&](const auto& m) { return !std::isnan(m.score(row.metric)); }))
+      result.push_back(row.metric);
   return result;
 }
 
