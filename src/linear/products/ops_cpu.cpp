@@ -1,6 +1,7 @@
 // The linear verbs on CPU cores: OpenMP over rows, vectors over tasks.
 #include <vector>
 
+#include "linear/products/blas_cpu.hpp"
 #include "linear/products/losses_cpu.hpp"
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cpu.hpp"
@@ -195,9 +196,7 @@ class CpuOps final : public LinearOps<T> {
  private:
   void dense_multiply(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z) {
     if (cpu::own_dense_kernel(x.columns, z.stride)) return cpu::dense_product(x, w, z, threads_);
-    openblas_set_num_threads(threads_);
-    cpu::gemm(CblasNoTrans, x.rows, z.stride, x.columns, x.values.data(), x.columns, w.data, w.stride, z.data,
-              z.stride);
+    cpu::blas_product(x, false, w, z, threads_);
   }
 
   template <bool Squares>
@@ -220,8 +219,7 @@ class CpuOps final : public LinearOps<T> {
   template <bool Squares>
   void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T> g) {
     if (Squares || cpu::own_dense_kernel(x.columns, z.stride)) return cpu::dense_transposed<Squares>(x, z, g, threads_);
-    openblas_set_num_threads(threads_);
-    cpu::gemm(CblasTrans, x.columns, g.stride, x.rows, x.values.data(), x.columns, z.data, z.stride, g.data, g.stride);
+    cpu::blas_product(x, true, z, g, threads_);
   }
 
   void add_bias(const T* weights, BlockView<T> z) {

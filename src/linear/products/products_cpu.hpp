@@ -7,8 +7,6 @@
 #include <type_traits>
 #include <vector>
 
-#include <cblas.h>
-
 #include <sheaf/array.hpp>
 #include <sheaf/matrix.hpp>
 
@@ -136,26 +134,6 @@ void sparse_product(const SparseMatrix<T>& a, BlockView<const T> b, BlockView<T>
     for (std::int64_t part = 0; part < parts; ++part)
       gather_rows<Squares, width()>(g, {first_row(a, parts, part), first_row(a, parts, part + 1)}, column);
   });
-}
-
-// c (m x n) = op(a) b for row-major operands. One column is a matrix-vector product, which OpenBLAS's gemm does badly.
-inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
-                 std::int64_t lda, const float* b, std::int64_t ldb, float* c, std::int64_t ldc) {
-  if (n == 1)
-    cblas_sgemv(CblasRowMajor, transpose, static_cast<int>(transpose == CblasTrans ? k : m),
-                static_cast<int>(transpose == CblasTrans ? m : k), 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
-  else
-    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
-                1, a, static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
-}
-inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
-                 std::int64_t lda, const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
-  if (n == 1)
-    cblas_dgemv(CblasRowMajor, transpose, static_cast<int>(transpose == CblasTrans ? k : m),
-                static_cast<int>(transpose == CblasTrans ? m : k), 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
-  else
-    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
-                1, a, static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
 }
 
 /// Our own kernels serve matrices of few columns and blocks of few tasks; OpenBLAS, which packs both operands before it
