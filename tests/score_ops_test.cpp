@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/random.hpp>
 #include <sheaf/scores.hpp>
 
+#include "core/random.hpp"
 #include "devices.hpp"
 #include "score/ops.hpp"
 #include "score/radix_sort.hpp"

@@ -5,8 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/random.hpp>
 #include <sheaf/scores.hpp>
+
+#include "core/random.hpp"
 
 namespace sheaf::test {
 namespace {

@@ -1,6 +1,5 @@
 // Kernel machines by what their users rely on: the optimum of every kind under every kernel, checked by plain loops in
 // double; the same machines alone, in a sheaf, with little memory and with other numbers of threads, on every device.
-#include <atomic>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -8,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/random.hpp>
 #include <sheaf/svm.hpp>
 
+#include "core/random.hpp"
 #include "devices.hpp"
 #include "svm_reference.hpp"
 #include "svm_tables.hpp"
@@ -148,32 +147,6 @@ TEST(Svm, ThreadsChangeNothing) {
     EXPECT_EQ(one.tasks[t].machine.rows, three.tasks[t].machine.rows);
     EXPECT_EQ(one.tasks[t].machine.coefficients, three.tasks[t].machine.coefficients);
     EXPECT_EQ(one.tasks[t].machine.rho, three.tasks[t].machine.rho);
-  }
-}
-
-/// Every task once, those of small pairs while others are still at work.
-TEST(Svm, ProgressCountsTheTasks) {
-  struct Listener final : Progress {
-    void begin(std::string_view, std::int64_t of) override { total = of; }
-    void advance(std::int64_t by) override {
-      done += by;
-      calls += by > 0 ? 1 : 0;
-    }
-    std::atomic<std::int64_t> total = 0, done = 0, calls = 0;
-  };
-  for (const Device device : devices()) {
-    Table<double> table(1500, 10, true, SvmKind::c_svc);
-    SvmSheaf sheaf = table.sheaf;
-    sheaf.tasks.clear();
-    for (int k = 0; k < 20; ++k) sheaf.tasks.push_back({0, 2, 1, 0.1 * (k + 1), 0.1 * (k + 1)});
-    sheaf.tasks.push_back({0, 0, SvmTask::rest, 1, 1});
-    SvmParams params;
-    params.kernel.gamma = 0.05;
-    Listener listener;
-    train_sheaf(Context({device, 2, 0, 0, &listener}), table.dataset, sheaf, params);
-    EXPECT_EQ(listener.total, 21);
-    EXPECT_EQ(listener.done, 21);
-    EXPECT_TRUE(listener.calls > 2 || device.is_cuda()) << "small pairs are told as they are solved";
   }
 }
 

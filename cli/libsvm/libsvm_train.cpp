@@ -9,6 +9,7 @@
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
 #include "progress_bar.hpp"
+#include "signals.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -22,7 +23,7 @@ struct Train {
   std::int32_t folds = 0;
   double cache = 0;  // MiB; 0: not said
   SvmOptions options;
-  Context::Options surroundings;
+  Context::Options surroundings{.stop = stop_on_signal()};
 
   void run() {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
@@ -112,7 +113,9 @@ void declare_kernel(LiblinearFlags& flags, const std::shared_ptr<Train>& train) 
       [train](const std::string& text) { train->options.kind = static_cast<SvmKind>(flag_choice("-s", text, 4)); });
   flags.value("-t", "KERNEL", "0 linear, 1 polynomial, 2 radial basis function, 3 sigmoid, 4 precomputed", "2",
               [train](const std::string& text) {
-                train->options.kernel = static_cast<KernelType>(flag_choice("-t", text, 4));
+                const int number = flag_choice("-t", text, 4);
+                for (const auto& function : kernel_functions())
+                  if (function.libsvm == number) train->options.kernel = function.type;
               });
   flags.value("-d", "DEGREE", "degree of the polynomial kernel", "3",
               [train](const std::string& text) { train->options.degree = flag_choice("-d", text, 1000); });

@@ -1,30 +1,83 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <tuple>
 
 #include <sheaf/io.hpp>
-#include <sheaf/names.hpp>
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/compress/compression.hpp"
 #include "data/formats.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/text_source.hpp"
 
 namespace sheaf {
+
+// Readers fill the dataset but for its source and format. Each reader and writer is in its own file.
+template <class T>
+Dataset<T> read_libsvm(const Reading& reading);
+template <class T>
+Dataset<T> read_csv(const Reading& reading);
+template <class T>
+Dataset<T> read_arff(const Reading& reading);
+template <class T>
+std::unique_ptr<RowWriter<T>> libsvm_writer(const Dataset<T>& dataset, const WriteOptions& options);
+template <class T>
+std::unique_ptr<RowWriter<T>> csv_writer(const Dataset<T>& dataset, const WriteOptions& options);
+template <class T>
+std::unique_ptr<RowWriter<T>> arff_writer(const Dataset<T>& dataset, const WriteOptions& options);
+
 namespace {
 
-constexpr std::array<Format, 3> table{{
-    {"libsvm", "libsvm svmlight svm", "label index:value ..., indices from 1; also svmlight's qid and comments"},
-    {"csv", "csv tsv tab", "one row a line, fields apart by , ; tab or |, names perhaps in the first line"},
-    {"arff", "arff", "Weka's format, dense or sparse, with nominal attributes"},
-}};
+/// Whether a line is a label and index:value pairs.
+bool looks_like_libsvm(std::string_view line) {
+  const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
+  const std::string_view rest = line.substr(blank);
+  const std::size_t digits = rest.find_first_not_of(" \t");
+  if (digits == std::string_view::npos) return false;
+  const std::size_t colon = rest.find_first_not_of("0123456789", digits);
+  return colon != std::string_view::npos && rest[colon] == ':' ? colon > digits
+                                                               : rest.substr(digits).starts_with("qid:");
+}
 
-/// One reader for each row of the table.
+bool looks_like_arff(std::string_view line) { return line.starts_with('@') || line.starts_with('%'); }
+
 template <class T>
-constexpr std::array<Dataset<T> (*)(const Reading&), table.size()> readers{read_libsvm<T>, read_csv<T>, read_arff<T>};
+using Reader = Dataset<T> (*)(const Reading&);
+template <class T>
+using MakeWriter = std::unique_ptr<RowWriter<T>> (*)(const Dataset<T>&, const WriteOptions&);
 
-std::size_t position_of(const Format& format) { return static_cast<std::size_t>(&format - table.data()); }
+struct Row {
+  Format format;
+  bool (*looks_like)(std::string_view first_line);  ///< nullptr: what no other format claims
+  std::tuple<Reader<float>, Reader<double>> readers;
+  std::tuple<MakeWriter<float>, MakeWriter<double>> writers;
+};
+
+/// A new format is a reader, a writer and a row here.
+constexpr std::array table{
+    Row{{"libsvm", "libsvm svmlight svm", "label index:value ..., indices from 1; also svmlight's qid and comments"},
+        looks_like_libsvm,
+        {read_libsvm<float>, read_libsvm<double>},
+        {libsvm_writer<float>, libsvm_writer<double>}},
+    Row{{"csv", "csv tsv tab", "one row a line, fields apart by , ; tab or |, names perhaps in the first line"},
+        nullptr,
+        {read_csv<float>, read_csv<double>},
+        {csv_writer<float>, csv_writer<double>}},
+    Row{{"arff", "arff", "Weka's format, dense or sparse, with nominal attributes"},
+        looks_like_arff,
+        {read_arff<float>, read_arff<double>},
+        {arff_writer<float>, arff_writer<double>}},
+};
+
+/// The public part of each row.
+constexpr auto public_table = [] {
+  std::array<Format, table.size()> formats{};
+  std::transform(table.begin(), table.end(), formats.begin(), [](const Row& row) { return row.format; });
+  return formats;
+}();
+
+const Row& row_of(const Format& format) { return table[static_cast<std::size_t>(&format - public_table.data())]; }
 
 bool is_word_in(std::string_view word, std::string_view words) {
   while (!words.empty()) {
@@ -43,21 +96,13 @@ std::string_view first_line(std::string_view text) {
   return {at, static_cast<std::size_t>(line_end(at, end) - at)};
 }
 
-/// Whether a line is a label and index:value pairs.
-bool looks_like_libsvm(std::string_view line) {
-  const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
-  const std::string_view rest = line.substr(blank);
-  const std::size_t digits = rest.find_first_not_of(" \t");
-  if (digits == std::string_view::npos) return false;
-  const std::size_t colon = rest.find_first_not_of("0123456789", digits);
-  return colon != std::string_view::npos && rest[colon] == ':' ? colon > digits
-                                                               : rest.substr(digits).starts_with("qid:");
-}
-
 const Format& format_by_content(std::string_view text) {
   const std::string_view line = first_line(text);
-  if (line.starts_with('@') || line.starts_with('%')) return format_named("arff");
-  return format_named(looks_like_libsvm(line) ? "libsvm" : "csv");
+  auto found = std::find_if(table.begin(), table.end(),
+                            [&](const Row& row) { return row.looks_like != nullptr && row.looks_like(line); });
+  if (found == table.end())
+    found = std::find_if(table.begin(), table.end(), [](const Row& row) { return row.looks_like == nullptr; });
+  return public_table[static_cast<std::size_t>(found - table.begin())];
 }
 
 std::string_view without_mark(std::string_view text) {
@@ -71,7 +116,7 @@ Dataset<T> read_with(const Reading& reading, const Format& format) {
   check_is_text(reading);
   const Stage stage(reading.context.progress(), fmt::format("reading {}", reading.name),
                     static_cast<std::int64_t>(reading.text.size()));
-  Dataset<T> dataset = readers<T>[position_of(format)](reading);
+  Dataset<T> dataset = std::get<Reader<T>>(row_of(format).readers)(reading);
   dataset.source = reading.name;
   dataset.format = format.name;
   return dataset;
@@ -79,15 +124,18 @@ Dataset<T> read_with(const Reading& reading, const Format& format) {
 
 }  // namespace
 
-std::span<const Format> formats() { return table; }
+std::span<const Format> formats() { return public_table; }
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Format& format : formats()) names.emplace_back(format.name);
+  return names;
+}
 
 const Format& format_named(std::string_view name) {
-  for (const Format& format : table)
+  for (const Format& format : formats())
     if (format.name == name) return format;
-  std::vector<std::string> names;
-  names.reserve(table.size());
-  for (const Format& format : table) names.emplace_back(format.name);
-  fail_unknown("format", name, names);
+  fail_unknown("format", name, format_names());
 }
 
 const Format* format_by_ending(std::string_view path) {
@@ -95,7 +143,7 @@ const Format* format_by_ending(std::string_view path) {
   path = path.substr(path.find_last_of('/') + 1);
   const std::size_t dot = path.find_last_of('.');
   if (dot == std::string_view::npos) return nullptr;
-  for (const Format& format : table)
+  for (const Format& format : formats())
     if (is_word_in(path.substr(dot + 1), format.endings)) return &format;
   return nullptr;
 }
@@ -103,6 +151,12 @@ const Format* format_by_ending(std::string_view path) {
 std::string_view format_by_name(std::string_view path) {
   const Format* format = format_by_ending(path);
   return format == nullptr ? std::string_view{} : format->name;
+}
+
+template <class T>
+std::unique_ptr<RowWriter<T>> make_writer(const Format& format, const Dataset<T>& dataset,
+                                          const WriteOptions& options) {
+  return std::get<MakeWriter<T>>(row_of(format).writers)(dataset, options);
 }
 
 template <class T>
@@ -121,12 +175,14 @@ template <class T>
 Dataset<T> read_dataset(const Context& context, const std::string& path, const ReadOptions& options) {
   const std::string name = path == "-" ? "standard input" : path;
   const Format* format = options.format == "auto" ? format_by_ending(path) : &format_named(options.format);
-  const TextSource source(path, context.progress());
+  const TextSource source(path, context.progress(), context.stop());
   Reading reading{context, without_mark(source.text()), name, options};
   reading.mapped = source.mapped();
   return read_with<T>(reading, format != nullptr ? *format : format_by_content(reading.text));
 }
 
+template std::unique_ptr<RowWriter<float>> make_writer(const Format&, const Dataset<float>&, const WriteOptions&);
+template std::unique_ptr<RowWriter<double>> make_writer(const Format&, const Dataset<double>&, const WriteOptions&);
 template Dataset<float> parse_chunked(const Context&, std::string_view, const std::string&, const ReadOptions&,
                                       std::int64_t);
 template Dataset<double> parse_chunked(const Context&, std::string_view, const std::string&, const ReadOptions&,

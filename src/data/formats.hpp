@@ -1,16 +1,27 @@
-// The table of file formats, for readers and writers.
+// The file formats, for what reads and writes them. The table itself is in formats.cpp.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <sheaf/io.hpp>
 
+#include "data/write/writing.hpp"
+
 namespace sheaf {
 
-/// Unknown names are answered with the known ones.
+std::vector<std::string> format_names();
+
+/// An unknown name is a UsageError that names the known ones.
 const Format& format_named(std::string_view name);
 
-/// By the end of a file's name, compression left aside; nullptr: it does not tell.
+/// By the end of a file's name, compression left aside; nullptr: it does not show the format.
 const Format* format_by_ending(std::string_view path);
+
+/// `format` is one of formats(). The dataset must outlive the writer.
+template <class T>
+std::unique_ptr<RowWriter<T>> make_writer(const Format& format, const Dataset<T>& dataset, const WriteOptions& options);
 
 }  // namespace sheaf

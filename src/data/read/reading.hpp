@@ -57,14 +57,6 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 /// The next newline, or `end`.
 const char* line_end(const char* at, const char* end);
 
-// The readers; every one fills the dataset but for its source.
-template <class T>
-Dataset<T> read_libsvm(const Reading& reading);
-template <class T>
-Dataset<T> read_csv(const Reading& reading);
-template <class T>
-Dataset<T> read_arff(const Reading& reading);
-
 /// parse_dataset with chunks of another size.
 template <class T>
 Dataset<T> parse_chunked(const Context& context, std::string_view text, const std::string& name,

@@ -23,13 +23,6 @@ class RowWriter {
   virtual void row(std::int64_t i, std::string& out) const = 0;
 };
 
-template <class T>
-std::unique_ptr<RowWriter<T>> libsvm_writer(const Dataset<T>& dataset, const WriteOptions& options);
-template <class T>
-std::unique_ptr<RowWriter<T>> csv_writer(const Dataset<T>& dataset, const WriteOptions& options);
-template <class T>
-std::unique_ptr<RowWriter<T>> arff_writer(const Dataset<T>& dataset, const WriteOptions& options);
-
 /// Appends a number; `digits` as in WriteOptions.
 void append_number(std::string& out, double value, int digits);
 void append_number(std::string& out, float value, int digits);

@@ -22,9 +22,10 @@ class CorrelationFilter {
   Selection run() {
     Selection result;
     result.criterion = options_.criterion;
-    result.kernel = name_of(ops_.kernel());
+    result.counting = name_of(ops_.counting());
     std::vector<std::int32_t> left = above_threshold();
-    Stage stage(context_.progress(), "selecting", std::min<std::int64_t>(options_.count, std::ssize(left)));
+    Stage stage(context_.progress(), "selecting", std::min<std::int64_t>(options_.count, std::ssize(left)),
+                context_.stop());
     while (!left.empty() && std::ssize(result.selected) < options_.count) {
       keep(left.front(), result);
       left.erase(left.begin());
@@ -50,7 +51,7 @@ class CorrelationFilter {
     const double of_class = entropy(facts_.classes.counts);
     entropies_.resize(facts_.features.size());
     uncertainties_.resize(facts_.features.size());
-    parallel_ranges(context_.threads(), std::ssize(entropies_), 64, [&](Range range) {
+    parallel_ranges(context_, std::ssize(entropies_), 64, [&](Range range) {
       std::vector<std::uint32_t> column, counts;
       for (std::int64_t j = range.begin; j < range.end; ++j) {
         const auto s = static_cast<std::size_t>(j);
@@ -136,7 +137,7 @@ class CorrelationFilter {
     std::vector<double> information(pairs.size());
     std::vector<std::size_t> doubtful(pairs.size());
     std::iota(doubtful.begin(), doubtful.end(), std::size_t{0});
-    if (ops_.kernel() != Kernel::ordered) {
+    if (ops_.counting() != Counting::ordered) {
       std::vector<JointSums> sums(pairs.size());
       ops_.joint_sums(pairs, false, sums);
       for (std::size_t k = 0; k < pairs.size(); ++k)

@@ -16,7 +16,6 @@ namespace {
 
 using kernel::ModelPlan;
 using kernel::Sides;
-using kernel::SvmLabels;
 
 std::vector<float> without(std::span<const std::int32_t> testers, std::int32_t fold) {
   std::vector<float> weights;
@@ -36,10 +35,12 @@ std::int64_t count_support(const SvmFits& fits, const ModelPlan& plan) {
 }
 
 /// The sigmoids of one fold's machines. Machines that a missing class leaves out have none to tell.
-SvmModel sigmoids_of(const SvmModel& shape, const ModelPlan& plan, const Block<double>& decisions) {
+SvmModel sigmoids_of(const Context& context, const SvmModel& shape, const ModelPlan& plan,
+                     const Block<double>& decisions) {
   SvmModel model;
   model.class_names = shape.class_names;
   for (const auto& platt : plan.platt) {
+    context.check_stop();
     const auto sigmoid = kernel::fit_sigmoid(kernel::held_out_decisions(platt, decisions), platt.sides);
     model.sigmoid_a.push_back(sigmoid.a);
     model.sigmoid_b.push_back(sigmoid.b);
@@ -53,7 +54,7 @@ std::int32_t most_likely(const std::vector<double>& p) {
 
 /// What all folds share.
 struct Folds {
-  const SvmLabels& labels;
+  const Labels& labels;
   const SvmOptions& options;
   std::vector<Sides> sides;
   std::vector<ModelPlan> plans;
@@ -81,7 +82,7 @@ void keep_fold(const Folds& folds, std::size_t fold, std::span<const std::int32_
   }
 }
 
-void tell_folds(Folds& folds, const SvmFits& fits, SvmCrossValidation& result) {
+void report_folds(const Context& context, Folds& folds, const SvmFits& fits, SvmCrossValidation& result) {
   result.shape.kind = folds.options.kind;
   result.shape.class_names = folds.labels.class_names;
   result.shape.cost = folds.options.cost;
@@ -93,7 +94,7 @@ void tell_folds(Folds& folds, const SvmFits& fits, SvmCrossValidation& result) {
         result.fits.back().push_back(
             kernel::training_of(fits.tasks[static_cast<std::size_t>(plan.tasks[m])], plan.rows[m]));
     result.support.push_back(count_support(fits, plan));
-    if (folds.probabilities()) folds.sigmoids.push_back(sigmoids_of(result.shape, plan, fits.decisions));
+    if (folds.probabilities()) folds.sigmoids.push_back(sigmoids_of(context, result.shape, plan, fits.decisions));
   }
 }
 
@@ -103,7 +104,7 @@ template <class T>
 SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                       std::int32_t count) {
   if (count < 2) fail_usage("cross-validation takes 2 folds or more, not {}", count);
-  const auto labels = kernel::make_labels(dataset.target, dataset.source, dataset.rows(), options);
+  const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
   Folds folds{labels, options, kernel::sides_of(options.kind, labels.class_names.size(), options.multi_class), {}, {}};
   kernel::CRandom random(context.seed());
   const auto dealt = kernel::deal_folds(labels, count, random);
@@ -121,13 +122,14 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
   if (!made.tasks.empty()) fits = train_sheaf(context, dataset, made, params);
 
   SvmCrossValidation result;
-  tell_folds(folds, fits, result);
+  report_folds(context, folds, fits, result);
   auto& predictions = result.predictions;
   predictions.rows = dataset.rows();
   predictions.columns = static_cast<std::int32_t>(folds.sides.size());
   predictions.decisions.resize(static_cast<std::size_t>(dataset.rows()) * folds.sides.size());
   if (!is_regression(options.kind)) predictions.classes.resize(static_cast<std::size_t>(dataset.rows()));
   for (std::size_t f = 0; f < folds.plans.size(); ++f) {
+    context.check_stop();
     const auto rows = std::span(dealt.order).subspan(dealt.begins[f], dealt.begins[f + 1] - dealt.begins[f]);
     const auto block = kernel::decisions_of(context, dataset, params.kernel, fits, folds.plans[f].tasks, rows, !pairs);
     keep_fold(folds, f, rows, block, predictions);

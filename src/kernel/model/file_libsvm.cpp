@@ -19,10 +19,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
-#include "data/class_names.hpp"
+#include "core/names.hpp"
+#include "data/labels.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"
 
@@ -44,6 +43,17 @@ std::size_t read_name(ModelReader& reader, std::span<const std::string> names, s
   if (found == names.end()) reader.fail_expected(fmt::format("{}, one of {}", what, join_names(names, "or")));
   reader.take(word);
   return static_cast<std::size_t>(found - names.begin());
+}
+
+KernelType read_kernel(ModelReader& reader) {
+  std::vector<std::string> names;
+  std::vector<KernelType> types;
+  for (const auto& function : kernel_functions())
+    if (function.libsvm >= 0) {
+      names.emplace_back(function.name);
+      types.push_back(function.type);
+    }
+  return types[read_name(reader, names, "a kernel")];
 }
 
 std::vector<double> read_numbers(ModelReader& reader, std::size_t count, std::string_view what) {
@@ -83,7 +93,7 @@ void read_entry(ModelReader& reader, Heading& heading, SvmModel& model) {
     model.kind = static_cast<SvmKind>(read_name(reader, kind_names(), "a type"));
     heading.has_kind = true;
   } else if (key == "kernel_type") {
-    model.kernel.type = static_cast<KernelType>(read_name(reader, kernel_names(), "a kernel"));
+    model.kernel.type = read_kernel(reader);
     heading.has_kernel = true;
   } else if (key == "degree") {
     model.kernel.degree = static_cast<int>(reader.count("the degree", 0));
@@ -163,12 +173,10 @@ std::string joined(std::span<const double> numbers) {
 
 std::string heading_text(const SvmModel& model) {
   std::string text = fmt::format("svm_type {}\nkernel_type {}\n", to_string(model.kind), to_string(model.kernel.type));
-  const auto type = model.kernel.type;
-  const bool polynomial = type == KernelType::polynomial;
-  if (polynomial) text += fmt::format("degree {}\n", model.kernel.degree);
-  if (polynomial || type == KernelType::rbf || type == KernelType::sigmoid)
-    text += fmt::format("gamma {:.17g}\n", model.kernel.gamma);
-  if (polynomial || type == KernelType::sigmoid) text += fmt::format("coef0 {:.17g}\n", model.kernel.coef0);
+  const auto& function = kernel_function(model.kernel.type);
+  if (function.has_degree) text += fmt::format("degree {}\n", model.kernel.degree);
+  if (function.has_gamma) text += fmt::format("gamma {:.17g}\n", model.kernel.gamma);
+  if (function.has_coef0) text += fmt::format("coef0 {:.17g}\n", model.kernel.coef0);
   text += fmt::format("nr_class {}\ntotal_sv {}\nrho", model.has_classes() ? model.class_names.size() : 2,
                       model.support_vectors());
   for (const auto& machine : model.machines) text += fmt::format(" {:.17g}", machine.rho);
@@ -206,6 +214,11 @@ std::vector<double> coefficient_table(const SvmModel& model, std::size_t width) 
 
 }  // namespace
 
+void check_libsvm_kernel(KernelType type) {
+  if (kernel_function(type).libsvm < 0)
+    fail("LIBSVM has no {} kernel, so its model files cannot hold one; use Sheaf's own format", to_string(type));
+}
+
 SvmModel parse_libsvm_model(ModelReader& reader) {
   SvmModel model;
   Heading heading;
@@ -232,6 +245,7 @@ SvmModel parse_libsvm_model(ModelReader& reader) {
 std::string format_libsvm_model(const SvmModel& model) {
   if (model.multi_class == MultiClass::one_vs_rest && model.class_names.size() > 2)
     fail("LIBSVM's model files hold pairs of classes, not each class against the rest; use Sheaf's own format");
+  check_libsvm_kernel(model.kernel.type);
   std::string text = heading_text(model);
   const std::size_t width = model.has_classes() ? model.class_names.size() - 1 : 1;
   const auto table = coefficient_table(model, width);

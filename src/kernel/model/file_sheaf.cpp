@@ -34,9 +34,8 @@
 // and density-marks stand only where there are some; a machine whose training is not known has its rho alone.
 #include <algorithm>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/text/escape.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"
@@ -46,6 +45,11 @@ namespace {
 
 constexpr int version = 1;
 
+std::vector<std::string> kernel_names() {
+  std::vector<std::string> names;
+  for (const auto& function : kernel_functions()) names.emplace_back(function.name);
+  return names;
+}
 const std::vector<std::string>& multi_class_names() {
   static const std::vector<std::string> names{"one-vs-one", "one-vs-rest"};
   return names;
@@ -155,7 +159,7 @@ std::vector<double> read_numbers(ModelReader& reader, std::string_view key, std:
 void read_heading(ModelReader& reader, SvmModel& model) {
   reader.heading(svm_magic, version);
   model.kind = static_cast<SvmKind>(read_choice(reader, "type", kind_names()));
-  model.kernel.type = static_cast<KernelType>(read_choice(reader, "kernel", kernel_names()));
+  model.kernel.type = kernel_functions()[read_choice(reader, "kernel", kernel_names())].type;
   reader.keyword("degree");
   model.kernel.degree = static_cast<int>(reader.count("the degree", 0));
   reader.end_line();

@@ -41,12 +41,12 @@ std::pair<std::int32_t, double> read_entry(ModelReader& reader, std::int32_t las
 }  // namespace
 
 const std::vector<std::string>& kind_names() {
-  static const std::vector<std::string> names{"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
-  return names;
-}
-
-const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> names{"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
+  static const auto names = [] {
+    std::vector<std::string> all;
+    for (std::size_t k = 0; k <= static_cast<std::size_t>(SvmKind::nu_svr); ++k)
+      all.emplace_back(to_string(static_cast<SvmKind>(k)));
+    return all;
+  }();
   return names;
 }
 
@@ -107,6 +107,7 @@ std::string format_svm(const SvmModel& model, SvmFormat format) {
 }
 
 void check_format(const Target& target, const SvmOptions& options, SvmFormat format) {
+  if (format == SvmFormat::libsvm) kernel::check_libsvm_kernel(options.kernel);
   SvmModel empty;
   empty.kind = options.kind;
   empty.multi_class = options.multi_class;
@@ -134,9 +135,8 @@ SvmModel load_svm(const std::string& path) {
   return parse_svm(source.text(), path);
 }
 
-bool holds_svm(const std::string& path) {
-  const TextSource source(path, silent_progress());
-  ModelReader reader(path, source.text());
+bool describes_svm(std::string_view text, const std::string& name) {
+  ModelReader reader(name, text);
   reader.skip_space();
   return reader.peek() == kernel::svm_magic || reader.peek() == "svm_type";
 }

@@ -16,9 +16,8 @@ namespace sheaf::kernel {
 inline constexpr std::string_view svm_magic = "sheaf-svm-model";
 inline constexpr std::size_t density_mark_count = 10;
 
-/// In the order of their enumerations.
+/// In the order of their enumeration.
 const std::vector<std::string>& kind_names();
-const std::vector<std::string>& kernel_names();
 
 /// "1:0.5 3:2 " for the features of support vector s that are not 0, or "0:7 " for the training row of a precomputed
 /// kernel. Numbers are the shortest that read back the same: where LIBSVM's eight digits suffice, they are its own.
@@ -38,6 +37,9 @@ class SupportReader {
   std::vector<std::int32_t> indices_;
   std::vector<double> values_;
 };
+
+/// An Error where LIBSVM has no such kernel.
+void check_libsvm_kernel(KernelType type);
 
 // The formats, each in its file.
 SvmModel parse_libsvm_model(ModelReader& reader);

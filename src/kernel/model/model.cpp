@@ -11,32 +11,23 @@ namespace {
 
 using Row = Parameter<SvmOptions>;
 
-double positive_number(std::string_view name, std::string_view text) {
-  const auto value = parse_number<double>(name, text, {0, std::numeric_limits<double>::max()});
-  if (value == 0) fail_usage("{} must be more than 0", name);
-  return value;
+Row kernel_row() {
+  Choices<KernelType> choices;
+  std::string help;
+  for (const auto& function : kernel_functions()) {
+    choices.emplace_back(function.name, function.type);
+    if (!help.empty()) help += function.type == KernelType::precomputed ? "; or " : "; ";
+    help += function.formula;
+  }
+  return choice_row<SvmOptions, KernelType>("kernel", &SvmOptions::kernel, choices, help);
 }
 
-Row positive_row(const std::string& name, double SvmOptions::*member, std::string help, const std::string& fallback) {
-  auto set = [name, member](SvmOptions& options, std::string_view text) {
-    options.*member = positive_number(name, text);
-  };
-  return {name, "N", std::move(help), fallback, {}, std::move(set)};
-}
-
-Row nu_row() {
-  auto set = [](SvmOptions& options, std::string_view text) {
-    options.nu = positive_number("nu", text);
-    if (options.nu > 1) fail_usage("nu is out of range: {} given, above 0 and at most 1 expected", text);
-  };
-  return {"nu",  "N", "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
-          "0.5", {},  set};
-}
-
-Row probabilities_row() {
-  const Choices<bool> choices{{"no", false}, {"yes", true}};
-  return choice_row<SvmOptions, bool>("probability", &SvmOptions::probabilities, choices,
-                                      "train for probabilities too: five folds within the training rows (Platt)");
+/// "of the polynomial and sigmoid kernels": those that take a parameter.
+std::string of_kernels(bool KernelFunction::*takes) {
+  std::vector<std::string> names;
+  for (const auto& function : kernel_functions())
+    if (function.*takes) names.emplace_back(function.name);
+  return fmt::format("of the {} {}", join_names(names), names.size() == 1 ? "kernel" : "kernels");
 }
 
 std::string machine_name(const SvmModel& model, std::size_t machine) {
@@ -54,11 +45,6 @@ constexpr double harmless_ratio = 1e4;  // of the largest feature to 1, beyond w
 std::string_view to_string(SvmKind kind) {
   constexpr std::string_view names[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
   return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view to_string(KernelType type) {
-  constexpr std::string_view names[] = {"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
-  return names[static_cast<std::size_t>(type)];
 }
 
 bool is_classification(SvmKind kind) { return kind == SvmKind::c_svc || kind == SvmKind::nu_svc; }
@@ -105,22 +91,16 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
                               {"one-class", SvmKind::one_class},
                               {"epsilon-svr", SvmKind::epsilon_svr},
                               {"nu-svr", SvmKind::nu_svr}},
-                             "which machine: for classes, for one class, or for amounts"),
-      choice_row<O, KernelType>("kernel", &O::kernel,
-                                {{"linear", KernelType::linear},
-                                 {"polynomial", KernelType::polynomial},
-                                 {"rbf", KernelType::rbf},
-                                 {"sigmoid", KernelType::sigmoid},
-                                 {"precomputed", KernelType::precomputed}},
-                                "x'y; (gamma x'y + coef0)^degree; exp(-gamma |x-y|^2); tanh(gamma x'y + coef0); or the "
-                                "features are the kernel values with all training rows"),
-      number_row("degree", &O::degree, {0, 1000}, "of the polynomial kernel"),
+                             "which SVM: for classes, for one class, or for a numeric target"),
+      kernel_row(),
+      number_row("degree", &O::degree, {0, 1000}, of_kernels(&KernelFunction::has_degree)),
       number_row("gamma", &O::gamma, {0, most}, "of the kernel", "1 / features"),
-      number_row("coef0", &O::coef0, {}, "of the polynomial and sigmoid kernels"),
-      positive_row("cost", &O::cost, "C: how much errors weigh against smoothness", "1"),
-      nu_row(),
+      number_row("coef0", &O::coef0, {}, of_kernels(&KernelFunction::has_coef0)),
+      positive_row("cost", &O::cost, "C: how much errors weigh against smoothness"),
+      positive_row("nu", &O::nu, "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
+                   {}, 1),
       number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing"),
-      positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less", "0.001"),
+      positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less"),
       choice_row<O, MultiClass>("multi-class", &O::multi_class,
                                 {{"one-vs-one", MultiClass::one_vs_one}, {"one-vs-rest", MultiClass::one_vs_rest}},
                                 "three classes or more: a machine for each pair, or for each class"),
@@ -128,7 +108,9 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
           "decide", &O::rule,
           {{"automatic", ClassRule::automatic}, {"votes", ClassRule::votes}, {"winner", ClassRule::winner}},
           "by the votes of all machines or by the largest decision value; automatic: votes of pairs, else the winner"),
-      probabilities_row(),
+      choice_row<O, bool>("probability", &O::probabilities, {{"no", false}, {"yes", true}},
+                          "train for probabilities too: five folds within the training rows (Platt)"),
+      class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
   };
   return rows;
 }

@@ -88,9 +88,11 @@ void check_probabilities(const SvmModel& model) {
   fail_usage("Model does not support probabiliy estimates: train it with probabilities (-b 1, --probability yes)");
 }
 
-void add_probabilities(const SvmModel& model, std::span<const kernel::Sides> sides, Predictions& result) {
+void add_probabilities(const Context& context, const SvmModel& model, std::span<const kernel::Sides> sides,
+                       Predictions& result) {
   const auto columns = static_cast<std::size_t>(result.columns);
   for (std::size_t i = 0; i < static_cast<std::size_t>(result.rows); ++i) {
+    context.check_stop();
     const auto decisions = std::span(result.decisions).subspan(i * columns, columns);
     if (model.has_classes()) {
       const auto p = kernel::class_probabilities(model, decisions, sides);
@@ -128,7 +130,7 @@ Predictions predict_svm(const Context& context, const SvmModel& model, const Dat
                                  ? (decisions[0] > 0 ? 0 : 1)
                                  : kernel::choose_class(decisions, sides, model.class_names.size(), model.rule, {}));
   }
-  if (probabilities) add_probabilities(model, sides, result);
+  if (probabilities) add_probabilities(context, model, sides, result);
   return result;
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "kernel/smo/task_progress.hpp"
 
 namespace sheaf::kernel {
 namespace {
@@ -147,10 +148,11 @@ class ActiveTrainer {
 
   std::vector<Solved> run() {
     const std::string name = fmt::format("training, {} of {} rows a turn", most_rows_, dataset_.rows());
-    Stage stage(context_.progress(), name, static_cast<std::int64_t>(problems_.size()));
+    TaskProgress progress(context_.progress(), name, problems_.size(), params_.tolerance);
     while (true) {
+      context_.check_stop();
       const auto candidates = judge();
-      stage.advance(finish());
+      finish(progress);
       if (unfinished_.empty()) return std::move(solved_);
       improve(choose(candidates));
     }
@@ -192,16 +194,19 @@ class ActiveTrainer {
     return all;
   }
 
-  /// Lets go of tasks that are done, or that no turn moves; returns how many.
-  std::int64_t finish() {
-    const auto before = unfinished_.size();
+  /// Lets go of tasks that are done, or that no turn moves.
+  void finish(TaskProgress& progress) {
     std::erase_if(unfinished_, [&](std::size_t t) {
       Rounds::End& end = solved_[t].end;
       end.converged = end.violation < params_.tolerance;
       const bool stuck = turns_ > 0 && moved_[t] == 0;
-      return end.converged || stuck || end.iterations >= most_iterations(t);
+      const bool done = end.converged || stuck || end.iterations >= most_iterations(t);
+      if (done)
+        progress.finish(t);
+      else
+        progress.report(t, end.violation);
+      return done;
     });
-    return static_cast<std::int64_t>(before - unfinished_.size());
   }
 
   std::int64_t most_iterations(std::size_t t) const {
@@ -231,9 +236,8 @@ class ActiveTrainer {
     std::vector<TaskProblem> problems;
     for (const std::size_t t : unfinished_) problems.push_back(part_of_problem(t, rows));
     const auto count = static_cast<std::int64_t>(rows.size());
-    Rounds rounds(*ops, {{0, count}}, count, count);
-    Stage silent(silent_progress(), {}, 0);
-    rounds.solve(problems, true, params_.max_iterations, silent);
+    Rounds rounds(context_, *ops, {{0, count}}, count, count);
+    rounds.solve(problems, true, params_.max_iterations, [](std::int32_t, double) {});
     counts_.computed += rounds.counts().computed;
     counts_.unshared += rounds.counts().unshared;
     std::vector<double> beta;

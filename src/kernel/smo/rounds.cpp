@@ -1,7 +1,6 @@
 #include "kernel/smo/rounds.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <numeric>
 
@@ -14,13 +13,19 @@ std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-Rounds::Rounds(SvmOps& ops, std::vector<Range> parts, std::int64_t rows, std::int64_t slots)
-    : ops_(ops), parts_(std::move(parts)), rows_(rows), cache_(rows, slots, parts_.size()), all_parts_(parts_.size()) {
+Rounds::Rounds(const Context& context, SvmOps& ops, std::vector<Range> parts, std::int64_t rows, std::int64_t slots)
+    : context_(context),
+      ops_(ops),
+      parts_(std::move(parts)),
+      rows_(rows),
+      cache_(rows, slots, parts_.size()),
+      all_parts_(parts_.size()) {
   std::iota(all_parts_.begin(), all_parts_.end(), 0);
   size_ = static_cast<std::int32_t>(std::min<std::int64_t>(ops.working_set_size(), slots));
 }
 
-void Rounds::solve(std::span<const TaskProblem> problems, bool known, std::int64_t max_iterations, Stage& stage) {
+void Rounds::solve(std::span<const TaskProblem> problems, bool known, std::int64_t max_iterations,
+                   const ReportViolation& report) {
   problems_ = problems;
   max_iterations_ = max_iterations;
   ops_.load_tasks(problems);
@@ -34,21 +39,10 @@ void Rounds::solve(std::span<const TaskProblem> problems, bool known, std::int64
     if (!known) start(task);
     least = std::min(least, most_iterations(task));
   }
-  std::atomic<std::int64_t> told = 0;  // solved whole, and still to be seen done by the first round
-  const KernelCounts small = ops_.solve_small(active, least, [&](std::int64_t tasks) {
-    told += tasks;
-    stage.advance(tasks);
-  });
+  const KernelCounts small = ops_.solve_small(active, least, report);
   counts_.computed += small.computed;
   counts_.unshared += small.unshared;
-  while (!active.empty()) {
-    const auto before = active.size();
-    round(active);
-    const auto done = static_cast<std::int64_t>(before - active.size());
-    const std::int64_t known_already = std::min<std::int64_t>(done, told);
-    told -= known_already;
-    stage.advance(done - known_already);
-  }
+  while (!active.empty()) round(active, report);
 }
 
 /// g of a task that does not start at 0.
@@ -66,6 +60,7 @@ void Rounds::start(std::int32_t task) {
   }
   const auto most = static_cast<std::size_t>(std::min<std::int64_t>(cache_.slots(), 4096));
   for (std::size_t first = 0; first < positions.size(); first += most) {
+    context_.check_stop();
     const std::size_t count = std::min(most, positions.size() - first);
     const auto chunk = std::span(positions).subspan(first, count);
     WorkingSet set;
@@ -76,13 +71,15 @@ void Rounds::start(std::int32_t task) {
   }
 }
 
-void Rounds::round(std::vector<std::int32_t>& active) {
+void Rounds::round(std::vector<std::int32_t>& active, const ReportViolation& report) {
+  context_.check_stop();
   ops_.choose(active, size_, std::span(sets_).first(active.size()));
   std::size_t going = 0;  // tasks and sets of those that go on move to the front
   for (std::size_t k = 0; k < active.size(); ++k) {
     End& end = ends_[index(active[k])];
     end.violation = sets_[k].violation;
     end.iterations += sets_[k].steps;
+    report(active[k], end.violation);
     const bool stuck = end.rounds > 0 && sets_[k].steps == 0;  // no step is large enough to change a number
     end.converged = sets_[k].variables.empty();
     if (end.converged || stuck || end.iterations >= most_iterations(active[k])) continue;

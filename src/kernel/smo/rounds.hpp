@@ -15,7 +15,6 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/progress.hpp>
 #include <sheaf/svm.hpp>
 
 #include "kernel/values/cache.hpp"
@@ -33,18 +32,20 @@ class Rounds {
     bool converged = false;
   };
 
-  /// Over so many rows, whose kernel rows are cut into the given parts.
-  Rounds(SvmOps& ops, std::vector<Range> parts, std::int64_t rows, std::int64_t slots);
+  /// Over so many rows, whose kernel rows are cut into the given parts. Context and ops must outlive it.
+  Rounds(const Context& context, SvmOps& ops, std::vector<Range> parts, std::int64_t rows, std::int64_t slots);
 
   /// Solves the problems. `known`: their linear terms hold K start already, so that g stands for K (beta - start).
-  void solve(std::span<const TaskProblem> problems, bool known, std::int64_t max_iterations, Stage& stage);
+  /// Reports from any thread.
+  void solve(std::span<const TaskProblem> problems, bool known, std::int64_t max_iterations,
+             const ReportViolation& report);
 
   const std::vector<End>& ends() const { return ends_; }
   const KernelCounts& counts() const { return counts_; }
 
  private:
   void start(std::int32_t task);
-  void round(std::vector<std::int32_t>& active);
+  void round(std::vector<std::int32_t>& active, const ReportViolation& report);
   std::size_t fitting(std::span<const WorkingSet> sets);
   void bring(std::span<const std::int32_t> tasks, std::span<WorkingSet> sets);
   std::span<const std::int32_t> needed_parts(std::int32_t task) const;
@@ -52,6 +53,7 @@ class Rounds {
   void count_asked(std::int32_t task, std::span<const std::int32_t> positions);
   std::int64_t most_iterations(std::int32_t task) const;
 
+  const Context& context_;
   SvmOps& ops_;
   std::vector<Range> parts_;
   std::int64_t rows_;

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <string>
 
-#include <sheaf/progress.hpp>
 #include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "kernel/smo/chunks.hpp"
 #include "kernel/smo/rounds.hpp"
+#include "kernel/smo/task_progress.hpp"
 #include "kernel/verbs/ops.hpp"
 
 namespace sheaf {
@@ -39,9 +39,10 @@ class Results {
   }
 
   /// The problems of tasks first .. first + count - 1.
-  std::vector<TaskProblem> problems(std::int32_t first, std::int32_t count, int threads) const {
+  std::vector<TaskProblem> problems(const Context& context, std::int32_t first, std::int32_t count) const {
     std::vector<TaskProblem> result(static_cast<std::size_t>(count));
-    parallel_for(threads, count, [&](std::int64_t t) {
+    parallel_for(context.threads(), count, [&](std::int64_t t) {
+      context.check_stop();
       result[static_cast<std::size_t>(t)] = make_task_problem(sheaf_, order_, first + static_cast<std::int32_t>(t));
       result[static_cast<std::size_t>(t)].tolerance = params_.tolerance;
     });
@@ -74,9 +75,12 @@ class Results {
 
 /// Tasks first .. first + count - 1, all rows at once.
 void train_some(const Context& context, std::int32_t first, std::int32_t count, SvmOps& ops, Rounds& rounds,
-                std::int64_t max_iterations, Results& results, Stage& stage) {
-  const auto problems = results.problems(first, count, context.threads());
-  rounds.solve(problems, false, max_iterations, stage);
+                std::int64_t max_iterations, Results& results, TaskProgress& progress) {
+  const auto problems = results.problems(context, first, count);
+  rounds.solve(problems, false, max_iterations, [&](std::int32_t task, double violation) {
+    progress.report(static_cast<std::size_t>(first + task), violation);
+  });
+  for (std::int32_t t = first; t < first + count; ++t) progress.finish(static_cast<std::size_t>(t));
   std::vector<double> beta;
   std::vector<double> g;
   ops.fetch(beta, g);
@@ -126,7 +130,7 @@ void train_active(const Context& context, const Dataset<T>& dataset, const SvmSh
   constexpr std::int64_t per_variable = 6 * sizeof(double);  // the problem, beta, g and what is added to it
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, per_variable, context.memory() / 4);
-    const auto problems = results.problems(first, count, context.threads());
+    const auto problems = results.problems(context, first, count);
     const auto solved = solve_active(context, dataset, params, problems, most_rows, results.fits.counts);
     parallel_for(context.threads(), count, [&](std::int64_t number) {
       const auto t = static_cast<std::size_t>(number);
@@ -154,14 +158,14 @@ SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSh
     train_active(context, dataset, sheaf, params, order, active, results);
     return std::move(results.fits);
   }
-  Rounds rounds(*ops, order.parts(), sheaf.examples, slots);
+  Rounds rounds(context, *ops, order.parts(), sheaf.examples, slots);
   const std::string name = slots < sheaf.examples
                                ? fmt::format("training, with memory for {} of {} kernel rows", slots, sheaf.examples)
                                : "training";
-  Stage stage(context.progress(), name, static_cast<std::int64_t>(sheaf.tasks.size()));
+  TaskProgress progress(context.progress(), name, sheaf.tasks.size(), params.tolerance);
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, ops->bytes_per_variable(), room);
-    train_some(context, first, count, *ops, rounds, params.max_iterations, results, stage);
+    train_some(context, first, count, *ops, rounds, params.max_iterations, results, progress);
     first += count;
   }
   results.fits.counts = rounds.counts();

@@ -1,5 +1,6 @@
-// How one kernel value comes from an inner product: host/device functors, written once for both backends. `A` is the
-// type inner products were summed in; values are float.
+// Kernel functions: what each is called and takes, and how its value comes from an inner product, as host/device
+// functors written once for both backends. A new one is a functor here with its `function`, a place in AllKernels, and
+// a member of KernelType. `A` is the type inner products were summed in; values are float.
 #pragma once
 
 #include <cmath>
@@ -13,13 +14,28 @@ namespace sheaf::kernel {
 /// x'y of two rows, with their squared norms.
 template <class A>
 struct Linear {
+  static constexpr KernelFunction function{
+      .type = KernelType::linear, .name = "linear", .title = "linear kernel", .formula = "x'y", .libsvm = 0};
+
+  explicit Linear(const KernelParams&) {}
   SHEAF_HOST_DEVICE float operator()(A dot, A, A) const { return static_cast<float>(dot); }
 };
 
 template <class A>
 struct Polynomial {
+  static constexpr KernelFunction function{.type = KernelType::polynomial,
+                                           .name = "polynomial",
+                                           .title = "polynomial kernel",
+                                           .formula = "(gamma x'y + coef0)^degree",
+                                           .has_gamma = true,
+                                           .has_degree = true,
+                                           .has_coef0 = true,
+                                           .libsvm = 1};
   A gamma, coef0;
   int degree;
+
+  explicit Polynomial(const KernelParams& params)
+      : gamma(static_cast<A>(params.gamma)), coef0(static_cast<A>(params.coef0)), degree(params.degree) {}
   SHEAF_HOST_DEVICE float operator()(A dot, A, A) const {
     A base = gamma * dot + coef0;
     A result = 1;
@@ -31,41 +47,68 @@ struct Polynomial {
   }
 };
 
+/// gamma |x - y|^2.
+template <class A>
+SHEAF_HOST_DEVICE float scaled_distance(A gamma, A dot, A norm, A other_norm) {
+  const A distance = norm + other_norm - 2 * dot;
+  return static_cast<float>(gamma * (distance > 0 ? distance : A(0)));
+}
+
+/// A function `of` the scaled distance t that nowhere changes faster than t does: errors of t are errors of the value
+/// at most.
+template <class Kernel>
+concept OfDistance = requires(float t) {
+  Kernel::of(t);
+};
+
 template <class A>
 struct Rbf {
+  static constexpr KernelFunction function{.type = KernelType::rbf,
+                                           .name = "rbf",
+                                           .title = "radial basis function",
+                                           .formula = "exp(-gamma |x-y|^2)",
+                                           .has_gamma = true,
+                                           .libsvm = 2};
   A gamma;
-  /// Of the exponential; 0 or less.
-  SHEAF_HOST_DEVICE float argument(A dot, A norm, A other_norm) const {
-    const A distance = norm + other_norm - 2 * dot;
-    return -static_cast<float>(gamma * (distance > 0 ? distance : A(0)));
-  }
+
+  explicit Rbf(const KernelParams& params) : gamma(static_cast<A>(params.gamma)) {}
+  SHEAF_HOST_DEVICE static float of(float t) { return std::exp(-t); }
   SHEAF_HOST_DEVICE float operator()(A dot, A norm, A other_norm) const {
-    return std::exp(argument(dot, norm, other_norm));
+    return of(scaled_distance(gamma, dot, norm, other_norm));
   }
 };
 
 template <class A>
 struct Sigmoid {
+  static constexpr KernelFunction function{.type = KernelType::sigmoid,
+                                           .name = "sigmoid",
+                                           .title = "sigmoid kernel",
+                                           .formula = "tanh(gamma x'y + coef0)",
+                                           .has_gamma = true,
+                                           .has_coef0 = true,
+                                           .libsvm = 3};
   A gamma, coef0;
+
+  explicit Sigmoid(const KernelParams& params)
+      : gamma(static_cast<A>(params.gamma)), coef0(static_cast<A>(params.coef0)) {}
   SHEAF_HOST_DEVICE float operator()(A dot, A, A) const { return static_cast<float>(std::tanh(gamma * dot + coef0)); }
 };
 
-/// Calls work(functor) with the kernel's functor. Precomputed values pass as they are.
+template <class... Kernels>
+struct KernelList {};
+
+template <class A>
+using AllKernels = KernelList<Linear<A>, Polynomial<A>, Rbf<A>, Sigmoid<A>>;
+
+template <class Work, class... Kernels>
+void with_kernel_of(const KernelParams& params, const Work& work, KernelList<Kernels...> /*all*/) {
+  static_cast<void>(((params.type == Kernels::function.type && (work(Kernels(params)), true)) || ...));
+}
+
+/// Calls work(functor) with the kernel's functor; not at all where values are precomputed.
 template <class A, class Work>
-void with_kernel(const KernelParams& params, Work&& work) {
-  const auto gamma = static_cast<A>(params.gamma);
-  const auto coef0 = static_cast<A>(params.coef0);
-  switch (params.type) {
-    case KernelType::polynomial:
-      return work(Polynomial<A>{gamma, coef0, params.degree});
-    case KernelType::rbf:
-      return work(Rbf<A>{gamma});
-    case KernelType::sigmoid:
-      return work(Sigmoid<A>{gamma, coef0});
-    case KernelType::linear:
-    case KernelType::precomputed:
-      return work(Linear<A>{});
-  }
+void with_kernel(const KernelParams& params, const Work& work) {
+  with_kernel_of(params, work, AllKernels<A>{});
 }
 
 }  // namespace sheaf::kernel

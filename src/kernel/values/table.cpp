@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/parallel.hpp"
+#include "kernel/values/kernels.hpp"
 
 namespace sheaf::kernel {
 namespace {
@@ -117,12 +118,18 @@ Size size_of(const Matrix<T>& x, int threads) {
   return size;
 }
 
+bool depends_on_distance(const KernelParams& params) {
+  bool result = false;
+  with_kernel<float>(params, [&]<class Kernel>(const Kernel&) { result = OfDistance<Kernel>; });
+  return result;
+}
+
 }  // namespace
 
 template <class T>
 bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads) {
   if (kernel.type == KernelType::precomputed) return true;
-  if (kernel.type != KernelType::rbf) return false;
+  if (!depends_on_distance(kernel)) return false;
   const Size size = size_of(x, threads);
   constexpr double harmless = 16;  // gamma |x|^2 of which float loses about 1e-6
   return kernel.gamma * size.largest <= harmless || (size.whole && size.largest < (1 << 22));
@@ -130,7 +137,7 @@ bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads)
 
 template <class T>
 bool float_distances_suffice(const Matrix<T>& x, const KernelParams& kernel, int threads) {
-  if (kernel.type != KernelType::rbf) return false;
+  if (!depends_on_distance(kernel)) return false;
   // Rounding x to float moves t = gamma |x - y|^2 by 1.2e-7 sqrt(t gamma) |x|: about 1e-6, as above.
   constexpr double harmless = 256;
   return std::is_same_v<T, float> || kernel.gamma * size_of(x, threads).largest <= harmless;

@@ -127,16 +127,6 @@ void dots(const Table<A>& table, std::int64_t first, std::int64_t count, const A
   sparse_dots(std::get<SparseMatrix<A>>(table.x), first, count, w, tile);
 }
 
-/// Turns inner products into kernel values.
-template <class A, class Kernel>
-void apply(const Kernel& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
-           const A* tile, float* values) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const A norm = table.norms[first + i];
-    for (int r = 0; r < lanes<A>; ++r) values[i * lanes<A> + r] = kernel(tile[i * lanes<A> + r], norm, lane_norms[r]);
-  }
-}
-
 /// No wider than the lanes of a tile of doubles.
 inline constexpr int vector_bytes = native_vector_bytes < 32 ? native_vector_bytes : 32;
 // NOLINTBEGIN(modernize-use-using): the attribute of an alias is not honoured by every compiler
@@ -162,27 +152,48 @@ inline Floats exp_of_negative(Floats x) {
   return vanishes ? Floats{} : scaled;
 }
 
-/// e to the given powers, which are at most 0: left to vectors, which compilers do not make of it.
-inline void exponentiate(float* values, std::int64_t count) {
+/// values[e] = the kernel of scaled distance values[e].
+template <class Kernel>
+void apply_to_distances(const Kernel& /*kernel*/, float* values, std::int64_t count) {
+  for (std::int64_t e = 0; e < count; ++e) values[e] = Kernel::of(values[e]);
+}
+/// The exponential is left to vectors, which compilers do not make of it.
+template <class A>
+void apply_to_distances(const Rbf<A>& /*kernel*/, float* values, std::int64_t count) {
+  static_assert(lanes<A> * sizeof(float) % vector_bytes == 0);
   constexpr std::int64_t step = vector_bytes / static_cast<std::int64_t>(sizeof(float));
   for (std::int64_t e = 0; e < count; e += step) {
-    Floats x;
-    std::memcpy(&x, values + e, sizeof x);
-    x = exp_of_negative(x);
-    std::memcpy(values + e, &x, sizeof x);
+    Floats t;
+    std::memcpy(&t, values + e, sizeof t);
+    const Floats value = exp_of_negative(-t);
+    std::memcpy(values + e, &value, sizeof value);
   }
 }
 
-template <class A>
-void apply(const Rbf<A>& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
+/// Turns inner products into kernel values.
+template <class A, class Kernel>
+void apply(const Kernel& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
            const A* tile, float* values) {
-  static_assert(lanes<A> * sizeof(float) % vector_bytes == 0);
   for (std::int64_t i = 0; i < count; ++i) {
     const A norm = table.norms[first + i];
-    for (int r = 0; r < lanes<A>; ++r)
-      values[i * lanes<A> + r] = kernel.argument(tile[i * lanes<A> + r], norm, lane_norms[r]);
+    for (int r = 0; r < lanes<A>; ++r) {
+      const std::int64_t e = i * lanes<A> + r;
+      if constexpr (OfDistance<Kernel>)
+        values[e] = scaled_distance(kernel.gamma, tile[e], norm, lane_norms[r]);
+      else
+        values[e] = kernel(tile[e], norm, lane_norms[r]);
+    }
   }
-  exponentiate(values, count * lanes<A>);
+  if constexpr (OfDistance<Kernel>) apply_to_distances(kernel, values, count * lanes<A>);
+}
+
+/// Turns squared distances into kernel values.
+template <class A, class Kernel>
+void apply_to_squares(const Kernel& kernel, std::int64_t count, const A* tile, float* values) {
+  if constexpr (OfDistance<Kernel>) {
+    for (std::int64_t e = 0; e < count * lanes<A>; ++e) values[e] = static_cast<float>(kernel.gamma * tile[e]);
+    apply_to_distances(kernel, values, count * lanes<A>);
+  }
 }
 
 /// Kernel values of rows first .. first + count - 1 and the lanes: values[i][lane].
@@ -192,9 +203,8 @@ void kernel_tile(const KernelParams& params, const Table<A>& table, std::int64_t
   alignas(64) A tile[tile_rows * lanes<A>];
   if (table.distances) {
     dense_distances(std::get<DenseMatrix<A>>(table.x), first, count, rows.values(), tile);
-    for (std::int64_t e = 0; e < count * lanes<A>; ++e)
-      values[e] = static_cast<float>(-params.gamma) * static_cast<float>(tile[e]);
-    return exponentiate(values, count * lanes<A>);
+    with_kernel<A>(params, [&](auto kernel) { apply_to_squares(kernel, count, tile, values); });
+    return;
   }
   dots(table, first, count, rows.values(), tile);
   with_kernel<A>(params, [&](auto kernel) { apply(kernel, table, first, count, rows.norms(), tile, values); });

@@ -21,6 +21,8 @@ inline constexpr std::int64_t most_whole = 2048;
 inline constexpr std::int64_t most_whole_entries = 64;
 /// Tasks of one pair that share a tile; more would leave cores without work.
 inline constexpr std::size_t whole_tasks = 8;
+/// Of a full pair: some milliseconds' worth.
+inline constexpr std::int64_t steps_between_stops = 2048;
 
 /// Tasks over the same rows.
 using WholeUnit = std::vector<TaskState*>;
@@ -61,12 +63,14 @@ inline std::int64_t whole_values(const WholeUnit& unit) {
 /// The kernel matrix of a problem's rows: lanes of them against themselves and all rows behind, each value put in both
 /// its places.
 template <class A>
-void fill_whole(const KernelParams& kernel, const Table<A>& table, const TaskProblem& problem, SmallProblem& small) {
+void fill_whole(const Context& context, const KernelParams& kernel, const Table<A>& table, const TaskProblem& problem,
+                SmallProblem& small) {
   constexpr auto group = static_cast<std::int64_t>(lanes<A>);
   alignas(64) float values[tile_rows * lanes<A>];
   const std::int64_t size = small.size();
   float* tile = small.tile.data();
   for (std::int64_t a = 0; a < problem.rows; a += group) {
+    context.check_stop();
     const std::int64_t used = std::min(group, problem.rows - a);
     std::vector<std::int32_t> positions;
     for (std::int64_t r = 0; r < used; ++r) positions.push_back(static_cast<std::int32_t>(problem.position(a + r)));
@@ -87,12 +91,30 @@ void fill_whole(const KernelParams& kernel, const Table<A>& table, const TaskPro
   for (std::int64_t k = 0; k < problem.rows; ++k) small.diagonal[static_cast<std::size_t>(k)] = tile[k * size + k];
 }
 
-template <class A>
-void solve_whole(const KernelParams& kernel, const Table<A>& table, const WholeUnit& unit, std::int64_t most_steps) {
-  thread_local SmallProblem small;  // its memory serves one unit after the other
+/// In pieces that take a few milliseconds, so that a stop is answered and progress moves.
+template <class Report>
+void solve_task(const Context& context, SmallProblem& small, std::int64_t most_steps, TaskState& task,
+                const Report& report) {
+  const double tolerance = task.problem.tolerance * 0.999;
+  small.solve(tolerance, 0);  // measures the violation at the start
+  report(task, small.violation());
+  for (std::int64_t left = most_steps; left > 0;) {
+    context.check_stop();
+    const std::int64_t most = std::min(left, steps_between_stops);
+    const std::int64_t steps = small.solve(tolerance, most);
+    task.steps += steps;
+    left = steps == most ? left - steps : 0;
+    report(task, small.violation());
+  }
+}
+
+/// Calls report(task, violation) now and then.
+template <class A, class Report>
+void solve_whole(const Context& context, const KernelParams& kernel, const Table<A>& table, const WholeUnit& unit,
+                 std::int64_t most_steps, SmallProblem& small, const Report& report) {
   const std::int64_t rows = unit.front()->problem.rows;
   small.resize(rows, 0);
-  fill_whole(kernel, table, unit.front()->problem, small);
+  fill_whole(context, kernel, table, unit.front()->problem, small);
   for (TaskState* task : unit) {
     const TaskProblem& problem = task->problem;
     for (std::size_t v = 0; v < static_cast<std::size_t>(rows); ++v) {
@@ -101,7 +123,7 @@ void solve_whole(const KernelParams& kernel, const Table<A>& table, const WholeU
       small.lower[v] = std::min(problem.bounds[v], 0.0);
       small.upper[v] = std::max(problem.bounds[v], 0.0);
     }
-    task->steps += small.solve(problem.tolerance * 0.999, most_steps);
+    solve_task(context, small, most_steps, *task, report);
     for (std::size_t v = 0; v < static_cast<std::size_t>(rows); ++v) {
       task->g[v] = small.f[v] - problem.linear[v];
       task->beta[v] = small.beta[v];

@@ -30,7 +30,11 @@ struct WorkingSet {
   std::int64_t steps = 0;  ///< pair steps taken since the task last chose
 };
 
-/// Training. Kernel rows live in numbered slots.
+/// Takes the number of a task and its violation.
+using ReportViolation = std::function<void(std::int32_t, double)>;
+
+/// Training. Kernel rows live in numbered slots. Every verb may throw Stopped, after which the tasks' numbers mean
+/// nothing.
 class SvmOps {
  public:
   SvmOps() = default;
@@ -54,10 +58,9 @@ class SvmOps {
   virtual void add_rows(std::int32_t task, std::span<const std::int32_t> slots, std::span<const double> factors) = 0;
   /// Solves those of the given tasks that are best solved whole, each in at most so many steps: small ones of pairs of
   /// classes, whose kernel values hardly any other task asks for. Returns how many kernel values that took, and would
-  /// have taken had no two tasks shared any; `choose` says how far they came. Calls done(how many) now and then, from
-  /// any thread.
+  /// have taken had no two tasks shared any; `choose` says how far they came. Reports now and then, from any thread.
   virtual KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps,
-                                   const std::function<void(std::int64_t)>& done) = 0;
+                                   const ReportViolation& report) = 0;
   /// The next working sets of the given tasks, of at most `size` variables; none for a task whose violation is below
   /// its tolerance.
   virtual void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) = 0;

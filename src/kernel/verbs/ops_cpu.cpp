@@ -46,8 +46,8 @@ void add_change(const Change& change, std::int64_t begin, std::int64_t end, doub
 template <class A>
 class CpuOps final : public SvmOps {
  public:
-  CpuOps(Table<A> table, const KernelParams& kernel, int threads)
-      : table_(std::move(table)), kernel_(kernel), threads_(threads), rows_(sheaf::rows(table_.x)) {
+  CpuOps(Table<A> table, const KernelParams& kernel, const Context& context)
+      : table_(std::move(table)), kernel_(kernel), context_(context), rows_(sheaf::rows(table_.x)) {
     stride_ = (rows_ + 15) / 16 * 16;
     slab_rows_ = std::max<std::int64_t>(1, slab_bytes / (stride_ * std::int64_t{sizeof(float)}));
   }
@@ -91,12 +91,16 @@ class CpuOps final : public SvmOps {
   }
 
   KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps,
-                           const std::function<void(std::int64_t)>& done) override {
+                           const ReportViolation& report) override {
     const auto units = cpu::whole_units(tasks_, tasks, table_);
-    parallel_for(threads_, static_cast<std::int64_t>(units.size()), [&](std::int64_t unit) {
-      const auto& together = units[static_cast<std::size_t>(unit)];
-      cpu::solve_whole(kernel_, table_, together, most_steps);
-      done(std::ssize(together));
+    const auto report_state = [&](const TaskState& task, double violation) {
+      report(static_cast<std::int32_t>(&task - tasks_.data()), violation);
+    };
+    share_out(context_.threads(), std::ssize(units), [&](std::int64_t unit) {
+      smalls_.with_one([&](cpu::SmallProblem& small) {
+        cpu::solve_whole(context_, kernel_, table_, units[static_cast<std::size_t>(unit)], most_steps, small,
+                         report_state);
+      });
     });
     KernelCounts counts;
     for (const auto& unit : units) {
@@ -109,7 +113,7 @@ class CpuOps final : public SvmOps {
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
     std::int64_t variables = 0;
     for (const std::int32_t task : tasks) variables += tasks_[static_cast<std::size_t>(task)].problem.variables();
-    parallel_for(team_for(threads_, variables), static_cast<std::int64_t>(tasks.size()), [&](std::int64_t k) {
+    share_out(team_for(context_.threads(), variables), std::ssize(tasks), [&](std::int64_t k) {
       const auto at = static_cast<std::size_t>(k);
       cpu::Chooser().choose(tasks_[static_cast<std::size_t>(tasks[at])], size, sets[at]);
     });
@@ -117,9 +121,11 @@ class CpuOps final : public SvmOps {
 
   void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets) override {
     std::vector<Change> changes(tasks.size());
-    parallel_for(threads_, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t k) {
+    share_out(context_.threads(), std::ssize(tasks), [&](std::int64_t k) {
       const auto at = static_cast<std::size_t>(k);
-      solve(tasks_[static_cast<std::size_t>(tasks[at])], sets[at], changes[at]);
+      smalls_.with_one([&](cpu::SmallProblem& small) {
+        solve(tasks_[static_cast<std::size_t>(tasks[at])], sets[at], changes[at], small);
+      });
     });
     add_changes(tasks, changes);
   }
@@ -136,6 +142,15 @@ class CpuOps final : public SvmOps {
  private:
   using TaskState = cpu::TaskState;
 
+  /// Calls work(i) for i in 0 .. count-1 on so many threads, and none once the work is to stop.
+  template <class Work>
+  void share_out(int threads, std::int64_t count, const Work& work) const {
+    parallel_for(threads, count, [&](std::int64_t i) {
+      context_.check_stop();
+      work(i);
+    });
+  }
+
   float* row_at(std::int32_t slot) {
     return slabs_[static_cast<std::size_t>(slot / slab_rows_)].data() + slot % slab_rows_ * stride_;
   }
@@ -148,8 +163,8 @@ class CpuOps final : public SvmOps {
                           columns(table_.x));
     const std::int64_t width = against.end - against.begin;
     const std::int64_t tiles = (width + cpu::tile_rows - 1) / cpu::tile_rows;
-    const int team = team_for(threads_, width * static_cast<std::int64_t>(positions.size()));
-    parallel_for(team, tiles, [&](std::int64_t tile) {
+    const int team = team_for(context_.threads(), width * static_cast<std::int64_t>(positions.size()));
+    share_out(team, tiles, [&](std::int64_t tile) {
       alignas(64) float values[cpu::tile_rows * cpu::lanes<A>];
       const std::int64_t first = against.begin + tile * cpu::tile_rows;
       const std::int64_t count = std::min(cpu::tile_rows, against.end - first);
@@ -167,14 +182,14 @@ class CpuOps final : public SvmOps {
   /// Column j of a precomputed table is the position's row of the dataset: the table's columns follow its rows.
   void copy_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots, Range against) {
     const auto& x = std::get<DenseMatrix<A>>(table_.x);
-    parallel_for(threads_, static_cast<std::int64_t>(positions.size()), [&](std::int64_t k) {
+    share_out(context_.threads(), std::ssize(positions), [&](std::int64_t k) {
       const A* from = x.values.data() + positions[static_cast<std::size_t>(k)] * x.columns;
       float* to = row_at(slots[static_cast<std::size_t>(k)]);
       for (std::int64_t i = against.begin; i < against.end; ++i) to[i] = static_cast<float>(from[i]);
     });
   }
 
-  void solve(TaskState& task, const WorkingSet& set, Change& change) {
+  void solve(TaskState& task, const WorkingSet& set, Change& change, cpu::SmallProblem& small) {
     const TaskProblem& problem = task.problem;
     std::vector<std::size_t> order(set.variables.size());  // the first group before the second
     std::iota(order.begin(), order.end(), 0);
@@ -186,7 +201,6 @@ class CpuOps final : public SvmOps {
     };
     const auto split = std::stable_partition(order.begin(), order.end(), in_first);
     const auto first = split - order.begin();
-    thread_local cpu::SmallProblem small;  // its memory serves one task after the other
     small.resize(first, static_cast<std::int64_t>(order.size()) - first);
     std::vector<std::size_t> places(order.size());
     for (std::size_t k = 0; k < order.size(); ++k)
@@ -234,7 +248,7 @@ class CpuOps final : public SvmOps {
     for (std::size_t k = 0; k < tasks.size(); ++k)
       work +=
           tasks_[static_cast<std::size_t>(tasks[k])].problem.rows * static_cast<std::int64_t>(changes[k].rows.size());
-    parallel_for(team_for(threads_, work), tiles, [&](std::int64_t tile) {
+    share_out(team_for(context_.threads(), work), tiles, [&](std::int64_t tile) {
       const Range here{tile * gradient_rows, std::min(rows_, (tile + 1) * gradient_rows)};
       for (std::size_t k = 0; k < tasks.size(); ++k) {
         TaskState& task = tasks_[static_cast<std::size_t>(tasks[k])];
@@ -251,10 +265,11 @@ class CpuOps final : public SvmOps {
 
   Table<A> table_;
   KernelParams kernel_;
-  int threads_;
+  Context context_;
   std::int64_t rows_, stride_, slab_rows_;
   std::vector<Array<float>> slabs_;
   std::vector<TaskState> tasks_;
+  cpu::SmallProblems smalls_;
 };
 
 template <class A, class T>
@@ -274,6 +289,7 @@ void decide(const Context& context, const KernelParams& kernel, const Dataset<T>
     std::vector<double> sums(static_cast<std::size_t>(decisions.tasks) * static_cast<std::size_t>(lanes), 0.0);
     alignas(64) float values[cpu::tile_rows * cpu::lanes<A>];
     for (std::int64_t begin = 0; begin < vectors; begin += cpu::tile_rows) {
+      context.check_stop();
       const std::int64_t tile = std::min(cpu::tile_rows, vectors - begin);
       cpu::kernel_tile(kernel, table, begin, tile, rows, values);
       for (std::int64_t s = 0; s < tile; ++s)
@@ -300,11 +316,13 @@ void decide_precomputed(const Context& context, std::span<const std::int32_t> su
   const auto table = take_rows<double>(queries.x, all, 0, context.threads());
   const auto& x = std::get<DenseMatrix<double>>(table.x);
   parallel_ranges(context.threads(), x.rows, 16, [&](Range range) {
-    for (std::int64_t i = range.begin; i < range.end; ++i)
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      context.check_stop();
       for (std::size_t s = 0; s < support_rows.size(); ++s)
         for (std::int64_t e = coefficients.offsets[s]; e < coefficients.offsets[s + 1]; ++e)
           decisions.data[i * decisions.stride + coefficients.machines[static_cast<std::size_t>(e)]] +=
               coefficients.values[static_cast<std::size_t>(e)] * x.values[i * x.columns + support_rows[s]];
+    }
   });
 }
 
@@ -315,15 +333,15 @@ std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& d
                                      std::span<const std::int32_t> order, const KernelParams& kernel) {
   const int threads = context.threads();
   if (kernel.type == KernelType::precomputed)
-    return std::make_unique<CpuOps<float>>(precomputed_table(dataset.x, order, threads), kernel, threads);
+    return std::make_unique<CpuOps<float>>(precomputed_table(dataset.x, order, threads), kernel, context);
   if (float_suffices(dataset.x, kernel, threads))
-    return std::make_unique<CpuOps<float>>(take_rows<float>(dataset.x, order, dense_share, threads), kernel, threads);
+    return std::make_unique<CpuOps<float>>(take_rows<float>(dataset.x, order, dense_share, threads), kernel, context);
   if (float_distances_suffice(dataset.x, kernel, threads)) {
     auto table = take_rows<float>(dataset.x, order, dense_share, threads);
     table.distances = !is_sparse(table.x);
-    if (table.distances) return std::make_unique<CpuOps<float>>(std::move(table), kernel, threads);
+    if (table.distances) return std::make_unique<CpuOps<float>>(std::move(table), kernel, context);
   }
-  return std::make_unique<CpuOps<double>>(take_rows<double>(dataset.x, order, dense_share, threads), kernel, threads);
+  return std::make_unique<CpuOps<double>>(take_rows<double>(dataset.x, order, dense_share, threads), kernel, context);
 }
 
 template <class T>

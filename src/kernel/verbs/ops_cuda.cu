@@ -5,6 +5,7 @@
 
 #include "cuda/check.cuh"
 #include "cuda/staging.cuh"
+#include "cuda/stop_flag.cuh"
 #include "kernel/values/rows_cuda.cuh"
 #include "kernel/values/table.hpp"
 #include "kernel/verbs/choose_cuda.cuh"
@@ -28,7 +29,9 @@ class CudaOps final : public SvmOps {
   template <class T>
   CudaOps(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
           const KernelParams& kernel)
-      : device_(context.device()),
+      : context_(context),
+        device_(context.device()),
+        stop_(context.stop()),
         blas_(stream_),
         kernel_(kernel),
         rows_(kernel, context.device(), stream_, blas_),
@@ -114,10 +117,7 @@ class CudaOps final : public SvmOps {
   }
 
   /// A block a task solves them as fast in rounds.
-  KernelCounts solve_small(std::span<const std::int32_t>, std::int64_t,
-                           const std::function<void(std::int64_t)>&) override {
-    return {};
-  }
+  KernelCounts solve_small(std::span<const std::int32_t>, std::int64_t, const ReportViolation&) override { return {}; }
 
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
     const auto current = here();
@@ -152,6 +152,7 @@ class CudaOps final : public SvmOps {
     const auto most = static_cast<std::size_t>(
         std::min(most_grid_y, tile_bytes / (std::int64_t{working_set} * working_set * std::int64_t{sizeof(float)})));
     for (std::size_t first = 0; first < tasks.size(); first += most) {
+      context_.check_stop();
       const std::size_t count = std::min(most, tasks.size() - first);
       improve_some(tasks.subspan(first, count));
     }
@@ -198,6 +199,7 @@ class CudaOps final : public SvmOps {
     for (std::size_t k = 0; k < positions.size(); ++k) numbers.push_back(static_cast<std::int32_t>(k));
     const auto on_device = Array<std::int32_t>::copy_of(numbers, device_);
     for (std::int64_t begin = against.begin; begin < against.end; begin += tile) {
+      context_.check_stop();
       const Range part{begin, std::min(against.end, begin + tile)};
       const auto here = gpu::bring_rows(waiting_, part, device_);
       rows_.compute(here, {0, part.end - part.begin}, lanes, on_device.data(),
@@ -229,7 +231,7 @@ class CudaOps final : public SvmOps {
     gpu::gather_tiles<<<gather_blocks, gather_threads, 0, stream_>>>(state(), slots_view(), on_device, tiles_.data());
     cuda::check_launch("gather_tiles");
     gpu::solve_tasks<working_set><<<static_cast<unsigned>(count), working_set, 0, stream_>>>(
-        state(), slots_view(), on_device, tiles_.data(), 100 * working_set, changes);
+        state(), slots_view(), on_device, tiles_.data(), 100 * working_set, changes, stop_.get());
     cuda::check_launch("solve_tasks");
     add(tasks, changes, working_set, on_device);
   }
@@ -273,7 +275,9 @@ class CudaOps final : public SvmOps {
     if (array.size() < size) array = Array<V>(size, device_);
   }
 
+  Context context_;
   Device device_;
+  cuda::StopFlag stop_;
   cuda::Stream stream_;
   cuda::Blas blas_;
   KernelParams kernel_;

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/simd.hpp"
@@ -36,6 +39,8 @@ class SmallProblem {
   }
   std::int64_t size() const { return size_; }
   std::int64_t second_group() const { return middle_; }
+  /// As the last call of solve() left it.
+  double violation() const { return violation_; }
 
   /// Steps until the violation is below the tolerance, with f kept up to date; returns their number.
   std::int64_t solve(double tolerance, std::int64_t most_steps) {
@@ -49,7 +54,10 @@ class SmallProblem {
         if (other.gain > best.gain) best = other;
         best.violation = violation;
       }
-      if (!(best.violation >= tolerance) || best.j < 0 || steps == most_steps) return steps;
+      if (!(best.violation >= tolerance) || best.j < 0 || steps == most_steps) {
+        violation_ = best.violation;
+        return steps;
+      }
       last = step(best);
     }
   }
@@ -207,7 +215,32 @@ class SmallProblem {
   }
 
   std::int64_t middle_ = 0, size_ = 0;
+  double violation_ = 0;
   std::vector<double> rise_, fall_;
+};
+
+/// Small problems whose memory serves one task after the other: as many as there are threads at work.
+class SmallProblems {
+ public:
+  template <class Work>
+  void with_one(const Work& work) {
+    auto small = take();
+    work(*small);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(small));
+  }
+
+ private:
+  std::unique_ptr<SmallProblem> take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<SmallProblem>();
+    auto small = std::move(idle_.back());
+    idle_.pop_back();
+    return small;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<SmallProblem>> idle_;
 };
 
 }  // namespace sheaf::kernel::cpu

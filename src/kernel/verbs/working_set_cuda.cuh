@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "cuda/stop_flag.cuh"
 #include "kernel/verbs/tasks_cuda.cuh"
 
 namespace sheaf::kernel::gpu {
@@ -59,6 +60,9 @@ __device__ int winner(const unsigned* keys, const int* at, unsigned& best) {
   return best == 0 ? -1 : at[__ffs(static_cast<int>(who)) - 1];
 }
 
+/// Some milliseconds' worth.
+inline constexpr std::int64_t steps_between_stops = 2048;
+
 template <int Threads>
 class BlockSolver {
  public:
@@ -67,7 +71,8 @@ class BlockSolver {
     load();
   }
 
-  __device__ void solve(std::int64_t most_steps) {
+  /// Of no use once `stop` is raised.
+  __device__ void solve(std::int64_t most_steps, const volatile int* stop) {
     const double violation = state_.violations[number_];
     const double wanted =
         0.999 * (state_.whole[number_] != 0 ? task_.tolerance : fmax(task_.tolerance, 0.1 * violation));
@@ -75,6 +80,7 @@ class BlockSolver {
     for (int group = 0; group < groups; ++group) choose(group);  // what later keys are relative to
     std::int64_t steps = 0;
     for (; steps < most_steps; ++steps) {
+      if (steps % steps_between_stops == 0 && cuda::block_must_stop(stop)) break;
       Pair best = choose(0);
       double largest = best.violation;
       if (groups == 2) {
@@ -191,12 +197,13 @@ class BlockSolver {
 };
 
 template <int Threads>
-__global__ void __launch_bounds__(Threads) solve_tasks(DeviceState state, Slots slots, const std::int32_t* tasks,
-                                                       const float* tiles, std::int64_t most_steps, Changes changes) {
+__global__ void __launch_bounds__(Threads)
+    solve_tasks(DeviceState state, Slots slots, const std::int32_t* tasks, const float* tiles, std::int64_t most_steps,
+                Changes changes, const volatile int* stop) {
   __shared__ SmallShared<Threads> shared;
   const auto number = static_cast<std::int64_t>(blockIdx.x);
   BlockSolver<Threads> solver(state, tasks[number], tiles + number * state.size * state.size, shared);
-  solver.solve(most_steps);
+  solver.solve(most_steps, stop);
   const std::int64_t first = number * state.size;
   solver.finish(slots, changes.rows + first, changes.factors + first, changes.counts + number);
 }

@@ -17,9 +17,9 @@
 #include <fmt/format.h>
 
 #include <sheaf/linear_model.hpp>
-#include <sheaf/names.hpp>
 
-#include "data/class_names.hpp"
+#include "core/names.hpp"
+#include "data/labels.hpp"
 #include "linear/model/formats.hpp"
 
 namespace sheaf::linear {

@@ -4,118 +4,114 @@
 #include <mutex>
 
 #include <cblas.h>
-#include <omp.h>
 
 #include "core/parallel.hpp"
+#include "linear/products/products_cpu.hpp"
 
 namespace sheaf::linear::cpu {
 namespace {
 
-/// While one lives, OpenBLAS works in the thread that calls it. Its number of threads belongs to the whole process:
-/// the first to come notes it, the last to go puts it back. Builds of OpenBLAS with OpenMP also change OpenMP's number
-/// for the calling thread.
-class OneBlasThread {
+/// A build of OpenBLAS over OpenMP starts threads of its own in every thread that calls it, whatever it is told.
+bool over_openmp() { return openblas_get_parallel() == 2; }
+
+/// While one lives, OpenBLAS works with so many threads. Their number belongs to the whole process: the first to come
+/// notes it, the last to go restores it.
+class BlasThreads {
  public:
-  OneBlasThread() : omp_threads_(omp_get_max_threads()) {
-    const std::lock_guard lock(shared().mutex);
-    if (shared().users++ > 0) return;
-    shared().before = openblas_get_num_threads();
-    openblas_set_num_threads(1);
+  explicit BlasThreads(int threads) {
+    const std::lock_guard lock(mutex_);
+    if (users_++ > 0) return;
+    before_ = openblas_get_num_threads();
+    if (before_ != threads) openblas_set_num_threads(threads);
   }
-  OneBlasThread(const OneBlasThread&) = delete;
-  OneBlasThread& operator=(const OneBlasThread&) = delete;
-  ~OneBlasThread() {
-    const std::lock_guard lock(shared().mutex);
-    if (--shared().users == 0) openblas_set_num_threads(shared().before);
-    omp_set_num_threads(omp_threads_);
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
+  ~BlasThreads() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0 && before_ != openblas_get_num_threads()) openblas_set_num_threads(before_);
   }
 
  private:
-  struct Shared {
-    std::mutex mutex;
-    int users = 0;
-    int before = 1;
-  };
-  static Shared& shared() {
-    static Shared one;
-    return one;
-  }
-  int omp_threads_;
+  inline static std::mutex mutex_;
+  inline static int users_ = 0;
+  inline static int before_ = 1;
 };
 
-/// c (m x n) = op(a) b, all row-major.
+// c (m x n) = op(a) b for row-major operands. One column is a matrix-vector product, which OpenBLAS's gemm does badly.
+void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
+          const float* b, float* c) {
+  const auto rows = static_cast<int>(transpose == CblasTrans ? k : m);
+  const auto columns = static_cast<int>(transpose == CblasTrans ? m : k);
+  const auto width = static_cast<int>(n);
+  if (n == 1)
+    cblas_sgemv(CblasRowMajor, transpose, rows, columns, 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
+  else
+    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), width, static_cast<int>(k), 1, a,
+                static_cast<int>(lda), b, width, 0, c, width);
+}
+void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
+          const double* b, double* c) {
+  const auto rows = static_cast<int>(transpose == CblasTrans ? k : m);
+  const auto columns = static_cast<int>(transpose == CblasTrans ? m : k);
+  const auto width = static_cast<int>(n);
+  if (n == 1)
+    cblas_dgemv(CblasRowMajor, transpose, rows, columns, 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
+  else
+    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), width, static_cast<int>(k), 1, a,
+                static_cast<int>(lda), b, width, 0, c, width);
+}
+
+// Parts are fixed by the shape alone. OpenBLAS prepares what it multiplies anew for each part, so that none is small.
+constexpr std::int64_t most_parts = 16;
+
+/// out = X b, by parts of the rows.
 template <class T>
-struct Product {
-  CBLAS_TRANSPOSE transpose;
-  std::int64_t m, n, k;
-  const T* a;
-  std::int64_t lda;
-  const T* b;
-  std::int64_t ldb;
-  T* c;
-  std::int64_t ldc;
-
-  /// Some rows and columns of c.
-  Product part(Range rows, Range columns) const {
-    Product result = *this;
-    result.m = rows.end - rows.begin;
-    result.n = columns.end - columns.begin;
-    result.a += rows.begin * (transpose == CblasTrans ? 1 : lda);
-    result.b += columns.begin;
-    result.c += rows.begin * ldc + columns.begin;
-    return result;
-  }
-};
-
-// One column is a matrix-vector product, which OpenBLAS's gemm does badly.
-void multiply(const Product<float>& p) {
-  const bool turned = p.transpose == CblasTrans;
-  if (p.ldb == 1)
-    cblas_sgemv(CblasRowMajor, p.transpose, static_cast<int>(turned ? p.k : p.m), static_cast<int>(turned ? p.m : p.k),
-                1, p.a, static_cast<int>(p.lda), p.b, 1, 0, p.c, 1);
-  else
-    cblas_sgemm(CblasRowMajor, p.transpose, CblasNoTrans, static_cast<int>(p.m), static_cast<int>(p.n),
-                static_cast<int>(p.k), 1, p.a, static_cast<int>(p.lda), p.b, static_cast<int>(p.ldb), 0, p.c,
-                static_cast<int>(p.ldc));
-}
-void multiply(const Product<double>& p) {
-  const bool turned = p.transpose == CblasTrans;
-  if (p.ldb == 1)
-    cblas_dgemv(CblasRowMajor, p.transpose, static_cast<int>(turned ? p.k : p.m), static_cast<int>(turned ? p.m : p.k),
-                1, p.a, static_cast<int>(p.lda), p.b, 1, 0, p.c, 1);
-  else
-    cblas_dgemm(CblasRowMajor, p.transpose, CblasNoTrans, static_cast<int>(p.m), static_cast<int>(p.n),
-                static_cast<int>(p.k), 1, p.a, static_cast<int>(p.lda), p.b, static_cast<int>(p.ldb), 0, p.c,
-                static_cast<int>(p.ldc));
+void plain_product(const DenseMatrix<T>& x, BlockView<const T> b, BlockView<T> out, int threads) {
+  const auto parts = std::clamp<std::int64_t>(x.rows / 128, 1, 4 * most_parts);
+  parallel_for(threads, parts, [&](std::int64_t part) {
+    const Range rows = part_of(x.rows, parts, part);
+    gemm(CblasNoTrans, rows.end - rows.begin, out.stride, x.columns, x.values.data() + rows.begin * x.columns,
+         x.columns, b.data, out.data + rows.begin * out.stride);
+  });
 }
 
-/// Parts of c: rows first, since each part packs all of b that it needs; columns where the rows are too few for all.
-constexpr std::int64_t least_rows = 32;
-constexpr std::int64_t least_columns = 16;
+/// out = X' b, by parts of the columns.
+template <class T>
+void by_columns(const DenseMatrix<T>& x, BlockView<const T> b, BlockView<T> out, std::int64_t parts, int threads) {
+  parallel_for(threads, parts, [&](std::int64_t part) {
+    const Range columns = part_of(x.columns, parts, part);
+    gemm(CblasTrans, columns.end - columns.begin, out.stride, x.rows, x.values.data() + columns.begin, x.columns,
+         b.data, out.data + columns.begin * out.stride);
+  });
+}
+
+/// out = X' b, by parts of the rows, whose sums are added in order.
+template <class T>
+void by_rows(const DenseMatrix<T>& x, BlockView<const T> b, BlockView<T> out, std::int64_t parts, int threads) {
+  const std::int64_t size = x.columns * out.stride;
+  Array<T> sums(parts * size);
+  parallel_for(threads, parts, [&](std::int64_t part) {
+    const Range rows = part_of(x.rows, parts, part);
+    gemm(CblasTrans, x.columns, out.stride, rows.end - rows.begin, x.values.data() + rows.begin * x.columns, x.columns,
+         b.data + rows.begin * b.stride, sums.data() + part * size);
+  });
+  add_parts(sums.data(), parts, size, out.data, threads);
+}
 
 }  // namespace
 
 template <class T>
 void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b, BlockView<T> out, int threads) {
-  const std::int64_t m = transposed ? x.columns : x.rows;
-  const std::int64_t k = transposed ? x.rows : x.columns;
-  const Product<T> whole{transposed ? CblasTrans : CblasNoTrans,
-                         m,
-                         out.stride,
-                         k,
-                         x.values.data(),
-                         x.columns,
-                         b.data,
-                         b.stride,
-                         out.data,
-                         out.stride};
-  const int team = team_for(threads, m * k * out.stride);
-  const std::int64_t down = std::clamp<std::int64_t>(m / least_rows, 1, team);
-  const std::int64_t across = std::clamp<std::int64_t>(out.stride / least_columns, 1, team / down);
-  const OneBlasThread one;
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (std::int64_t p = 0; p < down * across; ++p)
-    multiply(whole.part(part_of(m, down, p / across), part_of(out.stride, across, p % across)));
+  const BlasThreads blas(over_openmp() ? threads : 1);
+  const int team = over_openmp() ? 1 : team_for(threads, x.rows * x.columns);
+  if (!transposed) return plain_product(x, b, out, team);
+  // Vectors go by rows always: OpenBLAS is slow with some columns of a matrix. Else whichever parts are more.
+  const auto of_columns = std::clamp<std::int64_t>(x.columns / 256, 1, most_parts);
+  const auto of_rows = std::clamp<std::int64_t>(x.rows / (b.stride > 1 ? 512 : 64), 1, most_parts);
+  if (b.stride > 1 && of_columns >= of_rows)
+    by_columns(x, b, out, of_columns, team);
+  else
+    by_rows(x, b, out, of_rows, team);
 }
 
 template void blas_product(const DenseMatrix<float>&, bool, BlockView<const float>, BlockView<float>, int);

@@ -7,7 +7,7 @@
 
 namespace sheaf::linear::cpu {
 
-/// out = X b, or X' b, for a block of any number of tasks.
+/// out = X b, or X' b, for a block of any number of tasks. The same bits for any number of threads.
 template <class T>
 void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b, BlockView<T> out, int threads);
 
