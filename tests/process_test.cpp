@@ -3,14 +3,12 @@
 #include <sstream>
 
 #include <cblas.h>
-#include <omp.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <sheaf/random.hpp>
-
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "linear/products/ops.hpp"
 #include "program.hpp"
 #if SHEAF_CUDA
@@ -84,14 +82,12 @@ TEST(Process, OpensNoGpuLibraryWithoutGpuWork) {
   EXPECT_EQ(loaded_files().find("libcublas"), std::string::npos);
 }
 
-TEST(Process, KeepsTheThreadsOfOpenBlasAndOpenMp) {
+TEST(Process, KeepsTheThreadsOfOpenBlas) {
   const int blas_before = openblas_get_num_threads();
   openblas_set_num_threads(3);
-  omp_set_num_threads(5);
   const auto dataset = wide_dataset();
   multiply(dataset);
   EXPECT_EQ(openblas_get_num_threads(), 3);
-  EXPECT_EQ(omp_get_max_threads(), 5);
   parallel_for(4, 16, [&](std::int64_t) { multiply(dataset); });
   EXPECT_EQ(openblas_get_num_threads(), 3);
   openblas_set_num_threads(blas_before);
