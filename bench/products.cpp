@@ -15,6 +15,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/random.hpp>
 
+#include "core/parallel.hpp"
 #include "linear/products/ops.hpp"
 #include "program.hpp"
 #include "timing.hpp"
@@ -61,8 +62,9 @@ double copy_bandwidth(Device device, int threads) {
         copy_bytes(to.data(), device, from.data(), device, bytes);
         continue;
       }
-#pragma omp parallel for num_threads(threads)
-      for (int p = 0; p < threads; ++p) copy_bytes(to.data() + p * part, device, from.data() + p * part, device, part);
+      parallel_for(threads, threads, [&](std::int64_t p) {
+        copy_bytes(to.data() + p * part, device, from.data() + p * part, device, part);
+      });
     }
   });
   return 2.0 * static_cast<double>(bytes) / seconds;

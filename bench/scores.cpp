@@ -53,11 +53,11 @@ void measure(const Context& context, const Shape& shape) {
   options.folds = shape.folds;
   options = decided(options);
   const auto problem = linear::make_problem(context, target, "bench", shape.rows, options.linear);
-  const search::Plan plan(problem, {}, options, 0);
+  const score::Plan plan(problem, {}, options, 0);
   const auto z = random_decisions(shape, target).to(context.device());
   std::vector<std::int32_t> tests;
   for (std::int32_t m = 0; m < shape.folds * shape.costs; ++m) tests.push_back(m % shape.folds);
-  search::Judge<float> judge(context, problem, target, options.linear);
+  score::Judge<float> judge(context, problem, target, options.linear);
   const double start = now();
   judge.load_tests(plan.tests(0, shape.folds, context.threads()));
   const double loading = now() - start;

@@ -37,6 +37,34 @@ void Arguments::list(const std::string& name, std::string value_name, std::vecto
        }});
 }
 
+void Arguments::add_for_family(const std::string& family, Option option) {
+  for (auto& section : sections_)
+    for (auto& known : section.options)
+      if (known.flag == option.flag && !known.families.empty()) {
+        known.families.emplace_back(family, std::move(option.set));
+        if (known.default_text != option.default_text)
+          known.default_text += fmt::format(", {}: {}", family, option.default_text);
+        return;
+      }
+  option.families.emplace_back(family, std::move(option.set));
+  add(std::move(option));
+}
+
+void Arguments::apply_family(const std::string& family, std::string_view model) const {
+  for (const auto& section : sections_)
+    for (const auto& option : section.options) {
+      if (option.texts.empty()) continue;
+      std::vector<std::string> names;
+      const std::function<void(const std::string&)>* set = nullptr;
+      for (const auto& [name, one] : option.families) {
+        names.push_back(name);
+        if (name == family) set = &one;
+      }
+      if (set == nullptr) fail_usage("{} is for --model {}, not for {}", option.flag, join_names(names, "or"), model);
+      for (const auto& text : option.texts) (*set)(text);
+    }
+}
+
 bool Arguments::given(std::string_view flag) const {
   for (const auto& section : sections_)
     for (const auto& option : section.options)
@@ -79,7 +107,10 @@ void Arguments::parse(std::span<const std::string> words) {
   for (auto& section : sections_)
     for (auto& option : section.options) {
       const auto set = [&option](const std::string& text) {
-        option.set(text);
+        if (option.families.empty())
+          option.set(text);
+        else
+          option.texts.push_back(text);
         option.given = true;
       };
       if (option.value.empty())

@@ -23,6 +23,9 @@ struct Option {
   std::function<void(const std::string&)> set;
   int words = 1;  // that belong to it; set is called for each
   bool given = false;
+  /// Of options that only some families of models have: how each takes the texts, once the family is known.
+  std::vector<std::pair<std::string, std::function<void(const std::string&)>>> families = {};
+  std::vector<std::string> texts = {};
 };
 
 struct Positional {
@@ -55,22 +58,44 @@ class Arguments {
       if (names.size() == 0 || std::find(names.begin(), names.end(), row.name) != names.end())
         add(option(row, row.name, options));
   }
+  /// The same of options that only models of one family have. Families may share a flag; apply_family() sets it.
+  template <class Options>
+  void family_parameters(const std::string& family, Options& options,
+                         std::initializer_list<std::string_view> names = {}) {
+    for (const auto& row : sheaf::parameters<Options>())
+      if (names.size() == 0 || std::find(names.begin(), names.end(), row.name) != names.end())
+        add_for_family(family, option(row, row.name, options));
+  }
+  void add_for_family(const std::string& family, Option option);
+  /// Sets what was given of the options of a family. One that it does not have is a UsageError; `model` is its name.
+  void apply_family(const std::string& family, std::string_view model) const;
+
   /// One row under another name, where two structs of one command would clash.
   template <class Options>
-  void parameter(Options& options, std::string_view name, const std::string& flag) {
-    for (const auto& row : sheaf::parameters<Options>())
-      if (row.name == name) add(option(row, flag, options));
+  void parameter(Options& options, std::string_view name, const std::string& flag, std::string help = {}) {
+    for (const auto& row : sheaf::parameters<Options>()) {
+      if (row.name != name) continue;
+      auto one = option(row, flag, options);
+      if (!help.empty()) one.help = std::move(help);
+      add(std::move(one));
+    }
   }
 
   /// The option that sets one row of `options`.
   template <class Options>
   static Option option(const Parameter<Options>& row, const std::string& name, Options& options) {
+    const auto set = [&options, set_row = row.set](const std::string& text) { set_row(options, text); };
+    if (row.type == ParameterType::yes_no) {
+      const bool on = row.get(Options{}) == "yes";
+      return {on ? "--no-" + name : "--" + name, "", row.help, "",
+              [set, on](const std::string&) { set(on ? "no" : "yes"); }};
+    }
     std::string value = row.value;
     if (!row.choices.empty() && row.choices.size() <= 5) value = join(row.choices, '|');
     std::string help = row.help;
     if (row.choices.size() > 5) help += " (" + join(row.choices, ' ') + ")";
-    return {"--" + name, std::move(value), std::move(help), row.default_text,
-            [&options, set = row.set](const std::string& text) { set(options, text); }};
+    const bool changed = row.get && row.get(options) != row.get(Options{});
+    return {"--" + name, std::move(value), std::move(help), changed ? row.get(options) : row.default_text, set};
   }
 
   /// Reads the words behind the command's name. What is wrong with them is a UsageError.

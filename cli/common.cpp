@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/fail.hpp"
+#include "signals.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -49,6 +50,7 @@ Context Common::context() {
     say(fmt::format("device: {} ({})", to_string(options_.device), describe(options_.device).name));
   if (!quiet_ && is_terminal(STDERR_FILENO)) bar_ = std::make_unique<ProgressBar>();
   options_.progress = bar_.get();
+  options_.stop = stop_on_signal();
   return Context(options_);
 }
 

@@ -55,6 +55,9 @@ int run(const std::vector<std::string>& words) {
   try {
     dispatch(words);
     return done;
+  } catch (const Stopped&) {
+    say("sheaf: stopped; no file was left half written");
+    return end_as_signalled();
   } catch (const UsageError& error) {
     return complain(fmt::format("{} (see {})", error.what(), where_to_look(words)), wrong_command_line);
   } catch (const Error& error) {
@@ -70,6 +73,6 @@ int run(const std::vector<std::string>& words) {
 }  // namespace sheaf::cli
 
 int main(int argc, char** argv) {
-  sheaf::cli::clean_up_on_signals();
+  sheaf::cli::handle_signals();
   return sheaf::cli::run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
 }

@@ -11,8 +11,9 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr std::int64_t patience = 300;  // milliseconds without a bar: short work shows none
-constexpr std::int64_t interval = 100;
+using namespace std::chrono_literals;
+constexpr auto patience = 300ms;  // without a bar: short work shows none
+constexpr auto interval = 100ms;
 
 std::string rate_text(double rate) {
   static constexpr const char* units[] = {"", "k", "M", "G", "T"};
@@ -30,8 +31,7 @@ std::string time_text(double seconds) {
 
 }  // namespace
 
-void ProgressBar::begin(std::string_view stage, std::int64_t total) {
-  const std::lock_guard lock(mutex_);
+void ProgressBar::on_begin(std::string_view stage, std::int64_t total) {
   stage_ = stage;
   total_ = total;
   start_ = Clock::now();
@@ -39,25 +39,22 @@ void ProgressBar::begin(std::string_view stage, std::int64_t total) {
   next_draw_ = patience;
 }
 
-void ProgressBar::advance(std::int64_t by) {
+void ProgressBar::on_advance(std::int64_t by) {
   done_ += by;
   const auto elapsed = Clock::now() - start_;
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
-  auto next = next_draw_.load();
-  if (milliseconds < next || !next_draw_.compare_exchange_strong(next, milliseconds + interval)) return;
-  const std::lock_guard lock(mutex_);
+  if (elapsed < next_draw_) return;
+  next_draw_ = elapsed + interval;
   draw(std::chrono::duration<double>(elapsed).count());
 }
 
-void ProgressBar::end() {
-  const std::lock_guard lock(mutex_);
+void ProgressBar::on_end() {
   if (drawn_) fmt::print(stderr, "\r\033[K");
   std::fflush(stderr);
   drawn_ = false;
 }
 
 void ProgressBar::draw(double seconds) {
-  const auto done = static_cast<double>(done_.load());
+  const auto done = static_cast<double>(done_);
   const double rate = done / std::max(seconds, 1e-3);
   std::string line = fmt::format("{}  {}", stage_, rate_text(rate));
   if (total_ > 0) {

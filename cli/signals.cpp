@@ -1,7 +1,12 @@
 #include "signals.hpp"
 
+#include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <thread>
 
+#include <semaphore.h>
 #include <unistd.h>
 
 #include <sheaf/temporary.hpp>
@@ -9,28 +14,63 @@
 namespace sheaf::cli {
 namespace {
 
-extern "C" void clean_up(int signal) {
-  remove_temporaries();
-  if (signal == SIGINT) {
-    static constexpr char text[] = "\nsheaf: interrupted; nothing was left half written\n";
-    [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text, sizeof text - 1);
+std::atomic<int> received{0};  // the first signal
+static_assert(std::atomic<int>::is_always_lock_free);
+sem_t arrived;
+
+/// Never destroyed: a signal may come while the program ends.
+std::stop_source& source() {
+  static auto* const it = new std::stop_source();
+  return *it;
+}
+
+void raise_by_default(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// A handler may not lock, so that it can't request the stop itself: it wakes the thread that does.
+extern "C" void on_signal(int signal) {
+  const int error = errno;
+  int none = 0;
+  if (signal != SIGPIPE && received.compare_exchange_strong(none, signal)) {
+    sem_post(&arrived);
+  } else {
+    remove_temporaries();
+    raise_by_default(signal);  // takes effect when this handler returns
   }
-  // The handler is gone (SA_RESETHAND): the signal now does what it does to every program, so that shells see it.
-  ::raise(signal);
+  errno = error;
+}
+
+void request_stop_on_arrival() {
+  while (sem_wait(&arrived) != 0) {
+  }
+  source().request_stop();
 }
 
 }  // namespace
 
-void clean_up_on_signals() {
+void handle_signals() {
+  sem_init(&arrived, 0, 0);
+  source();
+  std::thread(request_stop_on_arrival).detach();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler == SIG_IGN && signal != SIGPIPE) continue;  // nohup
     struct sigaction action {};
-    action.sa_handler = clean_up;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
     sigaction(signal, &action, nullptr);
   }
+}
+
+std::stop_token stop_on_signal() { return source().get_token(); }
+
+int end_as_signalled() {
+  std::fflush(nullptr);
+  if (const int signal = received; signal != 0) raise_by_default(signal);
+  return 1;
 }
 
 }  // namespace sheaf::cli

@@ -1,9 +1,19 @@
+// Interrupts and requests to end. The first one asks the work to stop, which then ends in order; the second one ends
+// the program at once. Neither leaves a file half written.
 #pragma once
+
+#include <stop_token>
 
 namespace sheaf::cli {
 
-/// From here on an interrupt, a request to end or a reader that went away ends the program as usual, but leaves no file
-/// half written.
-void clean_up_on_signals();
+/// From here on SIGINT, SIGTERM and SIGHUP are handled so; SIGPIPE ends the program at once.
+void handle_signals();
+
+/// Asked to stop by the first of these signals.
+std::stop_token stop_on_signal();
+
+/// After the work has stopped: ends the program as the signal itself would have done, so that shells see it (130 after
+/// SIGINT, 143 after SIGTERM). Returns 1 where there was no signal.
+int end_as_signalled();
 
 }  // namespace sheaf::cli

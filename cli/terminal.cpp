@@ -1,5 +1,6 @@
 #include "terminal.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -62,6 +63,13 @@ void print(std::string_view text) {
 }
 
 void say(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+
+void warn(const std::vector<std::string>& warnings, std::string_view where) {
+  constexpr std::size_t most = 10;
+  for (std::size_t k = 0; k < std::min(warnings.size(), most); ++k) say("sheaf: warning: " + warnings[k]);
+  if (warnings.size() > most)
+    say(fmt::format("sheaf: warning: and {} more{}{}", warnings.size() - most, where.empty() ? "" : ", see ", where));
+}
 
 bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
 

@@ -11,6 +11,8 @@ namespace sheaf::cli {
 void print(std::string_view text);
 /// A line for people on standard error.
 void say(std::string_view line);
+/// The first warnings, and how many more there are; `where` says where all of them stand.
+void warn(const std::vector<std::string>& warnings, std::string_view where = {});
 
 bool is_terminal(int descriptor);
 int terminal_width();

@@ -16,8 +16,6 @@ probe=$(mktemp -d)
 trap 'rm -rf "$probe"' EXIT
 echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' > "$probe/probe.cpp"
 clang++ -fsanitize=fuzzer "$probe/probe.cpp" -o "$probe/probe" 2> /dev/null || missing "libFuzzer"
-echo 'int main() {}' > "$probe/openmp.cpp"
-clang++ -fopenmp "$probe/openmp.cpp" -o "$probe/openmp" 2> /dev/null || missing "clang's OpenMP (libomp-dev)"
 
 cmake -S . -B build-fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release -DSHEAF_FUZZ=ON -DSHEAF_CUDA=off \
   -DSHEAF_TESTS=OFF -DSHEAF_BENCH=OFF > "$probe/cmake.log" || { cat "$probe/cmake.log"; exit 1; }
@@ -39,7 +37,7 @@ for target in "${targets[@]}"; do
   dictionary=()
   [[ -f tests/fuzz/$target.dict ]] && dictionary=(-dict=tests/fuzz/"$target".dict)
   log=build-fuzz/fuzz-$target.log
-  OMP_NUM_THREADS=2 build-fuzz/fuzz_"$target" -max_total_time="$each" -max_len=2048 -timeout=20 -rss_limit_mb=4096 \
+  build-fuzz/fuzz_"$target" -max_total_time="$each" -max_len=2048 -timeout=20 -rss_limit_mb=4096 \
     -print_final_stats=1 "${dictionary[@]}" -artifact_prefix=build-fuzz/found/"$target"- "$corpus" "$seeds" &> "$log" ||
     { tail -50 "$log"; echo "fuzz: $target broke a promise; the input is in build-fuzz/found, the log in $log"; exit 1; }
   echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $each s"

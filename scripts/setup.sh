@@ -9,7 +9,7 @@ extra=()
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
   zlib1g-dev liblzma-dev libzstd-dev libgtest-dev)
 if [[ ${1:-} == test ]]; then
-  extra=(clang clang-format clang-tidy libclang-rt-dev libomp-dev liblinear-tools libsvm-tools)
+  extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools)
 fi
 
 # Other systems bring their own packages; CMake says what it misses.

@@ -3,14 +3,20 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/task.hpp>
 
+#include "core/device_cost.hpp"
 #include "core/parallel.hpp"
 #include "devices.hpp"
 
@@ -197,6 +203,176 @@ TEST(ParallelFor, ThrowsTheErrorOfTheLowestIndex) {
       } catch (const Error& error) {
         EXPECT_STREQ(error.what(), "37");
       }
+}
+
+TEST(ParallelFor, ALoopInsideALoopRunsOnItsOwnThread) {
+  std::atomic<int> strangers = 0;
+  std::atomic<int> calls = 0;
+  parallel_for(4, 40, [&](std::int64_t) {
+    const auto me = std::this_thread::get_id();
+    parallel_for(4, 10, [&](std::int64_t) {
+      strangers += std::this_thread::get_id() != me ? 1 : 0;
+      ++calls;
+    });
+  });
+  EXPECT_EQ(calls, 400);
+  EXPECT_EQ(strangers, 0);
+}
+
+TEST(ParallelFor, ServesSeveralCallersAtOnce) {
+  std::atomic<int> wrong = 0;
+  const auto caller = [&](std::int64_t own) {
+    for (std::int64_t repeat = 0; repeat < 300; ++repeat) {
+      std::vector<std::int64_t> sums(static_cast<std::size_t>(1 + (own + repeat) % 70));
+      parallel_for(3, std::ssize(sums), [&](std::int64_t i) { sums[static_cast<std::size_t>(i)] += i + own; });
+      for (std::size_t i = 0; i < sums.size(); ++i) wrong += sums[i] == static_cast<std::int64_t>(i) + own ? 0 : 1;
+    }
+  };
+  {
+    std::vector<std::jthread> callers;
+    for (std::int64_t c = 0; c < 5; ++c) callers.emplace_back(caller, c);
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(ParallelFor, WorksInAForkedProcess) {
+  const auto sum_of = [](std::int64_t count) {
+    std::atomic<std::int64_t> sum = 0;
+    parallel_for(3, count, [&](std::int64_t i) { sum += i; });
+    return sum.load();
+  };
+  ASSERT_EQ(sum_of(100), 4950);  // the parent's threads are there now
+  const pid_t child = fork();
+  if (child == 0) _exit(sum_of(100) == 4950 && sum_of(200) == 19900 ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(sum_of(100), 4950);
+}
+
+TEST(ParallelFor, ThreadsThatWaitUseNoProcessorTime) {
+  parallel_for(4, 1000, [](std::int64_t) {});
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.1);
+}
+
+TEST(ParallelFor, EndsSoonAfterAStop) {
+  for (const int threads : {1, 2, 7}) {
+    std::stop_source source;
+    Context::Options options;
+    options.threads = threads;
+    options.stop = source.get_token();
+    std::atomic<std::int64_t> calls = 0;
+    const auto work = [&](std::int64_t i) {
+      ++calls;
+      if (i == 10) source.request_stop();
+    };
+    EXPECT_THROW(parallel_for(Context(options), 1'000'000, work), Stopped);
+    EXPECT_LT(calls, 100'000) << threads;
+    EXPECT_THROW(parallel_ranges(Context(options), 100, 1, [](Range) { FAIL(); }), Stopped);
+  }
+}
+
+/// Hears on one thread only, whoever did the work.
+struct Listener : Progress {
+  explicit Listener(std::int64_t stop_at = -1) : fail_at(stop_at) {}
+  void on_begin(std::string_view, std::int64_t) override { note(0); }
+  void on_advance(std::int64_t by) override {
+    note(by);
+    ++calls;
+    if (fail_at >= 0 && done >= fail_at) throw Error("enough");
+  }
+  void on_end() override { note(0); }
+  void note(std::int64_t by) {
+    done += by;
+    strangers += std::this_thread::get_id() != thread ? 1 : 0;
+  }
+
+  std::thread::id thread = std::this_thread::get_id();
+  std::int64_t fail_at, done = 0, strangers = 0;
+  std::atomic<std::int64_t> calls = 0;
+};
+
+Context listened_to(Progress& listener, int threads) {
+  Context::Options options;
+  options.threads = threads;
+  options.progress = &listener;
+  return Context(options);
+}
+
+TEST(ProgressOf, LoopsIsHeardOnTheCallingThread) {
+  for (const int threads : {1, 2, 5}) {
+    Listener listener;
+    const auto context = listened_to(listener, threads);
+    {
+      Stage stage(context.progress(), "counting", 5000);
+      parallel_for(context, 5000, [&](std::int64_t) { stage.advance(1); });
+    }
+    EXPECT_EQ(listener.done, 5000);
+    EXPECT_EQ(listener.strangers, 0);
+  }
+}
+
+TEST(ProgressOf, LoopsMovesWhileTheCallerWaits) {
+  Listener listener;
+  const auto context = listened_to(listener, 2);
+  const auto me = std::this_thread::get_id();
+  std::atomic<bool> helped = false;
+  std::atomic<bool> heard_early = false;
+  const Stage stage(context.progress(), "waiting", 2);
+  parallel_for(context, 2, [&](std::int64_t) {
+    if (std::this_thread::get_id() == me) {  // leaves the work to the helper
+      for (int k = 0; k < 2000 && !helped; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return;
+    }
+    helped = true;
+    context.progress().advance(1);
+    for (int k = 0; k < 2000 && listener.calls == 0; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    heard_early = listener.calls > 0;
+  });
+  EXPECT_TRUE(helped);
+  EXPECT_TRUE(heard_early);
+}
+
+TEST(ProgressOf, LoopsLetsTheListenersErrorOut) {
+  for (const int threads : {1, 4}) {
+    Listener listener(100);
+    const auto context = listened_to(listener, threads);
+    Stage stage(context.progress(), "counting", 0);
+    const auto work = [&](std::int64_t) {
+      stage.advance(1);
+      std::this_thread::sleep_for(std::chrono::microseconds(10));
+    };
+    EXPECT_THROW(parallel_for(context, 20000, work), Error);
+    listener.fail_at = -1;
+  }
+}
+
+TEST(ChosenDevice, IsTheCpuForWorkThatEndsBeforeAGpuHasStarted) {
+  const WorkEstimate small{1e8, 1e7};
+  EXPECT_LT(cpu_seconds(small, 1), gpu_seconds(small));
+  EXPECT_EQ(choose_device(small, 1), Device::cpu());
+  const WorkEstimate large{1e14, 1e9};
+  EXPECT_GT(cpu_seconds(large, 64), gpu_seconds(large));
+  EXPECT_TRUE(describe(choose_device(large, 64)).usable);
+}
+
+TEST(ChosenDevice, FollowsTheCostOfTheCopyAndOfTheCores) {
+  const WorkEstimate once{4e9, 16e9};  // every byte is read once: the copy alone takes longer
+  EXPECT_LT(cpu_seconds(once, 4), gpu_seconds(once));
+  const WorkEstimate work{3e9, 1e8};
+  EXPECT_GT(cpu_seconds(work, 1), gpu_seconds(work));
+  EXPECT_LT(cpu_seconds(work, 64), gpu_seconds(work));
+}
+
+TEST(CachedMemory, CanBeReturnedAtAnyTime) {
+  for (const Device device : test::devices()) {
+    { const Array<char> array(1 << 22, device); }
+    release_cached_memory(device);
+    const auto again = Array<char>::zeros(1 << 22, device);
+    EXPECT_EQ(again.size(), 1 << 22);
+  }
 }
 
 TEST(ParallelRanges, CoverEverythingInPartsOfAboutTheGrain) {

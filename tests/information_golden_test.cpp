@@ -1,14 +1,13 @@
-// Picks and scores of FEAST itself, on tables made for the purpose and on real ones, on every device in
-// SHEAF_TEST_DEVICES. The results lie in shared/oracles beside the sources; where they are absent, the tests say so.
+// Features and scores that FEAST itself selects, on datasets made for the purpose and on real ones, on every device in
+// SHEAF_TEST_DEVICES. More real datasets and their results are in shared/ beside some checkouts; without them those
+// tests say that they skip.
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <sheaf/io.hpp>
 #include <sheaf/selection.hpp>
@@ -16,11 +15,10 @@
 #include "binned_tables.hpp"
 #include "core/fail.hpp"
 #include "devices.hpp"
+#include "golden.hpp"
 
 namespace sheaf {
 namespace {
-
-std::string shared(const std::string& path) { return std::string(SHEAF_TESTS_DIR) + "/../../shared/" + path; }
 
 struct Golden {
   test::Columns columns;
@@ -28,15 +26,9 @@ struct Golden {
   nlohmann::json answer;
 };
 
-nlohmann::json read_json(const std::string& path) {
-  std::ifstream file(path);
-  return nlohmann::json::parse(file);
-}
-
 Golden read_states(const std::string& name) {
   Golden golden;
-  std::ifstream file(shared("oracles/information/" + name + ".csv"));
-  for (std::string line; std::getline(file, line);) {
+  for (const auto& line : test::lines_of(test::contents(test::golden("feast/" + name + ".csv")))) {
     std::vector<std::int64_t> cells;
     std::istringstream stream(line);
     for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(std::stoll(cell));
@@ -44,7 +36,7 @@ Golden read_states(const std::string& name) {
     for (std::size_t j = 0; j + 1 < cells.size(); ++j) golden.columns[j].push_back(cells[j]);
     golden.classes.push_back(cells.back());
   }
-  golden.answer = read_json(shared("oracles/information/" + name + ".json"));
+  golden.answer = test::read_json(test::golden("feast/" + name + ".json"));
   return golden;
 }
 
@@ -60,13 +52,21 @@ std::vector<std::int64_t> equal_width(const std::vector<double>& column, int bin
   return codes;
 }
 
+/// FEAST's results on a real dataset; empty where there are none.
+std::string find_results(const std::string& name) {
+  for (const std::string& path : {test::golden("feast/" + name + ".json"),
+                                  SHEAF_TESTS_DIR "/../../shared/oracles/information/real/" + name + ".json"})
+    if (std::filesystem::exists(path)) return path;
+  return {};
+}
+
 Golden read_real(const std::string& name, int bins) {
   Golden golden;
-  golden.answer = read_json(shared("oracles/information/real/" + name + ".json"));
+  golden.answer = test::read_json(find_results(name));
   ReadOptions options;
   options.storage = Storage::dense;
   options.features = golden.answer["p"];
-  const auto data = read_dataset<double>(Context(), shared("data/" + name + "/train.libsvm.xz"), options);
+  const auto data = read_dataset<double>(Context(), test::find_data(name), options);
   const auto& x = std::get<DenseMatrix<double>>(data.x);
   for (std::int64_t j = 0; j < x.columns; ++j) {
     std::vector<double> column;
@@ -118,28 +118,25 @@ void expect_golden(const Golden& golden) {
       }
 }
 
-class MadeTables : public testing::TestWithParam<const char*> {};
-TEST_P(MadeTables, ArePickedFromAsFeastDoes) {
-  if (!std::filesystem::exists(shared("oracles/information")))
-    GTEST_SKIP() << "FEAST's results are not beside the sources: no " << shared("oracles/information");
-  expect_golden(read_states(GetParam()));
-}
-INSTANTIATE_TEST_SUITE_P(Feast, MadeTables, testing::Values("a_300x40_c2_b5", "b_97x500_c2_b64", "c_1000x60_c5_b16"));
+class GeneratedDatasets : public testing::TestWithParam<const char*> {};
+TEST_P(GeneratedDatasets, SelectTheSameFeatures) { expect_golden(read_states(GetParam())); }
+INSTANTIATE_TEST_SUITE_P(Feast, GeneratedDatasets,
+                         testing::Values("a_300x40_c2_b5", "b_97x500_c2_b64", "c_1000x60_c5_b16"));
 
-struct RealTable {
+struct RealDataset {
   const char* name;
   int bins;
 };
-class RealTables : public testing::TestWithParam<RealTable> {};
-TEST_P(RealTables, ArePickedFromAsFeastDoes) {
-  if (!std::filesystem::exists(shared("oracles/information/real")) || !std::filesystem::exists(shared("data")))
-    GTEST_SKIP() << "FEAST's results on real tables, or the tables, are not beside the sources";
+class RealDatasets : public testing::TestWithParam<RealDataset> {};
+TEST_P(RealDatasets, SelectTheSameFeatures) {
+  if (find_results(GetParam().name).empty() || test::find_data(GetParam().name).empty())
+    GTEST_SKIP() << "shared/ with FEAST's results and larger datasets is not beside this checkout";
   expect_golden(read_real(GetParam().name, GetParam().bins));
 }
-INSTANTIATE_TEST_SUITE_P(Feast, RealTables,
-                         testing::Values(RealTable{"colon-cancer", 64}, RealTable{"leukemia", 64},
-                                         RealTable{"srbct_khan", 16}, RealTable{"madelon", 20},
-                                         RealTable{"mushrooms", 4}, RealTable{"digits8x8", 17}),
+INSTANTIATE_TEST_SUITE_P(Feast, RealDatasets,
+                         testing::Values(RealDataset{"colon-cancer", 64}, RealDataset{"leukemia", 64},
+                                         RealDataset{"srbct_khan", 16}, RealDataset{"madelon", 20},
+                                         RealDataset{"mushrooms", 4}, RealDataset{"digits8x8", 17}),
                          [](const auto& table) {
                            std::string name = table.param.name;
                            std::erase(name, '-');

@@ -144,7 +144,7 @@ std::vector<Pair> all_pairs(std::int64_t partners, std::int64_t features) {
 }
 
 void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::int64_t features) {
-  const Facts facts = find_facts(problem, 1);
+  const Facts facts = find_facts(Context(), problem);
   const std::int64_t partners = std::min<std::int64_t>(features, 3);
   for (std::int32_t s = 0; s < partners; ++s) ASSERT_EQ(ops.add_partner(s), s);
   const auto pairs = all_pairs(partners, features);
@@ -235,7 +235,7 @@ TEST(Verbs, MergedPartnersMayHaveAsManyStatesAsThereAreExamples) {
       codes.push_back(static_cast<std::uint32_t>(i - i % 2));
       merged.columns[0].push_back(i - i % 2);
     }
-    const Facts facts = find_facts(problem, 1);
+    const Facts facts = find_facts(Context(), problem);
     const FeatureFacts partner = facts_of(problem, facts, codes, table.rows);
     const Kernel kernel = choose_kernel(problem, Kernel::automatic, device.is_cuda(), Demand::merged_partners);
     const auto ops = make_ops(context_of(device, 2), problem, kernel);
@@ -297,7 +297,7 @@ TEST(Criteria, NoPartExceedsItsBound) {
     const BinnedTable table = test::dense_table(plain.columns, c.rows);
     const BinnedTarget target = test::target_of(plain.classes);
     const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-    const Facts facts = find_facts(problem, 1);
+    const Facts facts = find_facts(Context(), problem);
     const TableFacts all{facts.classes.entropy, std::log2(static_cast<double>(c.rows))};
     for (std::size_t s = 0; s < std::min<std::size_t>(plain.columns.size(), 4); ++s)
       for (std::size_t j = 0; j < plain.columns.size(); ++j) {

@@ -400,16 +400,16 @@ TEST_F(Files, StandardInputIsReadFromFilesAndPipes) {
 }
 
 struct Heard : Progress {
-  void begin(std::string_view stage, std::int64_t total) override {
+  void on_begin(std::string_view stage, std::int64_t total) override {
     stages.emplace_back(stage);
     totals.push_back(total);
   }
-  void advance(std::int64_t by) override { done += by; }
-  void end() override { ++ended; }
+  void on_advance(std::int64_t by) override { done += by; }
+  void on_end() override { ++ended; }
 
   std::vector<std::string> stages;
   std::vector<std::int64_t> totals;
-  std::atomic<std::int64_t> done = 0;
+  std::int64_t done = 0;
   int ended = 0;
 };
 

@@ -30,12 +30,12 @@ const std::string svm = "+1 1:5 3:1\n-1 2:5 3:2\n+1 1:6 2:1 3:2\n-1 1:1 2:6 3:1\
 TEST_F(LinearCli, FitTellsHowTrainingEndedAndPredictHowGoodItIs) {
   write("t.csv", animals);
   for (const Device device : devices()) {
-    const auto fit = shell("sheaf fit t.csv --model m --device " + to_string(device));
+    const auto fit = shell("sheaf fit t.csv --output m --device " + to_string(device));
     ASSERT_EQ(fit.code, 0) << fit.err;
-    EXPECT_TRUE(holds(fit.out, {"6 examples x 3 features, 2 classes", "logistic regression, C = 1", "converged",
+    EXPECT_TRUE(holds(fit.out, {"6 rows x 3 features, 2 classes", "logistic regression, C = 1", "converged",
                                 "Largest weights", "a ", "b ", "(bias)"}));
     EXPECT_TRUE(file("m").starts_with("sheaf-linear-model 1\n"));
-    const auto predict = shell("sheaf predict t.csv --model m --output p.csv --device " + to_string(device));
+    const auto predict = shell("sheaf predict t.csv --model-file m --output p.csv --device " + to_string(device));
     EXPECT_EQ(predict.out, "accuracy 100 % (6 of 6)\n") << predict.err;
     EXPECT_EQ(file("p.csv"), "prediction\ncat\ncat\ncat\ndog\ndog\ndog\n");
   }
@@ -44,7 +44,7 @@ TEST_F(LinearCli, FitTellsHowTrainingEndedAndPredictHowGoodItIs) {
 TEST_F(LinearCli, FitAnswersInJson) {
   write("t.csv", animals);
   const auto answer =
-      Json::parse(shell("sheaf fit t.csv --model m --json --loss svm --cost 0.5 --no-bias-penalty").out);
+      Json::parse(shell("sheaf fit t.csv --output m --json --loss svm --cost 0.5 --no-penalise-bias").out);
   EXPECT_EQ(answer["solver"], "L2R_L2LOSS_SVC");
   EXPECT_EQ(answer["classes"], (Json{"cat", "dog"}));
   EXPECT_EQ(answer["cost"], 0.5);
@@ -52,7 +52,7 @@ TEST_F(LinearCli, FitAnswersInJson) {
   EXPECT_EQ(answer["training"].size(), 1U);
   EXPECT_EQ(answer["training"][0]["converged"], true);
   EXPECT_LE(answer["training"][0]["gradient_norm"], answer["training"][0]["tolerance"]);
-  const auto scored = Json::parse(shell("sheaf predict t.csv --model m --json").out);
+  const auto scored = Json::parse(shell("sheaf predict t.csv --model-file m --json").out);
   EXPECT_EQ(scored["rows"], 6);
   EXPECT_EQ(scored["correct"], 6);
   EXPECT_EQ(scored["accuracy"], 1.0);
@@ -60,8 +60,8 @@ TEST_F(LinearCli, FitAnswersInJson) {
 
 TEST_F(LinearCli, ProbabilitiesOfEachRowSumToOne) {
   write("t.csv", animals + "3,3,9,\"bird, small\"\n2,2,8,\"bird, small\"\n");
-  ASSERT_EQ(shell("sheaf fit t.csv --model m --quiet").code, 0);
-  const auto outcome = shell("sheaf predict t.csv --model m --output - --probabilities");
+  ASSERT_EQ(shell("sheaf fit t.csv --output m --quiet").code, 0);
+  const auto outcome = shell("sheaf predict t.csv --model-file m --output - --probabilities");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(holds(outcome.err, {"accuracy"})) << "the score must not stand among the predictions";
   std::istringstream lines(outcome.out);
@@ -81,15 +81,15 @@ TEST_F(LinearCli, ProbabilitiesOfEachRowSumToOne) {
 
 TEST_F(LinearCli, RegressionIsScoredByItsError) {
   write("t.csv", "x,y\n1,2.5\n2,4.5\n3,6.5\n4,8.5\n");
-  ASSERT_EQ(shell("sheaf fit t.csv --model m --loss svr --cost 1e6 --epsilon 0 --tolerance 1e-9 --quiet").code, 0);
-  const auto answer = Json::parse(shell("sheaf predict t.csv --model m --json").out);
+  ASSERT_EQ(shell("sheaf fit t.csv --output m --loss svr --cost 1e6 --epsilon 0 --tolerance 1e-9 --quiet").code, 0);
+  const auto answer = Json::parse(shell("sheaf predict t.csv --model-file m --json").out);
   EXPECT_LT(answer["mean_squared_error"], 1e-6) << "the amounts lie on a line";
   EXPECT_NEAR(answer["squared_correlation"].get<double>(), 1, 1e-6);
 }
 
 TEST_F(LinearCli, NonConvergenceIsAWarningNotAnError) {
   write("t.csv", animals);
-  const auto outcome = shell("sheaf fit t.csv --model m --max-iterations 1 --tolerance 1e-9 --cost 3");
+  const auto outcome = shell("sheaf fit t.csv --output m --max-iterations 1 --tolerance 1e-9 --cost 3");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(outcome.err.starts_with("sheaf: warning: class cat at C = 3 did not converge")) << outcome.err;
   EXPECT_TRUE(holds(outcome.out, {"not converged"}));
@@ -99,11 +99,11 @@ TEST_F(LinearCli, NonConvergenceIsAWarningNotAnError) {
 TEST_F(LinearCli, ModelsOfBothFormatsPredictTheSame) {
   write("t.svm", svm);
   ASSERT_EQ(
-      shell("sheaf fit t.svm --model own --quiet && sheaf fit t.svm --model l --model-format liblinear --quiet").code,
+      shell("sheaf fit t.svm --output own --quiet && sheaf fit t.svm --output l --model-format liblinear --quiet").code,
       0);
   EXPECT_TRUE(file("l").starts_with("solver_type L2R_LR\nnr_class 2\nlabel 1 -1\n"));
-  ASSERT_EQ(shell("sheaf predict t.svm --model own --output a --probabilities --quiet").code, 0);
-  ASSERT_EQ(shell("sheaf predict t.svm --model l --output b --probabilities --quiet").code, 0);
+  ASSERT_EQ(shell("sheaf predict t.svm --model-file own --output a --probabilities --quiet").code, 0);
+  ASSERT_EQ(shell("sheaf predict t.svm --model-file l --output b --probabilities --quiet").code, 0);
   EXPECT_TRUE(file("a").starts_with("prediction,probability of +1,probability of -1\n+1,")) << "labels as spelled";
   auto respelled = file("a");
   for (auto at = respelled.find("+1"); at != std::string::npos; at = respelled.find("+1")) respelled.erase(at, 1);
@@ -119,7 +119,7 @@ TEST_F(LinearCli, ARowOfWeightTwoCountsAsTwoRows) {
     EXPECT_EQ(run.code, 0) << run.err;
     return nlohmann::json::parse(run.out)["training"][0]["objective"].get<double>();
   };
-  EXPECT_NEAR(fit("once.csv --row-weights weights.txt --model m1"), fit("twice.csv --model m2"), 1e-9);
+  EXPECT_NEAR(fit("once.csv --row-weights weights.txt --output m1"), fit("twice.csv --output m2"), 1e-9);
   write("short.txt", "1\n1\n1\n");
   write("long.txt", "1\n1\n1\n1\n1\n");
   write("bad.txt", "1\n-1\n1\n1\n");
@@ -128,7 +128,7 @@ TEST_F(LinearCli, ARowOfWeightTwoCountsAsTwoRows) {
       {"long.txt", "long.txt:5:1: expected the end of the file after the weights of 4 rows"},
       {"bad.txt", "bad.txt:2:1: a weight is 0 or more, not -1"}};
   for (const auto& [name, message] : wrong) {
-    const auto run = shell("sheaf fit once.csv --label label --model m3 --row-weights " + name);
+    const auto run = shell("sheaf fit once.csv --label label --output m3 --row-weights " + name);
     EXPECT_NE(run.code, 0);
     EXPECT_NE(run.err.find(message), std::string::npos) << run.err;
     EXPECT_FALSE(exists("m3"));
@@ -139,26 +139,27 @@ TEST_F(LinearCli, MistakesAreAnsweredClearly) {
   write("t.csv", animals);
   write("names.csv", "a,c,\"size, in cm\",kind\n5,0,1,cat\n");
   write("bad.model", "solver_type L2R_LR\nnr_class 2\nlabel 1 x\n");
-  ASSERT_EQ(shell("sheaf fit t.csv --model m --quiet && sheaf fit t.csv --model s --loss svm --quiet").code, 0);
+  ASSERT_EQ(shell("sheaf fit t.csv --output m --quiet && sheaf fit t.csv --output s --loss svm --quiet").code, 0);
   EXPECT_TRUE(complains(shell("sheaf fit t.csv"), 2, {"--output FILE is missing"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --loss hinge"), 2, {"'hinge'", "logistic, svm and svr"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --cost 0"), 2, {"cost", "more than 0"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --class-weight cow=2"), 2, {"'cow'", "cat and dog"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --class-weight cat"), 2, {"NAME=WEIGHT"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss hinge"), 2, {"'hinge'", "logistic, svm and svr"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --cost 0"), 2, {"cost", "more than 0"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --class-weight cow=2"), 2, {"'cow'", "cat and dog"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --class-weight cat"), 2, {"NAME=WEIGHT"}));
   EXPECT_TRUE(
-      complains(shell("sheaf fit t.csv --model x --model-format xml"), 2, {"'xml'", "sheaf, liblinear and libsvm"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --loss svr"), 1, {"t.csv", "not numbers"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model x --label none --ignore kind"), 1, {"t.csv", "no labels"}));
+      complains(shell("sheaf fit t.csv --output x --model-format xml"), 2, {"'xml'", "sheaf, liblinear and libsvm"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss svr"), 1, {"t.csv", "not numbers"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --label none --ignore kind"), 1, {"t.csv", "no labels"}));
   EXPECT_TRUE(
-      complains(shell("sheaf fit t.csv --model x --model-format liblinear"), 1, {"'cat'", "Sheaf's own format"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model no/x"), 1, {"no/x"}));
-  EXPECT_TRUE(complains(shell("sheaf predict t.csv"), 2, {"--model"}));
-  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model missing"), 1, {"missing"}));
-  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model t.csv"), 1, {"t.csv:1:1", "no model"}));
-  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model bad.model"), 1, {"bad.model:3:9", "'x'"}));
-  EXPECT_TRUE(complains(shell("sheaf predict names.csv --model m"), 1, {"names.csv", "feature 2 is c", "it is b"}));
+      complains(shell("sheaf fit t.csv --output x --model-format liblinear"), 1, {"'cat'", "Sheaf's own format"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output no/x"), 1, {"no/x"}));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv"), 2, {"--model-file"}));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model-file missing"), 1, {"missing"}));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model-file t.csv"), 1, {"t.csv:1:1", "no model"}));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model-file bad.model"), 1, {"bad.model:3:9", "'x'"}));
   EXPECT_TRUE(
-      complains(shell("sheaf predict t.csv --model s --probabilities"), 2, {"L2R_L2LOSS_SVC", "probabilities"}));
+      complains(shell("sheaf predict names.csv --model-file m"), 1, {"names.csv", "feature 2 is c", "it is b"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf predict t.csv --model-file s --probabilities"), 2, {"L2R_L2LOSS_SVC", "probabilities"}));
   EXPECT_FALSE(exists("x"));
 }
 

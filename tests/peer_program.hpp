@@ -2,21 +2,14 @@
 #pragma once
 
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "devices.hpp"
+#include "golden.hpp"
 #include "program.hpp"
 
 namespace sheaf::test {
-
-inline std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 class PeerTest : public ProgramTest {
  protected:
@@ -26,14 +19,14 @@ class PeerTest : public ProgramTest {
       if (!std::filesystem::exists("/usr/bin/" + program)) GTEST_SKIP() << package << " are not installed";
   }
 
-  /// Makes the table a case names (of shared/data, or KIND:OPTIONS of sheaf generate); whether it could.
+  /// Makes the table a case names (a dataset of find_data, or KIND:OPTIONS of sheaf generate); whether it could.
   bool make(const std::string& data) const {
     const auto colon = data.find(':');
     std::string line =
         "sheaf generate " + data.substr(0, colon) + " data " + data.substr(std::min(colon + 1, data.size()));
     if (colon == std::string::npos) {
-      const std::string path = SHEAF_TESTS_DIR "/../../shared/data/" + data + "/train.libsvm.xz";
-      if (!std::filesystem::exists(path)) return false;
+      const std::string path = find_data(data);
+      if (path.empty()) return false;
       line = "sheaf convert '" + path + "' data";
     }
     const auto outcome = shell(line + " --to libsvm --quiet");

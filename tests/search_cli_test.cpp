@@ -39,9 +39,9 @@ TEST_F(SearchCli, JsonTableAndModelTellTheSame) {
   EXPECT_EQ(outcome.out, file("found/results.json"));
   const auto json = Json::parse(outcome.out);
   EXPECT_EQ(json["score"], "auc");
-  ASSERT_EQ(json["costs"].size(), 3U);
+  ASSERT_EQ(json["points"].size(), 3U);
   double best = 0;
-  for (const auto& cost : json["costs"]) {
+  for (const auto& cost : json["points"]) {
     double sum = 0;
     for (const auto& score : cost["auc"]["by_split"]) sum += score.get<double>() / 5;
     EXPECT_NEAR(sum, cost["auc"]["mean"].get<double>(), 1e-12);
@@ -49,7 +49,7 @@ TEST_F(SearchCli, JsonTableAndModelTellTheSame) {
   }
   EXPECT_EQ(json["chosen"]["auc"]["mean"], best);
   const auto cost = json["chosen"]["cost"].dump();
-  ASSERT_EQ(shell("sheaf fit t.svm --model alone.txt --quiet --cost " + cost).code, 0);
+  ASSERT_EQ(shell("sheaf fit t.svm --output alone.txt --quiet --cost " + cost).code, 0);
   EXPECT_EQ(file("alone.txt"), file("found/model.txt"));
   EXPECT_EQ(shell("wc -l <found/scores.csv").out, "16\n") << "a head, and 3 costs x 5 splits";
 }
@@ -58,8 +58,8 @@ TEST_F(SearchCli, TheReportLoadsNothing) {
   ASSERT_EQ(shell("sheaf search t.svm --output found --cost 0.1,1,10 --outer 3 --quiet").code, 0);
   const auto page = file("found/report.html");
   EXPECT_TRUE(page.ends_with("</html>\n"));
-  for (const char* title : {"accuracy of each cost", "ROC", "What is taken for what", "The largest weights",
-                            "Nested validation", "All scores"})
+  for (const char* title :
+       {"accuracy of each C", "ROC", "Confusion matrix", "The largest weights", "Nested validation", "All scores"})
     EXPECT_NE(page.find(title), std::string::npos) << title;
   for (const char* word : {"src=", "href=", "<script", "@import", "url("})
     EXPECT_EQ(page.find(word), std::string::npos) << word;
@@ -147,7 +147,8 @@ TEST_F(SearchCli, MistakesAreToldBeforeTheWorkAndLeaveNothing) {
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output other --resume"), 1, {"no search"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output other --force"), 1, {"no search"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --score acuracy"), 2, {"did you mean accuracy?"}));
-  EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --score rmse"), 2, {"rmse is a score of amounts"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf search t.svm --output d --score rmse"), 2, {"rmse is a score of a numeric target"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --loss svm --score log-loss"), 2, {"probabilities"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --cost 1:2"), 2, {"LOW:HIGH:COUNT"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --split sideways"), 2, {"sideways", "stratified"}));

@@ -9,6 +9,7 @@
 #include <sheaf/selection.hpp>
 
 #include "devices.hpp"
+#include "golden.hpp"
 #include "program.hpp"
 
 namespace sheaf::test {
@@ -274,12 +275,11 @@ TEST_F(SelectCli, SaysWhatIsOdd) {
   EXPECT_EQ(notes.size(), 3U) << notes;
 }
 
-/// Independent results, where they lie beside the checkout. FEAST repeats itself, or names feature -1, once nothing
-/// scores above 0: there Sheaf stops. Its relief divides 0 by 0 for constant features and puts them first: Sheaf's
-/// weight for them is 0.
+/// FEAST repeats itself, or names feature -1, once nothing scores above 0: there Sheaf stops. Its relief divides 0 by 0
+/// for constant features and puts them first: Sheaf's weight for them is 0.
 class SelectOracle : public SelectCli {
  protected:
-  static std::string folder() { return SHEAF_TESTS_DIR "/../../shared/oracles/information/"; }
+  static std::string folder() { return golden("feast/"); }
 
   static std::pair<Indices, std::vector<double>> sensible(const Json& result) {
     Indices picks;
@@ -326,20 +326,18 @@ class SelectOracle : public SelectCli {
 };
 
 TEST_F(SelectOracle, ChoosesAsFeastOnStates) {
-  if (!std::filesystem::exists(folder())) GTEST_SKIP() << "the oracles are not beside this checkout";
   for (const char* name : {"a_300x40_c2_b5", "b_97x500_c2_b64", "c_1000x60_c5_b16"})
     compare(folder() + name + ".json", folder() + name + ".csv", "as-given");
 }
 
-TEST_F(SelectOracle, ChoosesAsFeastOnRealData) {
-  const std::string data = SHEAF_TESTS_DIR "/../../shared/data/";
-  if (!std::filesystem::exists(folder() + "real") || !std::filesystem::exists(data))
-    GTEST_SKIP() << "the oracles and their tables are not beside this checkout";
-  const std::vector<std::pair<std::string, std::string>> sets{{"colon-cancer", "64"}, {"leukemia", "64"},
-                                                              {"srbct_khan", "16"},   {"madelon", "20"},
-                                                              {"mushrooms", "4"},     {"digits8x8", "17"}};
-  for (const auto& [name, bins] : sets)
-    compare(folder() + "real/" + name + ".json", data + name + "/train.libsvm.xz", bins);
+TEST_F(SelectOracle, ChoosesAsFeastOnRealData) { compare(folder() + "digits8x8.json", find_data("digits8x8"), "17"); }
+
+TEST_F(SelectOracle, ChoosesAsFeastOnLargerRealData) {
+  const std::string results = SHEAF_TESTS_DIR "/../../shared/oracles/information/real/";
+  if (!std::filesystem::exists(results)) GTEST_SKIP() << "shared/ is not beside this checkout";
+  const std::vector<std::pair<std::string, std::string>> sets{
+      {"colon-cancer", "64"}, {"leukemia", "64"}, {"srbct_khan", "16"}, {"madelon", "20"}, {"mushrooms", "4"}};
+  for (const auto& [name, bins] : sets) compare(results + name + ".json", find_data(name), bins);
 }
 
 }  // namespace

@@ -39,12 +39,12 @@ TEST_F(StudyCli, FitWritesAReadableModelThatPredictApplies) {
         << fit.out;
     const auto model = file("m");
     EXPECT_TRUE(holds(model, {"solver ELASTIC_NET\n", "names used\n", "alpha 0.1 l1-ratio 0.5 plain\n", " gap "}));
-    const auto predict = shell("sheaf predict t.csv --model m --output p.csv" + on);
+    const auto predict = shell("sheaf predict t.csv --model-file m --output p.csv" + on);
     EXPECT_TRUE(holds(predict.out, {"accuracy"})) << predict.err;
     ASSERT_EQ(shell("sheaf fit t.csv --model elastic-net-logistic --alpha 0.1 --output l --quiet" + on).code, 0);
-    const auto chances = shell("sheaf predict t.csv --model l --output - --probabilities" + on);
+    const auto chances = shell("sheaf predict t.csv --model-file l --output - --probabilities" + on);
     EXPECT_TRUE(holds(chances.out, {"prediction,probability of "})) << chances.err;
-    EXPECT_TRUE(complains(shell("sheaf predict t.csv --model m --output p.csv --probabilities" + on), 2,
+    EXPECT_TRUE(complains(shell("sheaf predict t.csv --model-file m --output p.csv --probabilities" + on), 2,
                           {"ELASTIC_NET has no probabilities"}));
   }
 }
@@ -69,28 +69,29 @@ TEST_F(StudyCli, LabelsAreClassesWhereTheyLookLikeThem) {
   ASSERT_EQ(shell("sheaf generate regression r.csv --rows 60 --features 10 --quiet").code, 0);
   ASSERT_EQ(shell("sheaf fit r.csv --model elastic-net --alpha 0.1 --output r --quiet").code, 0);
   EXPECT_TRUE(holds(file("r"), {"solver ELASTIC_NET_AMOUNTS\nclasses 0\n"}));
-  EXPECT_TRUE(holds(shell("sheaf predict r.csv --model r").out, {"mean squared error"}));
+  EXPECT_TRUE(holds(shell("sheaf predict r.csv --model-file r").out, {"mean squared error"}));
   write("two.csv", "a,b,label\n1,2,0\n2,1,1\n1,1,0\n3,0,1\n0,2,0\n4,1,1\n");
   ASSERT_EQ(shell("sheaf fit two.csv --model ridge --alpha 0.1 --output c --quiet").code, 0);
   EXPECT_TRUE(holds(file("c"), {"solver ELASTIC_NET\nclasses 2\n"}));
-  ASSERT_EQ(shell("sheaf fit two.csv --model ridge --alpha 0.1 --labels amounts --output a --quiet").code, 0);
+  ASSERT_EQ(shell("sheaf fit two.csv --model ridge --alpha 0.1 --labels numbers --output a --quiet").code, 0);
   EXPECT_TRUE(holds(file("a"), {"solver ELASTIC_NET_AMOUNTS\n"}));
-  EXPECT_TRUE(complains(shell("sheaf fit two.csv --model elastic-net-logistic --labels amounts --alpha 1 --output x"),
+  EXPECT_TRUE(complains(shell("sheaf fit two.csv --model elastic-net-logistic --labels numbers --alpha 1 --output x"),
                         2, {"for classes"}));
   // LIBLINEAR's programs can apply it.
   ASSERT_EQ(shell("sheaf fit two.csv --model lasso --alpha 0.1 --model-format liblinear --output f --quiet").code, 0);
   EXPECT_TRUE(file("f").starts_with("solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 0 1\nnr_feature 2\nbias 1\nw\n"));
-  EXPECT_TRUE(holds(shell("sheaf predict two.csv --model f").out, {"accuracy"}));
+  EXPECT_TRUE(holds(shell("sheaf predict two.csv --model-file f").out, {"accuracy"}));
 }
 
 TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --output m"), 2,
                         {"--alpha is missing", "all weights are 0", "sheaf select"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --alpha 1"), 2, {"--output FILE", "is missing"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model m --alpha 1"), 2, {"--alpha is for elastic nets"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output m --alpha 1"), 2, {"--alpha is for --model elastic-net"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-nett --output m"), 2,
                         {"unknown model 'elastic-nett'", "elastic-net"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --cost 1 --output m"), 2, {"--cost is not for"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --cost 1 --output m"), 2,
+                        {"--cost is for --model linear or svm, not for lasso"}));
   EXPECT_TRUE(
       complains(shell("sheaf fit t.csv --model lasso --l1-ratio 0.5 --alpha 1 --output m"), 2, {"1 for lasso"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --l1-ratio 1.5 --alpha 1 --output m"), 2,
@@ -122,8 +123,8 @@ TEST_F(StudyCli, TellsWhatTheSplitsChose) {
   for (const Device device : devices()) {
     const auto outcome = shell(quick + "--device " + to_string(device));
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_TRUE(holds(outcome.out, {"90 examples x 40 features, 2 classes", "elastic net: 4 splits x 3 folds",
-                                    "On the rows left out", "AUC", "Chosen", "l1-ratio", "frequency", "Stability",
+    EXPECT_TRUE(holds(outcome.out, {"90 rows x 40 features, 2 classes", "18 points x 4 resamples", "x 3 splits",
+                                    "On held-out rows", "AUC", "Chosen", "l1-ratio", "frequency", "Stability",
                                     "sheaf fit t.csv --model elastic-net --alpha "}))
         << outcome.out;
   }
@@ -145,24 +146,24 @@ TEST_F(StudyCli, WritesJsonCsvAPageAndTheReducedTable) {
   const auto outcome = shell(quick + "--json r.json --csv r.csv --report r.html --apply small.csv --min-frequency 1");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto answer = Json::parse(file("r.json"));
-  EXPECT_EQ(answer["splits"].size(), 4U);
-  EXPECT_EQ(answer["surface"].size(), 18U);
+  EXPECT_EQ(answer["outer"]["folds"].size(), 4U);
+  EXPECT_EQ(answer["stability"]["points"].size(), 18U);
   EXPECT_EQ(answer["asked"]["score"], "auc");
   double sum = 0;
-  for (const auto& split : answer["splits"]) sum += split["left_out"]["auc"].get<double>();
-  EXPECT_NEAR(answer["left_out"]["auc"]["mean"].get<double>(), sum / 4, 1e-12);
+  for (const auto& fold : answer["outer"]["folds"]) sum += fold["scores"]["auc"].get<double>();
+  EXPECT_NEAR(answer["outer"]["auc"]["mean"].get<double>(), sum / 4, 1e-12);
   std::vector<std::string> always;
-  for (const auto& feature : answer["chosen"])
+  for (const auto& feature : answer["stability"]["features"])
     if (feature["frequency"] == 1.0) always.push_back(feature["name"]);
-  EXPECT_EQ(answer["selected"], Json(always));
+  EXPECT_EQ(answer["stability"]["selected"], Json(always));
   ASSERT_FALSE(always.empty());
   const auto table = file("r.csv");
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), static_cast<std::ptrdiff_t>(answer["chosen"].size()) + 1);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'),
+            static_cast<std::ptrdiff_t>(answer["stability"]["features"].size()) + 1);
   const auto page = file("r.html");
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
-  EXPECT_TRUE(
-      holds(page, {"AUC over alpha and l1-ratio", "How often each feature was chosen", "ROC of the rows left out",
-                   "Weights along the path of split 1", "Score of each split", always[0]}));
+  EXPECT_TRUE(holds(page, {"AUC of each point", "How often each feature was chosen", "on held-out rows",
+                           "Weights along the path of resample 1", "Score of each resample", always[0]}));
   for (const char* word : {"src=", "href=", "<script", "@import", "url(", "nan"})
     EXPECT_EQ(page.find(word), std::string::npos) << word;
   const auto small = file("small.csv");
@@ -185,19 +186,20 @@ TEST_F(StudyCli, GroupsAreKeptTogether) {
   for (const std::string given : {"g.csv --group patient", "g.svm"}) {
     const auto outcome = shell("sheaf select " + given + grid + "--json g.json --report g.html");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_TRUE(holds(outcome.out, {"4 splits x 3 folds by 30 groups"})) << outcome.out;
-    EXPECT_FALSE(holds(outcome.out, {"not heeded"}));
-    EXPECT_TRUE(holds(file("g.html"), {"4 splits by 30 groups", "groups, kept together"}));
+    EXPECT_TRUE(holds(outcome.out, {"30 groups", "4 resamples (group-shuffle)"})) << outcome.out;
+    EXPECT_FALSE(holds(outcome.out, {"not kept together"}));
+    EXPECT_TRUE(holds(file("g.html"), {"4 resamples", "groups, kept together"}));
     const auto answer = Json::parse(file("g.json"));
     EXPECT_EQ(answer["groups"], 30);
-    EXPECT_EQ(answer["asked"]["split"], "group");
+    EXPECT_EQ(answer["asked"]["outer_split"], "group-shuffle");
     const auto mixed = shell("sheaf select " + given + grid + "--split stratified --json m.json");
-    EXPECT_TRUE(holds(mixed.out, {"4 splits x 3 folds,", "groups are not heeded"})) << mixed.out << mixed.err;
+    EXPECT_TRUE(holds(mixed.out, {"4 resamples (shuffle)", "groups of rows are not kept together"}))
+        << mixed.out << mixed.err;
     EXPECT_EQ(Json::parse(file("m.json"))["asked"]["split"], "stratified");
     EXPECT_TRUE(Json::parse(file("m.json"))["groups"].is_null());
     EXPECT_TRUE(complains(shell("sheaf select " + given + grid + "--folds 40"), 1, {"41 groups, not 30"}));
   }
-  EXPECT_TRUE(complains(shell(quick + "--split group"), 2, {"needs groups of rows", "--group"}));
+  EXPECT_TRUE(complains(shell(quick + "--split group"), 2, {"needs groups of rows", "(group)"}));
   EXPECT_TRUE(complains(shell(quick + "--split patients"), 2, {"unknown split 'patients'", "group"}));
   ASSERT_EQ(shell("sheaf select g.svm" + grid + "--output d --quiet").code, 0);
   EXPECT_TRUE(complains(shell("sheaf select g.svm" + grid + "--output d --resume --split stratified"), 1,
@@ -239,7 +241,7 @@ TEST_F(StudyCli, OnlyTheSameStudyGoesOn) {
   EXPECT_TRUE(complains(shell(command + "--resume --folds 4"), 1, {"options/folds was 3 then and is 4 now"}));
   EXPECT_TRUE(complains(shell(command + "--resume --standardise"), 1, {"standardise"}));
   EXPECT_TRUE(complains(shell(command + "--resume --force"), 2, {"give one of them"}));
-  EXPECT_EQ(shell(command + "--resume --quiet --min-frequency 0.9").code, 0) << "what is only told may change";
+  EXPECT_EQ(shell(command + "--resume --quiet --min-frequency 0.9").code, 0) << "what is only reported may change";
   EXPECT_TRUE(complains(shell(quick + "--resume"), 2, {"--output DIR"}));
 }
 
@@ -258,14 +260,14 @@ TEST_F(StudyCli, RefusesWhatItWouldForget) {
   EXPECT_TRUE(refuses("--model elastic-net --alphas 0", {"alphas must be more than 0"}));
   EXPECT_TRUE(refuses("--model elastic-net --alphas 1:0.1:5", {"must be larger"}));
   EXPECT_TRUE(refuses("--model elastic-net --alphas 1,2 --alpha-count 5", {"leave out --alpha-count"}));
-  EXPECT_TRUE(refuses("--model elastic-net --smallest-share 1", {"less than 1"}));
-  EXPECT_TRUE(refuses("--model elastic-net --score r2", {"r2 is a score of amounts"}));
+  EXPECT_TRUE(refuses("--model elastic-net --smallest-share 1", {"smallest-share is out of range"}));
+  EXPECT_TRUE(refuses("--model elastic-net --score r2", {"r2 is a score of a numeric target"}));
   EXPECT_TRUE(refuses("--model elastic-net --score log-loss", {"elastic-net-logistic"}));
   EXPECT_TRUE(refuses("--model elastic-net --strategy genetic", {"unknown strategy", "descent"}));
-  EXPECT_TRUE(refuses("--model elastic-net --trials 5", {"--trials is for"}));
-  EXPECT_TRUE(refuses("--model elastic-net --folds 1", {"folds is out of range"}));
+  EXPECT_TRUE(refuses("--model elastic-net --trials 5", {"trials are for"}));
+  EXPECT_TRUE(refuses("--model elastic-net --folds 1", {"at least 2 folds"}));
   EXPECT_TRUE(refuses("--model elastic-net --folds 80", {"fold"}, 1));
-  EXPECT_TRUE(refuses("--model elastic-net --path-split 50", {"split 50"}));
+  EXPECT_TRUE(refuses("--model elastic-net --path-split 50", {"resample 50"}));
   EXPECT_TRUE(refuses("--model elastic-net --missing bin", {"must be filled in"}));
   write("one.csv", "a,b,label\n1,2,x\n2,1,x\n3,1,x\n");
   EXPECT_TRUE(complains(shell("sheaf select one.csv --model elastic-net"), 1, {"all rows are of class x"}));

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/study.hpp>
+#include <sheaf/search.hpp>
 
 #include "devices.hpp"
 #include "study_rows.hpp"
@@ -20,9 +20,9 @@ TEST(StudyGroups, NoGroupStandsOnBothSides) {
     Random random(1);
     for (int i = 0; i < 150; ++i) dataset.groups.push_back(static_cast<std::int32_t>(random.below(50)));
     auto options = small_study();
-    options.splits = 10;
+    options.options.outer = 10;
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
-      const auto lists = left_out_rows(dataset, options, seed);
+      const auto lists = held_out_rows(dataset, options, seed);
       std::set<std::vector<std::int32_t>> different;
       for (std::size_t s = 0; s < 10; ++s) {
         std::map<std::int32_t, std::set<std::size_t>> parts_of;
@@ -61,22 +61,22 @@ TEST(StudyGroups, GroupsKeepWhatWasSeenApartFromWhatIsTested) {
   auto dataset = dataset_of<double>(table, features, false);
   dataset.groups = groups;
   auto options = small_study();
-  options.splits = 10;
-  options.test_fraction = 0.2;
-  options.net.tolerance = 1e-4;
-  options.alphas = {0.1, 0.01, 0.001};
+  options.options.outer = 10;
+  options.options.outer_fraction = 0.2;
+  options.family.options.tolerance = 1e-4;
+  options.family.alphas = {0.1, 0.01, 0.001};
   for (const Device device : devices()) {
-    options.split = LeaveOut::automatic;
-    const auto apart = study_nets(on(device), dataset, options);
-    EXPECT_EQ(apart.options.split, LeaveOut::group);
+    options.options.split.reset();
+    const auto apart = run_study(on(device), dataset, options);
+    EXPECT_EQ(apart.options.outer_split, SplitKind::group_shuffle);
     EXPECT_EQ(apart.groups, 60);
-    EXPECT_NEAR(apart.left_out(Metric::auc).mean, 0.5, 0.2);
-    options.split = LeaveOut::stratified;
-    const auto mixed = study_nets(on(device), dataset, options);
+    EXPECT_NEAR(apart.outer_summary(Metric::auc).mean, 0.5, 0.2);
+    options.options.split = SplitKind::stratified_k_fold;
+    const auto mixed = run_study(on(device), dataset, options);
     EXPECT_EQ(mixed.groups, 0);
-    EXPECT_GT(mixed.left_out(Metric::auc).mean, 0.97);
+    EXPECT_GT(mixed.outer_summary(Metric::auc).mean, 0.97);
     ASSERT_FALSE(mixed.notes.empty());
-    EXPECT_NE(mixed.notes.back().find("groups are not heeded"), std::string::npos);
+    EXPECT_NE(mixed.notes.back().find("not kept together"), std::string::npos);
   }
 }
 
@@ -85,20 +85,20 @@ TEST(StudyGroups, TooFewGroupsAreSaidBeforeAnyTraining) {
   auto options = small_study();
   const auto message = [&] {
     try {
-      study_nets(with_threads(1), dataset, options);
+      run_study(with_threads(1), dataset, options);
     } catch (const Error& error) {
       return std::string(error.what());
     }
     return std::string("no error");
   };
-  options.split = LeaveOut::group;
+  options.options.split = SplitKind::stratified_group_k_fold;
   EXPECT_NE(message().find("needs groups of rows"), std::string::npos) << message();
   for (int i = 0; i < 60; ++i) dataset.groups.push_back(i % 3);
   EXPECT_NE(message().find("at least 4 groups, not 3"), std::string::npos) << message();
   for (std::size_t i = 0; i < 60; ++i)
     dataset.groups[i] = dataset.target.values[i] > 0 ? 0 : 1 + static_cast<std::int32_t>(i % 5);
   EXPECT_NE(message().find("class 1 has rows in 1 group, and 4 are needed"), std::string::npos) << message();
-  options.score = Metric::accuracy;
+  options.options.score = Metric::accuracy;
   EXPECT_NE(message().find("trains on no row of class 1"), std::string::npos) << message();
 }
 
@@ -117,37 +117,34 @@ TEST(StudyBalance, BalancedWeightsAreThoseOfTheRowsTrainedOn) {
   const auto table = make_table(60, 6, 2, 3);
   auto dataset = dataset_of<double>(table, 6);
   for (int i = 0; i < 60; ++i) dataset.groups.push_back(i * 17 % 31);
-  std::vector<float> base;
-  for (int i = 0; i < 60; ++i) base.push_back(static_cast<float>(i % 5));  // some of no weight, which count as rows
   for (const double negatives : {0.0, 3.0})
-    for (const auto split : {LeaveOut::group, LeaveOut::stratified}) {
+    for (const auto split : {SplitKind::stratified_group_k_fold, SplitKind::stratified_k_fold}) {
       auto options = small_study();
-      options.split = split;
-      options.net.balanced = true;
-      if (negatives > 0) options.net.class_weights = {{"-1", negatives}};
-      options = decided(options, dataset.target, true, "rows");
-      const auto lists = left_out_rows(dataset, options);
-      auto net = options.net;
-      net.balanced = false;
-      const auto made = linear::make_net_problem(Context(), dataset.target, "rows", 60, net, base);
-      const search::StudyPlan plan(made.problem, dataset.groups, options, 0, 1);
-      const auto whole = plan.weights(made.row_weights);
-      const auto wanted = balanced_by_hand(table.labels, negatives);
-      for (std::size_t i = 0; i < 60; ++i) EXPECT_FLOAT_EQ(whole[i], wanted[i] * base[i]);
-      const auto weights = plan.weights(1, 2, made.row_weights);
-      for (std::size_t column = 0; column < 8; ++column) {
-        const auto part = 4 + column;  // from the second split on
-        std::set<std::int32_t> out(lists[part].begin(), lists[part].end());
-        out.insert(lists[part / 4 * 4 + 3].begin(), lists[part / 4 * 4 + 3].end());
-        std::vector<double> labels;
-        for (std::int32_t i = 0; i < 60; ++i)
-          if (!out.contains(i)) labels.push_back(table.labels[static_cast<std::size_t>(i)]);
-        const auto here = balanced_by_hand(labels, negatives);
-        std::size_t k = 0;
-        for (std::size_t i = 0; i < 60; ++i)
-          EXPECT_FLOAT_EQ(weights[i * 8 + column],
-                          out.contains(static_cast<std::int32_t>(i)) ? 0 : here[k++] * base[i]);
-      }
+      options.options.split = split;
+      options.family.options.balanced = true;
+      if (negatives > 0) options.family.options.class_weights = {{"-1", negatives}};
+      const auto lists = held_out_rows(dataset, options);
+      // What a trainer makes of the weights of its splits is seen in the models: see the next test. Here, the counts.
+      const StudyPlan made(dataset, options);
+      for (std::int32_t k = 0; k < 4; ++k)
+        for (std::int32_t part = 0; part < 4; ++part) {
+          const auto number = part < 3 ? made.plan->inner_split(k, part) : made.plan->outer_split(k);
+          std::set<std::int32_t> out(lists[static_cast<std::size_t>(k * 4 + 3)].begin(),
+                                     lists[static_cast<std::size_t>(k * 4 + 3)].end());
+          const auto& mine = lists[static_cast<std::size_t>(k * 4 + part)];
+          out.insert(mine.begin(), mine.end());
+          std::vector<double> labels;
+          for (std::int32_t i = 0; i < 60; ++i)
+            if (!out.contains(i)) labels.push_back(table.labels[static_cast<std::size_t>(i)]);
+          const auto counts = made.plan->table({number}, 1).class_counts;
+          const auto weights =
+              weigh_classes({options.family.options.class_weights, true}, made.labels.class_names, counts);
+          const auto wanted = balanced_by_hand(labels, negatives);
+          for (std::size_t i = 0; i < labels.size(); ++i) {
+            const auto c = find_class(made.labels.class_names, labels[i] > 0 ? "1" : "-1");
+            EXPECT_FLOAT_EQ(static_cast<float>(weights[c]), wanted[i]);
+          }
+        }
     }
 }
 
@@ -158,28 +155,28 @@ TEST(StudyBalance, BalancedAgreesWithALoopOfWeightedFits) {
     auto dataset = dataset_of<double>(table, features);
     for (int i = 0; i < 80; ++i) dataset.groups.push_back(i * 17 % 41);
     auto options = small_study();
-    options.net.loss = loss;
-    options.net.balanced = true;
-    const auto lists = left_out_rows(dataset, options);
+    options.family.options.loss = loss;
+    options.family.options.balanced = true;
+    const auto lists = held_out_rows(dataset, options);
     for (const Device device : devices()) {
-      const auto result = study_nets(on(device), dataset, options);
+      const auto result = run_study(on(device), dataset, options);
       for (std::size_t s = 0; s < 4; ++s) {
-        const auto& split = result.splits[s];
+        const auto& split = result.outer[s];
         const auto fit = [&](const PlainTable& rows, std::size_t pair) {
-          return fit_alone(rows, features, options.alphas[pair % 5], options.l1_ratios[pair / 5], loss,
+          return fit_alone(rows, features, options.family.alphas[pair % 5], options.family.l1_ratios[pair / 5], loss,
                            balanced_by_hand(rows.labels));
         };
         for (std::size_t pair = 0; pair < 10; pair += 3)
           for (std::size_t f = 0; f < 3; ++f) {
             const auto net = fit(without(table, {lists[s * 4 + 3], lists[s * 4 + f]}), pair);
-            EXPECT_NEAR(split.scores[pair * 3 + f], plain_auc(table, lists[s * 4 + f], net), 1e-6);
+            EXPECT_NEAR(split.level.models[pair * 3 + f].score(*result.options.score),
+                        plain_auc(table, lists[s * 4 + f], net), 1e-6);
           }
-        const auto net =
-            fit(without(table, {lists[s * 4 + 3]}), static_cast<std::size_t>(split.l1_ratio * 5 + split.alpha));
-        EXPECT_EQ(split.nets[0].features, net.features);
+        const auto net = fit(without(table, {lists[s * 4 + 3]}), split.level.chosen.chosen);
+        EXPECT_EQ(split.scores.weights[0].features, net.features);
         for (std::size_t k = 0; k < net.weights.size(); ++k)
-          EXPECT_NEAR(split.nets[0].weights[k], net.weights[k], 1e-5);
-        EXPECT_NEAR(split.nets[0].intercept, net.intercept, 1e-5);
+          EXPECT_NEAR(split.scores.weights[0].weights[k], net.weights[k], 1e-5);
+        EXPECT_NEAR(split.scores.weights[0].intercept, net.intercept, 1e-5);
       }
     }
   }

@@ -1,39 +1,65 @@
-// What the tests of studies compute again by plain loops: rows left out, single fits, and their scores.
+// What the tests of studies compute again by plain loops: held-out rows, single fits, and their scores.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
-#include <sheaf/study.hpp>
+#include <sheaf/search.hpp>
 
-#include "linear/model/net_problem.hpp"
 #include "linear_tables.hpp"
-#include "search/study_plan.hpp"
+#include "search/family.hpp"
 
 namespace sheaf::test {
 
-inline StudyOptions small_study() {
-  StudyOptions options;
-  options.splits = 4;
-  options.folds = 3;
-  options.test_fraction = 0.3;
-  options.alphas = {0.5, 0.2, 0.1, 0.05, 0.02};
-  options.l1_ratios = {0.3, 1};
-  options.net.tolerance = 1e-12;
-  return options;
+struct Study {
+  NetSearch family;
+  SearchOptions options;
+};
+
+inline Study small_study() {
+  Study study;
+  study.options.full = false;
+  study.options.outer = 4;
+  study.options.folds = 3;
+  study.options.outer_fraction = 0.3;
+  study.family.alphas = {0.5, 0.2, 0.1, 0.05, 0.02};
+  study.family.l1_ratios = {0.3, 1};
+  study.family.options.tolerance = 1e-12;
+  return study;
 }
 
-/// The rows that splits and folds leave out, as the plan of a study tells them.
-inline std::vector<std::vector<std::int32_t>> left_out_rows(const Dataset<double>& dataset, const StudyOptions& options,
+inline SearchResult run_study(const Context& context, const Dataset<double>& dataset, const Study& study,
+                              SearchLog* log = nullptr) {
+  return search(context, dataset, study.family, study.options, log);
+}
+
+/// The labels and the plan of a study, with everything decided.
+struct StudyPlan {
+  StudyPlan(const Dataset<double>& dataset, const Study& study, std::uint64_t seed = 0)
+      : options(study.options),
+        labels(make_labels(dataset.target, "rows", dataset.rows(),
+                           !takes_classes(study.family.options, dataset.target, "rows"), "")) {
+    FamilySearch family = study.family;
+    decide(dataset, family, options);
+    plan.emplace(labels, dataset.groups, options, seed, 1);
+  }
+  SearchOptions options;
+  Labels labels;
+  std::optional<engine::Plan> plan;
+};
+
+/// The test rows of each resample's folds, and behind them those of the resample itself.
+inline std::vector<std::vector<std::int32_t>> held_out_rows(const Dataset<double>& dataset, const Study& study,
                                                             std::uint64_t seed = 0) {
-  const auto ready = decided(options, dataset.target, !dataset.groups.empty(), "rows");
-  const auto made = linear::make_net_problem(Context(), dataset.target, "rows", dataset.rows(), ready.net, {});
-  const search::StudyPlan plan(made.problem, dataset.groups, ready, seed, 1);
-  const auto tests = plan.tests(0, ready.splits);
+  const StudyPlan made(dataset, study, seed);
   std::vector<std::vector<std::int32_t>> lists;
-  for (std::int32_t k = 0; k < tests.count(); ++k)
-    lists.emplace_back(tests.rows.begin() + tests.begin(k), tests.rows.begin() + tests.begin(k + 1));
+  for (std::int32_t k = 0; k < made.plan->outer_folds(); ++k) {
+    for (std::int32_t f = 0; f < made.plan->splits(); ++f)
+      lists.push_back(made.plan->test_rows(made.plan->inner_split(made.plan->level_of(k), f)));
+    lists.push_back(made.plan->test_rows(made.plan->outer_split(k)));
+  }
   return lists;
 }
 
@@ -50,7 +76,9 @@ inline PlainTable without(const PlainTable& table, const std::vector<std::vector
   return result;
 }
 
-inline double decision(const PlainTable& table, std::int32_t row, const NetModel& net) {
+/// `Net`: anything with an intercept, features and weights.
+template <class Net>
+double decision(const PlainTable& table, std::int32_t row, const Net& net) {
   double z = net.intercept;
   for (const auto& [j, value] : table.rows[static_cast<std::size_t>(row)])
     for (std::size_t k = 0; k < net.features.size(); ++k)
@@ -58,7 +86,8 @@ inline double decision(const PlainTable& table, std::int32_t row, const NetModel
   return z;
 }
 
-inline double plain_auc(const PlainTable& table, const std::vector<std::int32_t>& rows, const NetModel& net) {
+template <class Net>
+double plain_auc(const PlainTable& table, const std::vector<std::int32_t>& rows, const Net& net) {
   double won = 0;
   double pairs = 0;
   for (const auto a : rows)

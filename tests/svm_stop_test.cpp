@@ -98,17 +98,17 @@ TEST(SvmStop, NothingBegins) {
 
 class Listener final : public Progress {
  public:
-  void begin(std::string_view, std::int64_t of) override {
+  void on_begin(std::string_view, std::int64_t of) override {
     check_thread();
     total = of;
   }
-  void advance(std::int64_t by) override {
+  void on_advance(std::int64_t by) override {
     check_thread();
     EXPECT_GT(by, 0);
     done += by;
     ++moves;
   }
-  void end() override { check_thread(); }
+  void on_end() override { check_thread(); }
 
   std::int64_t total = 0, done = 0, moves = 0;
 

@@ -14,8 +14,8 @@
 #include "core/fail.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
+#include "text/search_text.hpp"
 #include "text/select_text.hpp"
-#include "text/study_text.hpp"
 
 namespace sheaf::cli {
 namespace {
@@ -88,22 +88,22 @@ struct Select {
     if (!outputs.report.empty() || !model.folder().empty()) model.show_path();
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_dataset<T>(context, input, reading);
+      const auto dataset = model.read<T>(context, input, reading);
       const auto result = model.run(context, common, input, reading, dataset);
       write_study(context, dataset, result);
     });
   }
 
   template <class T>
-  void write_study(const Context& context, const Dataset<T>& dataset, const StudyResult& result) const {
-    write_result(outputs.json, [&] { return study_json(result); });
-    write_result(outputs.csv, [&] { return study_features_csv(result); });
-    write_result(outputs.report, [&] { return study_html(result); });
+  void write_study(const Context& context, const Dataset<T>& dataset, const SearchResult& result) const {
+    write_result(outputs.json, [&] { return search_json(result); });
+    write_result(outputs.csv, [&] { return features_csv(result); });
+    write_result(outputs.report, [&] { return search_html(result); });
     if (!outputs.apply.empty()) {
       std::vector<std::int64_t> features;
       for (const auto& feature : result.selected()) features.push_back(feature.index);
       if (features.empty())
-        fail("no feature was chosen by {} of the splits, so there is no table to write; see --min-frequency",
+        fail("no feature was chosen by {} of the resamples, so there is no table to write; see --min-frequency",
              result.options.min_frequency);
       write_reduced(context, dataset, features);
     }

@@ -3,42 +3,45 @@
 
 #include <string>
 
-#include <sheaf/study_directory.hpp>
-
 #include "arguments.hpp"
-#include "commands/net_options.hpp"
+#include "commands/model_arguments.hpp"
+#include "commands/search_run.hpp"
 #include "common.hpp"
 
 namespace sheaf::cli {
 
 class ModelSelection {
  public:
+  ModelSelection();
   void declare(Arguments& arguments);
-  bool wanted() const { return kind_ != nullptr; }
+  bool wanted() const { return model_.wanted(); }
   /// Options of the other way to select would be forgotten in silence, and those that contradict each other too.
   void check(const Arguments& arguments, const Common& common);
-  /// The report shows a path unless another split, or none, was asked for.
+  /// The report shows a path unless another resample, or none, was asked for.
   void show_path();
-  std::string_view kind() const { return kind_->name; }
-  const std::string& folder() const { return folder_; }
+  std::string_view kind() const { return model_.name(); }
+  const std::string& folder() const { return run_.folder(); }
 
   template <class T>
-  StudyResult run(const Context& context, const Common& common, const std::string& input, const ReadOptions& reading,
-                  const Dataset<T>& dataset);
+  Dataset<T> read(const Context& context, const std::string& input, const ReadOptions& reading) {
+    run_.check(false, input);
+    return run_.read<T>(context, input, reading);
+  }
+  template <class T>
+  SearchResult run(const Context& context, const Common& common, const std::string& input, const ReadOptions& reading,
+                   const Dataset<T>& dataset) {
+    model_.read_files(dataset);
+    options_.row_weights = model_.row_weights();
+    return run_.search(context, common, dataset, model_.search(), options_, input, reading);
+  }
 
  private:
-  template <class T>
-  void read_weights(const Dataset<T>& dataset);
-  Existing existing() const;
+  void set_split(const std::string& text);
 
-  const NetKind* kind_ = nullptr;
-  std::string folder_, row_weights_path_;
-  bool resume_ = false;
-  bool force_ = false;
+  SearchRun run_{"study"};
+  ModelArguments model_{true, true};
+  SearchOptions options_;
   bool path_given_ = false;
-  std::vector<float> row_weights_;
-  StudyOptions options_;
-  NetFlags flags_;
 };
 
 }  // namespace sheaf::cli

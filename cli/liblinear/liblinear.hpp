@@ -11,6 +11,7 @@
 #include <sheaf/linear_model.hpp>
 
 #include "arguments.hpp"
+#include "signals.hpp"
 
 namespace sheaf::cli {
 
@@ -41,7 +42,7 @@ std::int32_t flag_folds(const std::string& text);
 struct PeerPrediction {
   std::string input, model_path, output;
   bool probabilities = false, quiet = false;
-  Context::Options surroundings;
+  Context::Options surroundings{.stop = stop_on_signal()};
 };
 /// `program` is LIBLINEAR or LIBSVM; `which` says which models have probabilities.
 void declare_prediction(Arguments& arguments, PeerPrediction& prediction, const std::string& program,

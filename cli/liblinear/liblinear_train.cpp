@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
+#include "signals.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -22,7 +23,7 @@ struct Train {
   bool free_bias = false, quiet = false, find_cost = false, cost_given = false;
   std::int32_t folds = 0;
   LinearOptions options;
-  Context::Options surroundings;
+  Context::Options surroundings{.stop = stop_on_signal()};
 
   void run() {
     choose_loss();

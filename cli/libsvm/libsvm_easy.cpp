@@ -5,7 +5,7 @@
 #include <memory>
 
 #include <sheaf/io.hpp>
-#include <sheaf/svm_search.hpp>
+#include <sheaf/libsvm_grid.hpp>
 
 #include "command.hpp"
 #include "common.hpp"

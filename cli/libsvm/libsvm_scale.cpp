@@ -8,6 +8,7 @@
 #include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
+#include "signals.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -40,7 +41,7 @@ struct Scale {
   std::string input, save, restore;
   double lower = -1, upper = 1;
   std::vector<double> label;  // lower and upper
-  Context::Options surroundings;
+  Context::Options surroundings{.stop = stop_on_signal()};
 
   void run() const {
     if (!save.empty() && !restore.empty()) fail_usage("cannot use -r and -s simultaneously");

@@ -9,6 +9,7 @@
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
 #include "progress_bar.hpp"
+#include "signals.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -22,7 +23,7 @@ struct Train {
   std::int32_t folds = 0;
   double cache = 0;  // MiB; 0: not said
   SvmOptions options;
-  Context::Options surroundings;
+  Context::Options surroundings{.stop = stop_on_signal()};
 
   void run() {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();

@@ -29,7 +29,7 @@ std::string_view about(const LinearModel& model) {
 
 /// What a decision value speaks for.
 std::string column_name(const LinearModel& model, std::int32_t column) {
-  return model.is_regression() ? "amount" : model.class_names[static_cast<std::size_t>(column)];
+  return model.is_regression() ? "value" : model.class_names[static_cast<std::size_t>(column)];
 }
 
 /// Rows of the largest weights of one column, up to `most`, none that are 0.
@@ -67,8 +67,7 @@ std::string net_training_text(const LinearModel& model) {
 }
 
 std::string heading_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
-  std::string text =
-      fmt::format("{}\n  {} examples x {} features", bold(source), grouped(rows), grouped(model.features));
+  std::string text = fmt::format("{}\n  {} rows x {} features", bold(source), grouped(rows), grouped(model.features));
   if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
   if (model.net) return text + net_text(model) + '\n';
   text += fmt::format("\n  {}, C = {}", about(model), model.cost);
@@ -135,21 +134,13 @@ Json fit_json(const LinearModel& model, std::size_t column) {
           {"gradient_norm", fit.gradient_norm}, {"tolerance", fit.tolerance}, {"converged", fit.converged}};
 }
 
-/// A field of a CSV line, in quotes where it must be.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
-}
-
 }  // namespace
 
-std::string model_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
+std::string linear_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
   return heading_text(model, source, rows) + training_text(model) + weights_text(model);
 }
 
-std::string model_json(const LinearModel& model, const std::string& path, std::int64_t rows) {
+std::string linear_json(const LinearModel& model, const std::string& path, std::int64_t rows) {
   Json answer{{"model", path},
               {"solver", model.solver},
               {"rows", rows},
@@ -164,25 +155,6 @@ std::string model_json(const LinearModel& model, const std::string& path, std::i
     answer["training"].push_back(std::move(training));
   }
   return answer.dump(2) + "\n";
-}
-
-std::string predictions_csv(const LinearModel& model, const Predictions& predictions) {
-  const auto classes = model.class_names.size();
-  const bool probabilities = !predictions.probabilities.empty();
-  std::string text = "prediction";
-  for (std::size_t c = 0; c < classes && probabilities; ++c)
-    text += ',' + csv_field("probability of " + model.class_names[c]);
-  text += '\n';
-  for (std::size_t i = 0; i < static_cast<std::size_t>(predictions.rows); ++i) {
-    if (model.is_regression())
-      text += fmt::format("{}", predictions.decisions[i]);
-    else
-      text += csv_field(model.class_names[static_cast<std::size_t>(predictions.classes[i])]);
-    for (std::size_t c = 0; c < classes && probabilities; ++c)
-      text += fmt::format(",{}", predictions.probabilities[i * classes + c]);
-    text += '\n';
-  }
-  return text;
 }
 
 }  // namespace sheaf::cli

@@ -1,24 +1,18 @@
-// What `predict` says and writes of predictions, whatever the kind of model.
+// What `predict` says and writes of predictions, whatever the family of the model.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
-#include <sheaf/predictions.hpp>
+#include <sheaf/model.hpp>
 
 #include "common.hpp"
 
 namespace sheaf::cli {
 
-struct Prediction {
-  const Predictions& predictions;
-  const std::optional<Score>& score;  ///< none where the table has no labels
-  bool regression = false;
-  std::string output;                ///< where the lines go: a file, - for standard output, or nowhere
-  std::function<std::string()> csv;  ///< makes the lines, one a row
-};
-/// Writes the lines, then tells how good they are; on standard error where standard output holds the lines.
-void hand_out(const Prediction& prediction, const Common& common);
+/// Writes one line a row to `output` (a file, - for standard output, or nowhere), then says how good they are; on
+/// standard error where standard output holds the lines. `score`: none where the table has no labels.
+void return_predictions(const Model& model, const Predictions& predictions, const std::optional<Score>& score,
+                        const std::string& output, const Common& common);
 
 }  // namespace sheaf::cli

@@ -8,55 +8,75 @@
 #include <sheaf/text.hpp>
 
 #include "terminal.hpp"
+#include "text/score_text.hpp"
+#include "text/svm_text.hpp"
 
 namespace sheaf::cli {
 namespace {
 
 constexpr int bar_width = 24;
+constexpr std::size_t most_points = 12;
 
-std::string score_text(double score) { return std::isfinite(score) ? fmt::format("{:.4f}", score) : "-"; }
-
-std::string heading_text(const SearchResult& r) {
-  std::string text =
-      fmt::format("{}\n  {} examples x {} features", bold(r.source), grouped(r.rows), grouped(r.features));
-  if (!r.class_names.empty()) text += fmt::format(", {} classes", r.class_names.size());
-  const auto splits =
-      r.options.split == SplitKind::leave_one_out ? std::string("leave one out") : fmt::format("{} splits", r.splits);
-  return text + fmt::format("\n  {}, {} costs x {} ({})\n", linear_solver(r.options.linear.loss).about,
-                            r.options.costs.size(), splits, to_string(*r.options.split));
+/// In their own order where all can be shown, else the best ones, best first.
+std::vector<std::size_t> shown_points(const SearchResult& r) {
+  std::vector<std::size_t> order(r.level.points.size());
+  for (std::size_t p = 0; p < order.size(); ++p) order[p] = p;
+  if (order.size() <= most_points) return order;
+  const auto metric = *r.options.score;
+  const double sign = info(metric).larger_is_better ? 1 : -1;
+  std::vector<double> means;
+  for (std::size_t p = 0; p < order.size(); ++p) means.push_back(sign * r.summary(p, metric).mean);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return means[a] > means[b]; });
+  order.resize(most_points);
+  return order;
 }
 
 /// Bars begin a little below the lowest mean, so that small differences can be seen.
 std::string table_text(const SearchResult& r) {
   const auto metric = *r.options.score;
-  std::vector<Summarised> summaries;
-  for (std::size_t c = 0; c < r.options.costs.size(); ++c) summaries.push_back(r.summary(c, metric));
-  const auto [low, high] = std::minmax_element(summaries.begin(), summaries.end(),
-                                               [](const auto& a, const auto& b) { return a.mean < b.mean; });
-  const double range = high->mean - low->mean;
-  const double base = low->mean - (range > 0 ? range / 10 : 1);
-  const double reach = high->mean - base;
-  std::vector<std::vector<std::string>> rows{
-      {"", dim("C"), dim(info(metric).title), dim("deviation"), dim("std. error"), ""}};
-  for (std::size_t c = 0; c < summaries.size(); ++c) {
-    const bool chosen = c == r.chosen.chosen;
-    const auto cost = fmt::format("{:.6g}", r.options.costs[c]);
-    const auto mean = score_text(summaries[c].mean);
-    rows.push_back({chosen               ? ">"
-                    : c == r.chosen.best ? "*"
-                                         : "",
-                    chosen ? bold(cost) : cost, chosen ? bold(mean) : mean, score_text(summaries[c].deviation),
-                    score_text(summaries[c].standard_error), bar((summaries[c].mean - base) / reach, bar_width)});
+  const auto order = shown_points(r);
+  const bool sizes = r.level.models.front().size >= 0;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const auto p : order) {
+    low = std::min(low, r.summary(p, metric).mean);
+    high = std::max(high, r.summary(p, metric).mean);
   }
-  return fmt::format("\n{}\n", bold("Costs")) + table(rows, "lrrrrl", 2);
+  const double base = low - (high > low ? (high - low) / 10 : 1);
+  std::vector<std::vector<std::string>> rows{{""}};
+  for (const auto& axis : r.axes) rows[0].push_back(dim(axis.title));
+  for (const auto title : {info(metric).title, std::string_view("std. dev."), std::string_view("std. error")})
+    rows[0].push_back(dim(title));
+  if (sizes) rows[0].push_back(dim(size_title(r)));
+  std::string alignment(rows[0].size(), 'r');
+  alignment[0] = 'l';
+  rows[0].emplace_back("");
+  for (const auto p : order) {
+    const bool chosen = p == r.level.chosen.chosen;
+    const auto summary = r.summary(p, metric);
+    const auto marked = [&](const std::string& text) { return chosen ? bold(text) : text; };
+    rows.push_back({chosen ? ">" : p == r.level.chosen.best ? "*" : ""});
+    for (const double value : r.point(r.level, p)) rows.back().push_back(marked(fmt::format("{:.6g}", value)));
+    rows.back().push_back(marked(score_text(summary.mean)));
+    rows.back().push_back(score_text(summary.deviation));
+    rows.back().push_back(score_text(summary.standard_error));
+    if (sizes) rows.back().push_back(fmt::format("{:.0f}", r.size(r.level, p)));
+    rows.back().push_back(bar((summary.mean - base) / (high - base), bar_width));
+  }
+  const bool all = order.size() == r.level.points.size();
+  auto text = fmt::format("\n{}\n", bold(all ? "Points" : "The best points")) + table(rows, alignment + "l", 2);
+  if (!all) text += fmt::format("  and {} more, in scores.csv\n", r.level.points.size() - order.size());
+  return text;
 }
 
 std::string chosen_text(const SearchResult& r) {
-  const auto* how = r.options.choice == Choice::best ? "the best mean" : "the smallest within one standard error of *";
-  auto text = fmt::format("\n{}{}\n", bold(fmt::format("Chosen: C = {:.6g}", r.cost())), dim(fmt::format("  {}", how)));
+  std::string how = r.options.choice == Choice::best ? "the best mean" : "the simplest within one standard error of *";
+  if (r.model->svm() != nullptr)
+    how += fmt::format("; {} support vectors when trained on all rows", grouped(r.model->svm()->support_vectors()));
+  auto text = fmt::format("\n{}{}\n", bold("Chosen: " + r.point_text(r.chosen())), dim("  " + how));
   std::vector<std::vector<std::string>> rows;
-  for (const auto metric : r.known()) {
-    const auto summary = r.summary(r.chosen.chosen, metric);
+  for (const auto metric : main_metrics(r)) {
+    const auto summary = r.summary(r.level.chosen.chosen, metric);
     if (summary.splits == 0) continue;
     rows.push_back({std::string(info(metric).title), score_text(summary.mean), "+-", score_text(summary.deviation)});
     if (summary.splits < r.splits) rows.back().push_back(fmt::format("over {} splits", summary.splits));
@@ -67,27 +87,30 @@ std::string chosen_text(const SearchResult& r) {
 std::string outer_text(const SearchResult& r) {
   if (r.outer.empty()) return {};
   const auto metric = *r.options.score;
-  std::vector<double> scores;
-  std::vector<std::vector<std::string>> rows{{dim("fold"), dim("C"), dim("inner"), dim("outer")}};
+  std::vector<std::vector<std::string>> rows{{dim("fold")}};
+  for (const auto& axis : r.axes) rows[0].push_back(dim(axis.title));
+  rows[0].push_back(dim("inner"));
+  rows[0].push_back(dim("outer"));
   for (std::size_t k = 0; k < r.outer.size(); ++k) {
     const auto& fold = r.outer[k];
-    scores.push_back(fold.scores.score(metric));
-    rows.push_back({std::to_string(k + 1), fmt::format("{:.6g}", r.options.costs[fold.chosen]),
-                    score_text(fold.inner.mean), score_text(scores.back())});
+    const auto chosen = fold.level.chosen.chosen;
+    rows.push_back({std::to_string(k + 1)});
+    for (const double value : r.point(fold.level, chosen)) rows.back().push_back(fmt::format("{:.6g}", value));
+    rows.back().push_back(score_text(r.summary(fold.level, chosen, metric).mean));
+    rows.back().push_back(score_text(fold.scores.score(metric)));
   }
-  const auto summary = summarise(scores);
+  const auto summary = r.outer_summary(metric);
   return fmt::format("\n{}{}\n", bold("Nested validation"),
                      dim(fmt::format("  {} {} +- {}", info(metric).title, score_text(summary.mean),
                                      score_text(summary.deviation)))) +
-         table(rows, "rrrr", 2);
+         table(rows, std::string(rows[0].size(), 'r'), 2);
 }
 
 }  // namespace
 
-std::string search_text(const SearchResult& result) {
-  auto text = heading_text(result) + table_text(result) + chosen_text(result) + outer_text(result);
-  for (const auto& note : result.notes) text += fmt::format("\n  {} {}\n", dim("-"), wrapped(note, 4));
-  return text;
+std::string search_text(const SearchResult& r) {
+  auto text = heading_text(r) + table_text(r) + chosen_text(r) + outer_text(r) + counts_text(r.counts);
+  return text + notes_text(r);
 }
 
 }  // namespace sheaf::cli

@@ -41,6 +41,21 @@ std::vector<DeviceInfo> list_devices();
 /// The information of one device.
 DeviceInfo describe(Device device);
 
+/// What a piece of work takes, roughly.
+struct WorkEstimate {
+  double operations = 0;  ///< multiplications and additions
+  double data_bytes = 0;  ///< of the dataset, which goes to the GPU once
+};
+
+/// The device on which the work ends first, counted from now: the CPU's cores begin at once, a GPU takes a third of a
+/// second to start and has to be given the data. Without a usable GPU the CPU; its driver is asked only where the CPU
+/// would take longer than the GPU takes to start.
+Device choose_device(const WorkEstimate& work, int threads);
+
+/// Memory that was given back waits for its next use; this returns it to the system, for other programs. Sheaf itself
+/// returns it when nothing is in use any more, but for 256 MiB.
+void release_cached_memory(Device device);
+
 /// "cpu", "cuda", "cuda:N" or "auto" (the first usable GPU, else the CPU). A device that is not there is a UsageError.
 Device parse_device(std::string_view text);
 

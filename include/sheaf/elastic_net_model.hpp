@@ -27,9 +27,9 @@ std::span<const NetKind> net_kinds();
 const NetKind* find_net_kind(std::string_view name);
 
 enum class LabelKind : std::uint8_t {
-  automatic,  ///< amounts, where numbers do not look like classes
+  automatic,  ///< numbers, where they do not look like classes
   classes,    ///< two are +1 and -1; of three or more each one against the rest
-  amounts,
+  numbers,    ///< a regression
 };
 
 struct NetOptions {

@@ -1,9 +1,11 @@
-// Every option of every options struct, said once: flags, help, documentation and (in time) the signatures and forms of
-// the other front ends are made from these rows. Defaults are read from the structs themselves.
+// Every option of every options struct, said once: flags, refusals, help, documentation, JSON and what a resumed search
+// compares are made from these rows; the signatures and forms of other front ends can be. Defaults are read from the
+// structs themselves.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,9 @@
 
 namespace sheaf {
 
+/// yes_no: on command lines a switch, --name or --no-name, whichever is not the default.
+enum class ParameterType : std::uint8_t { text, name, yes_no, whole_number, number, texts, whole_numbers, numbers };
+
 template <class Options>
 struct Parameter {
   std::string name;                  ///< in lower case with hyphens: the flag is --name
@@ -24,6 +29,11 @@ struct Parameter {
   std::vector<std::string> choices;  ///< the known names; empty: anything
   /// Reads the value from text. Not understood, or out of range: a UsageError that says what was expected.
   std::function<void(Options&, std::string_view)> set;
+  /// The value as set() would read it; empty: nothing is given.
+  std::function<std::string(const Options&)> get = {};
+  ParameterType type = ParameterType::text;
+  double low = std::numeric_limits<double>::lowest();  ///< both ends belong to the range
+  double high = std::numeric_limits<double>::max();
 };
 
 /// The number type of tables and models.

@@ -5,6 +5,7 @@
 // more have one column each.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -21,9 +22,21 @@ struct MetricInfo {
   bool larger_is_better = true;
   bool regression = false;
   bool probabilities = false;  ///< only of models that have them
+  bool common = true;          ///< shown where there is little room
 };
 std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);
+constexpr std::size_t metric_count = 7;
+constexpr std::size_t roc_points = 101;
+
+struct Scores {
+  std::array<double, metric_count> values{};
+  std::vector<double> roc;
+  std::vector<double> precision_recall;
+  std::vector<double> recall;
+  std::vector<std::int64_t> confusion;
+  double score(Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
+};
 
 double accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted);
 /// The mean over the classes among `truth` of the share of their rows that is found.

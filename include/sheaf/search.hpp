@@ -1,101 +1,220 @@
-// A whole search: every cost on every split trained in common sheaves, scored on the rows left out, the best chosen and
-// trained again on all rows.
+// A whole search, of any family of models: every point of its space on every split is trained in common sheaves and
+// scored on the held-out rows; the best is chosen and trained again on all rows. Nested validation repeats the search
+// without each outer fold; with resamples in place of folds it also says how stable the chosen features are (a study).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/elastic_net_model.hpp>
+#include <sheaf/model.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/splits.hpp>
 
 namespace sheaf {
 
 enum class Choice : std::uint8_t {
-  best,                ///< the best mean score; of equals the smallest cost
-  one_standard_error,  ///< the smallest cost whose mean is within one standard error of the best
+  best,                ///< the best mean score; of equals the simplest model
+  one_standard_error,  ///< the simplest model whose mean is within one standard error of the best
 };
 
+/// Which points of the space are tried.
+enum class Strategy : std::uint8_t {
+  automatic,  ///< refine where the space was found from the data, else grid
+  grid,       ///< all
+  random,     ///< some, drawn at random
+  refine,     ///< a coarse grid, or points at random where the grid is given; then ever closer around the best
+  descent,    ///< from the middle to better neighbours, in ever smaller steps
+  halving,    ///< all on one split; the better half on two, the better half of those on four ...
+};
+
+/// What every family's search has in common.
 struct SearchOptions {
-  LinearOptions linear;            ///< its cost is not used
-  std::vector<double> costs;       ///< empty: default_costs()
-  std::optional<SplitKind> split;  ///< none: stratified for classes, k-fold for amounts
+  std::optional<SplitKind> split;  ///< none: stratified for classes, k-fold for numbers; groups stay together
   std::int32_t folds = 5;          ///< folds, shuffles or bootstraps
-  double test_fraction = 0.2;      ///< stratified shuffle
-  std::int32_t outer = 0;          ///< outer folds of nested validation; 0: none
-  std::optional<Metric> score;     ///< to choose by; none: accuracy for classes, R2 for amounts
+  double test_fraction = 0.2;      ///< shuffles: share of the rows that a split holds out
+  std::optional<Splits> splits;    ///< the caller's own, in place of split, folds and test_fraction
+
+  std::int32_t outer = 0;                ///< outer folds or resamples of nested validation; 0: none
+  std::optional<SplitKind> outer_split;  ///< none: k-fold, stratified or by groups as the inner splits are
+  double outer_fraction = 0.2;           ///< shuffles: share of the rows that an outer resample holds out
+  bool full = true;                      ///< search over all rows too, and train the chosen model on them
+  double min_frequency = 0.5;            ///< features chosen by this share of the outer resamples are selected
+  std::int32_t path_split = 0;           ///< the outer resample, from 1, whose path of weights is kept; 0: none
+
+  std::optional<Metric> score;  ///< to choose by; none: accuracy for classes (elastic nets: AUC), R2 for numbers
   Choice choice = Choice::best;
-  std::int32_t batch = 0;  ///< tasks trained and recorded together; 0: as many as are worth it and fit
+  Strategy strategy = Strategy::automatic;
+  std::int32_t trials = 0;         ///< random, refine: points drawn; 0: a third, but 10 at least
+  double time = 0;                 ///< seconds after which no more points are begun; 0: no limit
+  std::int32_t batch = 0;          ///< models trained and recorded together; 0: as many as are worth it and fit
+  std::vector<float> row_weights;  ///< how much each row counts in training; empty: 1
+  std::vector<Device> also;        ///< devices that share the work with the context's
 };
-/// With everything that was left open decided. A score that does not suit the loss is a UsageError.
-SearchOptions decided(SearchOptions options);
+
+// The spaces of the families. What is empty is found from the data.
+struct LinearSearch {
+  LinearOptions options;      ///< its cost is not used
+  std::vector<double> costs;  ///< empty: default_costs()
+};
+struct SvmSearch {
+  SvmOptions options;  ///< its cost, gamma and degree are not used
+  std::vector<double> costs, gammas;
+  std::vector<int> degrees;  ///< empty: that of the options
+  bool easy = false;         ///< LIBSVM's grid: log2 C from -5 to 15 and log2 gamma from 3 to -15, in steps of 2
+  std::int32_t refine = 3;   ///< refine: how often the step of a factor of 16 is made its root
+};
+struct NetSearch {
+  NetOptions options;             ///< its alpha and l1-ratio are not used
+  std::vector<double> l1_ratios;  ///< empty: default_l1_ratios()
+  std::vector<double> alphas;     ///< empty: from the smallest that leaves no weights downwards, for each l1-ratio
+  std::int32_t alpha_count = 30;  ///< of those
+  double smallest_share = 0.01;   ///< the last of those, as a share of the first
+};
+using FamilySearch = std::variant<LinearSearch, SvmSearch, NetSearch>;
+
 std::vector<double> default_costs();
-/// "0.1,1,10", or "0.001:1000:7" for 7 costs from 0.001 to 1000 in equal steps of the logarithm. Ascending, each once.
-/// `name` stands for them in messages.
-std::vector<double> parse_costs(std::string_view text, std::string_view name = "cost");
+std::vector<double> default_l1_ratios();
+/// "0.1,1,10", or "0.001:1000:7" for 7 numbers from 0.001 to 1000 in equal steps of the logarithm. Ascending, each
+/// once. `name` stands for them in messages.
+std::vector<double> parse_numbers(std::string_view text, std::string_view name);
 
-constexpr std::size_t metric_count = 7;
-constexpr std::size_t roc_points = 101;
+/// One parameter that a search varies.
+struct SearchAxis {
+  std::string name;   ///< of the parameter: cost, gamma, alpha ...
+  std::string title;  ///< for people: C, gamma ...
+  bool descending = false;
+  bool open_ended = true;  ///< values beyond those tried may be better
+};
+/// One value for each axis.
+using Point = std::vector<double>;
 
-/// One cost on one split.
-struct ModelScores {
-  std::array<double, metric_count> scores{};  ///< by Metric; NaN: not defined
-  std::vector<double> roc;                    ///< two classes: see roc_curve()
-  std::vector<std::int64_t> confusion;        ///< true class x predicted class, where the classes are few
-  std::vector<TaskFit> fits;                  ///< one a decision value; kernel machines: one for all
-  std::int64_t support = -1;                  ///< kernel machines: support vectors of all, each once
+/// The weights of one decision value, where they are kept.
+struct FeatureWeights {
+  double intercept = 0;
+  std::vector<std::int32_t> features;  ///< those with a weight, ascending
+  std::vector<double> weights;
+};
 
-  double score(Metric metric) const { return scores[static_cast<std::size_t>(metric)]; }
+/// One point on one split.
+struct ModelScores : Scores {
+  std::vector<TaskFit> fits;            ///< one a decision value; SVMs: one for all
+  double size = -1;                     ///< support vectors, or weights that are not 0; -1: not counted
+  std::vector<FeatureWeights> weights;  ///< one a decision value; elastic nets of outer resamples only
+
+  /// Keeps the numbers alone.
+  void drop_curves();
 };
 
 /// Over the splits that define the score.
-struct Summarised {
+struct ScoreSummary {
   double mean = 0;
-  double deviation = 0;       ///< of a sample: divided by splits - 1; 0 for a single split
+  double deviation = 0;       ///< standard deviation of a sample: divided by splits - 1; 0 for a single split
   double standard_error = 0;  ///< deviation / sqrt(splits)
   std::int32_t splits = 0;
 };
-Summarised summarise(std::span<const double> scores);
+ScoreSummary summarise(std::span<const double> scores);
 
-/// Where a table of means and standard errors, one a cost in ascending order, is best and which row is chosen.
+/// Where a table of means and standard errors, from the simplest model on, is best and which row is chosen.
 struct Chosen {
   std::size_t best = 0;
   std::size_t chosen = 0;
 };
-Chosen choose(std::span<const Summarised> table, bool larger_is_better, Choice choice);
+Chosen choose(std::span<const ScoreSummary> table, bool larger_is_better, Choice choice);
 
-/// One outer fold of a nested validation: the search without its rows, and the chosen model's scores on them.
+/// A search over some of the rows, or over all.
+struct SearchLevel {
+  std::vector<std::int32_t> points;  ///< tried on all splits: places in SearchResult::points, ascending
+  std::vector<ModelScores> models;   ///< points x splits
+  Chosen chosen;                     ///< places in `points`
+};
+
+/// One outer fold or resample: the search without its rows, and the chosen model's scores on them.
 struct OuterFold {
-  std::size_t chosen = 0;  ///< position of the cost
-  Summarised inner;        ///< of the chosen cost
+  SearchLevel level;
   ModelScores scores;
 };
 
+/// A feature that the chosen model of some outer resample has a weight for.
+struct FeatureStability {
+  std::int64_t index = 0;
+  std::string name;
+  double frequency = 0;                ///< share of the resamples that gave it a weight
+  double median_rank = 0;              ///< by size of effect; where it is not chosen, behind all that are
+  double deviation = 0;                ///< standard deviation of its values, all rows
+  std::vector<double> mean_weight;     ///< of each decision value, over the resamples that gave it a weight
+  std::vector<double> sign_agreement;  ///< the share of those weights that have the more frequent sign; 0: no weights
+};
+
+/// Nogueira, Sechidis and Brown 2018: 1 where all sets agree, about 0 as by chance.
+struct Stability {
+  double value = 1;
+  double low = 1;  ///< of the interval that holds 95 % by their theorem for many sets
+  double high = 1;
+  double standard_error = 0;
+};
+Stability stability_of(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);
+
+/// One step of a path of weights: one model for each decision value.
+struct PathStep {
+  Point point;
+  std::vector<FeatureWeights> weights;
+};
+
 struct SearchResult {
-  SearchOptions options;  ///< with everything that was left open decided
+  FamilySearch family;    ///< with everything that was left open decided
+  SearchOptions options;  ///< likewise
   std::uint64_t seed = 0;
   std::string source;
+  std::string title;  ///< what is trained, in words
   std::int64_t rows = 0;
   std::int64_t features = 0;
+  std::int64_t groups = 0;               ///< that stay together; 0: none
   std::vector<std::string> class_names;  ///< in the order of the model; regression: none
-  std::int32_t positive = 0;             ///< two classes: that of F1 and ROC, the larger number or the later name
-  std::int32_t splits = 0;
-  std::vector<ModelScores> models;  ///< costs x splits
-  Chosen chosen;
+  std::int32_t positive = -1;            ///< two classes: that of F1 and ROC
+  std::int32_t columns = 1;              ///< decision values of a model
+  std::vector<Metric> metrics;           ///< that this search has
+  std::vector<SearchAxis> axes;
+  std::vector<Point> points;  ///< that some level tried, in the order of the axes
+  std::int32_t splits = 0;    ///< of each level
+  SearchLevel level;          ///< over all rows; nothing in a study
   std::vector<OuterFold> outer;
-  LinearModel model;                  ///< trained on all rows
-  std::vector<std::string> warnings;  ///< of tasks that did not converge
-  std::vector<std::string> notes;     ///< what to try next
+  std::optional<Model> model;               ///< trained on all rows; none in a study
+  std::vector<FeatureStability> stability;  ///< most frequent first, then by median rank
+  Stability overall;
+  std::int32_t best_overall = 0;  ///< place in `points`: the best mean over the levels of all outer resamples
+  std::vector<PathStep> path;     ///< of options.path_split
+  KernelCounts counts;            ///< SVMs: of what this run trained
+  std::vector<std::string> warnings;
+  std::vector<std::string> notes;
 
-  std::vector<double> scores(std::size_t cost, Metric metric) const;
-  Summarised summary(std::size_t cost, Metric metric) const { return summarise(scores(cost, metric)); }
-  /// The metrics that this search has.
-  std::vector<Metric> known() const;
-  double cost() const { return options.costs[chosen.chosen]; }
+  // Of a level of this search; `p` is a place in its `points`.
+  std::vector<double> scores(const SearchLevel& of, std::size_t p, Metric metric) const;
+  ScoreSummary summary(const SearchLevel& of, std::size_t p, Metric metric) const;
+  /// The mean size over the splits; below 0: not counted.
+  double size(const SearchLevel& of, std::size_t p) const;
+  const Point& point(const SearchLevel& of, std::size_t p) const {
+    return points[static_cast<std::size_t>(of.points[p])];
+  }
+  // Of the level over all rows.
+  ScoreSummary summary(std::size_t p, Metric metric) const { return summary(level, p, metric); }
+  const Point& chosen() const { return point(level, level.chosen.chosen); }
+  /// The value of one parameter of a point.
+  double value(const Point& of, std::string_view axis) const;
+  /// "C = 0.1, gamma = 0.5".
+  std::string point_text(const Point& of) const;
+
+  /// Of the chosen models on the outer folds or resamples.
+  ScoreSummary outer_summary(Metric metric) const;
+  /// Over the outer levels that tried the point: of their means over the splits.
+  ScoreSummary overall_summary(std::size_t point, Metric metric) const;
+  /// Features that at least options.min_frequency of the resamples chose, most frequent first.
+  std::vector<FeatureStability> selected() const;
 };
 
 /// How the work is cut: part of what makes two runs the same bit for bit.
@@ -119,18 +238,35 @@ class SearchLog {
   virtual void keep(std::int32_t batch, const std::vector<ModelScores>& models) = 0;
 };
 
-/// A split that trains without rows of some class, or whose test rows do not define the score to choose by, is an Error
-/// before anything is trained.
+/// What the data leave open is decided: splits, score, strategy and the grid, but for what needs training. What
+/// contradicts itself, or does not suit the labels, is a UsageError or an Error.
 template <class T>
-SearchResult search_linear(const Context& context, const Dataset<T>& dataset, const SearchOptions& options,
-                           SearchLog* log = nullptr);
+void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options);
+
+/// A split that trains without rows of some class, or whose test rows do not define the score to choose by, is an Error
+/// before anything is trained. Stopped (see Context) keeps what `log` holds.
+template <class T>
+SearchResult search(const Context& context, const Dataset<T>& dataset, const FamilySearch& family,
+                    const SearchOptions& options = {}, SearchLog* log = nullptr);
 
 template <>
 const std::vector<Parameter<SearchOptions>>& parameters();
+template <>
+const std::vector<Parameter<LinearSearch>>& parameters();
+template <>
+const std::vector<Parameter<SvmSearch>>& parameters();
+template <>
+const std::vector<Parameter<NetSearch>>& parameters();
+
+std::string_view to_string(Strategy strategy);
 
 std::string search_json(const SearchResult& result);
-/// One line for each cost and split.
+/// One line for each point and split of the search over all rows.
 std::string search_csv(const SearchResult& result);
+/// One line for each outer fold or resample.
+std::string outer_csv(const SearchResult& result);
+/// One line for each feature that some outer resample chose.
+std::string features_csv(const SearchResult& result);
 /// A complete page with its plots inside; loads nothing from anywhere.
 std::string search_html(const SearchResult& result);
 

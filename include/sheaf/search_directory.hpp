@@ -9,25 +9,24 @@
 #include <sheaf/io.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/svm_search.hpp>
 
 namespace sheaf {
 
 /// What decides the results, bit for bit, and what helps to repeat them.
 struct SearchSettings {
   std::string command;  ///< for people; not compared
-  std::string data;     ///< path of the table; its contents are compared, not its name
+  std::string data;     ///< path of the dataset; its contents are compared, not its name
   ReadOptions reading;
-  SearchOptions options;
+  FamilySearch family;    ///< with everything decided, see decide()
+  SearchOptions options;  ///< likewise
   Device device;
   Precision precision = Precision::float64;
   std::uint64_t seed = 0;
-  std::string family = {};  ///< further options as JSON text, of models that are not linear
 };
 
 enum class Existing : std::uint8_t {
   refuse,   ///< an existing folder that is not empty is an Error
-  resume,   ///< goes on with the search in it; other settings or other data are an Error
+  resume,   ///< goes on with the search in it; other settings, other data or another version are an Error
   replace,  ///< forgets the search in it
 };
 
@@ -47,10 +46,10 @@ class SearchDirectory {
   SearchLog& log();
   /// Batches that an earlier run has finished.
   std::size_t finished() const;
-  /// results.json, scores.csv, report.html, model.txt and, where LIBLINEAR's format can hold it, model.liblinear.
+  /// results.json and report.html; of the search over all rows scores.csv, model.txt and, where the program that the
+  /// family stands in for can hold it, model.liblinear or model.libsvm; of outer folds outer.csv; of a study
+  /// features.csv.
   void finish(const SearchResult& result) const;
-  /// The same with model.libsvm where LIBSVM's format can hold it.
-  void finish(const SvmSearchResult& result) const;
 
  private:
   struct State;

@@ -148,8 +148,8 @@ void check_format(const Target& target, const SvmOptions& options, SvmFormat for
 /// Reads either format. A defect is a ParseError that names file:line:column.
 SvmModel load_svm(const std::string& path);
 SvmModel parse_svm(std::string_view text, const std::string& name);
-/// Whether a model file holds kernel machines, by its first word.
-bool holds_svm(const std::string& path);
+/// Whether the text of a model file is that of an SVM, by its first word.
+bool describes_svm(std::string_view text, const std::string& name);
 
 /// A table of kernel values in LIBSVM's format.
 struct KernelTable {

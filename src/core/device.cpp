@@ -7,6 +7,7 @@
 #include <sheaf/context.hpp>
 #include <sheaf/device.hpp>
 
+#include "core/device_cost.hpp"
 #include "core/fail.hpp"
 #include "cuda/runtime.hpp"
 
@@ -83,13 +84,28 @@ DeviceInfo describe(Device device) {
   return none;
 }
 
+namespace {
+
+/// The CPU where there is none.
+Device first_usable_gpu() {
+  for (const auto& gpu : cuda::list_devices())
+    if (gpu.usable) return gpu.device;
+  return Device::cpu();
+}
+
+}  // namespace
+
+Device choose_device(const WorkEstimate& work, int threads) {
+  return cpu_seconds(work, threads) > gpu_seconds(work) ? first_usable_gpu() : Device::cpu();
+}
+
+void release_cached_memory(Device device) {
+  if (device.is_cuda()) cuda::release_cached(device.index);
+}
+
 Device parse_device(std::string_view text) {
   if (text == "cpu") return Device::cpu();
-  if (text == "auto") {
-    for (const auto& gpu : cuda::list_devices())
-      if (gpu.usable) return gpu.device;
-    return Device::cpu();
-  }
+  if (text == "auto") return first_usable_gpu();
   int index = 0;
   bool understood = text == "cuda";
   if (text.starts_with("cuda:")) {

@@ -10,7 +10,6 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
-#include "core/parallel_copy.hpp"
 #include "cuda/runtime.hpp"
 
 namespace sheaf {

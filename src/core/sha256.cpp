@@ -14,7 +14,7 @@
 #include "core/fail.hpp"
 #include "core/sha256_rounds.hpp"
 
-namespace sheaf::search {
+namespace sheaf {
 namespace {
 
 using State = ShaState;
@@ -151,4 +151,4 @@ FileHash hash_file(const std::string& path) {
   }
 }
 
-}  // namespace sheaf::search
+}  // namespace sheaf

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sheaf::search {
+namespace sheaf {
 
 std::string sha256(std::string_view bytes);
 
@@ -15,4 +15,4 @@ struct FileHash {
 };
 FileHash hash_file(const std::string& path);
 
-}  // namespace sheaf::search
+}  // namespace sheaf

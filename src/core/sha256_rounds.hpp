@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace sheaf::search {
+namespace sheaf {
 
 using ShaState = std::array<std::uint32_t, 8>;
 using ShaConstants = std::array<std::uint32_t, 64>;
@@ -80,4 +80,4 @@ inline void compress_by_instructions(ShaState&, const unsigned char*, const ShaC
 
 #endif
 
-}  // namespace sheaf::search
+}  // namespace sheaf

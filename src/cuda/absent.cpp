@@ -20,6 +20,7 @@ std::vector<DeviceInfo> list_devices() {
 
 void* allocate(int /*index*/, std::int64_t /*bytes*/) { throw InternalError(asked); }
 void release(int /*index*/, void* /*memory*/) noexcept {}
+void release_cached(int /*index*/) noexcept {}
 void copy_to_host(void* /*to*/, int /*index*/, const void* /*from*/, std::int64_t /*bytes*/) {
   throw InternalError(asked);
 }

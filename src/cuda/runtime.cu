@@ -1,20 +1,23 @@
 #include "cuda/runtime.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <unordered_map>
 
-#include "core/parallel_copy.hpp"
+#include "core/parallel.hpp"
 #include "cuda/check.cuh"
 
 namespace sheaf::cuda {
 namespace {
 
+constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;
 constexpr std::int64_t staged_bytes = std::int64_t{8} << 20;
 
 /// Memory of one GPU that was given back and waits for its next use. Solvers make and drop blocks by the dozen, and
-/// asking the driver for memory costs as much as a product. Never destroyed: the driver may be gone before us.
+/// asking the driver for memory costs as much as a product. No more waits than is in use, or an eighth of the GPU; 256
+/// MiB where nothing is in use any more. Never destroyed: the driver may be gone before us.
 class Pool {
  public:
   static Pool& of(int index) {
@@ -31,6 +34,7 @@ class Pool {
     if (const auto found = waiting_.lower_bound(size); found != waiting_.end() && found->first <= size + size / 4) {
       void* memory = found->second;
       sizes_[memory] = found->first;
+      used_bytes_ += found->first;
       waiting_bytes_ -= found->first;
       waiting_.erase(found);
       return memory;
@@ -38,10 +42,11 @@ class Pool {
     void* memory = nullptr;
     if (cudaMalloc(&memory, static_cast<std::size_t>(size)) != cudaSuccess) {
       cudaGetLastError();
-      give_all_back();
+      give_back(0);
       check(cudaMalloc(&memory, static_cast<std::size_t>(size)), "taking GPU memory");
     }
     sizes_[memory] = size;
+    used_bytes_ += size;
     return memory;
   }
 
@@ -53,7 +58,15 @@ class Pool {
     if (found == sizes_.end()) return;
     waiting_.emplace(found->second, memory);
     waiting_bytes_ += found->second;
+    used_bytes_ -= found->second;
     sizes_.erase(found);
+    give_back(used_bytes_ == 0 ? kept_bytes : std::max(used_bytes_, eighth()));
+  }
+
+  /// To the driver, the largest pieces first, until no more than so many bytes wait.
+  void trim(std::int64_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    give_back(bytes);
   }
 
   std::int64_t waiting_bytes() {
@@ -121,16 +134,29 @@ class Pool {
     const std::int64_t unit = bytes < (1 << 20) ? 512 : 1 << 20;
     return (bytes + unit - 1) / unit * unit;
   }
-  void give_all_back() {
-    for (const auto& [size, memory] : waiting_) cudaFree(memory);
-    waiting_.clear();
-    waiting_bytes_ = 0;
+  void give_back(std::int64_t bytes) noexcept {
+    while (waiting_bytes_ > bytes) {
+      const auto largest = std::prev(waiting_.end());
+      cudaFree(largest->second);
+      waiting_bytes_ -= largest->first;
+      waiting_.erase(largest);
+    }
+  }
+  /// Of the current GPU's memory.
+  std::int64_t eighth() noexcept {
+    if (eighth_ > 0) return eighth_;
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) eighth_ = static_cast<std::int64_t>(total_bytes / 8);
+    return eighth_;
   }
 
   std::mutex mutex_;
   std::multimap<std::int64_t, void*> waiting_;
   std::unordered_map<void*, std::int64_t> sizes_;
   std::int64_t waiting_bytes_ = 0;
+  std::int64_t used_bytes_ = 0;
+  std::int64_t eighth_ = 0;
   Stream* stream_ = nullptr;
   std::mutex staging_mutex_;
   Staging* staging_ = nullptr;
@@ -192,6 +218,15 @@ void release(int index, void* memory) noexcept {
   cudaGetDevice(&before);
   cudaSetDevice(index);
   Pool::of(index).put(memory);
+  cudaSetDevice(before);
+}
+
+void release_cached(int index) noexcept {
+  if (Pool::of(index).waiting_bytes() == 0) return;
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaSetDevice(index);
+  Pool::of(index).trim(0);
   cudaSetDevice(before);
 }
 

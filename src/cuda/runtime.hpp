@@ -15,6 +15,8 @@ std::vector<DeviceInfo> list_devices();
 
 void* allocate(int index, std::int64_t bytes);
 void release(int index, void* memory) noexcept;
+/// Memory that was given back goes to the driver; none is touched where no GPU was used.
+void release_cached(int index) noexcept;
 void copy_to_host(void* to, int index, const void* from, std::int64_t bytes);
 void copy_from_host(int index, void* to, const void* from, std::int64_t bytes);
 void copy_between(int to_index, void* to, int from_index, const void* from, std::int64_t bytes);

@@ -175,7 +175,7 @@ template <class T>
 Dataset<T> read_dataset(const Context& context, const std::string& path, const ReadOptions& options) {
   const std::string name = path == "-" ? "standard input" : path;
   const Format* format = options.format == "auto" ? format_by_ending(path) : &format_named(options.format);
-  const TextSource source(path, context.progress());
+  const TextSource source(path, context.progress(), context.stop());
   Reading reading{context, without_mark(source.text()), name, options};
   reading.mapped = source.mapped();
   return read_with<T>(reading, format != nullptr ? *format : format_by_content(reading.text));

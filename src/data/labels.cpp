@@ -1,108 +1,123 @@
 #include "data/labels.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
-#include <cmath>
+#include <charconv>
 #include <unordered_map>
 
-#include "core/parallel.hpp"
+#include <sheaf/names.hpp>
+
+#include "core/fail.hpp"
+#include "data/text/number.hpp"
 
 namespace sheaf {
-namespace {
 
-constexpr std::int64_t row_grain = 1 << 14;
-
-/// The distinct entries met so far, numbered by first appearance.
-class Dictionary {
- public:
-  std::int32_t id(const TextColumn& column, std::int64_t row) {
-    const double number = column.number(row);
-    const auto next = static_cast<std::int32_t>(firsts_.size());
-    const auto [id, added] = std::isnan(number) ? insert(texts_, column.text(row), next)
-                                                : insert(numbers_, std::bit_cast<std::uint64_t>(number + 0.0), next);
-    if (added) firsts_.push_back(row);
-    return id;
-  }
-  /// The row where each entry was met first.
-  const std::vector<std::int64_t>& firsts() const { return firsts_; }
-
- private:
-  template <class Map, class Key>
-  static std::pair<std::int32_t, bool> insert(Map& map, Key key, std::int32_t next) {
-    const auto [at, added] = map.try_emplace(key, next);
-    return {at->second, added};
-  }
-
-  std::unordered_map<std::uint64_t, std::int32_t> numbers_;  // by their bits; both zeros are +0 here
-  std::unordered_map<std::string_view, std::int32_t> texts_;
-  std::vector<std::int64_t> firsts_;
-};
-
-bool all_numbers(const Reading& reading, const TextColumn& column, std::int64_t rows) {
-  std::atomic<bool> all = true;
-  parallel_ranges(reading.context.threads(), rows, row_grain, [&](Range range) {
-    for (std::int64_t i = range.begin; i < range.end; ++i)
-      if (std::isnan(column.number(i))) all = false;
-  });
-  return all;
+std::string canonical_label(std::string_view label) {
+  double value = 0;
+  if (parse_whole_number(label, value) != NumberStatus::ok) return std::string(label);
+  return fmt::format("{}", value + 0.0);  // both zeros are 0
 }
 
-struct Part {
-  Dictionary dictionary;
-  std::vector<std::int32_t> global;  // id over all parts of each id of this part
-};
+namespace {
+
+void check_target(const Target& target, const std::string& source, bool regression, std::string_view instead) {
+  if (target.empty()) fail("{}: has no labels to learn from", source);
+  if (regression && target.values.empty())
+    fail("{}: some labels are not numbers, which a regression needs; train classes instead ({})", source, instead);
+  if (!regression && target.classes.empty())
+    fail("{}: the labels have over {} distinct values and are no classes; train a regression instead ({})", source,
+         Target::max_classes, instead);
+}
+
+void order_classes(Labels& labels) {
+  auto& names = labels.class_names;
+  if (names.size() != 2 || canonical_label(names[0]) != "-1" || canonical_label(names[1]) != "1") return;
+  std::swap(names[0], names[1]);
+  for (auto& c : labels.classes) c = 1 - c;
+}
 
 }  // namespace
 
-std::string_view TextColumn::keep(std::string text) {
-  const std::lock_guard lock(mutex_);
-  return kept_.emplace_back(std::move(text));
+Labels make_labels(const Target& target, const std::string& source, std::int64_t rows, bool regression,
+                   std::string_view instead) {
+  check_target(target, source, regression, instead);
+  Labels labels;
+  labels.rows = rows;
+  if (regression) {
+    labels.values = target.values;
+    return labels;
+  }
+  labels.class_names = target.class_names;
+  labels.classes = target.classes;
+  order_classes(labels);
+  labels.positive = positive_class(labels.class_names);
+  return labels;
 }
 
-std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn& column, std::int64_t rows,
-                                        std::int64_t most) {
-  const bool limited = all_numbers(reading, column, rows);
-  const int threads = reading.context.threads();
-  const std::int64_t parts = std::clamp<std::int64_t>(rows / row_grain, 1, threads);
-  std::vector<Part> part(static_cast<std::size_t>(parts));
-  Distinct result;
-  result.ids.resize(static_cast<std::size_t>(rows));
-  std::atomic<bool> too_many = false;
-  parallel_for(threads, parts, [&](std::int64_t p) {
-    auto& dictionary = part[static_cast<std::size_t>(p)].dictionary;
-    const Range range = part_of(rows, parts, p);
-    for (std::int64_t i = range.begin; i < range.end && !too_many; ++i) {
-      result.ids[static_cast<std::size_t>(i)] = dictionary.id(column, i);
-      if (limited && static_cast<std::int64_t>(dictionary.firsts().size()) > most) too_many = true;
-    }
-  });
-  if (too_many) return std::nullopt;
-  Dictionary all;
-  for (auto& [dictionary, global] : part)
-    for (const std::int64_t row : dictionary.firsts()) global.push_back(all.id(column, row));
-  if (limited && static_cast<std::int64_t>(all.firsts().size()) > most) return std::nullopt;
-  parallel_for(threads, parts, [&](std::int64_t p) {
-    const Range range = part_of(rows, parts, p);
-    for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i)
-      result.ids[i] = part[static_cast<std::size_t>(p)].global[static_cast<std::size_t>(result.ids[i])];
-  });
-  for (const std::int64_t row : all.firsts())
-    result.names.push_back(checked_name(reading, column.text(row), column.text(row).data()));
+void check_two_classes(const Labels& labels, const std::string& source) {
+  if (labels.class_names.size() == 1)
+    fail("{}: all rows are of class {}; there is nothing to tell apart", source, labels.class_names[0]);
+}
+
+std::int32_t positive_class(std::span<const std::string> class_names) {
+  if (class_names.size() != 2) return -1;
+  double first = 0;
+  double second = 0;
+  const bool numbers = parse_whole_number(class_names[0], first) == NumberStatus::ok &&
+                       parse_whole_number(class_names[1], second) == NumberStatus::ok;
+  return numbers && first > second ? 0 : 1;
+}
+
+std::vector<double> weigh_classes(const ClassWeights& weights, std::span<const std::string> class_names,
+                                  std::span<const double> counts) {
+  std::vector<double> result(class_names.size(), 1.0);
+  double rows = 0;
+  for (const double count : counts) rows += count;
+  for (std::size_t c = 0; c < result.size() && weights.balanced; ++c)
+    if (counts[c] > 0) result[c] = rows / (static_cast<double>(result.size()) * counts[c]);
+  for (const auto& [name, weight] : weights.named) result[find_class(class_names, name)] = weight;
   return result;
 }
 
-Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows) {
-  Target target;
-  if (all_numbers(reading, column, rows)) {
-    target.values.resize(static_cast<std::size_t>(rows));
-    for (std::int64_t i = 0; i < rows; ++i) target.values[static_cast<std::size_t>(i)] = column.number(i);
+std::vector<double> count_classes(const Labels& labels, std::span<const float> times) {
+  std::vector<double> counts(labels.class_names.size(), 0.0);
+  for (std::size_t i = 0; i < labels.classes.size(); ++i)
+    counts[static_cast<std::size_t>(labels.classes[i])] += times.empty() ? 1.0 : static_cast<double>(times[i]);
+  return counts;
+}
+
+bool all_one(std::span<const double> weights) {
+  return std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; });
+}
+
+std::size_t find_class(std::span<const std::string> names, const std::string& wanted) {
+  const auto same = [spelling = canonical_label(wanted)](const auto& name) {
+    return canonical_label(name) == spelling;
+  };
+  const auto found = std::find_if(names.begin(), names.end(), same);
+  if (found == names.end()) fail_unknown("class", wanted, names);
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::vector<std::int32_t> match_classes(std::span<const std::string> names, std::span<const std::string> labels) {
+  std::unordered_map<std::string, std::int32_t> known;
+  for (const auto& name : names) known.try_emplace(canonical_label(name), static_cast<std::int32_t>(known.size()));
+  std::vector<std::int32_t> match;
+  match.reserve(labels.size());
+  for (const auto& label : labels) {
+    const auto found = known.find(canonical_label(label));
+    match.push_back(found == known.end() ? -1 : found->second);
   }
-  if (auto classes = number_distinct(reading, column, rows, Target::max_classes)) {
-    target.classes = std::move(classes->ids);
-    target.class_names = std::move(classes->names);
-  }
-  return target;
+  return match;
+}
+
+std::string integer_label(const std::string& name, std::string_view program) {
+  auto canonical = canonical_label(name);
+  int value = 0;
+  const auto* end = canonical.data() + canonical.size();
+  const auto result = std::from_chars(canonical.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end)
+    fail("the class '{}' is no integer, and {}'s model files hold no other; use Sheaf's own format", name, program);
+  return canonical;
 }
 
 }  // namespace sheaf

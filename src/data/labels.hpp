@@ -1,78 +1,65 @@
-// A column of labels or groups: kept as text and as numbers, then numbered by first appearance.
+// What models learn to predict: classes in their order, the positive one and what each class weighs, or the numbers of
+// a regression. Every family takes its labels from here, so that all agree.
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <limits>
-#include <mutex>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/dataset.hpp>
-
-#include "data/read/reading.hpp"
+#include <sheaf/predictions.hpp>
 
 namespace sheaf {
 
-/// One field in each row. Rows are set in any order, from any thread.
-class TextColumn {
- public:
-  TextColumn() = default;
-  explicit TextColumn(std::int64_t rows) : texts_(rows), numbers_(rows) {}
+struct Labels {
+  std::vector<std::string> class_names;  ///< regression: none
+  std::vector<std::int32_t> classes;     ///< of each row; regression: none
+  std::vector<double> values;            ///< of each row; classes: none
+  std::int32_t positive = -1;            ///< of two classes, that of F1 and ROC; else -1
+  std::int64_t rows = 0;
 
-  /// `text` points into the file, or to what keep() returned.
-  void set(std::int64_t row, std::string_view text, double number) {
-    texts_[row] = {text.data(), static_cast<std::int64_t>(text.size())};
-    numbers_[row] = number;
-  }
-  std::string_view keep(std::string text);
-
-  std::int64_t rows() const { return numbers_.size(); }
-  double number(std::int64_t row) const { return numbers_[row]; }
-  std::string_view text(std::int64_t row) const {
-    return {texts_[row].data, static_cast<std::size_t>(texts_[row].size)};
-  }
-  /// Moves row `from` to `to`.
-  void move(std::int64_t from, std::int64_t to) {
-    texts_[to] = texts_[from];
-    numbers_[to] = numbers_[from];
-  }
-
-  /// Stands for a text that is no number.
-  static constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-
- private:
-  struct Piece {
-    const char* data;
-    std::int64_t size;
-  };
-  Array<Piece> texts_;
-  Array<double> numbers_;
-  std::deque<std::string> kept_;
-  std::mutex mutex_;
+  bool regression() const { return class_names.empty(); }
+  /// Decision values of a model that has one for each class but one for two.
+  std::int32_t columns() const { return class_names.size() > 2 ? static_cast<std::int32_t>(class_names.size()) : 1; }
 };
 
-struct Distinct {
-  std::vector<std::int32_t> ids;  ///< of each row
-  std::vector<std::string> names;
+/// Classes stand in the order of their first rows; but -1 first and +1 second change places, so that positive decision
+/// values speak for +1. No labels at all, labels of a regression that are not numbers, and numbers of too many
+/// different values to be classes are Errors; `instead` says what to train then.
+Labels make_labels(const Target& target, const std::string& source, std::int64_t rows, bool regression,
+                   std::string_view instead);
+/// Rows of a single class are an Error.
+void check_two_classes(const Labels& labels, const std::string& source);
+
+/// Of two classes the larger number or, where they are words, the second; else -1.
+std::int32_t positive_class(std::span<const std::string> class_names);
+
+/// Weights of classes by name; classes that are not named have weight 1 or, balanced, rows / (classes * rows of the
+/// class).
+struct ClassWeights {
+  std::span<const std::pair<std::string, double>> named;
+  bool balanced = false;
+
+  bool empty() const { return named.empty() && !balanced; }
 };
+/// One a class. `counts`: how many rows of each class are trained on; a class without rows weighs 1.
+std::vector<double> weigh_classes(const ClassWeights& weights, std::span<const std::string> class_names,
+                                  std::span<const double> counts);
+/// How many rows there are of each class, each counted `times` (empty: once).
+std::vector<double> count_classes(const Labels& labels, std::span<const float> times = {});
+bool all_one(std::span<const double> weights);
 
-/// Numbers the distinct entries of the first `rows` rows by first appearance; equal numbers are one entry, however
-/// spelled. None when all are numbers and more than `most` distinct ones.
-std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn& column, std::int64_t rows,
-                                        std::int64_t most);
+/// The place of a class; a UsageError where there is none of that name.
+std::size_t find_class(std::span<const std::string> names, const std::string& wanted);
 
-Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows);
+/// For each of `labels` which of `names` it is; -1: none.
+std::vector<std::int32_t> match_classes(std::span<const std::string> names, std::span<const std::string> labels);
 
-/// Sets ids and names of groups.
-template <class T>
-void set_groups(const Reading& reading, const TextColumn& column, std::int64_t rows, Dataset<T>& dataset) {
-  auto groups = number_distinct(reading, column, rows, std::numeric_limits<std::int32_t>::max());
-  dataset.groups = std::move(groups->ids);
-  dataset.group_names = std::move(groups->names);
-}
+/// The integer a class name stands for; an Error where it stands for none, for the model files of `program` hold no
+/// other.
+std::string integer_label(const std::string& name, std::string_view program);
 
 }  // namespace sheaf

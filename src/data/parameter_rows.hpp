@@ -5,11 +5,14 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <fmt/ranges.h>
 
 #include <sheaf/names.hpp>
 #include <sheaf/parameters.hpp>
@@ -44,37 +47,93 @@ T parse_number(std::string_view name, std::string_view text, const Limits<T>& li
   return number;
 }
 
+/// Above 0.
+inline double parse_positive(std::string_view name, std::string_view text) {
+  const auto value = parse_number<double>(name, text, {0, std::numeric_limits<double>::max()});
+  if (value == 0) fail_usage("{} must be more than 0", name);
+  return value;
+}
+
+inline std::vector<std::string_view> split_text(std::string_view text, char between) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto end = text.find(between);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <class Options>
+std::string default_of(const Parameter<Options>& row, const std::string& automatic) {
+  return automatic.empty() ? row.get(Options{}) : automatic;
+}
+
 /// `automatic`, where not empty, says in words what the default value stands for ("all cores").
 template <class Options, class T>
 Parameter<Options> number_row(std::string name, T Options::*member, Limits<T> limits, std::string help,
                               const std::string& automatic = {}) {
-  std::string text = automatic.empty() ? fmt::format("{}", Options{}.*member) : automatic;
-  auto set = [name, member, limits](Options& options, std::string_view value) {
+  Parameter<Options> row{name, "N", std::move(help), {}, {}, {}};
+  row.set = [name, member, limits](Options& options, std::string_view value) {
     options.*member = parse_number(name, value, limits);
   };
-  return {std::move(name), "N", std::move(help), std::move(text), {}, std::move(set)};
+  row.get = [member](const Options& options) { return fmt::format("{}", options.*member); };
+  row.type = std::is_integral_v<T> ? ParameterType::whole_number : ParameterType::number;
+  row.low = static_cast<double>(limits.low);
+  row.high = static_cast<double>(limits.high);
+  row.default_text = default_of(row, automatic);
+  return row;
+}
+
+/// A number above 0 and at most `high`.
+template <class Options>
+Parameter<Options> positive_row(const std::string& name, double Options::*member, std::string help,
+                                const std::string& automatic = {}, double high = std::numeric_limits<double>::max()) {
+  auto row = number_row<Options, double>(name, member, {0, high}, std::move(help), automatic);
+  row.set = [name, member, high](Options& options, std::string_view text) {
+    const double value = parse_positive(name, text);
+    if (value > high) fail_usage("{} is out of range: {} given, above 0 and at most {} expected", name, text, high);
+    options.*member = value;
+  };
+  return row;
 }
 
 template <class Options>
 Parameter<Options> text_row(std::string name, std::string value, std::string Options::*member, std::string help,
                             const std::string& automatic = {}) {
-  std::string text = automatic.empty() ? Options{}.*member : automatic;
-  auto set = [member](Options& options, std::string_view given) { options.*member = given; };
-  return {std::move(name), std::move(value), std::move(help), std::move(text), {}, std::move(set)};
+  Parameter<Options> row{std::move(name), std::move(value), std::move(help), {}, {}, {}};
+  row.set = [member](Options& options, std::string_view given) { options.*member = given; };
+  row.get = [member](const Options& options) { return options.*member; };
+  row.default_text = default_of(row, automatic);
+  return row;
 }
 
 /// Comma-separated; may be given several times.
 template <class Options>
 Parameter<Options> list_row(std::string name, std::string value, std::vector<std::string> Options::*member,
                             std::string help) {
-  auto set = [member](Options& options, std::string_view given) {
-    while (!given.empty()) {
-      const auto comma = given.find(',');
-      if (comma != 0) (options.*member).emplace_back(given.substr(0, comma));
-      given.remove_prefix(comma == std::string_view::npos ? given.size() : comma + 1);
-    }
+  Parameter<Options> row{std::move(name), std::move(value), std::move(help), {}, {}, {}};
+  row.set = [member](Options& options, std::string_view given) {
+    for (const auto part : split_text(given, ','))
+      if (!part.empty()) (options.*member).emplace_back(part);
   };
-  return {std::move(name), std::move(value), std::move(help), {}, {}, std::move(set)};
+  row.get = [member](const Options& options) { return fmt::format("{}", fmt::join(options.*member, ",")); };
+  row.type = ParameterType::texts;
+  return row;
+}
+
+/// Numbers that parse(text) reads; may be given several times.
+template <class Options, class Number, class Parse>
+Parameter<Options> numbers_row(std::string name, std::string value, std::vector<Number> Options::*member,
+                               std::string help, const std::string& automatic, Parse parse) {
+  Parameter<Options> row{std::move(name), std::move(value), std::move(help), automatic, {}, {}};
+  row.set = [member, parse](Options& options, std::string_view text) {
+    const auto more = parse(text);
+    (options.*member).insert((options.*member).end(), more.begin(), more.end());
+  };
+  row.get = [member](const Options& options) { return fmt::format("{}", fmt::join(options.*member, ",")); };
+  row.type = std::is_integral_v<Number> ? ParameterType::whole_numbers : ParameterType::numbers;
+  return row;
 }
 
 template <class Options>
@@ -84,27 +143,91 @@ Parameter<Options> name_row(std::string name, std::string Options::*member, std:
     if (std::find(known.begin(), known.end(), given) == known.end()) fail_unknown(name, given, known);
     options.*member = given;
   };
-  return {std::move(name), "NAME", std::move(help), Options{}.*member, std::move(known), std::move(set)};
+  return {std::move(name),
+          "NAME",
+          std::move(help),
+          Options{}.*member,
+          std::move(known),
+          std::move(set),
+          [member](const Options& options) { return options.*member; },
+          ParameterType::name};
 }
 
 template <class Value>
 using Choices = std::vector<std::pair<std::string, Value>>;
 
+template <class Value>
+std::string name_of(const Choices<Value>& choices, Value value) {
+  for (const auto& [name, known] : choices)
+    if (known == value) return name;
+  return {};
+}
+
 template <class Options, class Value>
 Parameter<Options> choice_row(std::string name, Value Options::*member, Choices<Value> choices, std::string help) {
   Parameter<Options> row{name, "NAME", std::move(help), {}, {}, {}};
-  for (const auto& [known, value] : choices) {
-    row.choices.push_back(known);
-    if (value == Options{}.*member) row.default_text = known;
-  }
-  row.set = [name = std::move(name), member, choices = std::move(choices), known = row.choices](
-                Options& options, std::string_view given) {
+  for (const auto& [known, value] : choices) row.choices.push_back(known);
+  row.set = [name = std::move(name), member, choices, known = row.choices](Options& options, std::string_view given) {
     for (const auto& [text, value] : choices)
       if (text == given) {
         options.*member = value;
         return;
       }
     fail_unknown(name, given, known);
+  };
+  row.get = [member, choices](const Options& options) { return name_of(choices, options.*member); };
+  row.type = ParameterType::name;
+  row.default_text = default_of(row, {});
+  return row;
+}
+
+template <class Options>
+Parameter<Options> yes_no_row(std::string name, bool Options::*member, std::string help) {
+  auto row = choice_row<Options, bool>(std::move(name), member, {{"yes", true}, {"no", false}}, std::move(help));
+  row.type = ParameterType::yes_no;
+  return row;
+}
+
+/// The same of a choice that may be left open.
+template <class Options, class Value>
+Parameter<Options> open_choice_row(std::string name, std::optional<Value> Options::*member,
+                                   const Choices<Value>& choices, std::string help, std::string automatic) {
+  struct Closed {
+    Value value{};
+  };
+  const auto closed = choice_row<Closed, Value>(name, &Closed::value, choices, {});
+  Parameter<Options> row{std::move(name), "NAME", std::move(help), std::move(automatic), closed.choices, {}};
+  row.set = [member, set = closed.set](Options& options, std::string_view text) {
+    Closed one;
+    set(one, text);
+    options.*member = one.value;
+  };
+  row.get = [member, choices](const Options& options) {
+    return options.*member ? name_of(choices, *(options.*member)) : std::string();
+  };
+  row.type = ParameterType::name;
+  return row;
+}
+
+/// NAME=WEIGHT or balanced, into the members class_weights and balanced.
+template <class Options>
+Parameter<Options> class_weight_row(std::string help) {
+  Parameter<Options> row{"class-weight", "NAME=W", std::move(help), "1", {}, {}};
+  row.set = [](Options& options, std::string_view text) {
+    if (text == "balanced") {
+      options.balanced = true;
+      return;
+    }
+    const auto equals = text.rfind('=');
+    if (equals == std::string_view::npos || equals == 0)
+      fail_usage("class-weight takes NAME=WEIGHT or balanced, not '{}'", text);
+    options.class_weights.emplace_back(text.substr(0, equals), parse_positive("class-weight", text.substr(equals + 1)));
+  };
+  row.get = [](const Options& options) {
+    std::string text = options.balanced ? "balanced" : "";
+    for (const auto& [name, weight] : options.class_weights)
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, weight);
+    return text;
   };
   return row;
 }

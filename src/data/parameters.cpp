@@ -33,12 +33,17 @@ template <class Options>
 Parameter<Options> delimiter_row(char Options::*member, const std::string& automatic) {
   const char fallback = Options{}.*member;
   auto set = [member](Options& options, std::string_view text) { options.*member = parse_delimiter(text); };
-  return {"delimiter",
-          "CHAR",
-          "CSV: what stands between columns (a character, tab or space)",
-          fallback == 0 ? automatic : std::string(1, fallback),
-          {},
-          std::move(set)};
+  return {
+      "delimiter",
+      "CHAR",
+      "CSV: what stands between columns (a character, tab or space)",
+      fallback == 0 ? automatic : std::string(1, fallback),
+      {},
+      std::move(set),
+      [member](const Options& options) {
+        const char character = options.*member;
+        return character == 0 ? "" : character == '\t' ? "tab" : character == ' ' ? "space" : std::string(1, character);
+      }};
 }
 
 }  // namespace
@@ -49,17 +54,19 @@ const std::vector<Parameter<Context::Options>>& parameters() {
   static const std::vector<Parameter<O>> rows{
       {"device",
        "NAME",
-       "where to work: cpu, cuda, cuda:N or auto (the first usable GPU, else the CPU)",
+       "where to work: cpu, cuda, cuda:N or auto (a GPU where one pays, else the CPU)",
        to_string(O{}.device),
        {},
-       [](O& options, std::string_view text) { options.device = parse_device(text); }},
+       [](O& options, std::string_view text) { options.device = parse_device(text); },
+       [](const O& options) { return to_string(options.device); }},
       number_row("threads", &O::threads, {1, 4096}, "CPU threads; results do not depend on it", "all cores"),
       {"memory",
        "BYTES",
        "memory the work may use, such as 512M or 4G",
        "80 % of what is free",
        {},
-       [](O& options, std::string_view text) { options.memory = parse_bytes(text); }},
+       [](O& options, std::string_view text) { options.memory = parse_bytes(text); },
+       [](const O& options) { return options.memory > 0 ? fmt::format("{}", options.memory) : std::string(); }},
       number_row("seed", &O::seed, {}, "seed of all random numbers; the same seed gives the same bytes"),
   };
   return rows;

@@ -1,7 +1,7 @@
 #include "data/predictions.hpp"
 
 #include "core/fail.hpp"
-#include "data/class_names.hpp"
+#include "data/labels.hpp"
 
 namespace sheaf {
 namespace {

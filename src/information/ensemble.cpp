@@ -180,9 +180,9 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
   if (ensemble.resamples < 0) fail_usage("{} resamples are asked for; 0 or more is expected", ensemble.resamples);
   Common common;
   common.problem = {&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-  common.facts = find_facts(common.problem, context.threads());
+  common.facts = find_facts(context, common.problem);
   for (std::int64_t b = 0; b < ensemble.resamples; ++b) common.resamples.push_back(draw_resample(context, target, b));
-  common.facts_of_resamples = find_facts_of_resamples(common.problem, common.resamples, context.threads());
+  common.facts_of_resamples = find_facts_of_resamples(context, common.problem, common.resamples);
   common.several_criteria = runs.size() > 1;
   Selector selector(context, common);
   Ensemble result;

@@ -126,13 +126,10 @@ std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem
   const auto devices = devices_of(context, options);
   std::vector<std::unique_ptr<Ops>> members;
   for (const Device device : devices) {
-    Context::Options of_device;
-    of_device.device = device;
     // A GPU's own thread is busy while cores count beside it.
-    of_device.threads =
+    const int threads =
         device.is_cpu() ? std::max(1, context.threads() - static_cast<int>(devices.size()) + 1) : context.threads();
-    of_device.memory = device == context.device() ? context.memory() : 0;
-    members.push_back(make_ops(Context(of_device), problem, kernel));
+    members.push_back(make_ops(context.with({.device = device, .threads = threads}), problem, kernel));
   }
   return make_team(std::move(members));
 }
@@ -154,7 +151,7 @@ Selection select_features(const Context& context, const BinnedTable& table, cons
   using namespace information;  // NOLINT(google-build-using-namespace): our own family's
   check_request(table, target, options);
   const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-  const Facts facts = find_facts(problem, context.threads());
+  const Facts facts = find_facts(context, problem);
   const auto ops = make_devices(context, problem, options, kernel_for(context, problem, options));
   return select_with(context, problem, facts, *ops, options);
 }

@@ -15,12 +15,12 @@
 namespace sheaf::report {
 namespace {
 
-struct Point {
+struct ChartPoint {
   double x, y;
 };
 
 /// NaN where a feature has no place in the cloud.
-Point cloud_point(const Profile& profile, std::int64_t j, bool prevalence) {
+ChartPoint cloud_point(const Profile& profile, std::int64_t j, bool prevalence) {
   const auto& feature = profile.summary.per_feature[static_cast<std::size_t>(j)];
   const double nan = std::numeric_limits<double>::quiet_NaN();
   if (!prevalence) return {feature.mean, feature.deviation > 0 ? feature.deviation : nan};
@@ -29,7 +29,7 @@ Point cloud_point(const Profile& profile, std::int64_t j, bool prevalence) {
 }
 
 struct Cloud {
-  std::vector<Point> points;  // by feature
+  std::vector<ChartPoint> points;  // by feature
   Axis x, y;
 };
 
@@ -40,7 +40,7 @@ Cloud make_cloud(const Profile& profile, double left, double bottom) {
   cloud.x = {infinity, -infinity, left, half - 12, prevalence};
   cloud.y = {infinity, -infinity, bottom, 28, true};
   for (std::int64_t j = 0; j < profile.summary.features; ++j) {
-    const Point point = cloud_point(profile, j, prevalence);
+    const ChartPoint point = cloud_point(profile, j, prevalence);
     cloud.points.push_back(point);
     if (!std::isfinite(point.x) || !std::isfinite(point.y)) continue;
     cloud.x.low = std::min(cloud.x.low, point.x);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sheaf::search {
+namespace sheaf::report {
 
 std::vector<std::int64_t> largest_weights(const LinearModel& model, std::int32_t column, std::size_t most) {
   std::vector<std::int64_t> order;
@@ -17,4 +17,4 @@ std::vector<std::int64_t> largest_weights(const LinearModel& model, std::int32_t
   return order;
 }
 
-}  // namespace sheaf::search
+}  // namespace sheaf::report

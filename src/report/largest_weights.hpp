@@ -6,9 +6,9 @@
 
 #include <sheaf/linear_model.hpp>
 
-namespace sheaf::search {
+namespace sheaf::report {
 
 /// Features with the largest weights of one decision value, largest first, up to `most`; neither zeros nor the bias.
 std::vector<std::int64_t> largest_weights(const LinearModel& model, std::int32_t column, std::size_t most);
 
-}  // namespace sheaf::search
+}  // namespace sheaf::report

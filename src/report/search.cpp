@@ -1,5 +1,7 @@
+// The page of a search of any family, with what it has: a curve or surfaces of scores, ROC, confusion, weights, outer
+// folds, and of a study how stable the features are.
 #include <cmath>
-#include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -9,6 +11,8 @@
 #include "report/page.hpp"
 #include "report/scores.hpp"
 #include "report/search_charts.hpp"
+#include "report/stability_charts.hpp"
+#include "report/surface.hpp"
 #include "report/svg.hpp"
 
 namespace sheaf {
@@ -17,56 +21,179 @@ namespace {
 using namespace report;  // NOLINT(google-build-using-namespace): this file only arranges what lives there
 
 constexpr std::size_t most_weights = 20;
-constexpr std::int32_t most_columns = 12;  // whose weights are shown
+constexpr std::size_t most_columns = 12;  // whose weights are shown
+constexpr std::size_t most_features = 200;
+
+bool is_study(const SearchResult& r) { return !r.options.full; }
+
+const char* size_title(const SearchResult& r) {
+  return std::holds_alternative<SvmSearch>(r.family) ? "support vectors" : "weights that are not 0";
+}
 
 std::string header_tiles(const SearchResult& r) {
   const auto metric = *r.options.score;
-  std::vector<Tile> list{
-      {fmt::format("C = {:.6g}", r.cost()), "chosen"},
-      {spread_text(r.summary(r.chosen.chosen, metric)), fmt::format("{}, over the splits", info(metric).title)}};
-  if (!r.outer.empty()) list.push_back({spread_text(outer_summary(r, metric)), "by nested validation"});
-  list.push_back({grouped(static_cast<std::int64_t>(r.models.size())), "models compared"});
-  list.push_back({grouped(r.rows), "examples"});
+  const auto title = info(metric).title;
+  std::vector<Tile> list;
+  if (r.model) {
+    list.push_back({r.point_text(r.chosen()), "chosen"});
+    list.push_back({spread_text(r.summary(r.level.chosen.chosen, metric)), fmt::format("{}, over the splits", title)});
+  }
+  if (!r.outer.empty())
+    list.push_back({spread_text(r.outer_summary(metric)),
+                    is_study(r) ? fmt::format("{}, held-out rows", title) : "by nested validation"});
+  if (is_study(r) && !r.stability.empty())
+    list.push_back({grouped(std::ssize(r.selected())),
+                    fmt::format("features chosen by {} of resamples", percent(r.options.min_frequency))});
+  if (is_study(r) && r.outer.size() > 1 && !r.stability.empty())
+    list.push_back({fmt::format("{:.3f}", r.overall.value),
+                    fmt::format("stability ({:.3f} to {:.3f})", r.overall.low, r.overall.high)});
+  if (r.model && r.model->svm() != nullptr)
+    list.push_back({grouped(r.model->svm()->support_vectors()), "support vectors, trained on all rows"});
+  std::int64_t models = std::ssize(r.level.models);
+  for (const auto& fold : r.outer) models += std::ssize(fold.level.models) + 1;
+  list.push_back({grouped(models), "models compared"});
+  list.push_back({grouped(r.rows), "rows"});
   list.push_back({grouped(r.features), "features"});
+  if (r.groups > 0) list.push_back({grouped(r.groups), "groups, kept together"});
   if (!r.class_names.empty()) list.push_back({std::to_string(r.class_names.size()), "classes"});
   return tiles(list);
 }
 
-std::string curve_card(const SearchResult& r) {
+std::vector<std::size_t> varying_axes(const SearchResult& r) {
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = 0; axis < r.axes.size(); ++axis) {
+    std::set<double> values;
+    for (const auto& point : r.points) values.insert(point[axis]);
+    if (values.size() > 1) axes.push_back(axis);
+  }
+  return axes;
+}
+
+/// What a surface shows of each point, and how it is described.
+struct Surface {
+  std::string title, about;
+  std::vector<double> values;  // one a point of the result; NaN: not tried
+  std::vector<std::string> tips;
+};
+
+/// The surface over the first two of `axes`, one for each combination of the values of the others.
+std::string surface_cards(const SearchResult& r, const std::vector<std::size_t>& axes, const Surface& what,
+                          std::int32_t ringed) {
+  std::set<std::vector<double>> others;
+  const auto rest_of = [&](const Point& point) {
+    std::vector<double> rest;
+    for (std::size_t k = 2; k < axes.size(); ++k) rest.push_back(point[axes[k]]);
+    return rest;
+  };
+  for (const auto& point : r.points) others.insert(rest_of(point));
+  std::string cards;
+  for (const auto& rest : others) {
+    std::vector<SurfacePoint> points;
+    for (std::size_t p = 0; p < r.points.size(); ++p)
+      if (rest_of(r.points[p]) == rest && std::isfinite(what.values[p]))
+        points.push_back({r.points[p][axes[0]], r.points[p][axes[1]], what.values[p], what.tips[p],
+                          static_cast<std::int32_t>(p) == ringed});
+    std::string suffix;
+    for (std::size_t k = 0; k < rest.size(); ++k)
+      suffix += fmt::format(", {} {:.6g}", r.axes[axes[k + 2]].title, rest[k]);
+    cards += card(what.title + suffix, what.about, surface(points, r.axes[axes[0]].title, r.axes[axes[1]].title));
+  }
+  return cards;
+}
+
+/// Of the search over all rows or, in a study, the means over the searches of all resamples.
+Surface score_surface(const SearchResult& r) {
+  const auto metric = *r.options.score;
+  const double sign = info(metric).larger_is_better ? 1 : -1;
+  Surface result;
+  result.title = fmt::format("{} of each point", info(metric).title);
+  result.about = fmt::format(
+      "The stronger the colour, the better, in steps that are finer near the best, between the "
+      "points that were tried (dots). Ringed: {}. Means over the splits.",
+      is_study(r) ? "the best mean over all resamples" : "the chosen point");
+  for (std::size_t p = 0; p < r.points.size(); ++p) {
+    ScoreSummary summary;
+    if (is_study(r)) {
+      summary = r.overall_summary(p, metric);
+    } else {
+      const auto found = std::lower_bound(r.level.points.begin(), r.level.points.end(), static_cast<std::int32_t>(p));
+      const bool tried = found != r.level.points.end() && *found == static_cast<std::int32_t>(p);
+      summary = tried ? r.summary(static_cast<std::size_t>(found - r.level.points.begin()), metric) : summarise({});
+    }
+    result.values.push_back(sign * summary.mean);
+    result.tips.push_back(fmt::format("{}: {}", r.point_text(r.points[p]), spread_text(summary)));
+  }
+  return result;
+}
+
+Surface size_surface(const SearchResult& r) {
+  Surface result;
+  result.title = fmt::format("How many {}", size_title(r));
+  result.about =
+      "The stronger the colour, the more. An SVM whose support vectors are all rows has learnt them by heart.";
+  if (!std::holds_alternative<SvmSearch>(r.family)) result.about = "The stronger the colour, the more.";
+  result.values.assign(r.points.size(), std::nan(""));
+  result.tips.resize(r.points.size());
+  for (std::size_t p = 0; p < r.level.points.size(); ++p) {
+    const auto at = static_cast<std::size_t>(r.level.points[p]);
+    result.values[at] = r.size(r.level, p);
+    result.tips[at] = fmt::format("{}: {:.1f}", r.point_text(r.points[at]), result.values[at]);
+  }
+  return result;
+}
+
+std::string score_cards(const SearchResult& r) {
+  const auto axes = varying_axes(r);
+  if (axes.size() >= 2) {
+    const auto ringed = is_study(r) ? r.best_overall : r.level.points[r.level.chosen.chosen];
+    auto cards = surface_cards(r, axes, score_surface(r), ringed);
+    if (r.model && r.level.models.front().size >= 0) cards += surface_cards(r, axes, size_surface(r), ringed);
+    return cards;
+  }
+  if (is_study(r)) return {};
+  const auto axis = axes.empty() ? 0 : axes.front();
   const auto about = fmt::format(
       "Line: mean over {} splits. Band: one standard deviation to each side. Dots: single splits. Dashed: one standard "
-      "error from the best mean. Ringed: the chosen cost, {}.",
+      "error from the best mean. Ringed: the chosen value, {}.",
       r.splits,
-      r.options.choice == Choice::best ? "the one with the best mean" : "the smallest on the better side of that line");
-  return card(fmt::format("{} of each cost", info(*r.options.score).title), about, score_curve(r));
+      r.options.choice == Choice::best ? "the one with the best mean"
+                                       : "that of the simplest model on the better side of that line");
+  return card(fmt::format("{} of each {}", info(*r.options.score).title, r.axes[axis].title), about,
+              score_curve(r, axis));
 }
 
 std::string roc_card(const SearchResult& r) {
   if (r.class_names.size() != 2) return {};
-  const auto curve = mean_roc(r);
+  const auto curve = [&] {
+    if (r.model) return mean_roc(r);
+    std::vector<std::vector<double>> curves;
+    for (const auto& fold : r.outer) curves.push_back(fold.scores.roc);
+    return mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the held-out rows");
+  }();
   if (curve.empty()) return {};
-  const auto about = fmt::format(
-      "Of the chosen cost, on rows left out: mean over the splits, with one standard "
-      "deviation to each side. AUC {}.",
-      spread_text(r.summary(r.chosen.chosen, Metric::auc)));
-  return card("ROC", about, curve);
+  const auto auc = r.model ? r.summary(r.level.chosen.chosen, Metric::auc) : r.outer_summary(Metric::auc);
+  return card("ROC",
+              fmt::format("Of the chosen {}, on held-out rows: mean over the {}, with one standard deviation to each "
+                          "side. AUC {}.",
+                          r.model ? "point" : "models", r.model ? "splits" : "resamples", spread_text(auc)),
+              curve);
 }
 
 std::string confusion_card(const SearchResult& r) {
-  if (r.class_names.empty()) return {};
+  if (r.class_names.empty() || !r.model) return {};
   const auto matrix = confusion_matrix(r);
   if (matrix.empty()) return {};
-  return card("What is taken for what",
-              "Rows left out by the splits of the chosen cost, all splits together; shades and shares are of each true "
-              "class.",
+  return card("Confusion matrix",
+              "Held-out rows of the chosen point, all splits together; shades and shares are of each true class.",
               matrix);
 }
 
 std::string weights_cards(const SearchResult& r) {
+  if (!r.model || r.model->linear() == nullptr) return {};
   std::string cards;
-  const auto& model = r.model;
-  for (std::int32_t c = 0; c < std::min(model.columns, most_columns); ++c) {
-    const auto name = model.is_regression() ? std::string("larger amounts")
+  const auto& model = *r.model->linear();
+  for (std::int32_t c = 0; c < std::min(model.columns, static_cast<std::int32_t>(most_columns)); ++c) {
+    const auto name = model.is_regression() ? std::string("larger values")
                                             : "class " + model.class_names[static_cast<std::size_t>(c)];
     cards +=
         card("The largest weights", fmt::format("Of the model trained on all rows. To the right: speaks for {}.", name),
@@ -75,37 +202,139 @@ std::string weights_cards(const SearchResult& r) {
   return cards;
 }
 
+std::vector<std::string> point_cells(const Point& point) {
+  std::vector<std::string> cells;
+  for (const double value : point) cells.push_back(fmt::format("{:.6g}", value));
+  return cells;
+}
+
+void append(std::vector<std::string>& row, const std::vector<std::string>& more) {
+  row.insert(row.end(), more.begin(), more.end());
+}
+
+std::vector<std::string> titles_of(const SearchResult& r) {
+  std::vector<std::string> titles;
+  for (const auto& axis : r.axes) titles.push_back(axis.title);
+  return titles;
+}
+
 std::string table_card(const SearchResult& r) {
-  std::vector<std::vector<std::string>> rows{{"C"}};
-  std::string alignment = "r";
-  for (const auto metric : r.known()) {
-    rows[0].push_back(std::string(info(metric).title));
-    alignment += 'r';
-  }
+  if (!r.model) return {};
+  const bool sizes = r.level.models.front().size >= 0;
+  std::vector<std::vector<std::string>> rows{titles_of(r)};
+  for (const auto metric : r.metrics) rows[0].emplace_back(info(metric).title);
+  if (sizes) rows[0].emplace_back(size_title(r));
+  const std::string alignment = std::string(rows[0].size(), 'r') + "l";
   rows[0].emplace_back("");
-  alignment += 'l';
-  for (std::size_t c = 0; c < r.options.costs.size(); ++c) {
-    rows.push_back({fmt::format("{:.6g}", r.options.costs[c])});
-    for (const auto metric : r.known()) rows.back().push_back(spread_text(r.summary(c, metric)));
-    rows.back().emplace_back(c == r.chosen.chosen ? "chosen" : c == r.chosen.best ? "best mean" : "");
+  for (std::size_t p = 0; p < r.level.points.size(); ++p) {
+    rows.push_back(point_cells(r.point(r.level, p)));
+    for (const auto metric : r.metrics) rows.back().push_back(spread_text(r.summary(p, metric)));
+    if (sizes) rows.back().push_back(fmt::format("{:.1f}", r.size(r.level, p)));
+    const auto& chosen = r.level.chosen;
+    rows.back().emplace_back(p == chosen.chosen ? "chosen" : p == chosen.best ? "best mean" : "");
   }
   return card("All scores", "Mean over the splits ± standard deviation.", table(rows, alignment), true);
 }
 
-std::string warnings_card(const SearchResult& r) {
-  return findings_card(r.notes, r.warnings, fmt::format("{} models did not converge.", r.warnings.size()));
+std::string outer_card(const SearchResult& r) {
+  if (r.outer.empty()) return {};
+  const auto metric = *r.options.score;
+  const bool sizes = r.outer.front().scores.size >= 0;
+  std::vector<std::vector<std::string>> rows{{is_study(r) ? "resample" : "outer fold"}};
+  append(rows[0], titles_of(r));
+  if (sizes) rows[0].emplace_back(size_title(r));
+  rows[0].emplace_back("inner");
+  for (const auto known : r.metrics) rows[0].emplace_back(info(known).title);
+  for (std::size_t k = 0; k < r.outer.size(); ++k) {
+    const auto& fold = r.outer[k];
+    const auto chosen = fold.level.chosen.chosen;
+    rows.push_back({std::to_string(k + 1)});
+    append(rows.back(), point_cells(r.point(fold.level, chosen)));
+    if (sizes) rows.back().push_back(fmt::format("{:.0f}", fold.scores.size));
+    rows.back().push_back(spread_text(r.summary(fold.level, chosen, metric)));
+    for (const auto known : r.metrics) rows.back().push_back(score_text(fold.scores.score(known)));
+  }
+  return card(is_study(r) ? "Resamples" : "Nested validation",
+              fmt::format("Each {} was held out of a search of its own, whose choice was then scored on it: {}. "
+                          "\"Inner\" is what that search saw of its choice.",
+                          is_study(r) ? "resample" : "outer fold", spread_text(r.outer_summary(metric))),
+              table(rows, std::string(rows[0].size(), 'r')), true);
+}
+
+std::string frequency_card(const SearchResult& r) {
+  const auto about = fmt::format(
+      "The most frequent of {} features that some resample chose. Dashed: where features are "
+      "selected.",
+      grouped(std::ssize(r.stability)));
+  std::string marks;
+  if (r.class_names.size() == 2)
+    marks = legend({{"f0", "speaks for " + r.class_names[0]}, {"f1", "speaks for " + r.class_names[1]}});
+  if (r.class_names.empty()) marks = legend({{"f0", "goes with larger values"}, {"f1", "goes with smaller values"}});
+  return card("How often each feature was chosen", about, marks + frequency_bars(r));
+}
+
+std::string path_cards(const SearchResult& r) {
+  if (r.path.empty()) return {};
+  const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
+  std::string cards;
+  for (std::size_t c = 0; c < std::min(most_columns, static_cast<std::size_t>(r.columns)); ++c) {
+    const auto of = r.columns == 1 ? "" : fmt::format(", class {}", r.class_names[c]);
+    cards += card(fmt::format("Weights along the path of resample {}{}", r.options.path_split, of),
+                  fmt::format("It chose {}; dashed: that alpha. Of features that some resample chose.",
+                              r.point_text(r.point(level, level.chosen.chosen))),
+                  coefficient_path(r, c));
+  }
+  return cards;
+}
+
+std::string features_card(const SearchResult& r) {
+  std::vector<std::vector<std::string>> rows{{"position", "name", "frequency", "median rank", "standard deviation"}};
+  std::string alignment = "rlrrr";
+  for (std::int32_t c = 0; c < r.columns; ++c) {
+    const auto of = r.columns == 1 ? "" : " of " + r.class_names[static_cast<std::size_t>(c)];
+    rows[0].push_back("mean weight" + of);
+    rows[0].push_back("same sign" + of);
+    alignment += "rr";
+  }
+  for (std::size_t k = 0; k < std::min(most_features, r.stability.size()); ++k) {
+    const auto& feature = r.stability[k];
+    rows.push_back({std::to_string(feature.index + 1), feature.name, percent(feature.frequency),
+                    fmt::format("{:g}", feature.median_rank), fmt::format("{:.4g}", feature.deviation)});
+    for (std::size_t c = 0; c < feature.mean_weight.size(); ++c) {
+      rows.back().push_back(fmt::format("{:+.4g}", feature.mean_weight[c]));
+      rows.back().push_back(percent(feature.sign_agreement[c]));
+    }
+  }
+  return card("Features",
+              "Mean weight and sign over the resamples that chose a feature; ranks by weight times standard deviation.",
+              table(rows, alignment), true);
+}
+
+std::string study_cards(const SearchResult& r) {
+  if (!is_study(r)) return {};
+  auto cards = card("Score of each resample",
+                    fmt::format("{} on its held-out rows. Dashed: the mean, with one standard deviation to each side.",
+                                info(*r.options.score).title),
+                    outer_scores(r));
+  if (r.outer.front().scores.weights.empty()) return cards;
+  return cards + frequency_card(r) + path_cards(r) + features_card(r);
 }
 
 }  // namespace
 
 std::string search_html(const SearchResult& r) {
-  const auto chosen_cost = [&](const auto& fold) { return fmt::format("{:.6g}", r.options.costs[fold.chosen]); };
-  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + warnings_card(r) + curve_card(r) +
-                           roc_card(r) + confusion_card(r) + weights_cards(r) +
-                           outer_card(r, *r.options.score, "chosen C", chosen_cost) + table_card(r) + "</div>\n";
-  const auto subtitle = fmt::format("{}: {} costs, {} splits ({}), seed {}", linear_solver(r.options.linear.loss).about,
-                                    r.options.costs.size(), r.splits, to_string(*r.options.split), r.seed);
-  return search_page(r, subtitle, body);
+  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_card(r.notes, r.warnings) +
+                           score_cards(r) + roc_card(r) + confusion_card(r) + weights_cards(r) + study_cards(r) +
+                           outer_card(r) + table_card(r) + "</div>\n";
+  const auto outer =
+      r.outer.empty() ? "" : fmt::format(", {} {}", r.outer.size(), is_study(r) ? "resamples" : "outer folds");
+  const auto subtitle =
+      fmt::format("{}: {} points ({}), {} splits ({}){}, seed {}", r.title, r.points.size(),
+                  to_string(r.options.strategy), r.splits, to_string(*r.options.split), outer, r.seed);
+  const auto name = r.source.substr(r.source.rfind('/') + 1);
+  return page((is_study(r) ? "Study: " : "Search: ") + name, subtitle, body,
+              fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
+                          r.source, SHEAF_VERSION));
 }
 
 }  // namespace sheaf

@@ -20,20 +20,20 @@ constexpr double top = 28;
 constexpr double bottom = 270;
 constexpr double height = 320;
 
-/// A single cost stands in the middle of a decade to each side.
-Axis cost_axis(const std::vector<double>& costs) {
-  const bool single = costs.size() == 1;
-  return {single ? costs.front() / 10 : costs.front(), single ? costs.front() * 10 : costs.back(), left + 12,
-          right - 12, true};
+/// A single value stands in the middle of a decade to each side.
+Axis value_axis(const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const bool single = *low == *high;
+  return {single ? *low / 10 : *low, single ? *high * 10 : *high, left + 12, right - 12, true};
 }
 
-Axis score_axis(const SearchResult& r, const std::vector<Summarised>& summaries) {
+Axis score_axis(const SearchResult& r, const std::vector<ScoreSummary>& summaries) {
   double low = summaries[0].mean;
   double high = low;
   for (std::size_t c = 0; c < summaries.size(); ++c) {
     low = std::min(low, summaries[c].mean - summaries[c].deviation);
     high = std::max(high, summaries[c].mean + summaries[c].deviation);
-    for (const double score : r.scores(c, *r.options.score)) {
+    for (const double score : r.scores(r.level, c, *r.options.score)) {
       low = std::min(low, std::isfinite(score) ? score : low);
       high = std::max(high, std::isfinite(score) ? score : high);
     }
@@ -46,7 +46,7 @@ std::vector<std::int64_t> summed_confusion(const SearchResult& r) {
   std::vector<std::int64_t> sum(r.class_names.size() * r.class_names.size(), 0);
   const auto splits = static_cast<std::size_t>(r.splits);
   for (std::size_t s = 0; s < splits; ++s) {
-    const auto& confusion = r.models[r.chosen.chosen * splits + s].confusion;
+    const auto& confusion = r.level.models[r.level.chosen.chosen * splits + s].confusion;
     if (confusion.size() != sum.size()) return {};
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += confusion[k];
   }
@@ -55,35 +55,39 @@ std::vector<std::int64_t> summed_confusion(const SearchResult& r) {
 
 }  // namespace
 
-std::string score_curve(const SearchResult& r, std::string_view axis) {
+std::string score_curve(const SearchResult& r, std::size_t axis) {
   const auto metric = *r.options.score;
-  const auto& costs = r.options.costs;
-  std::vector<Summarised> summaries;
-  for (std::size_t c = 0; c < costs.size(); ++c) summaries.push_back(r.summary(c, metric));
-  const auto x = cost_axis(costs);
+  const auto& title = r.axes[axis].title;
+  std::vector<double> values;
+  std::vector<ScoreSummary> summaries;
+  for (std::size_t p = 0; p < r.level.points.size(); ++p) {
+    values.push_back(r.point(r.level, p)[axis]);
+    summaries.push_back(r.summary(p, metric));
+  }
+  const auto x = value_axis(values);
   const auto y = score_axis(r, summaries);
-  Chart chart(half, height, "Score of each cost");
-  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", axis));
+  Chart chart(half, height, "Score of each point");
+  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", title));
   chart.left_axis(y, left, right, info(metric).title);
-  std::vector<Point> upper, lower, middle;
-  for (std::size_t c = 0; c < costs.size(); ++c) {
-    upper.push_back({x(costs[c]), y(summaries[c].mean + summaries[c].deviation)});
-    lower.push_back({x(costs[c]), y(summaries[c].mean - summaries[c].deviation)});
-    middle.push_back({x(costs[c]), y(summaries[c].mean)});
+  std::vector<ChartPoint> upper, lower, middle;
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    upper.push_back({x(values[c]), y(summaries[c].mean + summaries[c].deviation)});
+    lower.push_back({x(values[c]), y(summaries[c].mean - summaries[c].deviation)});
+    middle.push_back({x(values[c]), y(summaries[c].mean)});
   }
   chart.path(area_between(upper, lower), "f0", 0.18);
   chart.path(line_through(middle), "outline");
-  const auto& best = summaries[r.chosen.best];
+  const auto& best = summaries[r.level.chosen.best];
   const double bar = best.mean - (info(metric).larger_is_better ? 1 : -1) * best.standard_error;
   chart.line(left, y(bar), right, y(bar), "edge");
-  for (std::size_t c = 0; c < costs.size(); ++c) {
-    for (const double score : r.scores(c, metric))
-      if (std::isfinite(score)) chart.dot(x(costs[c]), y(score), 2.5, "grey");
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    for (const double score : r.scores(r.level, c, metric))
+      if (std::isfinite(score)) chart.dot(x(values[c]), y(score), 2.5, "grey");
     chart.dot(middle[c].x, middle[c].y, 4.5, "f0",
-              fmt::format("{} = {:.6g}: {:.4f}, deviation {:.4f}, standard error {:.4f}", axis, costs[c],
+              fmt::format("{} = {:.6g}: {:.4f}, standard deviation {:.4f}, standard error {:.4f}", title, values[c],
                           summaries[c].mean, summaries[c].deviation, summaries[c].standard_error));
   }
-  chart.dot(middle[r.chosen.chosen].x, middle[r.chosen.chosen].y, 9, "ring");
+  chart.dot(middle[r.level.chosen.chosen].x, middle[r.level.chosen.chosen].y, 9, "ring");
   return chart.finish();
 }
 
@@ -91,7 +95,7 @@ std::string mean_roc(std::span<const std::vector<double>> curves, const std::str
                      std::string_view description) {
   const Axis x{0, 1, left, right - 60, false};
   const Axis y{0, 1, bottom, top, false};
-  std::vector<Point> upper, lower, middle;
+  std::vector<ChartPoint> upper, lower, middle;
   for (std::size_t p = 0; p < roc_points; ++p) {
     std::vector<double> found;
     for (const auto& roc : curves)
@@ -116,8 +120,8 @@ std::string mean_roc(std::span<const std::vector<double>> curves, const std::str
 std::string mean_roc(const SearchResult& r) {
   std::vector<std::vector<double>> curves;
   const auto splits = static_cast<std::size_t>(r.splits);
-  for (std::size_t s = 0; s < splits; ++s) curves.push_back(r.models[r.chosen.chosen * splits + s].roc);
-  return mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the chosen cost");
+  for (std::size_t s = 0; s < splits; ++s) curves.push_back(r.level.models[r.level.chosen.chosen * splits + s].roc);
+  return mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the chosen model");
 }
 
 std::string confusion_matrix(const SearchResult& r) {
@@ -126,7 +130,7 @@ std::string confusion_matrix(const SearchResult& r) {
   if (counts.empty()) return {};
   const double step = std::min((half - names - 8) / static_cast<double>(classes), classes < 4 ? 120.0 : 80.0);
   const double head = 44;
-  Chart chart(half, head + step * static_cast<double>(classes) + 8, "Confusion matrix of the chosen cost");
+  Chart chart(half, head + step * static_cast<double>(classes) + 8, "Confusion matrix of the chosen model");
   chart.text(names, 14, "predicted", "axis");
   chart.text(names - 10, 14, "true", "axis", Anchor::end);
   for (std::size_t t = 0; t < classes; ++t) {
@@ -149,7 +153,7 @@ std::string confusion_matrix(const SearchResult& r) {
 }
 
 std::string largest_weights_chart(const LinearModel& model, std::int32_t column, std::size_t most) {
-  const auto features = search::largest_weights(model, column, most);
+  const auto features = largest_weights(model, column, most);
   if (features.empty()) return "<p>All weights are 0.</p>\n";
   const double end = static_cast<double>(features.size()) * line_height + 22;
   Chart chart(half, end + 44, "The largest weights");

@@ -1,44 +1,83 @@
-#include <nlohmann/json.hpp>
+#include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <sheaf/search.hpp>
 
+#include "data/parameter_json.hpp"
+#include "report/csv_text.hpp"
 #include "report/largest_weights.hpp"
-#include "report/result_json.hpp"
 
 namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using search::summary_json;
 
-constexpr std::size_t most_weights = 50;
+constexpr std::size_t most_weights = 100;
 
-Json costs_json(const SearchResult& result) {
+/// JSON has no NaN.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+std::string key(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+Json summary_json(const ScoreSummary& summary) {
+  return {{"mean", number(summary.mean)},
+          {"standard_deviation", number(summary.deviation)},
+          {"standard_error", number(summary.standard_error)},
+          {"splits", summary.splits}};
+}
+
+/// Every score that the search has, of one model.
+Json scores_json(const SearchResult& r, const ModelScores& model) {
+  auto scores = Json::object();
+  for (const auto metric : r.metrics) scores[std::string(info(metric).name)] = number(model.score(metric));
+  return scores;
+}
+
+Json point_json(const SearchResult& r, const Point& point) {
+  auto json = Json::object();
+  for (std::size_t axis = 0; axis < r.axes.size(); ++axis) json[key(r.axes[axis].name)] = point[axis];
+  return json;
+}
+
+const char* size_name(const SearchResult& r) {
+  return std::holds_alternative<SvmSearch>(r.family) ? "support_vectors" : "nonzeros";
+}
+
+Json points_json(const SearchResult& r) {
   Json list = Json::array();
-  for (std::size_t c = 0; c < result.options.costs.size(); ++c) {
-    Json row{{"cost", result.options.costs[c]}};
-    search::add_candidate(result, c, row);
+  for (std::size_t p = 0; p < r.level.points.size(); ++p) {
+    auto row = point_json(r, r.point(r.level, p));
+    if (const double size = r.size(r.level, p); size >= 0) row[size_name(r)] = size;
+    for (const auto metric : r.metrics) {
+      auto summary = summary_json(r.summary(p, metric));
+      summary["by_split"] = Json::array();
+      for (const double score : r.scores(r.level, p, metric)) summary["by_split"].push_back(number(score));
+      row[std::string(info(metric).name)] = std::move(summary);
+    }
     list.push_back(std::move(row));
   }
   return list;
 }
 
-Json chosen_json(const SearchResult& result) {
-  const auto chosen = result.chosen.chosen;
-  Json row{{"cost", result.cost()}, {"best_cost", result.options.costs[result.chosen.best]}};
-  for (const auto metric : result.known())
-    row[std::string(info(metric).name)] = summary_json(result.summary(chosen, metric));
+Json chosen_json(const SearchResult& r) {
+  auto row = point_json(r, r.chosen());
+  row["best"] = point_json(r, r.point(r.level, r.level.chosen.best));
+  if (r.model->svm() != nullptr) row["support_vectors"] = r.model->svm()->support_vectors();
+  for (const auto metric : r.metrics)
+    row[std::string(info(metric).name)] = summary_json(r.summary(r.level.chosen.chosen, metric));
   return row;
 }
 
-Json weights_json(const SearchResult& result) {
+Json largest_json(const LinearModel& model) {
   Json list = Json::array();
-  const auto& model = result.model;
   for (std::int32_t c = 0; c < model.columns; ++c) {
     Json weights = Json::array();
-    for (const auto j : search::largest_weights(model, c, most_weights))
+    for (const auto j : report::largest_weights(model, c, most_weights))
       weights.push_back({{"position", j + 1}, {"name", model.feature_name(j)}, {"weight", model.weight(j, c)}});
     list.push_back({{"class", model.is_regression() ? Json() : Json(model.class_names[static_cast<std::size_t>(c)])},
                     {"weights", std::move(weights)}});
@@ -46,46 +85,198 @@ Json weights_json(const SearchResult& result) {
   return list;
 }
 
-}  // namespace
-
-std::string search_json(const SearchResult& result) {
-  const auto& options = result.options;
-  const auto chosen_cost = [&](const auto& fold) { return Json{{"cost", options.costs[fold.chosen]}}; };
-  const Json answer{{"rows", result.rows},
-                    {"features", result.features},
-                    {"classes", result.class_names},
-                    {"positive_class", search::positive_json(result)},
-                    {"solver", linear_solver(options.linear.loss).name},
-                    {"split", to_string(*options.split)},
-                    {"splits", result.splits},
-                    {"seed", result.seed},
-                    {"score", info(*options.score).name},
-                    {"choose", options.choice == Choice::best ? "best" : "one-standard-error"},
-                    {"chosen", chosen_json(result)},
-                    {"costs", costs_json(result)},
-                    {"outer", search::outer_json(result, chosen_cost)},
-                    {"largest_weights", weights_json(result)},
-                    {"warnings", result.warnings},
-                    {"notes", result.notes}};
-  return search::document(answer);
+Json models_json(const SearchResult& r, const ModelScores& model) {
+  Json list = Json::array();
+  for (std::size_t c = 0; c < model.weights.size(); ++c) {
+    const auto& of = model.weights[c];
+    const auto& fit = model.fits[c];
+    Json weights = Json::array();
+    for (std::size_t k = 0; k < of.features.size(); ++k) weights.push_back({of.features[k], number(of.weights[k])});
+    list.push_back({{"class", r.class_names.empty() ? Json() : Json(r.class_names[c])},
+                    {"intercept", number(of.intercept)},
+                    {"weights", std::move(weights)},
+                    {"objective", number(fit.objective)},
+                    {"duality_gap", number(fit.gradient_norm)},
+                    {"tolerance", number(fit.tolerance)},
+                    {"epochs", fit.iterations},
+                    {"converged", fit.converged}});
+  }
+  return list;
 }
 
-std::string search_csv(const SearchResult& result) {
-  std::string text = "cost,split";
-  for (const auto metric : result.known()) text += fmt::format(",{}", info(metric).name);
-  text += ",iterations,converged\n";
-  for (std::size_t m = 0; m < result.models.size(); ++m) {
-    const auto& model = result.models[m];
-    const auto splits = static_cast<std::size_t>(result.splits);
-    text += fmt::format("{},{}", result.options.costs[m / splits], m % splits + 1);
-    text += search::scores_csv(result, model);
-    int iterations = 0;
-    bool converged = true;
-    for (const auto& fit : model.fits) {
-      iterations += fit.iterations;
-      converged = converged && fit.converged;
-    }
-    text += fmt::format(",{},{}\n", iterations, converged ? "yes" : "no");
+/// The outer folds or resamples; null where there are none.
+Json outer_json(const SearchResult& r) {
+  if (r.outer.empty()) return nullptr;
+  Json folds = Json::array();
+  for (const auto& fold : r.outer) {
+    const auto chosen = fold.level.chosen.chosen;
+    auto row = point_json(r, r.point(fold.level, chosen));
+    row["inner"] = summary_json(r.summary(fold.level, chosen, *r.options.score));
+    row["scores"] = scores_json(r, fold.scores);
+    if (!fold.scores.weights.empty()) row["models"] = models_json(r, fold.scores);
+    folds.push_back(std::move(row));
+  }
+  Json answer{{"folds", std::move(folds)}};
+  for (const auto metric : r.metrics) answer[std::string(info(metric).name)] = summary_json(r.outer_summary(metric));
+  return answer;
+}
+
+/// Of a numeric target and two classes one number, else one for each class.
+Json by_class(const SearchResult& r, const std::vector<double>& values) {
+  if (r.columns == 1) return number(values.front());
+  Json list = Json::object();
+  for (std::size_t c = 0; c < values.size(); ++c) list[r.class_names[c]] = number(values[c]);
+  return list;
+}
+
+Json features_json(const SearchResult& r) {
+  Json list = Json::array();
+  for (const auto& feature : r.stability)
+    list.push_back({{"index", feature.index},
+                    {"name", feature.name},
+                    {"frequency", feature.frequency},
+                    {"mean_weight", by_class(r, feature.mean_weight)},
+                    {"sign_agreement", by_class(r, feature.sign_agreement)},
+                    {"median_rank", feature.median_rank},
+                    {"standard_deviation", feature.deviation}});
+  return list;
+}
+
+Json stability_json(const SearchResult& r) {
+  Json selected = Json::array();
+  for (const auto& feature : r.selected()) selected.push_back(feature.name);
+  Json surface = Json::array();
+  for (std::size_t p = 0; p < r.points.size(); ++p) {
+    auto row = point_json(r, r.points[p]);
+    row.update(summary_json(r.overall_summary(p, *r.options.score)));
+    surface.push_back(std::move(row));
+  }
+  return {{"value", number(r.overall.value)},
+          {"interval", {number(r.overall.low), number(r.overall.high)}},
+          {"standard_error", number(r.overall.standard_error)},
+          {"min_frequency", r.options.min_frequency},
+          {"selected", std::move(selected)},
+          {"features", features_json(r)},
+          {"best", point_json(r, r.points[static_cast<std::size_t>(r.best_overall)])},
+          {"points", std::move(surface)}};
+}
+
+const char* family_name(const SearchResult& r) {
+  return std::holds_alternative<LinearSearch>(r.family) ? "linear"
+         : std::holds_alternative<SvmSearch>(r.family)  ? "svm"
+                                                        : "elastic-net";
+}
+
+Json asked_json(const SearchResult& r) {
+  auto json = parameters_json(r.options);
+  std::visit([&](const auto& family) { json["training"] = parameters_json(family.options); }, r.family);
+  return json;
+}
+
+/// ",0.5,,0.25": the scores of one model, nothing where one is not defined.
+std::string scores_text(const SearchResult& r, const ModelScores& model) {
+  std::string text;
+  for (const auto metric : r.metrics) {
+    const double score = model.score(metric);
+    text += std::isfinite(score) ? fmt::format(",{}", score) : ",";
+  }
+  return text;
+}
+
+std::string training_text(const ModelScores& model) {
+  int iterations = 0;
+  bool converged = true;
+  for (const auto& fit : model.fits) {
+    iterations += fit.iterations;
+    converged = converged && fit.converged;
+  }
+  return fmt::format(",{},{}\n", iterations, converged ? "yes" : "no");
+}
+
+/// "cost,gamma": the names of the axes, then `rest`, the scores, and what is said of training.
+std::string heading_text(const SearchResult& r, std::string_view rest, bool sizes) {
+  std::string text;
+  for (const auto& axis : r.axes) text += key(axis.name) + ',';
+  text += rest;
+  for (const auto metric : r.metrics) text += fmt::format(",{}", info(metric).name);
+  if (sizes) text += fmt::format(",{}", size_name(r));
+  return text + ",iterations,converged\n";
+}
+
+std::string point_text(const Point& point) {
+  std::string text;
+  for (const double value : point) text += fmt::format("{},", value);
+  return text;
+}
+
+std::string size_text(const ModelScores& model) { return model.size >= 0 ? fmt::format(",{}", model.size) : ""; }
+
+}  // namespace
+
+std::string search_json(const SearchResult& r) {
+  const bool two = r.class_names.size() == 2;
+  Json answer{{"source", r.source},
+              {"rows", r.rows},
+              {"features", r.features},
+              {"groups", r.groups > 0 ? Json(r.groups) : Json()},
+              {"classes", r.class_names},
+              {"positive_class", two ? Json(r.class_names[static_cast<std::size_t>(r.positive)]) : Json()},
+              {"positive_decisions_speak_for", two ? Json(r.class_names[0]) : Json()},
+              {"model", family_name(r)},
+              {"title", r.title},
+              {"split", to_string(*r.options.split)},
+              {"splits", r.splits},
+              {"seed", r.seed},
+              {"score", info(*r.options.score).name},
+              {"asked", asked_json(r)}};
+  if (r.model) {
+    answer["chosen"] = chosen_json(r);
+    answer["points"] = points_json(r);
+    if (r.model->linear() != nullptr) answer["largest_weights"] = largest_json(*r.model->linear());
+  }
+  answer["outer"] = outer_json(r);
+  if (!r.options.full) answer["stability"] = stability_json(r);
+  answer["warnings"] = r.warnings;
+  answer["notes"] = r.notes;
+  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string search_csv(const SearchResult& r) {
+  const auto splits = static_cast<std::size_t>(r.splits);
+  const auto& models = r.level.models;
+  std::string text = heading_text(r, "split", !models.empty() && models.front().size >= 0);
+  for (std::size_t m = 0; m < models.size(); ++m)
+    text += point_text(r.point(r.level, m / splits)) + fmt::format("{}", m % splits + 1) + scores_text(r, models[m]) +
+            size_text(models[m]) + training_text(models[m]);
+  return text;
+}
+
+std::string outer_csv(const SearchResult& r) {
+  std::string text = heading_text(r, "fold,inner", !r.outer.empty() && r.outer.front().scores.size >= 0);
+  for (std::size_t k = 0; k < r.outer.size(); ++k) {
+    const auto& fold = r.outer[k];
+    const auto chosen = fold.level.chosen.chosen;
+    const double inner = r.summary(fold.level, chosen, *r.options.score).mean;
+    text += point_text(r.point(fold.level, chosen)) +
+            fmt::format("{},{}", k + 1, std::isfinite(inner) ? fmt::format("{}", inner) : "") +
+            scores_text(r, fold.scores) + size_text(fold.scores) + training_text(fold.scores);
+  }
+  return text;
+}
+
+std::string features_csv(const SearchResult& r) {
+  std::string text = "index,name,frequency,median_rank,standard_deviation";
+  for (std::int32_t c = 0; c < r.columns; ++c) {
+    const auto of = r.columns == 1 ? "" : " of " + r.class_names[static_cast<std::size_t>(c)];
+    text += ',' + csv_field("mean_weight" + of) + ',' + csv_field("sign_agreement" + of);
+  }
+  text += '\n';
+  for (const auto& feature : r.stability) {
+    text += fmt::format("{},{},{},{},{}", feature.index, csv_field(feature.name), feature.frequency,
+                        feature.median_rank, feature.deviation);
+    for (std::size_t c = 0; c < feature.mean_weight.size(); ++c)
+      text += fmt::format(",{},{}", feature.mean_weight[c], feature.sign_agreement[c]);
+    text += '\n';
   }
   return text;
 }

@@ -97,13 +97,13 @@ std::string tick_text(double value) {
   return fmt::format("{:.4g}", size < 1e-12 ? 0.0 : value);
 }
 
-std::string line_through(const std::vector<Point>& points) {
+std::string line_through(const std::vector<ChartPoint>& points) {
   std::string data;
   for (const auto& p : points) data += fmt::format("{}{:.1f} {:.1f}", data.empty() ? "M" : "L", p.x, p.y);
   return data;
 }
 
-std::string area_between(const std::vector<Point>& upper, std::vector<Point> lower) {
+std::string area_between(const std::vector<ChartPoint>& upper, std::vector<ChartPoint> lower) {
   std::reverse(lower.begin(), lower.end());
   auto data = line_through(upper);
   for (const auto& p : lower) data += fmt::format("L{:.1f} {:.1f}", p.x, p.y);

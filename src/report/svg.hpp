@@ -33,12 +33,12 @@ struct Axis {
 /// 1200 -> "1,200", 25000 -> "25k", 0.001 -> "0.001".
 std::string tick_text(double value);
 
-struct Point {
+struct ChartPoint {
   double x, y;
 };
 /// As the data of a path.
-std::string line_through(const std::vector<Point>& points);
-std::string area_between(const std::vector<Point>& upper, std::vector<Point> lower);
+std::string line_through(const std::vector<ChartPoint>& points);
+std::string area_between(const std::vector<ChartPoint>& upper, std::vector<ChartPoint> lower);
 
 enum class Anchor : std::uint8_t { start, middle, end };
 

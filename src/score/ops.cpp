@@ -4,7 +4,7 @@
 
 #include <sheaf/error.hpp>
 
-namespace sheaf::search {
+namespace sheaf::score {
 
 std::int64_t TestRows::largest() const {
   std::int64_t most = 0;
@@ -25,4 +25,4 @@ std::unique_ptr<ScoreOps<T>> make_score_ops(const Context& context, const Truth&
 template std::unique_ptr<ScoreOps<float>> make_score_ops(const Context&, const Truth&);
 template std::unique_ptr<ScoreOps<double>> make_score_ops(const Context&, const Truth&);
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

@@ -13,7 +13,7 @@
 
 #include "score/tallies.hpp"
 
-namespace sheaf::search {
+namespace sheaf::score {
 
 /// The rows that some splits test, ascending, one list after another.
 struct TestRows {
@@ -23,6 +23,9 @@ struct TestRows {
   std::int32_t count() const { return static_cast<std::int32_t>(begins.size()) - 1; }
   std::int64_t begin(std::int32_t test) const { return begins[static_cast<std::size_t>(test)]; }
   std::int64_t size(std::int32_t test) const { return begin(test + 1) - begin(test); }
+  std::span<const std::int32_t> list(std::int32_t test) const {
+    return std::span(rows).subspan(static_cast<std::size_t>(begin(test)), static_cast<std::size_t>(size(test)));
+  }
   std::int64_t largest() const;
 };
 
@@ -31,7 +34,7 @@ struct Truth {
   std::int32_t classes = 0;              // 0: amounts
   std::int32_t positive = -1;            // two classes: that of the ROC curve
   std::span<const std::int32_t> labels;  // the class of each row
-  std::span<const double> amounts;       // of each row
+  std::span<const double> values;        // of each row
 };
 
 template <class T>
@@ -84,4 +87,4 @@ std::unique_ptr<ScoreOps<T>> make_cpu_score_ops(const Context& context, const Tr
 template <class T>
 std::unique_ptr<ScoreOps<T>> make_cuda_score_ops(const Context& context, const Truth& truth);
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

@@ -14,7 +14,7 @@
 #include "score/radix_sort.hpp"
 #include "score/terms.hpp"
 
-namespace sheaf::search {
+namespace sheaf::score {
 namespace {
 
 constexpr std::int64_t part_rows = 1 << 14;
@@ -115,7 +115,7 @@ class CpuScores final : public ScoreOps<T> {
       double sum = 0;
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         const std::size_t row = row_at(i);
-        const double error = static_cast<double>(decisions(z, row, model)[0]) - this->truth().amounts[row];
+        const double error = static_cast<double>(decisions(z, row, model)[0]) - this->truth().values[row];
         sum += error * error;
       }
       return sum;
@@ -251,4 +251,4 @@ std::unique_ptr<ScoreOps<T>> make_cpu_score_ops(const Context& context, const Tr
 template std::unique_ptr<ScoreOps<float>> make_cpu_score_ops(const Context&, const Truth&);
 template std::unique_ptr<ScoreOps<double>> make_cpu_score_ops(const Context&, const Truth&);
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

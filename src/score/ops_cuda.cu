@@ -12,7 +12,7 @@
 #include "score/ops.hpp"
 #include "score/scores_cuda.cuh"
 
-namespace sheaf::search {
+namespace sheaf::score {
 namespace {
 
 using gpu::Count;
@@ -32,7 +32,7 @@ class CudaScores final : public ScoreOps<T> {
   CudaScores(const Context& context, const Truth& truth)
       : ScoreOps<T>(context.device(), truth),
         labels_(Array<std::int32_t>::copy_of(truth.labels, context.device())),
-        amounts_(Array<double>::copy_of(truth.amounts, context.device())) {}
+        amounts_(Array<double>::copy_of(truth.values, context.device())) {}
 
   void load_tests(TestRows tests) override {
     begins_ = Array<std::int64_t>::copy_of(tests.begins, this->device());
@@ -219,4 +219,4 @@ std::unique_ptr<ScoreOps<T>> make_cuda_score_ops(const Context& context, const T
 template std::unique_ptr<ScoreOps<float>> make_cuda_score_ops(const Context&, const Truth&);
 template std::unique_ptr<ScoreOps<double>> make_cuda_score_ops(const Context&, const Truth&);
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

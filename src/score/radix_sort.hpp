@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace sheaf::search {
+namespace sheaf::score {
 
 /// Ascending. `scratch` is as long as `keys`; the result stands in whichever of the two is returned.
 template <class Key>
@@ -34,4 +34,4 @@ Key* radix_sort(Key* keys, Key* scratch, std::int64_t size) {
   return keys;
 }
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

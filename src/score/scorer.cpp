@@ -6,34 +6,18 @@
 #include "core/parallel.hpp"
 #include "score/terms.hpp"
 
-namespace sheaf::search {
+namespace sheaf::score {
 namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-/// The larger number, or the name that appears second; of three classes or more none.
-std::int32_t positive_class(const linear::Problem& problem, const Target& target) {
-  if (problem.class_names.size() != 2) return -1;
-  if (target.values.empty()) return 1;
-  for (std::size_t i = 0; i < problem.classes.size(); ++i)
-    if (problem.classes[i] != problem.classes[0])
-      return target.values[i] > target.values[0] ? problem.classes[i] : problem.classes[0];
-  return 1;
-}
-
-Truth truth_of(const linear::Problem& problem, const Target& target) {
-  const auto classes = static_cast<std::int32_t>(problem.class_names.size());
-  if (classes == 0) return {0, -1, {}, problem.sheaf.targets};
-  return {classes, positive_class(problem, target), problem.classes, {}};
-}
-
-ModelScores nothing_known() {
-  ModelScores result;
-  result.scores.fill(undefined);
+Scores nothing_known() {
+  Scores result;
+  result.values.fill(undefined);
   return result;
 }
 
-double& at(ModelScores& scores, Metric metric) { return scores.scores[static_cast<std::size_t>(metric)]; }
+double& at(Scores& scores, Metric metric) { return scores.values[static_cast<std::size_t>(metric)]; }
 
 double spread_of(std::span<const double> amounts, std::span<const std::int32_t> rows) {
   double mean = 0;
@@ -49,15 +33,14 @@ double spread_of(std::span<const double> amounts, std::span<const std::int32_t> 
 }  // namespace
 
 template <class T>
-Judge<T>::Judge(const Context& context, const linear::Problem& problem, const Target& target,
-                const LinearOptions& options)
-    : truth_(truth_of(problem, target)),
+Scorer<T>::Scorer(const Context& context, const Truth& truth, bool probabilities)
+    : truth_(truth),
       threads_(context.threads()),
-      probabilities_(linear_solver(options.loss).probabilities),
+      probabilities_(probabilities),
       ops_(make_score_ops<T>(context, truth_)) {}
 
 template <class T>
-void Judge<T>::load_tests(TestRows tests) {
+void Scorer<T>::load_tests(TestRows tests) {
   const auto count = static_cast<std::size_t>(tests.count());
   sizes_.assign(count, 0);
   spreads_.assign(count, 0);
@@ -67,25 +50,26 @@ void Judge<T>::load_tests(TestRows tests) {
         std::span(tests.rows)
             .subspan(static_cast<std::size_t>(tests.begin(test)), static_cast<std::size_t>(tests.size(test)));
     sizes_[static_cast<std::size_t>(k)] = static_cast<double>(rows.size());
-    if (truth_.classes == 0) spreads_[static_cast<std::size_t>(k)] = spread_of(truth_.amounts, rows);
+    if (truth_.classes == 0) spreads_[static_cast<std::size_t>(k)] = spread_of(truth_.values, rows);
   });
   ops_->load_tests(std::move(tests));
 }
 
 template <class T>
-std::vector<ModelScores> Judge<T>::judge(BlockView<const T> z, std::span<const std::int32_t> tests) {
-  std::vector<ModelScores> models(tests.size(), nothing_known());
+std::vector<Scores> Scorer<T>::score(BlockView<const T> z, std::span<const std::int32_t> tests,
+                                     BlockView<const std::int32_t> /*predicted*/) {
+  std::vector<Scores> models(tests.size(), nothing_known());
   if (truth_.classes == 0) {
-    judge_amounts(z, tests, models);
+    score_amounts(z, tests, models);
   } else {
-    judge_classes(z, tests, models);
-    judge_ranks(z, tests, models);
+    score_classes(z, tests, models);
+    score_ranks(z, tests, models);
   }
   return models;
 }
 
 template <class T>
-void Judge<T>::judge_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models) {
+void Scorer<T>::score_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models) {
   const auto bins = static_cast<std::size_t>(count_bins(truth_.classes));
   std::vector<std::int64_t> counts(bins * models.size());
   std::vector<double> losses(probabilities_ ? models.size() : 0);
@@ -102,7 +86,7 @@ void Judge<T>::judge_classes(BlockView<const T> z, std::span<const std::int32_t>
 }
 
 template <class T>
-void Judge<T>::judge_ranks(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models) {
+void Scorer<T>::score_ranks(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models) {
   const auto columns = static_cast<std::size_t>(ops_->columns());
   std::vector<Ranking> rankings(models.size() * columns);
   ops_->rank(z, tests, truth_.positive >= 0 ? static_cast<std::int32_t>(roc_points) : 0, rankings);
@@ -115,7 +99,7 @@ void Judge<T>::judge_ranks(BlockView<const T> z, std::span<const std::int32_t> t
 }
 
 template <class T>
-void Judge<T>::judge_amounts(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models) {
+void Scorer<T>::score_amounts(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models) {
   std::vector<double> errors(models.size());
   ops_->sum_squares(z, tests, errors);
   for (std::size_t m = 0; m < models.size(); ++m) {
@@ -125,7 +109,7 @@ void Judge<T>::judge_amounts(BlockView<const T> z, std::span<const std::int32_t>
   }
 }
 
-template class Judge<float>;
-template class Judge<double>;
+template class Scorer<float>;
+template class Scorer<double>;
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

@@ -6,18 +6,16 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/search.hpp>
+#include <sheaf/scores.hpp>
 
-#include "linear/model/problem.hpp"
 #include "score/ops.hpp"
 
-namespace sheaf::search {
+namespace sheaf::score {
 
 template <class T>
-class Judge {
+class Scorer {
  public:
-  /// The problem's classes and targets must outlive it and not move.
-  Judge(const Context& context, const linear::Problem& problem, const Target& target, const LinearOptions& options);
+  Scorer(const Context& context, const Truth& truth, bool probabilities);
 
   std::int32_t positive() const { return truth_.positive; }
   /// From now on, test k of a model is list k of `tests`.
@@ -25,12 +23,13 @@ class Judge {
   /// Bytes that judging takes on the device beside the decision values.
   std::int64_t workspace() const { return ops_->workspace(); }
   /// `z`: decision values of all rows on the device, each model's side by side; tests[m]: that of model m.
-  std::vector<ModelScores> judge(BlockView<const T> z, std::span<const std::int32_t> tests);
+  std::vector<Scores> score(BlockView<const T> z, std::span<const std::int32_t> tests,
+                            BlockView<const std::int32_t> predicted = {});
 
  private:
-  void judge_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
-  void judge_ranks(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
-  void judge_amounts(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ModelScores> models);
+  void score_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models);
+  void score_ranks(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models);
+  void score_amounts(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models);
 
   Truth truth_;
   int threads_;
@@ -40,4 +39,4 @@ class Judge {
   std::vector<double> spreads_;  // amounts: squared distances from their mean, of each test
 };
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

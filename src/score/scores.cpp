@@ -25,10 +25,10 @@ constexpr std::array rows{
     MetricInfo{Metric::rmse, "rmse", "RMSE", false, true},
 };
 
-search::ClassTally count(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
-                         std::int32_t classes) {
+score::ClassTally count(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
+                        std::int32_t classes) {
   const auto size = static_cast<std::size_t>(classes);
-  search::ClassTally tally{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
+  score::ClassTally tally{std::vector<double>(size), std::vector<double>(size), std::vector<double>(size)};
   for (std::size_t i = 0; i < truth.size(); ++i) {
     tally.truth[static_cast<std::size_t>(truth[i])] += 1;
     tally.predicted[static_cast<std::size_t>(predicted[i])] += 1;
@@ -59,10 +59,10 @@ std::vector<std::size_t> falling(std::span<const double> values) {
 }
 
 /// The corners of the ROC curve, from (0, 0) on: one behind each distinct value.
-std::vector<search::Corner> corners_of(std::span<const double> values, std::span<const std::uint8_t> positive) {
-  std::vector<search::Corner> corners(1);
+std::vector<score::Corner> corners_of(std::span<const double> values, std::span<const std::uint8_t> positive) {
+  std::vector<score::Corner> corners(1);
   const auto order = falling(values);
-  search::Corner corner;
+  score::Corner corner;
   for (std::size_t k = 0; k < order.size(); ++k) {
     ++(positive[order[k]] != 0 ? corner.positives : corner.others);
     if (k + 1 < order.size() && values[order[k + 1]] == values[order[k]]) continue;
@@ -85,20 +85,20 @@ double accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_
 
 double balanced_accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                          std::int32_t classes) {
-  return search::balanced_accuracy(count(truth, predicted, classes));
+  return score::balanced_accuracy(count(truth, predicted, classes));
 }
 
 double f1(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
           std::int32_t positive) {
-  return search::f1(count(truth, predicted, classes), positive);
+  return score::f1(count(truth, predicted, classes), positive);
 }
 
 double auc(std::span<const double> values, std::span<const std::uint8_t> positive) {
   const auto corners = corners_of(values, positive);
-  search::Ranking ranking{corners.back().others, corners.back().positives, 0, {}};
+  score::Ranking ranking{corners.back().others, corners.back().positives, 0, {}};
   for (std::size_t k = 1; k < corners.size(); ++k)
     ranking.doubled += (corners[k].others - corners[k - 1].others) * (corners[k].positives + corners[k - 1].positives);
-  return search::auc(ranking);
+  return score::auc(ranking);
 }
 
 double auc_of_classes(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth) {
@@ -153,7 +153,7 @@ std::vector<double> roc_curve(std::span<const double> values, std::span<const st
     const double at = static_cast<double>(others) * static_cast<double>(p) / static_cast<double>(points - 1);
     // The highest corner above `at`.
     while (k + 1 < corners.size() && static_cast<double>(corners[k].others) <= at) ++k;
-    curve.push_back(search::roc_height({corners[k - 1], corners[k]}, at, positives));
+    curve.push_back(score::roc_height({corners[k - 1], corners[k]}, at, positives));
   }
   return curve;
 }

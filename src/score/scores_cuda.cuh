@@ -9,7 +9,7 @@
 #include "score/tallies.hpp"
 #include "score/terms.hpp"
 
-namespace sheaf::search::gpu {
+namespace sheaf::score::gpu {
 
 inline constexpr int score_threads = 256;
 using Count = unsigned long long;  // what atomics know
@@ -181,4 +181,4 @@ __global__ void __launch_bounds__(score_threads)
   }
 }
 
-}  // namespace sheaf::search::gpu
+}  // namespace sheaf::score::gpu

@@ -5,7 +5,7 @@
 
 #include "score/terms.hpp"
 
-namespace sheaf::search {
+namespace sheaf::score {
 
 ClassTally tally_of(std::span<const std::int64_t> counts, std::int32_t classes) {
   const auto size = static_cast<std::size_t>(classes);
@@ -80,4 +80,4 @@ std::vector<double> roc_curve(const Ranking& ranking) {
   return curve;
 }
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

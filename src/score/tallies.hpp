@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace sheaf::search {
+namespace sheaf::score {
 
 /// Rows of each class in the truth, among the predictions, and in both.
 struct ClassTally {
@@ -41,4 +41,4 @@ struct Ranking {
 double auc(const Ranking& ranking);
 std::vector<double> roc_curve(const Ranking& ranking);
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

@@ -9,7 +9,7 @@
 #include "core/host_device.hpp"
 #include "core/math.hpp"
 
-namespace sheaf::search {
+namespace sheaf::score {
 
 /// Confusion tables are kept for up to so many classes.
 constexpr std::int32_t most_confused = 50;
@@ -73,4 +73,4 @@ SHEAF_HOST_DEVICE inline double roc_place(std::int64_t others, std::int64_t p, s
   return static_cast<double>(others) * static_cast<double>(p) / static_cast<double>(points - 1);
 }
 
-}  // namespace sheaf::search
+}  // namespace sheaf::score

@@ -6,8 +6,8 @@
 
 namespace sheaf {
 
-Summarised summarise(std::span<const double> scores) {
-  Summarised result;
+ScoreSummary summarise(std::span<const double> scores) {
+  ScoreSummary result;
   double sum = 0;
   for (const double score : scores) {
     if (std::isnan(score)) continue;
@@ -25,7 +25,7 @@ Summarised summarise(std::span<const double> scores) {
   return result;
 }
 
-Chosen choose(std::span<const Summarised> table, bool larger_is_better, Choice choice) {
+Chosen choose(std::span<const ScoreSummary> table, bool larger_is_better, Choice choice) {
   require(!table.empty(), "there is nothing to choose from");
   const double sign = larger_is_better ? 1 : -1;
   Chosen result;
@@ -36,22 +36,6 @@ Chosen choose(std::span<const Summarised> table, bool larger_is_better, Choice c
   const double bar = sign * table[result.best].mean - table[result.best].standard_error;
   result.chosen = 0;
   while (!(sign * table[result.chosen].mean >= bar)) ++result.chosen;
-  return result;
-}
-
-std::vector<double> SearchResult::scores(std::size_t cost, Metric metric) const {
-  std::vector<double> result;
-  const auto count = static_cast<std::size_t>(splits);
-  for (std::size_t s = 0; s < count; ++s) result.push_back(models[cost * count + s].score(metric));
-  return result;
-}
-
-std::vector<Metric> SearchResult::known() const {
-  std::vector<Metric> result;
-  const auto& solver = linear_solver(options.linear.loss);
-  for (const auto& row : metrics())
-    if (row.regression == solver.regression && (!row.probabilities || solver.probabilities))
-      result.push_back(row.metric);
   return result;
 }
 

@@ -6,18 +6,15 @@
 #include <vector>
 
 #include <sheaf/search.hpp>
-#include <sheaf/study.hpp>
 
 #include "search/record_file.hpp"
 
-namespace sheaf::search {
+namespace sheaf::engine {
 
-/// Batches of either log: `Log` is the interface, `Item` what a batch is made of.
-template <class Log, class Item>
-class BatchJournal : public Log {
+class Journal : public SearchLog {
  public:
   /// Opens or makes the file and locks it: another search in the same place is an Error.
-  explicit BatchJournal(const std::string& path);
+  explicit Journal(const std::string& path);
 
   bool empty() const { return !planned_ && batches_.empty(); }
   /// Batches that were found finished.
@@ -26,20 +23,17 @@ class BatchJournal : public Log {
   void clear();
 
   BatchPlan agree(const BatchPlan& proposed) override;
-  const std::vector<Item>* recall(std::int32_t batch) override;
-  void keep(std::int32_t batch, const std::vector<Item>& items) override;
+  const std::vector<ModelScores>* recall(std::int32_t batch) override;
+  void keep(std::int32_t batch, const std::vector<ModelScores>& models) override;
 
  private:
   void take(const nlohmann::json& record);
 
   bool planned_ = false;
   BatchPlan plan_;
-  std::map<std::int32_t, std::vector<Item>> batches_;
+  std::map<std::int32_t, std::vector<ModelScores>> batches_;
   std::size_t found_ = 0;
   RecordFile file_;
 };
 
-using Journal = BatchJournal<SearchLog, ModelScores>;
-using StudyJournal = BatchJournal<StudyLog, StudySplit>;
-
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

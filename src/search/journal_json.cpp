@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace sheaf::search {
+namespace sheaf::engine {
 namespace {
 
 using Json = nlohmann::json;
@@ -34,74 +34,42 @@ std::vector<double> numbers_from(const Json& json) {
   return values;
 }
 
-Json net_json(const NetModel& net) {
-  const auto& fit = net.fit;
-  return {{"intercept", number(net.intercept)},
-          {"features", net.features},
-          {"weights", numbers(net.weights)},
-          {"fit",
-           {number(fit.objective), number(fit.gap), number(fit.tolerance), fit.nonzeros, fit.epochs, fit.parallel,
-            fit.converged}}};
+Json weights_json(const FeatureWeights& of) {
+  return {{"intercept", number(of.intercept)}, {"features", of.features}, {"weights", numbers(of.weights)}};
 }
 
-NetModel net_from(const Json& json) {
-  NetModel net;
-  net.intercept = number(json.at("intercept"));
-  net.features = json.at("features").get<std::vector<std::int32_t>>();
-  net.weights = numbers_from(json.at("weights"));
-  const auto& fit = json.at("fit");
-  net.fit = {number(fit.at(0)),
-             number(fit.at(1)),
-             number(fit.at(2)),
-             fit.at(3).get<std::int32_t>(),
-             fit.at(4).get<std::int32_t>(),
-             fit.at(5).get<std::int32_t>(),
-             fit.at(6).get<bool>()};
-  return net;
+FeatureWeights weights_from(const Json& json) {
+  return {number(json.at("intercept")), json.at("features").get<std::vector<std::int32_t>>(),
+          numbers_from(json.at("weights"))};
 }
 
 }  // namespace
 
 Json to_json(const ModelScores& model) {
-  Json fits = Json::array();
+  Json json{{"scores", numbers(model.values)}};
   for (const auto& fit : model.fits)
-    fits.push_back({number(fit.objective), number(fit.gradient_norm), number(fit.tolerance), fit.iterations,
-                    fit.products, fit.converged});
-  Json json{{"scores", numbers(model.scores)}, {"roc", model.roc}, {"confusion", model.confusion}, {"fits", fits}};
-  if (model.support >= 0) json["support"] = model.support;
+    json["fits"].push_back({number(fit.objective), number(fit.gradient_norm), number(fit.tolerance), fit.iterations,
+                            fit.products, fit.converged});
+  for (const auto& weights : model.weights) json["weights"].push_back(weights_json(weights));
+  if (!model.roc.empty()) json["roc"] = model.roc;
+  if (!model.precision_recall.empty()) json["precision_recall"] = numbers(model.precision_recall);
+  if (!model.recall.empty()) json["recall"] = numbers(model.recall);
+  if (!model.confusion.empty()) json["confusion"] = model.confusion;
+  if (model.size >= 0) json["size"] = model.size;
   return json;
 }
 
 void from_json(const Json& json, ModelScores& model) {
-  for (std::size_t k = 0; k < metric_count; ++k) model.scores[k] = number(json.at("scores").at(k));
-  model.roc = json.at("roc").get<std::vector<double>>();
-  model.confusion = json.at("confusion").get<std::vector<std::int64_t>>();
-  model.support = json.value("support", std::int64_t{-1});
-  for (const auto& fit : json.at("fits"))
+  for (std::size_t k = 0; k < metric_count; ++k) model.values[k] = number(json.at("scores").at(k));
+  model.roc = json.value("roc", std::vector<double>{});
+  if (json.contains("precision_recall")) model.precision_recall = numbers_from(json["precision_recall"]);
+  if (json.contains("recall")) model.recall = numbers_from(json["recall"]);
+  model.confusion = json.value("confusion", std::vector<std::int64_t>{});
+  model.size = json.value("size", -1.0);
+  for (const auto& fit : json.value("fits", Json::array()))
     model.fits.push_back({number(fit.at(0)), number(fit.at(1)), number(fit.at(2)), fit.at(3).get<int>(),
                           fit.at(4).get<int>(), fit.at(5).get<bool>()});
+  for (const auto& weights : json.value("weights", Json::array())) model.weights.push_back(weights_from(weights));
 }
 
-Json to_json(const StudySplit& split) {
-  Json nets = Json::array();
-  for (const auto& net : split.nets) nets.push_back(net_json(net));
-  return {{"scores", numbers(split.scores)},
-          {"nonzeros", numbers(split.nonzeros)},
-          {"unconverged", split.unconverged},
-          {"l1_ratio", split.l1_ratio},
-          {"alpha", split.alpha},
-          {"left_out", to_json(split.left_out)},
-          {"nets", nets}};
-}
-
-void from_json(const Json& json, StudySplit& split) {
-  split.scores = numbers_from(json.at("scores"));
-  split.nonzeros = numbers_from(json.at("nonzeros"));
-  split.unconverged = json.at("unconverged").get<std::int64_t>();
-  split.l1_ratio = json.at("l1_ratio").get<std::int32_t>();
-  split.alpha = json.at("alpha").get<std::int32_t>();
-  from_json(json.at("left_out"), split.left_out);
-  for (const auto& net : json.at("nets")) split.nets.push_back(net_from(net));
-}
-
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

@@ -1,15 +1,13 @@
-// Finished models as records of a journal, exact to the last bit.
+// The models of a batch as a journal keeps them: numbers read back as the same bits.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
-#include <sheaf/study.hpp>
+#include <sheaf/search.hpp>
 
-namespace sheaf::search {
+namespace sheaf::engine {
 
 nlohmann::json to_json(const ModelScores& model);
-nlohmann::json to_json(const StudySplit& split);
 void from_json(const nlohmann::json& json, ModelScores& model);
-void from_json(const nlohmann::json& json, StudySplit& split);
 
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

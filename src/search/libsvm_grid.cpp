@@ -3,11 +3,11 @@
 #include <cmath>
 #include <map>
 
-#include <sheaf/svm_search.hpp>
+#include <sheaf/libsvm_grid.hpp>
 
 #include "core/fail.hpp"
 #include "kernel/model/folds.hpp"
-#include "search/svm_grid.hpp"
+#include "search/families/svm.hpp"
 
 namespace sheaf {
 namespace {
@@ -54,11 +54,11 @@ std::vector<GridRate> pairs_in_order() {
 /// svm-train prints six digits, which is what grid.py compares.
 double printed(double rate) { return std::stod(fmt::format("{:g}", rate)); }
 
-double rate_of(std::span<const ModelScores> folds, const search::SplitRows& rows, bool regression) {
+double rate_of(std::span<const ModelScores> folds, const score::TestRows& tests, bool regression) {
   double sum = 0;
   double count = 0;
   for (std::size_t f = 0; f < folds.size(); ++f) {
-    const auto size = static_cast<double>(rows.tests[f].size());
+    const auto size = static_cast<double>(tests.size(static_cast<std::int32_t>(f)));
     const double rmse = folds[f].score(Metric::rmse);
     sum += regression ? rmse * rmse * size : std::round(folds[f].score(Metric::accuracy) * size);
     count += size;
@@ -66,15 +66,20 @@ double rate_of(std::span<const ModelScores> folds, const search::SplitRows& rows
   return printed(regression ? sum / count : 100 * sum / count);
 }
 
-search::SplitRows rows_of(const kernel::DealtFolds& dealt) {
-  search::SplitRows rows;
-  for (std::size_t f = 0; f + 1 < dealt.begins.size(); ++f) {
-    rows.weights.emplace_back(dealt.order.size(), 1.0F);
-    rows.tests.emplace_back(dealt.order.begin() + static_cast<std::ptrdiff_t>(dealt.begins[f]),
-                            dealt.order.begin() + static_cast<std::ptrdiff_t>(dealt.begins[f + 1]));
-    for (const auto row : rows.tests.back()) rows.weights.back()[static_cast<std::size_t>(row)] = 0;
+engine::SplitTable table_of(const kernel::DealtFolds& dealt) {
+  engine::SplitTable table;
+  const auto folds = dealt.begins.size() - 1;
+  table.weights.assign(dealt.order.size() * folds, 1.0F);
+  for (std::size_t f = 0; f < folds; ++f) {
+    table.splits.push_back(static_cast<std::int32_t>(f));
+    for (auto k = dealt.begins[f]; k < dealt.begins[f + 1]; ++k) {
+      const auto row = dealt.order[k];
+      table.tests.rows.push_back(row);
+      table.weights[static_cast<std::size_t>(row) * folds + f] = 0;
+    }
+    table.tests.begins.push_back(std::ssize(table.tests.rows));
   }
-  return rows;
+  return table;
 }
 
 }  // namespace
@@ -83,24 +88,25 @@ template <class T>
 std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                   std::int32_t folds) {
   if (options.kind == SvmKind::one_class) fail_usage("one class has no accuracy to search by");
-  const auto labels = kernel::make_labels(dataset.target, dataset.source, dataset.rows(), options);
+  const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
   kernel::CRandom random(context.seed());
-  const auto rows = rows_of(kernel::deal_folds(labels, folds, random));
-  search::SvmGrid<T> grid(dataset, labels, options);
+  const auto table = table_of(kernel::deal_folds(labels, folds, random));
+  engine::SvmTrainer<T> trainer(dataset, labels, options);
   auto rates = pairs_in_order();
   std::map<double, std::vector<std::size_t>> by_gamma;
   for (std::size_t k = 0; k < rates.size(); ++k) by_gamma[rates[k].log2_gamma].push_back(k);
-  const auto count = rows.tests.size();
+  const auto count = table.splits.size();
   const Stage stage(context.progress(), "searching", static_cast<std::int64_t>(by_gamma.size()));
   const auto quiet = context.with({.progress = &silent_progress()});
   for (const auto& [gamma, places] : by_gamma) {
-    std::vector<search::GridModel> models;
+    std::vector<engine::SvmJob> models;
     for (const auto place : places)
       for (std::size_t f = 0; f < count; ++f)
         models.push_back({static_cast<std::int32_t>(f), std::exp2(rates[place].log2_cost)});
-    const auto scores = grid.train(quiet, std::exp2(gamma), options.degree, rows, models);
+    const auto scores = trainer.train(quiet, std::exp2(gamma), options.degree, table, models);
     for (std::size_t k = 0; k < places.size(); ++k)
-      rates[places[k]].rate = rate_of(std::span(scores).subspan(k * count, count), rows, is_regression(options.kind));
+      rates[places[k]].rate =
+          rate_of(std::span(scores).subspan(k * count, count), table.tests, is_regression(options.kind));
     context.progress().advance(1);
   }
   return rates;

@@ -1,201 +1,228 @@
 #include "search/plan.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include <sheaf/random.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 
-namespace sheaf::search {
+namespace sheaf::engine {
 namespace {
 
-using linear::Problem;
-
-std::vector<std::int32_t> chosen(std::span<const std::int32_t> values, std::span<const std::int32_t> rows) {
+std::vector<std::int32_t> taken(std::span<const std::int32_t> values, std::span<const std::int32_t> rows) {
   std::vector<std::int32_t> result;
   for (const auto row : rows)
     if (!values.empty()) result.push_back(values[static_cast<std::size_t>(row)]);
   return result;
 }
 
-SplitOptions split_options(const SearchOptions& options, std::uint64_t seed, std::uint64_t level) {
+bool by_groups(SplitKind kind) {
+  return kind == SplitKind::group_k_fold || kind == SplitKind::stratified_group_k_fold ||
+         kind == SplitKind::group_shuffle;
+}
+
+SplitOptions inner_options(const SearchOptions& options, std::uint64_t seed) {
   SplitOptions split;
   split.kind = *options.split;
   split.count = options.folds;
   split.test_fraction = options.test_fraction;
-  split.seed = level == 0 ? seed : Random(seed, level).bits();
+  split.seed = seed;
   return split;
 }
 
-/// Outer folds keep groups together and spread classes where the inner splits do.
-SplitKind outer_kind(SplitKind inner, bool classes) {
-  if (inner == SplitKind::group_k_fold || inner == SplitKind::stratified_group_k_fold) return inner;
-  if (inner == SplitKind::group_shuffle) return classes ? SplitKind::stratified_group_k_fold : SplitKind::group_k_fold;
-  const bool stratified = inner == SplitKind::stratified_k_fold || inner == SplitKind::stratified_shuffle;
-  return stratified || classes ? SplitKind::stratified_k_fold : SplitKind::k_fold;
+std::int64_t distinct(std::vector<std::int32_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
 }
 
-std::vector<std::int32_t> without(std::int64_t rows, std::span<const std::int32_t> left_out) {
-  std::vector<std::int32_t> result;
-  std::size_t k = 0;
-  for (std::int32_t i = 0; i < rows; ++i)
-    if (k < left_out.size() && left_out[k] == i)
-      ++k;
-    else
-      result.push_back(i);
-  return result;
+/// Fewer than `least` rows of a class are an Error that says what they are too few for.
+void check_sizes(const Labels& labels, std::span<const std::int32_t> rows, std::int64_t least, std::string_view what) {
+  std::vector<std::int64_t> counts(labels.class_names.size(), 0);
+  for (const auto row : rows) ++counts[static_cast<std::size_t>(labels.classes[static_cast<std::size_t>(row)])];
+  for (std::size_t c = 0; c < counts.size(); ++c)
+    if (counts[c] < least)
+      fail("class {} has {} row{} {}, and {} are needed; take fewer folds, hold out a smaller share, or leave it out",
+           labels.class_names[c], counts[c], counts[c] == 1 ? "" : "s", what, least);
+}
+
+/// Whether some groups can be held out and the rest divided among folds. AUC needs each class in each part.
+void check_groups(const Labels& labels, std::span<const std::int32_t> groups, std::int64_t least, Metric score) {
+  if (const auto count = distinct({groups.begin(), groups.end()}); count < least)
+    fail("{} folds and held-out rows need at least {} groups, not {}; take fewer folds", least - 1, least, count);
+  if (score != Metric::auc) return;
+  std::vector<std::vector<std::int32_t>> holders(labels.class_names.size());
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    holders[static_cast<std::size_t>(labels.classes[i])].push_back(groups[i]);
+  for (std::size_t c = 0; c < holders.size(); ++c)
+    if (const auto count = distinct(holders[c]); count < least)
+      fail(
+          "class {} has rows in {} group{}, and {} are needed to divide among splits and folds; take fewer folds, or "
+          "choose by another score",
+          labels.class_names[c], count, count == 1 ? "" : "s", least);
 }
 
 }  // namespace
 
-Plan::Plan(const Problem& problem, std::span<const std::int32_t> groups, const SearchOptions& options,
-           std::uint64_t seed)
-    : rows_(problem.sheaf.examples) {
-  levels_.push_back({make_splits(rows_, problem.classes, groups, split_options(options, seed, 0)), {}});
-  if (options.outer == 0) return;
-  if (options.outer == 1) fail_usage("nested validation takes 2 outer folds or more, not 1");
-  auto split = split_options(options, seed, 1);
-  split.kind = outer_kind(split.kind, !problem.classes.empty());
-  split.count = options.outer;
-  outer_.push_back(make_splits(rows_, problem.classes, groups, split));
-  for (std::int32_t k = 0; k < options.outer; ++k) {
-    auto rows = without(rows_, outer_.front().test_rows(k));
-    auto splits = make_splits(static_cast<std::int64_t>(rows.size()), chosen(problem.classes, rows),
-                              chosen(groups, rows), split_options(options, seed, static_cast<std::uint64_t>(k) + 2));
-    if (splits.count() != this->splits())
-      fail_usage("nested validation needs as many splits in every outer fold; '{}' makes {} in one and {} in another",
-                 to_string(*options.split), this->splits(), splits.count());
-    levels_.push_back({std::move(splits), std::move(rows)});
+Plan::Plan(const Labels& labels, std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed,
+           int threads)
+    : labels_(labels), row_weights_(options.row_weights), classes_(labels.classes), full_(options.full) {
+  if (!full_) classes_.resize(static_cast<std::size_t>(labels.rows), 0);
+  if (by_groups(*options.split)) groups_ = distinct({groups.begin(), groups.end()});
+  if (full_) {
+    if (options.splits)
+      levels_.push_back({*options.splits, {}});
+    else
+      levels_.push_back({make_splits(labels.rows, classes_, groups, inner_options(options, seed)), {}});
   }
+  if (options.outer > 0) add_outer(groups, options, seed);
+  class_counts_.resize(static_cast<std::size_t>(all_splits()) * labels.class_names.size());
+  parallel_for(threads, all_splits(),
+               [&](std::int64_t split) { check(static_cast<std::int32_t>(split), *options.score); });
+}
+
+void Plan::add_outer(std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed) {
+  if (options.splits) fail_usage("nested validation makes its own splits; give folds or outer folds, not both");
+  if (full_ && options.outer == 1) fail_usage("nested validation takes 2 outer folds or more, not 1");
+  std::vector<std::int32_t> all(static_cast<std::size_t>(labels_.rows));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
+  const std::int64_t least = std::int64_t{options.folds} + 1;
+  if (!full_ && groups_ > 0)
+    check_groups(labels_, groups, least, *options.score);
+  else if (!full_ && !labels_.regression())
+    check_sizes(labels_, all, least, "to divide among splits and folds");
+  SplitOptions split;
+  split.kind = *options.outer_split;
+  split.count = options.outer;
+  split.test_fraction = options.outer_fraction;
+  split.seed = full_ ? Random(seed, 1).bits() : seed;
+  outer_.push_back(make_splits(labels_.rows, classes_, groups, split));
+  for (std::int32_t k = 0; k < outer_folds(); ++k) add_level(k, groups, options, seed);
+}
+
+void Plan::add_level(std::int32_t outer, std::span<const std::int32_t> groups, const SearchOptions& options,
+                     std::uint64_t seed) {
+  const auto weights = outer_.front().weights(outer, 1);
+  std::vector<std::int32_t> rows;
+  for (std::int32_t i = 0; i < labels_.rows; ++i)
+    if (!weights.test(i, outer)) rows.push_back(i);
+  const auto together = taken(groups, rows);
+  if (!full_ && groups_ > 0) {
+    if (const auto count = distinct(together); count < options.folds)
+      fail("resample {} keeps {} group{} to divide among {} folds; take fewer folds or hold out a smaller share",
+           outer + 1, count, count == 1 ? "" : "s", options.folds);
+  } else if (!full_ && !labels_.regression()) {
+    check_sizes(labels_, rows, options.folds, fmt::format("in resample {} to divide among folds", outer + 1));
+  }
+  const auto stream = static_cast<std::uint64_t>(outer) + (full_ ? 2 : 1);
+  auto splits = make_splits(static_cast<std::int64_t>(rows.size()), taken(classes_, rows), together,
+                            inner_options(options, Random(seed, stream).bits()));
+  if (!levels_.empty() && splits.count() != this->splits())
+    fail_usage("nested validation needs as many splits in every outer fold; '{}' makes {} in one and {} in another",
+               to_string(*options.split), this->splits(), splits.count());
+  levels_.push_back({std::move(splits), std::move(rows)});
 }
 
 std::string Plan::name(std::int32_t split) const {
-  if (split >= inner_splits()) return fmt::format("outer fold {}", split - inner_splits() + 1);
+  const char* outer = full_ ? "outer fold" : "resample";
+  if (split >= outer_split(0)) return fmt::format("{} {}", outer, split - outer_split(0) + 1);
+  const auto level = split / splits();
   const auto inner = split % splits() + 1;
-  if (split < splits()) return fmt::format("split {}", inner);
-  return fmt::format("split {} of outer fold {}", inner, split / splits());
+  if (level < levels() - outer_folds()) return fmt::format("split {}", inner);
+  return fmt::format("split {} of {} {}", inner, outer, level - (levels() - outer_folds()) + 1);
 }
 
-std::vector<float> Plan::weights(std::int32_t first, std::int32_t count, int threads) const {
-  std::vector<float> table(static_cast<std::size_t>(rows_ * count), 0.0F);
-  for (std::int32_t at = first; at < first + count;) {
-    const bool outer = at >= inner_splits();
-    const auto level = outer ? 0 : at / splits();
-    const auto begin = outer ? at - inner_splits() : at % splits();
-    const auto& from = outer ? outer_.front() : levels_[static_cast<std::size_t>(level)].splits;
-    const auto width = std::min(first + count - at, from.count() - begin);
-    const auto some = from.weights(begin, width, threads);
-    const auto& rows = levels_[static_cast<std::size_t>(level)].rows;
-    parallel_ranges(threads, from.rows(), 4096, [&](Range range) {
+Plan::Place Plan::place(std::int32_t split) const {
+  static const std::vector<std::int32_t> all;
+  if (split >= outer_split(0)) return {&outer_.front(), split - outer_split(0), &all};
+  const auto& level = levels_[static_cast<std::size_t>(split / splits())];
+  return {&level.splits, split % splits(), &level.rows};
+}
+
+std::vector<std::int32_t> Plan::test_rows(std::int32_t split) const {
+  const auto at = place(split);
+  auto rows = at.from->test_rows(at.split);
+  for (auto& row : rows)
+    if (!at.rows->empty()) row = (*at.rows)[static_cast<std::size_t>(row)];
+  return rows;
+}
+
+/// How often each row is drawn, split-minor; neighbours within one level are made together.
+std::vector<float> Plan::weights(std::span<const std::int32_t> splits, int threads) const {
+  const auto columns = static_cast<std::int64_t>(splits.size());
+  std::vector<float> table(static_cast<std::size_t>(labels_.rows * columns), 0.0F);
+  for (std::int64_t first = 0; first < columns;) {
+    const auto at = place(splits[static_cast<std::size_t>(first)]);
+    std::int64_t width = 1;
+    while (first + width < columns) {
+      const auto next = place(splits[static_cast<std::size_t>(first + width)]);
+      if (next.from != at.from || next.split != at.split + width) break;
+      ++width;
+    }
+    const auto some = at.from->weights(at.split, static_cast<std::int32_t>(width), threads);
+    parallel_ranges(threads, at.from->rows(), 4096, [&](Range range) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const std::int64_t row = rows.empty() ? i : rows[static_cast<std::size_t>(i)];
-        for (std::int32_t s = 0; s < width; ++s)
-          table[static_cast<std::size_t>(row * count + at - first + s)] = some.weights[i * width + s];
+        const std::int64_t row = at.rows->empty() ? i : (*at.rows)[static_cast<std::size_t>(i)];
+        for (std::int64_t s = 0; s < width; ++s)
+          table[static_cast<std::size_t>(row * columns + first + s)] = some.weights[i * width + s];
       }
     });
-    at += width;
+    first += width;
   }
   return table;
 }
 
-std::vector<std::int32_t> Plan::test_rows(std::int32_t split) const {
-  if (split >= inner_splits()) return outer_.front().test_rows(split - inner_splits());
-  const auto& level = levels_[static_cast<std::size_t>(split / splits())];
-  auto rows = level.splits.test_rows(split % splits());
-  for (auto& row : rows)
-    if (!level.rows.empty()) row = level.rows[static_cast<std::size_t>(row)];
-  return rows;
-}
-
-TestRows Plan::tests(std::int32_t first, std::int32_t count, int threads) const {
-  std::vector<std::vector<std::int32_t>> lists(static_cast<std::size_t>(count));
-  parallel_for(threads, count, [&](std::int64_t k) {
-    lists[static_cast<std::size_t>(k)] = test_rows(first + static_cast<std::int32_t>(k));
+SplitTable Plan::table(std::vector<std::int32_t> splits, int threads) const {
+  SplitTable result;
+  const auto columns = splits.size();
+  result.weights = weights(splits, threads);
+  for (std::size_t k = 0; k < result.weights.size() && !row_weights_.empty(); ++k)
+    result.weights[k] *= row_weights_[k / columns];
+  const auto classes = labels_.class_names.size();
+  for (const auto split : splits) {
+    const auto* counts = class_counts_.data() + static_cast<std::size_t>(split) * classes;
+    result.class_counts.insert(result.class_counts.end(), counts, counts + classes);
+  }
+  std::vector<std::vector<std::int32_t>> lists(columns);
+  parallel_for(threads, static_cast<std::int64_t>(columns), [&](std::int64_t k) {
+    lists[static_cast<std::size_t>(k)] = test_rows(splits[static_cast<std::size_t>(k)]);
   });
-  TestRows tests;
-  for (const auto& list : lists) tests.begins.push_back(tests.begins.back() + std::ssize(list));
-  tests.rows.resize(static_cast<std::size_t>(tests.begins.back()));
-  parallel_for(threads, count, [&](std::int64_t k) {
-    const auto& list = lists[static_cast<std::size_t>(k)];
-    std::copy(list.begin(), list.end(), tests.rows.begin() + tests.begin(static_cast<std::int32_t>(k)));
-  });
-  return tests;
+  for (const auto& list : lists) {
+    result.tests.rows.insert(result.tests.rows.end(), list.begin(), list.end());
+    result.tests.begins.push_back(std::ssize(result.tests.rows));
+  }
+  result.splits = std::move(splits);
+  return result;
 }
 
-std::vector<Batch> plan_batches(std::int32_t splits, std::int32_t costs, std::int32_t columns, std::int32_t tasks,
-                                std::int32_t most_splits) {
-  const auto models = std::max(1, tasks / columns);
-  const auto wide = std::clamp(models, 1, std::min(splits, most_splits));
-  const auto deep = std::clamp(models / wide, 1, costs);
-  const auto groups = (splits + wide - 1) / wide;
-  const auto steps = (costs + deep - 1) / deep;
-  std::vector<Batch> batches;
-  for (std::int32_t g = 0; g < groups; ++g)
-    for (std::int32_t k = 0; k < steps; ++k) {
-      const auto over = part_of(splits, groups, g);
-      const auto with = part_of(costs, steps, k);
-      batches.push_back({static_cast<std::int32_t>(over.begin), static_cast<std::int32_t>(over.end - over.begin),
-                         static_cast<std::int32_t>(with.begin), static_cast<std::int32_t>(with.end - with.begin)});
-    }
-  return batches;
+std::string Plan::remedy(std::int32_t split) const {
+  if (!full_) return split >= outer_split(0) ? "hold out a larger share" : "take fewer folds";
+  return "spread the classes evenly (split stratified) or take fewer folds";
 }
 
-namespace {
-
-/// The counts of one split, into their place.
-void count_classes(const Plan& plan, const Problem& problem, std::int32_t split, ClassCounts& counts) {
-  const auto classes = problem.class_names.size();
-  const auto at = static_cast<std::size_t>(split) * classes;
-  const auto weights = plan.weights(split, 1, 1);
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    counts.train[at + static_cast<std::size_t>(problem.classes[i])] += static_cast<double>(weights[i]);
-  for (const auto row : plan.test_rows(split))
-    counts.test[at + static_cast<std::size_t>(problem.classes[static_cast<std::size_t>(row)])] += 1;
-}
-
-void check_classes(const Plan& plan, const Problem& problem, const ClassCounts& counts, Metric score,
-                   std::int32_t split) {
-  const auto classes = problem.class_names.size();
+void Plan::check(std::int32_t split, Metric score) {
+  const auto tested = test_rows(split);
+  if (labels_.regression()) {
+    const auto value = [&](std::int32_t row) { return labels_.values[static_cast<std::size_t>(row)]; };
+    const auto differs = [&](std::int32_t row) { return value(row) != value(tested.front()); };
+    if (score == Metric::r2 && std::none_of(tested.begin(), tested.end(), differs))
+      fail("{} tests rows of one and the same value, so that R2 is not defined; take fewer folds, or score by rmse",
+           name(split));
+    return;
+  }
+  const auto classes = labels_.class_names.size();
+  const auto trained = count_classes(labels_, weights(std::span(&split, 1), 1));
+  std::copy(trained.begin(), trained.end(),
+            class_counts_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(split) * classes));
+  std::vector<std::int64_t> tests(classes, 0);
+  for (const auto row : tested) ++tests[static_cast<std::size_t>(labels_.classes[static_cast<std::size_t>(row)])];
   for (std::size_t c = 0; c < classes; ++c) {
-    const auto at = static_cast<std::size_t>(split) * classes + c;
-    if (counts.train[at] == 0)
-      fail("{} trains on no row of class {}; spread the classes evenly (--split stratified) or take fewer folds",
-           plan.name(split), problem.class_names[c]);
-    if (score == Metric::auc && counts.test[at] == 0)
-      fail(
-          "{} tests no row of class {}, so that its AUC is not defined; spread the classes evenly (--split "
-          "stratified), or choose by another score",
-          plan.name(split), problem.class_names[c]);
+    if (trained[c] == 0)
+      fail("{} trains on no row of class {}; {}", name(split), labels_.class_names[c], remedy(split));
+    if (score == Metric::auc && tests[c] == 0)
+      fail("{} tests no row of class {}, so that its AUC is not defined; {}, or choose by another score", name(split),
+           labels_.class_names[c], remedy(split));
   }
 }
 
-void check_amounts(const Plan& plan, std::span<const double> amounts, std::int32_t split) {
-  const auto rows = plan.test_rows(split);
-  const auto value = [&](std::int32_t row) { return amounts[static_cast<std::size_t>(row)]; };
-  if (std::any_of(rows.begin(), rows.end(), [&](std::int32_t row) { return value(row) != value(rows.front()); }))
-    return;
-  fail("{} tests rows of one and the same amount, so that R2 is not defined; take fewer folds, or --score rmse",
-       plan.name(split));
-}
-
-}  // namespace
-
-ClassCounts check_splits(const Plan& plan, const Problem& problem, std::span<const double> amounts, Metric score,
-                         int threads) {
-  const auto size = static_cast<std::size_t>(plan.all_splits()) * problem.class_names.size();
-  ClassCounts counts{std::vector<double>(size), std::vector<double>(size)};
-  parallel_for(threads, plan.all_splits(), [&](std::int64_t k) {
-    const auto split = static_cast<std::int32_t>(k);
-    if (!problem.class_names.empty()) {
-      count_classes(plan, problem, split, counts);
-      check_classes(plan, problem, counts, score, split);
-    } else if (score == Metric::r2) {
-      check_amounts(plan, amounts, split);
-    }
-  });
-  return counts;
-}
-
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

@@ -1,4 +1,5 @@
-// What a search trains: the splits of all its levels in one list, and how costs and splits are cut into batches.
+// The rows of a search: the splits of all its levels and the outer folds behind them, as one list. A level is a search
+// over all rows, or over those that an outer fold does not hold out.
 #pragma once
 
 #include <cstdint>
@@ -8,59 +9,70 @@
 
 #include <sheaf/search.hpp>
 
-#include "linear/model/problem.hpp"
-#include "score/ops.hpp"
+#include "data/labels.hpp"
+#include "score/scorer.hpp"
 
-namespace sheaf::search {
+namespace sheaf::engine {
 
-/// One search among several: level 0 over all rows, level k without the rows of outer fold k.
-struct Level {
-  Splits splits;
-  std::vector<std::int32_t> rows;  // those it may use, ascending; empty: all
+/// What some splits train on and test.
+struct SplitTable {
+  std::vector<std::int32_t> splits;  // numbers in the plan, ascending
+  std::vector<float> weights;        // rows x splits, those of a row side by side
+  std::vector<double> class_counts;  // splits x classes: rows that train, as often as they are drawn
+  score::TestRows tests;
 };
 
 class Plan {
  public:
-  /// `options` must have nothing left open. `groups` may be empty.
-  Plan(const linear::Problem& problem, std::span<const std::int32_t> groups, const SearchOptions& options,
-       std::uint64_t seed);
+  /// `options` must have nothing left open. Too few rows or groups, a split that trains on no row of some class, and
+  /// test rows that do not define the score are Errors.
+  Plan(const Labels& labels, std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed,
+       int threads);
 
   /// Splits of one level.
   std::int32_t splits() const { return levels_.front().splits.count(); }
-  /// Splits of all levels, and the outer folds behind them.
-  std::int32_t all_splits() const { return static_cast<std::int32_t>(inner_splits() + outer_folds()); }
-  std::int32_t inner_splits() const { return static_cast<std::int32_t>(levels_.size()) * splits(); }
-  std::int32_t outer_folds() const { return static_cast<std::int32_t>(levels_.size()) - 1; }
+  std::int32_t levels() const { return static_cast<std::int32_t>(levels_.size()); }
+  std::int32_t outer_folds() const { return outer_.empty() ? 0 : outer_.front().count(); }
+  std::int32_t all_splits() const { return levels() * splits() + outer_folds(); }
+  /// The level without the rows of an outer fold.
+  std::int32_t level_of(std::int32_t outer) const { return outer + levels() - outer_folds(); }
+  std::int32_t inner_split(std::int32_t level, std::int32_t split) const { return level * splits() + split; }
+  std::int32_t outer_split(std::int32_t outer) const { return levels() * splits() + outer; }
+  /// That stay together; 0: rows are split without regard to groups.
+  std::int64_t groups() const { return groups_; }
 
   /// "split 3", "split 3 of outer fold 2", "outer fold 2"; counted from 1.
   std::string name(std::int32_t split) const;
-  /// Row weights of splits first .. first + count - 1, split-minor.
-  std::vector<float> weights(std::int32_t first, std::int32_t count, int threads) const;
   std::vector<std::int32_t> test_rows(std::int32_t split) const;
-  /// Those of splits first .. first + count - 1.
-  TestRows tests(std::int32_t first, std::int32_t count, int threads) const;
+  SplitTable table(std::vector<std::int32_t> splits, int threads) const;
 
  private:
-  std::int64_t rows_;
+  struct Level {
+    Splits splits;
+    std::vector<std::int32_t> rows;  // those it may use, ascending; empty: all
+  };
+  struct Place {
+    const Splits* from;
+    std::int32_t split;
+    const std::vector<std::int32_t>* rows;
+  };
+
+  void add_outer(std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed);
+  void add_level(std::int32_t outer, std::span<const std::int32_t> groups, const SearchOptions& options,
+                 std::uint64_t seed);
+  Place place(std::int32_t split) const;
+  std::vector<float> weights(std::span<const std::int32_t> splits, int threads) const;
+  void check(std::int32_t split, Metric score);
+  std::string remedy(std::int32_t split) const;
+
+  const Labels& labels_;
+  std::span<const float> row_weights_;
+  std::vector<std::int32_t> classes_;  // as splits see them: of a regression in a study all rows are of class 0
   std::vector<Level> levels_;
   std::vector<Splits> outer_;  // one or none
+  bool full_;
+  std::int64_t groups_ = 0;
+  std::vector<double> class_counts_;  // all splits x classes
 };
 
-struct Batch {
-  std::int32_t first_split = 0, splits = 0;
-  std::int32_t first_cost = 0, costs = 0;
-};
-
-/// Batches of about `tasks` tasks, those over the same splits in a row. `columns` tasks make a model.
-std::vector<Batch> plan_batches(std::int32_t splits, std::int32_t costs, std::int32_t columns, std::int32_t tasks,
-                                std::int32_t most_splits);
-
-/// Weighted rows of each class in training, and rows of each in testing: splits x classes.
-struct ClassCounts {
-  std::vector<double> train, test;
-};
-/// Errors: a split that does not train on all classes, or whose test rows leave the score undefined.
-ClassCounts check_splits(const Plan& plan, const linear::Problem& problem, std::span<const double> amounts,
-                         Metric score, int threads);
-
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

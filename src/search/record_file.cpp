@@ -11,7 +11,7 @@
 #include "core/fail.hpp"
 #include "core/sha256.hpp"
 
-namespace sheaf::search {
+namespace sheaf::engine {
 namespace {
 
 using Json = nlohmann::json;
@@ -80,4 +80,4 @@ void RecordFile::append(const Json& record) {
   if (::fsync(descriptor_) != 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
 }
 
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace sheaf::search {
+namespace sheaf::engine {
 
 class RecordFile {
  public:
@@ -30,4 +30,4 @@ class RecordFile {
   int descriptor_ = -1;
 };
 
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

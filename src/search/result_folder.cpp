@@ -4,28 +4,18 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/fail.hpp"
-#include "core/sha256.hpp"
+#include <sheaf/context.hpp>
+#include <sheaf/io.hpp>
 
-namespace sheaf::search {
+#include "core/fail.hpp"
+
+namespace sheaf::engine {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* settings_name = "settings.json";
-
-Json reading_json(const ReadOptions& reading) {
-  return {{"format", reading.format},
-          {"storage", static_cast<int>(reading.storage)},
-          {"missing", static_cast<int>(reading.missing)},
-          {"features", reading.features},
-          {"header", static_cast<int>(reading.header)},
-          {"delimiter", reading.delimiter == 0 ? "" : std::string(1, reading.delimiter)},
-          {"label", reading.label},
-          {"group", reading.group},
-          {"ignore", reading.ignore}};
-}
 
 /// The first difference, as "options/folds: 5 then, 10 now"; empty: none. What does not change results is left out.
 std::string difference(const Json& then, const Json& now, const std::string& where) {
@@ -56,18 +46,6 @@ bool make_folder(const std::string& path) {
 }
 
 }  // namespace
-
-Json settings_json(const CommonSettings& settings, Json options) {
-  const auto hash = hash_file(settings.data);
-  return {{"sheaf", SHEAF_VERSION},
-          {"command", settings.command},
-          {"data", {{"path", settings.data}, {"bytes", hash.size}, {"sha256", hash.sha256}}},
-          {"seed", settings.seed},
-          {"device", settings.device.is_cpu() ? "cpu" : "cuda"},
-          {"precision", settings.precision == Precision::float32 ? "float" : "double"},
-          {"options", std::move(options)},
-          {"reading", reading_json(settings.reading)}};
-}
 
 ResultFolder::ResultFolder(std::string path, Existing existing, const std::vector<std::string>& results)
     : path_(std::move(path)) {
@@ -109,6 +87,11 @@ bool ResultFolder::begin(const Json& settings) const {
   }
   const auto then = Json::parse(text_of(file(settings_name)), nullptr, false);
   if (!then.is_object()) fail("{}: is damaged; begin again with --force", file(settings_name));
+  if (then.value("journal", 1) != journal_version)
+    fail(
+        "{}: the search in it was begun by another version of Sheaf, whose journal this one does not read; begin again "
+        "(--force), or name another folder",
+        path_);
   const auto found = difference(then, settings, "");
   if (!found.empty())
     fail(
@@ -126,4 +109,4 @@ void ResultFolder::check_room(std::int64_t bytes) const {
          format_bytes(static_cast<std::int64_t>(space.available)));
 }
 
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

@@ -1,4 +1,4 @@
-// A folder of results: what was asked, what is finished, and in the end all results. Shared by searches and studies.
+// A folder of results: what was asked, what is finished, and in the end all results.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sheaf/io.hpp>
-#include <sheaf/parameters.hpp>
 #include <sheaf/search_directory.hpp>
 
-namespace sheaf::search {
+namespace sheaf::engine {
+
+/// Of settings and journals: what an older version of Sheaf wrote is refused.
+inline constexpr int journal_version = 2;
 
 class ResultFolder {
  public:
@@ -35,15 +36,4 @@ class ResultFolder {
   bool made_ = false;
 };
 
-/// What every kind of search compares: the data by their contents, the reading, the machine.
-struct CommonSettings {
-  const std::string& command;
-  const std::string& data;
-  const ReadOptions& reading;
-  Device device;
-  Precision precision;
-  std::uint64_t seed;
-};
-nlohmann::ordered_json settings_json(const CommonSettings& settings, nlohmann::ordered_json options);
-
-}  // namespace sheaf::search
+}  // namespace sheaf::engine

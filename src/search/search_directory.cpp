@@ -1,12 +1,7 @@
 #include <sheaf/search_directory.hpp>
 
-#include <filesystem>
-#include <optional>
-
-#include <nlohmann/json.hpp>
-
-#include <sheaf/error.hpp>
-
+#include "core/sha256.hpp"
+#include "data/parameter_json.hpp"
 #include "search/journal.hpp"
 #include "search/result_folder.hpp"
 
@@ -17,51 +12,62 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t weight_bytes = 50;  // of the text of one weight in two files, names and reports included
 
-Json linear_json(const LinearOptions& options) {
-  Json weights = Json::array();
-  for (const auto& [name, weight] : options.class_weights) weights.push_back({name, weight});
-  return {{"loss", linear_solver(options.loss).name},
-          {"epsilon", options.epsilon},
-          {"tolerance", options.tolerance},
-          {"max_iterations", options.max_iterations},
-          {"bias", options.bias},
-          {"penalise_bias", options.penalise_bias},
-          {"rule", options.rule == StepRule::line_search ? "line-search" : "trust-region"},
-          {"class_weights", weights},
-          {"balanced", options.balanced}};
+/// Long lists are compared by their checksums.
+template <class Number>
+Json checksum(const std::vector<Number>& numbers) {
+  if (numbers.empty()) return nullptr;
+  return sha256({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)});
 }
 
-Json options_json(const SearchOptions& options) {
-  return {{"costs", options.costs},
-          {"split", to_string(*options.split)},
-          {"folds", options.folds},
-          {"test_fraction", options.test_fraction},
-          {"outer", options.outer},
-          {"score", info(*options.score).name},
-          {"choose", options.choice == Choice::best ? "best" : "one-standard-error"},
-          {"batch", options.batch},
-          {"training", linear_json(options.linear)}};
+Json family_json(const LinearSearch& search) {
+  return {{"family", "linear"}, {"space", parameters_json(search)}, {"training", parameters_json(search.options)}};
+}
+Json family_json(const SvmSearch& search) {
+  return {{"family", "svm"}, {"space", parameters_json(search)}, {"training", parameters_json(search.options)}};
+}
+Json family_json(const NetSearch& search) {
+  return {{"family", "elastic-net"},
+          {"loss", search.options.loss == Loss::logistic ? "logistic" : "squared"},
+          {"space", parameters_json(search)},
+          {"training", parameters_json(search.options)},
+          {"penalty_factors", checksum(search.options.penalty_factors)}};
 }
 
-std::optional<std::string> liblinear_text(const LinearModel& model) {
-  try {
-    return format_model(model, ModelFormat::liblinear);
-  } catch (const Error&) {  // classes that are no integers
-    return std::nullopt;
-  }
+/// min-frequency and path-split decide only what is reported at the end, time when that is.
+Json settings_json(const SearchSettings& s) {
+  const auto hash = hash_file(s.data);
+  Json also = Json::array();
+  for (const auto device : s.options.also) also.push_back(to_string(device));
+  return {{"sheaf", SHEAF_VERSION},
+          {"journal", engine::journal_version},
+          {"command", s.command},
+          {"data", {{"path", s.data}, {"bytes", hash.size}, {"sha256", hash.sha256}}},
+          {"seed", s.seed},
+          {"device", s.device.is_cpu() ? "cpu" : "cuda"},
+          {"also", std::move(also)},
+          {"precision", s.precision == Precision::float32 ? "float" : "double"},
+          {"full", s.options.full},
+          {"options", parameters_json(s.options, {"min-frequency", "path-split", "time"})},
+          {"row_weights", checksum(s.options.row_weights)},
+          {"model", std::visit([](const auto& family) { return family_json(family); }, s.family)},
+          {"reading", parameters_json(s.reading)}};
+}
+
+const std::vector<std::string>& result_files() {
+  static const std::vector<std::string> names{"results.json", "scores.csv",      "outer.csv",    "features.csv",
+                                              "report.html",  "model.liblinear", "model.libsvm", "model.txt"};
+  return names;
 }
 
 }  // namespace
 
 struct SearchDirectory::State {
   State(std::string path, Existing existing)
-      : folder(std::move(path), existing,
-               {"results.json", "scores.csv", "report.html", "model.txt", "model.liblinear", "model.libsvm"}),
-        journal(folder.journal()) {
+      : folder(std::move(path), existing, result_files()), journal(folder.journal()) {
     if (existing != Existing::resume) journal.clear();
   }
-  search::ResultFolder folder;
-  search::Journal journal;
+  engine::ResultFolder folder;
+  engine::Journal journal;
 };
 
 SearchDirectory::SearchDirectory(std::string path, Existing existing)
@@ -72,11 +78,7 @@ SearchDirectory::~SearchDirectory() {
 }
 
 void SearchDirectory::begin(const SearchSettings& settings) {
-  const auto& s = settings;
-  auto json = search::settings_json({s.command, s.data, s.reading, s.device, s.precision, s.seed},
-                                    options_json(decided(s.options)));
-  json["family"] = s.family.empty() ? Json() : Json::parse(s.family);
-  if (state_->folder.begin(json)) state_->journal.clear();
+  if (state_->folder.begin(settings_json(settings))) state_->journal.clear();
 }
 
 void SearchDirectory::check_room(std::int64_t weights) const { state_->folder.check_room(weights * weight_bytes); }
@@ -86,25 +88,19 @@ SearchLog& SearchDirectory::log() { return state_->journal; }
 std::size_t SearchDirectory::finished() const { return state_->journal.found(); }
 
 void SearchDirectory::finish(const SearchResult& result) const {
-  const auto file = [&](const char* name) { return state_->folder.file(name); };
-  save_model(result.model, file("model.txt"));
-  if (const auto text = liblinear_text(result.model)) write_text_file(file("model.liblinear"), *text);
-  write_text_file(file("scores.csv"), search_csv(result));
-  write_text_file(file("report.html"), search_html(result));
-  write_text_file(file("results.json"), search_json(result));
-}
-
-void SearchDirectory::finish(const SvmSearchResult& result) const {
-  const auto file = [&](const char* name) { return state_->folder.file(name); };
-  save_svm(result.model, file("model.txt"));
-  try {
-    write_text_file(file("model.libsvm"), format_svm(result.model, SvmFormat::libsvm));
-  } catch (const Error&) {  // classes that are no integers, or one against the rest
-    std::filesystem::remove(file("model.libsvm"));
+  const auto write = [&](const std::string& name, const std::string& text) {
+    write_text_file(state_->folder.file(name), text);
+  };
+  if (result.model) {
+    result.model->save(state_->folder.file("model.txt"));
+    if (const auto text = result.model->peer_text())
+      write(result.model->svm() ? "model.libsvm" : "model.liblinear", *text);
+    write("scores.csv", search_csv(result));
   }
-  write_text_file(file("scores.csv"), search_csv(result));
-  write_text_file(file("report.html"), search_html(result));
-  write_text_file(file("results.json"), search_json(result));
+  if (!result.outer.empty()) write("outer.csv", outer_csv(result));
+  if (!result.stability.empty()) write("features.csv", features_csv(result));
+  write("report.html", search_html(result));
+  write("results.json", search_json(result));
 }
 
 }  // namespace sheaf

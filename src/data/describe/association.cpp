@@ -14,6 +14,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "data/labels.hpp"
 
 namespace sheaf {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 constexpr std::uint64_t own_stream = 0x5a7e11a7e5;  // so that shuffles are not those of whoever else uses the seed
 
 /// The labels and their shuffles, copy-minor: row i's labels stand at [i * copies].
-struct Labels {
+struct LabelCopies {
   std::int64_t rows = 0;
   int copies = 0;
   std::int32_t classes = 0;          // 0: numbers
@@ -75,31 +76,22 @@ std::vector<T> shuffled_copies(std::vector<T> values, int copies, std::uint64_t 
   return result;
 }
 
-/// The class that counts as positive: the larger number, else the one that appears second.
-std::int32_t positive_class(const Target& target) {
-  if (target.values.empty()) return 1;
-  std::vector<double> number(2);
-  for (std::size_t i = 0; i < target.classes.size(); ++i)
-    number[static_cast<std::size_t>(target.classes[i])] = target.values[i];
-  return number[0] > number[1] ? 0 : 1;
-}
-
-Labels number_labels(std::vector<double> values, int copies, std::uint64_t seed) {
-  Labels labels{static_cast<std::int64_t>(values.size()), copies, 0, {}, {}, {}};
+LabelCopies number_labels(std::vector<double> values, int copies, std::uint64_t seed) {
+  LabelCopies labels{static_cast<std::int64_t>(values.size()), copies, 0, {}, {}, {}};
   if (standardize(values)) labels.numbers = shuffled_copies(std::move(values), copies, seed);
   return labels;
 }
 
-Labels make_labels(const Target& target, int copies, std::uint64_t seed) {
+LabelCopies copy_labels(const Target& target, int copies, std::uint64_t seed) {
   if (!target.looks_like_classes()) return number_labels(mean_ranks(target.values), copies, seed);
   const auto classes = static_cast<std::int32_t>(target.class_names.size());
   if (classes <= 2) {
-    const std::int32_t positive = positive_class(target);
+    const std::int32_t positive = positive_class(target.class_names);
     std::vector<double> values;
     for (const auto state : target.classes) values.push_back(state == positive ? 1 : 0);
     return number_labels(std::move(values), copies, seed);
   }
-  Labels labels{target.rows(), copies, classes, {}, {}, std::vector<double>(static_cast<std::size_t>(classes))};
+  LabelCopies labels{target.rows(), copies, classes, {}, {}, std::vector<double>(static_cast<std::size_t>(classes))};
   for (const auto state : target.classes) labels.counts[static_cast<std::size_t>(state)] += 1;
   labels.states = shuffled_copies(target.classes, copies, seed);
   return labels;
@@ -163,7 +155,8 @@ Moments moments(const std::vector<Entry>& ranks, std::int64_t rows) {
 }
 
 /// One correlation for each copy of the labels.
-void correlate_numbers(const Labels& labels, const std::vector<Entry>& ranks, double deviation, std::span<double> out) {
+void correlate_numbers(const LabelCopies& labels, const std::vector<Entry>& ranks, double deviation,
+                       std::span<double> out) {
   std::fill(out.begin(), out.end(), 0);
   for (const auto& entry : ranks) {
     const double* row = labels.numbers.data() + static_cast<std::int64_t>(entry.row) * labels.copies;
@@ -172,7 +165,7 @@ void correlate_numbers(const Labels& labels, const std::vector<Entry>& ranks, do
   for (auto& value : out) value = std::clamp(value / (static_cast<double>(labels.rows) * deviation), -1.0, 1.0);
 }
 
-void correlate_classes(const Labels& labels, const std::vector<Entry>& ranks, const Moments& moment,
+void correlate_classes(const LabelCopies& labels, const std::vector<Entry>& ranks, const Moments& moment,
                        std::span<double> out) {
   const auto classes = static_cast<std::size_t>(labels.classes);
   std::vector<double> sums(out.size() * classes);
@@ -199,7 +192,8 @@ struct Part {
 
 class Associator {
  public:
-  Associator(const Labels& labels, Associations& result, int bins) : labels_(labels), result_(result), bins_(bins) {
+  Associator(const LabelCopies& labels, Associations& result, int bins)
+      : labels_(labels), result_(result), bins_(bins) {
     if (result.auc.empty()) return;
     const double high = *std::max_element(labels.numbers.begin(), labels.numbers.end());
     spread_ = high + 1 / high;  // standardized labels are +a and -1/a
@@ -245,7 +239,7 @@ class Associator {
     return std::min(static_cast<std::size_t>(std::abs(value) * bins_), static_cast<std::size_t>(bins_ - 1));
   }
 
-  const Labels& labels_;
+  const LabelCopies& labels_;
   Associations& result_;
   int bins_;
   double spread_ = 0;  // distance of the two classes' labels
@@ -259,10 +253,10 @@ Associations associate(const Context& context, const Dataset<T>& dataset, const 
   Associations result;
   const auto& target = dataset.target;
   if (target.empty() || dataset.rows() == 0) return result;
-  const Labels labels = make_labels(target, options.shuffles + 1, context.seed() ^ own_stream);
+  const LabelCopies labels = copy_labels(target, options.shuffles + 1, context.seed() ^ own_stream);
   if (labels.classes == 0 && labels.numbers.empty()) return result;
   const bool two = target.looks_like_classes() && labels.classes == 0;
-  result.positive_class = two ? positive_class(target) : -1;
+  result.positive_class = two ? positive_class(target.class_names) : -1;
   result.shuffles = options.shuffles;
   result.correlation.resize(static_cast<std::size_t>(dataset.features()));
   if (two) result.auc.resize(result.correlation.size());
@@ -274,7 +268,7 @@ Associations associate(const Context& context, const Dataset<T>& dataset, const 
   std::vector<Part> found(static_cast<std::size_t>(parts));
   const Associator associator(labels, result, options.bins);
   Stage stage(context.progress(), "comparing features with the label", dataset.features());
-  parallel_for(context.threads(), parts, [&](std::int64_t p) {
+  parallel_for(context, parts, [&](std::int64_t p) {
     const Range range = part_of(dataset.features(), parts, p);
     found[static_cast<std::size_t>(p)] = associator(dataset.x, range);
     stage.advance(range.end - range.begin);

@@ -68,9 +68,10 @@ struct Gathered {
 };
 
 /// Merges the parts of each feature in their order; parts[p] holds features 0 .. count-1.
-std::vector<Moments> merge_parts(int threads, std::int64_t count, const std::vector<std::vector<Moments>>& parts) {
+std::vector<Moments> merge_parts(const Context& context, std::int64_t count,
+                                 const std::vector<std::vector<Moments>>& parts) {
   std::vector<Moments> merged(static_cast<std::size_t>(count));
-  parallel_ranges(threads, count, 4096, [&](Range range) {
+  parallel_ranges(context, count, 4096, [&](Range range) {
     for (auto j = static_cast<std::size_t>(range.begin); j < static_cast<std::size_t>(range.end); ++j)
       for (const auto& part : parts) merged[j].merge(part[j]);
   });
@@ -97,7 +98,7 @@ bool gather_tile(const DenseMatrix<T>& x, Range rows, Range columns, Moments* mo
 }
 
 template <class T>
-Gathered gather(int threads, const DenseMatrix<T>& x) {
+Gathered gather(const Context& context, const DenseMatrix<T>& x) {
   constexpr std::int64_t tile_columns = 512;
   const std::int64_t stripes = (x.columns + tile_columns - 1) / tile_columns;
   const std::int64_t wanted = std::max<std::int64_t>(1, 64 / std::max<std::int64_t>(stripes, 1));
@@ -107,14 +108,14 @@ Gathered gather(int threads, const DenseMatrix<T>& x) {
   std::vector<std::vector<Moments>> parts(static_cast<std::size_t>(row_parts),
                                           std::vector<Moments>(static_cast<std::size_t>(x.columns)));
   std::atomic<bool> integers{true};
-  parallel_for(threads, stripes * row_parts, [&](std::int64_t tile) {
+  parallel_for(context, stripes * row_parts, [&](std::int64_t tile) {
     const auto rows = part_of(x.rows, row_parts, tile / stripes);
     const auto columns = part_of(x.columns, stripes, tile % stripes);
     auto* moments = parts[static_cast<std::size_t>(tile / stripes)].data();
     if (!gather_tile(x, rows, columns, moments, result.row_nonzeros.data())) integers = false;
   });
   result.integers_only = integers;
-  result.features = merge_parts(threads, x.columns, parts);
+  result.features = merge_parts(context, x.columns, parts);
   return result;
 }
 
@@ -132,7 +133,7 @@ bool gather_rows(const SparseMatrix<T>& x, Range rows, std::vector<Moments>& mom
 }
 
 template <class T>
-Gathered gather(int threads, const SparseMatrix<T>& x) {
+Gathered gather(const Context& context, const SparseMatrix<T>& x) {
   // A part needs moments of every feature, so there are no more parts than entries pay for.
   const std::int64_t affordable = x.nonzeros() / std::max<std::int64_t>(2 * x.columns, 1);
   const std::int64_t row_parts = std::clamp<std::int64_t>(std::min(affordable, x.rows / 16), 1, 64);
@@ -140,13 +141,13 @@ Gathered gather(int threads, const SparseMatrix<T>& x) {
   result.row_nonzeros.resize(static_cast<std::size_t>(x.rows));
   std::vector<std::vector<Moments>> parts(static_cast<std::size_t>(row_parts));
   std::atomic<bool> integers{true};
-  parallel_for(threads, row_parts, [&](std::int64_t p) {
+  parallel_for(context, row_parts, [&](std::int64_t p) {
     auto& moments = parts[static_cast<std::size_t>(p)];
     moments.resize(static_cast<std::size_t>(x.columns));
     if (!gather_rows(x, part_of(x.rows, row_parts, p), moments, result.row_nonzeros.data())) integers = false;
   });
   result.integers_only = integers;
-  result.features = merge_parts(threads, x.columns, parts);
+  result.features = merge_parts(context, x.columns, parts);
   for (auto& feature : result.features) feature.add_zeros(x.rows - feature.count);
   return result;
 }
@@ -206,7 +207,7 @@ Summary summarize(const Context& context, const Dataset<T>& dataset) {
   summary.features = dataset.features();
   summary.stored = stored(dataset.x);
   summary.sparse = is_sparse(dataset.x);
-  const auto gathered = std::visit([&](const auto& x) { return gather(context.threads(), x); }, dataset.x);
+  const auto gathered = std::visit([&](const auto& x) { return gather(context, x); }, dataset.x);
   summary.integers_only = gathered.integers_only;
   summarize_features(gathered, summary);
   summarize_rows(gathered, summary);

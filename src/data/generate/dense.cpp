@@ -125,8 +125,7 @@ Generated<T> make_classification(const Plan& plan) {
     auto of_row = stream(plan, Purpose::rows, i);
     const auto c = static_cast<std::size_t>(classes[static_cast<std::size_t>(i)]);
     const auto& cluster = clusters[c + of_row.below(per_class) * static_cast<std::size_t>(plan.classes)];
-    thread_local std::vector<double> point;
-    point.resize(static_cast<std::size_t>(plan.features));
+    std::vector<double> point(static_cast<std::size_t>(plan.features));
     draw_point(of_row, cluster, blend, informative, static_cast<std::size_t>(plan.redundant), point);
     for (std::size_t j = 0; j < point.size(); ++j) row[place[j]] = static_cast<T>(point[j]);
   });

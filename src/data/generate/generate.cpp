@@ -221,7 +221,7 @@ Plan make_plan(const Context& context, const Generator& kind, const GenerateOpti
   plan.noise = options.noise == -1 ? kind.noise : options.noise;
   plan.effect = options.effect;
   plan.seed = context.seed();
-  plan.threads = context.threads();
+  plan.context = &context;
   check_classes(kind, plan);
   check_strengths(kind, plan);
   plan_features(kind, options, plan);

@@ -28,7 +28,7 @@ struct Plan {
   double noise = 0;
   double effect = 1;
   std::uint64_t seed = 0;
-  int threads = 1;
+  const Context* context = nullptr;
 };
 
 enum class Purpose : std::uint8_t { labels, flips, choice, features, clusters, rows };
@@ -82,8 +82,12 @@ template <class T, class Fill>
 DenseMatrix<T> dense_rows(const Plan& plan, Fill&& fill) {
   DenseMatrix<T> x{plan.rows, plan.features, Array<T>(plan.rows * plan.features)};
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(plan.features, 1));
-  parallel_ranges(plan.threads, plan.rows, grain, [&](Range range) {
+  const std::int64_t parts = (plan.rows + grain - 1) / grain;
+  Stage stage(plan.context->progress(), "generating", plan.rows);
+  parallel_for(*plan.context, parts, [&](std::int64_t part) {
+    const Range range = part_of(plan.rows, parts, part);
     for (std::int64_t i = range.begin; i < range.end; ++i) fill(i, x.values.data() + i * plan.features);
+    stage.advance(range.end - range.begin);
   });
   return x;
 }

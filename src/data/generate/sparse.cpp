@@ -123,21 +123,24 @@ SparseMatrix<T> sparse_rows(const Plan& plan, Fill&& fill) {
   const std::int64_t parts = (plan.rows + rows_per_part - 1) / rows_per_part;
   std::vector<Part<T>> made(static_cast<std::size_t>(parts));
   SparseMatrix<T> x{plan.rows, plan.features, Array<std::int64_t>(plan.rows + 1), {}, {}};
-  parallel_for(plan.threads, parts, [&](std::int64_t p) {
+  Stage stage(plan.context->progress(), "generating", plan.rows);
+  parallel_for(*plan.context, parts, [&](std::int64_t p) {
     auto& part = made[static_cast<std::size_t>(p)];
     std::vector<Entry> entries;
-    for (std::int64_t i = p * rows_per_part; i < std::min(plan.rows, (p + 1) * rows_per_part); ++i) {
+    const Range rows{p * rows_per_part, std::min(plan.rows, (p + 1) * rows_per_part)};
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       entries.clear();
       fill(i, entries);
       append_row(entries, part);
       x.offsets[i + 1] = static_cast<std::int64_t>(entries.size());
     }
+    stage.advance(rows.end - rows.begin);
   });
   x.offsets[0] = 0;
   for (std::int64_t i = 0; i < plan.rows; ++i) x.offsets[i + 1] += x.offsets[i];
   x.indices = Array<std::int32_t>(x.offsets[plan.rows]);
   x.values = Array<T>(x.offsets[plan.rows]);
-  parallel_for(plan.threads, parts, [&](std::int64_t p) {
+  parallel_for(*plan.context, parts, [&](std::int64_t p) {
     auto& part = made[static_cast<std::size_t>(p)];
     std::copy(part.indices.begin(), part.indices.end(), x.indices.begin() + x.offsets[p * rows_per_part]);
     std::copy(part.values.begin(), part.values.end(), x.values.begin() + x.offsets[p * rows_per_part]);

@@ -90,7 +90,7 @@ void learn_cuts(const Context& context, const Dataset<T>& dataset, const Binning
   const auto sizes = mdlp ? sizes_of(*target) : std::vector<std::int64_t>{};
   const bins::XLogX x_log_x(mdlp ? dataset.rows() : 0);
   Stage stage(context.progress(), "finding cuts", dataset.features());
-  bins::for_each_column(context.threads(), dataset, [&](std::int64_t j, const bins::Column<T>& column) {
+  bins::for_each_column(context, dataset, [&](std::int64_t j, const bins::Column<T>& column) {
     stage.advance(1);
     if (is_nominal(dataset, j)) return;
     auto cuts = mdlp ? bins::mdlp_cuts(column, target->classes, sizes, x_log_x)

@@ -34,10 +34,10 @@ struct Column {
 
 /// Calls work(feature, column), on many threads. Dense tables lie row by row, so some columns are gathered at a time.
 template <class T, class Work>
-void for_each_column(int threads, const Dataset<T>& dataset, Work&& work) {
+void for_each_column(const Context& context, const Dataset<T>& dataset, Work&& work) {
   if (is_sparse(dataset.x)) {
-    const auto& x = dataset.by_columns(Device::cpu(), threads);
-    parallel_for(threads, x.rows, [&](std::int64_t j) {
+    const auto& x = dataset.by_columns(Device::cpu(), context.threads());
+    parallel_for(context, x.rows, [&](std::int64_t j) {
       const auto begin = x.offsets[j];
       const auto size = static_cast<std::size_t>(x.offsets[j + 1] - begin);
       work(j, Column<T>{{x.values.data() + begin, size}, {x.indices.data() + begin, size}, x.columns});
@@ -46,7 +46,7 @@ void for_each_column(int threads, const Dataset<T>& dataset, Work&& work) {
   }
   constexpr std::int64_t together = 64 / sizeof(T);  // what a cache line holds
   const auto& x = std::get<DenseMatrix<T>>(dataset.x);
-  parallel_for(threads, (x.columns + together - 1) / together, [&](std::int64_t block) {
+  parallel_for(context, (x.columns + together - 1) / together, [&](std::int64_t block) {
     const Range columns{block * together, std::min((block + 1) * together, x.columns)};
     const auto width = columns.end - columns.begin;
     Array<T> gathered(x.rows * width);

@@ -106,7 +106,7 @@ Array<Code> dense_codes(const Context& context, const std::vector<Coder>& coders
   Stage stage(context.progress(), "binning", x.columns * x.rows);
   const std::int64_t stripes = (x.columns + tile_columns - 1) / tile_columns;
   const std::int64_t parts = std::clamp<std::int64_t>(x.rows / 4096, 1, std::int64_t{context.threads()} * 4);
-  parallel_for(context.threads(), stripes * parts, [&](std::int64_t task) {
+  parallel_for(context, stripes * parts, [&](std::int64_t task) {
     const auto rows = part_of(x.rows, parts, task % parts);
     const auto begin = task / parts * tile_columns;
     const Range columns{begin, std::min(begin + tile_columns, x.columns)};
@@ -134,7 +134,7 @@ template <class T>
 SparseCodes sparse_codes(const Context& context, const std::vector<Coder>& coders, const Dataset<T>& dataset) {
   const auto features = dataset.features();
   SparseCodes result{Array<std::int64_t>::zeros(features + 1), {}, {}, Array<std::uint16_t>(features)};
-  bins::for_each_column(context.threads(), dataset, [&](std::int64_t j, const bins::Column<T>& column) {
+  bins::for_each_column(context, dataset, [&](std::int64_t j, const bins::Column<T>& column) {
     const auto& coder = coders[static_cast<std::size_t>(j)];
     const auto common = code_of(coder, 0);
     result.common[j] = common;
@@ -144,7 +144,7 @@ SparseCodes sparse_codes(const Context& context, const std::vector<Coder>& coder
   for (std::int64_t j = 0; j < features; ++j) result.offsets[j + 1] += result.offsets[j];
   result.examples = Array<std::int32_t>(result.offsets[features]);
   result.codes = Array<std::uint16_t>(result.offsets[features]);
-  bins::for_each_column(context.threads(), dataset, [&](std::int64_t j, const bins::Column<T>& column) {
+  bins::for_each_column(context, dataset, [&](std::int64_t j, const bins::Column<T>& column) {
     auto to = result.offsets[j];
     for (std::size_t k = 0; k < column.values.size(); ++k) {
       const auto code = code_of(coders[static_cast<std::size_t>(j)], static_cast<double>(column.values[k]));

@@ -49,12 +49,13 @@ struct Tile {
 };
 
 template <class T>
-void measure_dense(int threads, const DenseMatrix<T>& x, Extents& extents) {
+void measure_dense(const Context& context, const DenseMatrix<T>& x, Extents& extents) {
   const std::int64_t stripes = (x.columns + tile_columns - 1) / tile_columns;
-  const std::int64_t wanted = std::max<std::int64_t>(1, std::int64_t{threads} * 8 / std::max<std::int64_t>(stripes, 1));
+  const std::int64_t wanted =
+      std::max<std::int64_t>(1, std::int64_t{context.threads()} * 8 / std::max<std::int64_t>(stripes, 1));
   const std::int64_t row_parts = std::clamp<std::int64_t>(x.rows / 256, 1, wanted);
   std::mutex mutex;
-  parallel_for(threads, stripes * row_parts, [&](std::int64_t task) {
+  parallel_for(context, stripes * row_parts, [&](std::int64_t task) {
     const auto rows = part_of(x.rows, row_parts, task / stripes);
     const Range columns{task % stripes * tile_columns, std::min((task % stripes + 1) * tile_columns, x.columns)};
     Tile<T> tile;
@@ -66,8 +67,8 @@ void measure_dense(int threads, const DenseMatrix<T>& x, Extents& extents) {
 }
 
 template <class T>
-void measure_sparse(int threads, const Dataset<T>& dataset, Extents& extents) {
-  for_each_column(threads, dataset, [&](std::int64_t j, const Column<T>& column) {
+void measure_sparse(const Context& context, const Dataset<T>& dataset, Extents& extents) {
+  for_each_column(context, dataset, [&](std::int64_t j, const Column<T>& column) {
     const auto at = static_cast<std::size_t>(j);
     if (column.zeros() > 0) extents.low[at] = extents.high[at] = 0;
     for (const T stored : column.values) {
@@ -105,9 +106,9 @@ template <class T>
 Extents measure(const Context& context, const Dataset<T>& dataset) {
   Extents extents(dataset.features());
   if (const auto* x = std::get_if<DenseMatrix<T>>(&dataset.x))
-    measure_dense(context.threads(), *x, extents);
+    measure_dense(context, *x, extents);
   else
-    measure_sparse(context.threads(), dataset, extents);
+    measure_sparse(context, dataset, extents);
   return extents;
 }
 

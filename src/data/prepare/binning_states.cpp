@@ -21,7 +21,7 @@ DenseMatrix<T> empty_dense(const Context& context, const BinnedTable& table) {
 template <class T, class Code>
 Matrix<T> numbers_of(const Context& context, const BinnedTable& table, const Array<Code>& codes) {
   auto x = empty_dense<T>(context, table);
-  parallel_ranges(context.threads(), table.rows, row_grain, [&](Range rows) {
+  parallel_ranges(context, table.rows, row_grain, [&](Range rows) {
     for (std::int64_t j = 0; j < table.features; ++j)
       for (std::int64_t i = rows.begin; i < rows.end; ++i)
         x.values[i * table.features + j] = static_cast<T>(codes[j * table.rows + i]);
@@ -32,12 +32,12 @@ Matrix<T> numbers_of(const Context& context, const BinnedTable& table, const Arr
 template <class T>
 Matrix<T> spread_out(const Context& context, const BinnedTable& table, const SparseCodes& codes) {
   auto x = empty_dense<T>(context, table);
-  parallel_ranges(context.threads(), table.rows, row_grain, [&](Range rows) {
+  parallel_ranges(context, table.rows, row_grain, [&](Range rows) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i)
       for (std::int64_t j = 0; j < table.features; ++j)
         x.values[i * table.features + j] = static_cast<T>(codes.common[j]);
   });
-  parallel_ranges(context.threads(), table.features, row_grain, [&](Range features) {
+  parallel_ranges(context, table.features, row_grain, [&](Range features) {
     for (std::int64_t j = features.begin; j < features.end; ++j)
       for (std::int64_t k = codes.offsets[j]; k < codes.offsets[j + 1]; ++k)
         x.values[std::int64_t{codes.examples[k]} * table.features + j] = static_cast<T>(codes.codes[k]);

@@ -129,12 +129,11 @@ bool is_missing(std::string_view text) {
 template <class T>
 void impute(const Reading& reading, Dataset<T>& dataset) {
   if (reading.options.missing == Missing::keep) return;
-  const int threads = reading.context.threads();
   const auto fill = [&](auto& x) {
     const auto with_gaps = columns_with_gaps(x);
-    const auto& columns = by_column(x, threads);
+    const auto& columns = by_column(x, reading.context.threads());
     std::vector<T> by(with_gaps.size());
-    parallel_for(threads, x.columns, [&](std::int64_t j) {
+    parallel_for(reading.context, x.columns, [&](std::int64_t j) {
       const auto at = static_cast<std::size_t>(j);
       if (!with_gaps[at]) return;
       auto known = known_values(columns, j);
@@ -144,7 +143,7 @@ void impute(const Reading& reading, Dataset<T>& dataset) {
       const bool nominal = !dataset.levels.empty() && !dataset.levels[at].empty();
       by[at] = static_cast<T>(statistic(nominal ? Missing::most_frequent : reading.options.missing, known));
     });
-    parallel_ranges(threads, x.rows, row_grain, [&](Range range) {
+    parallel_ranges(reading.context, x.rows, row_grain, [&](Range range) {
       for_each_value(x, range, [&](std::size_t column, T& value) {
         if (std::isnan(value)) value = by[column];
       });

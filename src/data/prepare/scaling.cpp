@@ -83,9 +83,9 @@ T scaled(const Scaling& scaling, T value, std::int64_t feature) {
 }
 
 template <class T>
-void apply_to(int threads, const Scaling& scaling, DenseMatrix<T>& x) {
+void apply_to(const Context& context, const Scaling& scaling, DenseMatrix<T>& x) {
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 16) / std::max<std::int64_t>(x.columns, 1));
-  parallel_ranges(threads, x.rows, grain, [&](Range rows) {
+  parallel_ranges(context, x.rows, grain, [&](Range rows) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       T* row = x.values.data() + i * x.columns;
       for (std::int64_t j = 0; j < x.columns; ++j) row[j] = scaled(scaling, row[j], j);
@@ -94,8 +94,8 @@ void apply_to(int threads, const Scaling& scaling, DenseMatrix<T>& x) {
 }
 
 template <class T>
-void apply_to(int threads, const Scaling& scaling, SparseMatrix<T>& x) {
-  parallel_ranges(threads, x.nonzeros(), 1 << 16, [&](Range entries) {
+void apply_to(const Context& context, const Scaling& scaling, SparseMatrix<T>& x) {
+  parallel_ranges(context, x.nonzeros(), 1 << 16, [&](Range entries) {
     for (std::int64_t k = entries.begin; k < entries.end; ++k) x.values[k] = scaled(scaling, x.values[k], x.indices[k]);
   });
 }
@@ -131,7 +131,7 @@ void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& d
   check_features(scaling, dataset);
   const bool shifts = std::any_of(scaling.shift.begin(), scaling.shift.end(), [](double shift) { return shift != 0; });
   if (shifts && is_sparse(dataset.x)) make_dense(context, dataset);
-  std::visit([&](auto& x) { apply_to(context.threads(), scaling, x); }, dataset.x);
+  std::visit([&](auto& x) { apply_to(context, scaling, x); }, dataset.x);
 }
 
 template Scaling learn_scaling(const Context&, const Dataset<float>&, ScaleMethod);

@@ -8,10 +8,10 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
-#include "data/labels.hpp"
 #include "data/prepare/impute.hpp"
 #include "data/read/arff_header.hpp"
 #include "data/read/columns.hpp"
+#include "data/read/label_column.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/storage.hpp"
 #include "data/text/number.hpp"
@@ -115,7 +115,7 @@ Dataset<T> ArffReader<T>::read() {
   }
   if (roles_.label >= 0) labels_.emplace(rows_);
   if (roles_.group >= 0) groups_.emplace(rows_);
-  parallel_for(reading_.context.threads(), static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
+  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     parse_chunk(static_cast<std::size_t>(k));
     let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
     reading_.context.progress().advance(chunks_[static_cast<std::size_t>(k)].size());
@@ -128,7 +128,7 @@ void ArffReader<T>::count() {
   const std::string_view body(header_.data, static_cast<std::size_t>(reading_.limit() - header_.data));
   const auto cut = cut_lines(body, reading_.chunk_bytes);
   chunks_.resize(cut.size());
-  parallel_for(reading_.context.threads(), static_cast<std::int64_t>(cut.size()), [&](std::int64_t k) {
+  parallel_for(reading_.context, static_cast<std::int64_t>(cut.size()), [&](std::int64_t k) {
     chunks_[static_cast<std::size_t>(k)] = count_chunk(cut[static_cast<std::size_t>(k)]);
     let_go(reading_, cut[static_cast<std::size_t>(k)]);
   });
@@ -339,7 +339,7 @@ SparseMatrix<T> ArffReader<T>::compacted() {
   for (std::int64_t i = 0; i < rows_; ++i) x.offsets[i + 1] = x.offsets[i] + loose_.offsets[i];
   x.indices = Array<std::int32_t>(x.offsets[rows_]);
   x.values = Array<T>(x.offsets[rows_]);
-  parallel_for(reading_.context.threads(), static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
+  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     const auto chunk = static_cast<std::size_t>(k);
     const std::int64_t to = x.offsets[first_rows_[chunk]];
     const std::int64_t count = x.offsets[first_rows_[chunk] + chunks_[chunk].rows] - to;

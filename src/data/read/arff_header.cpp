@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "data/labels.hpp"
+#include "data/read/label_column.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {

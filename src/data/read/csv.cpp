@@ -8,10 +8,10 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
-#include "data/labels.hpp"
 #include "data/prepare/impute.hpp"
 #include "data/read/columns.hpp"
 #include "data/read/csv_fields.hpp"
+#include "data/read/label_column.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/storage.hpp"
 #include "data/text/number.hpp"
@@ -107,7 +107,7 @@ class CsvReader {
     x_.values = Array<T>(x_.rows * x_.columns);
     if (layout_.roles.label >= 0) labels_.emplace(x_.rows);
     if (layout_.roles.group >= 0) groups_.emplace(x_.rows);
-    parallel_for(reading_.context.threads(), static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
+    parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
       parse_chunk(static_cast<std::size_t>(k));
       let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
       reading_.context.progress().advance(chunks_[static_cast<std::size_t>(k)].size());

@@ -83,7 +83,7 @@ Chunk piece_of(std::string_view text, std::int64_t parts, std::int64_t k) {
 std::vector<std::int64_t> count_quotes(const Reading& reading, std::string_view text) {
   const std::int64_t parts = static_cast<std::int64_t>(text.size()) / reading.chunk_bytes + 1;
   std::vector<std::int64_t> quotes(static_cast<std::size_t>(parts));
-  parallel_for(reading.context.threads(), parts, [&](std::int64_t k) {
+  parallel_for(reading.context, parts, [&](std::int64_t k) {
     quotes[static_cast<std::size_t>(k)] = count_byte(piece_of(text, parts, k), '"');
     let_go(reading, piece_of(text, parts, k));
   });
@@ -175,7 +175,7 @@ std::vector<CsvChunk> cut_records(const Reading& reading, std::string_view text)
   const bool quotes = !counted.empty();
   const std::vector<Chunk> cut = quotes ? cut_quoted(text, counted) : cut_lines(text, reading.chunk_bytes);
   std::vector<CsvChunk> chunks(cut.size());
-  parallel_for(reading.context.threads(), static_cast<std::int64_t>(cut.size()), [&](std::int64_t k) {
+  parallel_for(reading.context, static_cast<std::int64_t>(cut.size()), [&](std::int64_t k) {
     const Chunk chunk = cut[static_cast<std::size_t>(k)];
     chunks[static_cast<std::size_t>(k)] = {chunk, quotes ? count_quoted_rows(chunk) : count_rows(chunk)};
     let_go(reading, chunk);

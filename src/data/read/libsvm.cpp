@@ -9,8 +9,8 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
-#include "data/labels.hpp"
 #include "data/read/count_bytes.hpp"
+#include "data/read/label_column.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/storage.hpp"
 #include "data/text/number.hpp"
@@ -186,7 +186,7 @@ class LibsvmReader {
 
 template <class T>
 void LibsvmReader<T>::count() {
-  parallel_for(reading_.context.threads(), static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
+  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     counts_[static_cast<std::size_t>(k)] = count_chunk(chunks_[static_cast<std::size_t>(k)]);
     let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
   });
@@ -202,7 +202,7 @@ void LibsvmReader<T>::count() {
 
 template <class T>
 void LibsvmReader<T>::parse() {
-  parallel_for(reading_.context.threads(), static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
+  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     parse_chunk(static_cast<std::size_t>(k));
     let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
     reading_.context.progress().advance(chunks_[static_cast<std::size_t>(k)].size());

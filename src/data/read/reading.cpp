@@ -96,7 +96,7 @@ void check_is_text(const Reading& reading) {
     fail_at(reading, reading.text.data(), "this is UTF-16; convert the file to UTF-8");
   const auto chunks = static_cast<std::int64_t>(reading.text.size()) / reading.chunk_bytes + 1;
   std::atomic<const char*> first = nullptr;
-  parallel_for(reading.context.threads(), chunks, [&](std::int64_t k) {
+  parallel_for(reading.context, chunks, [&](std::int64_t k) {
     const Range range = part_of(static_cast<std::int64_t>(reading.text.size()), chunks, k);
     const char* begin = reading.text.data() + range.begin;
     const auto* nul =

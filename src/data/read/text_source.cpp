@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +34,16 @@ class OpenFile {
   int descriptor_;
 };
 
+/// Returns when there is something to read; a pipe may leave us waiting for it.
+void wait_for_bytes(int file, const std::stop_token& stop) {
+  constexpr int milliseconds = 100;
+  if (!stop.stop_possible()) return;
+  for (pollfd one{file, POLLIN, 0};;) {
+    if (stop.stop_requested()) throw Stopped();
+    if (poll(&one, 1, milliseconds) != 0) return;
+  }
+}
+
 }  // namespace
 
 char* ByteBuffer::room(std::int64_t bytes) {
@@ -44,7 +55,7 @@ char* ByteBuffer::room(std::int64_t bytes) {
   return memory_.data() + size_;
 }
 
-FileBytes::FileBytes(const std::string& path) {
+FileBytes::FileBytes(const std::string& path, const std::stop_token& stop) {
   const OpenFile file(path);
   struct stat status {};
   if (fstat(file.descriptor(), &status) != 0) fail("{}: cannot be read: {}", path, std::strerror(errno));
@@ -53,7 +64,7 @@ FileBytes::FileBytes(const std::string& path) {
   const bool from_start = path != "-" || lseek(file.descriptor(), 0, SEEK_CUR) == 0;
   if (S_ISREG(status.st_mode) && status.st_size > 0 && from_start)
     map(file.descriptor(), static_cast<std::size_t>(status.st_size));
-  if (mapped_ == nullptr) read_all(file.descriptor(), path);
+  if (mapped_ == nullptr) read_all(file.descriptor(), path, stop);
 }
 
 FileBytes::~FileBytes() {
@@ -68,10 +79,11 @@ void FileBytes::map(int file, std::size_t size) {
   mapped_size_ = size;
 }
 
-void FileBytes::read_all(int file, const std::string& path) {
+void FileBytes::read_all(int file, const std::string& path, const std::stop_token& stop) {
   constexpr std::int64_t least = 1 << 20;
   for (;;) {
     char* room = buffer_.room(least);
+    wait_for_bytes(file, stop);
     const ssize_t got = read(file, room, static_cast<std::size_t>(buffer_.free_bytes()));
     if (got == 0) return;
     if (got > 0)
@@ -81,11 +93,11 @@ void FileBytes::read_all(int file, const std::string& path) {
   }
 }
 
-TextSource::TextSource(const std::string& path, Progress& progress) : bytes_(path) {
+TextSource::TextSource(const std::string& path, Progress& progress, const std::stop_token& stop) : bytes_(path, stop) {
   const Compression* compression = find_compression(bytes_.view());
   if (compression == nullptr) return;
   compressed_ = true;
-  Stage stage(progress, fmt::format("decompressing {}", path), static_cast<std::int64_t>(bytes_.view().size()));
+  Stage stage(progress, fmt::format("decompressing {}", path), static_cast<std::int64_t>(bytes_.view().size()), stop);
   compression->decompress(bytes_.view(), path, stage, plain_);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,7 @@ class ByteBuffer {
 class FileBytes {
  public:
   /// "-" is standard input.
-  explicit FileBytes(const std::string& path);
+  explicit FileBytes(const std::string& path, const std::stop_token& stop = {});
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
   ~FileBytes();
@@ -41,7 +42,7 @@ class FileBytes {
 
  private:
   void map(int file, std::size_t size);
-  void read_all(int file, const std::string& path);
+  void read_all(int file, const std::string& path, const std::stop_token& stop);
 
   const char* mapped_ = nullptr;
   std::size_t mapped_size_ = 0;
@@ -51,7 +52,7 @@ class FileBytes {
 /// The text of a file or of standard input ("-").
 class TextSource {
  public:
-  TextSource(const std::string& path, Progress& progress);
+  TextSource(const std::string& path, Progress& progress, const std::stop_token& stop = {});
   std::string_view text() const { return compressed_ ? plain_.view() : bytes_.view(); }
   /// Whether the text is the file itself, mapped.
   bool mapped() const { return !compressed_ && bytes_.mapped(); }

@@ -78,18 +78,21 @@ void write_dataset(const Context& context, const Dataset<T>& dataset, const std:
   const std::int64_t chunk_rows = std::max<std::int64_t>(chunk_entries / row_entries, 1);
   const std::int64_t round_rows = chunk_rows * context.threads() * 4;
   std::vector<std::string> texts(static_cast<std::size_t>(context.threads()) * 4);
-  Stage stage(context.progress(), fmt::format("writing {}", path == "-" ? "standard output" : path), rows);
+  Stage stage(context.progress(), fmt::format("writing {}", path == "-" ? "standard output" : path), rows,
+              context.stop());
   for (std::int64_t first = 0; first < rows; first += round_rows) {
     const std::int64_t end = std::min(first + round_rows, rows);
     const std::int64_t chunks = (end - first + chunk_rows - 1) / chunk_rows;
-    parallel_for(context.threads(), chunks, [&](std::int64_t k) {
+    parallel_for(context, chunks, [&](std::int64_t k) {
       std::string& text = texts[static_cast<std::size_t>(k)];
       text.clear();
       const std::int64_t stop = std::min(first + (k + 1) * chunk_rows, end);
       for (std::int64_t i = first + k * chunk_rows; i < stop; ++i) writer->row(i, text);
     });
-    for (std::int64_t k = 0; k < chunks; ++k) sink->write(texts[static_cast<std::size_t>(k)]);
-    stage.advance(end - first);
+    for (std::int64_t k = 0; k < chunks; ++k) {
+      sink->write(texts[static_cast<std::size_t>(k)]);
+      stage.advance(std::min(chunk_rows, end - first - k * chunk_rows));
+    }
   }
   sink->finish();
 }

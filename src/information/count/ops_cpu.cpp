@@ -36,9 +36,10 @@ struct Worker {
 class CpuOps final : public Ops {
  public:
   CpuOps(const Context& context, const Problem& problem, Kernel kernel)
-      : problem_(problem),
+      : context_(context),
+        problem_(problem),
         kernel_(kernel),
-        ordered_(problem, context.threads()),
+        ordered_(context, problem),
         workers_(static_cast<std::size_t>(context.threads())) {
     const bool by_order = kernel_ == Kernel::ordered;
     if (by_order ? cpu::ComparedTable::fits(problem_) : kernel_ == Kernel::compared)
@@ -153,7 +154,7 @@ class CpuOps final : public Ops {
 
   template <class Work>
   void over_pairs(std::span<const Pair> pairs, Work&& work) {
-    cpu::over_pairs(std::span(workers_), pairs.size(), problem_.rows(), work);
+    cpu::over_pairs(context_, std::span(workers_), pairs.size(), problem_.rows(), work);
   }
 
   /// A copy of the whole table, once: each class then has a table that stays in the nearest cache.
@@ -196,7 +197,7 @@ class CpuOps final : public Ops {
   void compared_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) {
     const auto order = cpu::sort_by_partner(pairs, partners_.size());
     constexpr std::int64_t piece = 512;
-    cpu::over_pieces(std::span(workers_), pairs.size(), piece, problem_.rows() / 8,
+    cpu::over_pieces(context_, std::span(workers_), pairs.size(), piece, problem_.rows() / 8,
                      [&](std::size_t begin, std::size_t end, Worker& worker) {
                        compare_piece(pairs, std::span(order).subspan(begin, end - begin), with_class, worker, out);
                      });
@@ -268,6 +269,7 @@ class CpuOps final : public Ops {
       partner.resampled = cpu::resample_side(log_, partner.sparse, weights);
   }
 
+  Context context_;
   Problem problem_;
   Kernel kernel_;
   FixedLog log_;

@@ -139,9 +139,11 @@ class CudaOps final : public Ops {
   }
 
   template <class Work>
-  static void in_pieces(std::size_t pairs, Work&& work) {
-    for (std::size_t first = 0; first < pairs; first += most_pairs_at_once)
+  void in_pieces(std::size_t pairs, Work&& work) const {
+    for (std::size_t first = 0; first < pairs; first += most_pairs_at_once) {
+      context_.check_stop();
       work(first, std::min<std::size_t>(most_pairs_at_once, pairs - first));
+    }
   }
 
   void send_pairs(std::span<const Pair> pairs) {
@@ -178,7 +180,7 @@ class CudaOps final : public Ops {
     std::vector<std::uint16_t> part(static_cast<std::size_t>(std::min(at_once, table.features) * table.rows));
     for (std::int64_t j = 0; j < table.features; j += at_once) {
       const std::int64_t count = std::min(table.features - j, at_once);
-      parallel_ranges(context_.threads(), count, 16, [&](Range range) {
+      parallel_ranges(context_, count, 16, [&](Range range) {
         std::vector<std::uint16_t> column;
         for (std::int64_t k = range.begin; k < range.end; ++k) {
           read_column(table, j + k, column);
@@ -361,9 +363,7 @@ class CudaOps final : public Ops {
   /// The host's cores count from the host's table.
   void settle_on_host(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) {
     if (helper_ == nullptr) {
-      Context::Options options;
-      options.threads = context_.threads();
-      helper_ = make_cpu_ops(Context(options), problem_, Kernel::ordered);
+      helper_ = make_cpu_ops(context_.with({.device = Device::cpu()}), problem_, Kernel::ordered);
       helper_partners_ = 0;
     }
     for (; helper_partners_ < partners_.size(); ++helper_partners_) {

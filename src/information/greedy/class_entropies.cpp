@@ -226,8 +226,8 @@ std::vector<std::uint32_t> interleave(std::span<const std::vector<std::uint32_t>
   return weights;
 }
 
-std::vector<Facts> find_facts_of_resamples(const Problem& problem,
-                                           std::span<const std::vector<std::uint32_t>> resamples, int threads) {
+std::vector<Facts> find_facts_of_resamples(const Context& context, const Problem& problem,
+                                           std::span<const std::vector<std::uint32_t>> resamples) {
   std::vector<Facts> facts;
   std::vector<TermTable> terms;
   for (const auto& resample : resamples) {
@@ -237,7 +237,7 @@ std::vector<Facts> find_facts_of_resamples(const Problem& problem,
     terms.emplace_back(facts.back().log.total(), facts.back().classes.counts);
   }
   if (RowFacts::suits(problem)) {
-    parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+    parallel_ranges(context, problem.table->features, 16, [&](Range range) {
       RowFacts rows(problem);
       std::vector<std::uint16_t> codes;
       for (std::int64_t j = range.begin; j < range.end; ++j) {
@@ -250,7 +250,7 @@ std::vector<Facts> find_facts_of_resamples(const Problem& problem,
     return facts;
   }
   const std::vector<std::uint32_t> weights = interleave(resamples);
-  parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+  parallel_ranges(context, problem.table->features, 16, [&](Range range) {
     ResampleCounter counter(problem, facts, weights);
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       counter.count(j);
@@ -261,10 +261,10 @@ std::vector<Facts> find_facts_of_resamples(const Problem& problem,
   return facts;
 }
 
-Facts find_facts(const Problem& problem, int threads) {
+Facts find_facts(const Context& context, const Problem& problem) {
   Facts facts = begin_facts(problem);
   const TermTable terms(facts.log.total(), facts.classes.counts);
-  parallel_ranges(threads, problem.table->features, 16, [&](Range range) {
+  parallel_ranges(context, problem.table->features, 16, [&](Range range) {
     if (RowFacts::suits(problem)) {
       RowFacts rows(problem);
       std::vector<std::uint16_t> codes;

@@ -25,14 +25,14 @@ struct Facts {
 };
 
 /// For every feature; the relevance in FEAST's order and rounding.
-Facts find_facts(const Problem& problem, int threads);
+Facts find_facts(const Context& context, const Problem& problem);
 
 /// The weights of each row side by side: [row * resamples + r].
 std::vector<std::uint32_t> interleave(std::span<const std::vector<std::uint32_t>> resamples);
 
 /// The same for each resample, all counted in one pass over the table.
-std::vector<Facts> find_facts_of_resamples(const Problem& problem,
-                                           std::span<const std::vector<std::uint32_t>> resamples, int threads);
+std::vector<Facts> find_facts_of_resamples(const Context& context, const Problem& problem,
+                                           std::span<const std::vector<std::uint32_t>> resamples);
 
 /// Of states that are no feature: merged ones.
 FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<const std::uint32_t> codes,

@@ -24,7 +24,8 @@ class CorrelationFilter {
     result.criterion = options_.criterion;
     result.kernel = name_of(ops_.kernel());
     std::vector<std::int32_t> left = above_threshold();
-    Stage stage(context_.progress(), "selecting", std::min<std::int64_t>(options_.count, std::ssize(left)));
+    Stage stage(context_.progress(), "selecting", std::min<std::int64_t>(options_.count, std::ssize(left)),
+                context_.stop());
     while (!left.empty() && std::ssize(result.selected) < options_.count) {
       keep(left.front(), result);
       left.erase(left.begin());
@@ -50,7 +51,7 @@ class CorrelationFilter {
     const double of_class = entropy(facts_.classes.counts);
     entropies_.resize(facts_.features.size());
     uncertainties_.resize(facts_.features.size());
-    parallel_ranges(context_.threads(), std::ssize(entropies_), 64, [&](Range range) {
+    parallel_ranges(context_, std::ssize(entropies_), 64, [&](Range range) {
       std::vector<std::uint32_t> column, counts;
       for (std::int64_t j = range.begin; j < range.end; ++j) {
         const auto s = static_cast<std::size_t>(j);

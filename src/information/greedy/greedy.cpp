@@ -37,7 +37,7 @@ class Greedy {
     result.kernel = name_of(state_.ops.kernel());
     const auto left = std::ssize(state_.taken) - std::ssize(options().preselected);
     const std::int64_t count = std::min<std::int64_t>(options().count, left);
-    Stage stage(state_.context.progress(), "selecting", count);
+    Stage stage(state_.context.progress(), "selecting", count, state_.context.stop());
     for (const std::int64_t feature : options().preselected) take(feature);
     while (std::ssize(result.selected) < count) {
       const Best best = find_best();

@@ -47,12 +47,12 @@ void OrderedTerms::count(std::span<const Pair> pairs, Terms terms, std::span<Pai
   prepare_rows();
   for (const Pair& pair : pairs) prepare(partners_[static_cast<std::size_t>(pair.partner)]);
   if (!all_small(pairs)) {
-    over_pairs(std::span(workers_), pairs.size(), problem_.rows(),
+    over_pairs(context_, std::span(workers_), pairs.size(), problem_.rows(),
                [&](std::size_t k, Worker& worker) { out[k] = any_pair(pairs[k], terms, worker); });
     return;
   }
   prepare_features(terms);
-  over_pieces(std::span(workers_), pairs.size(), piece_for(problem_.rows()), problem_.rows(),
+  over_pieces(context_, std::span(workers_), pairs.size(), piece_for(problem_.rows()), problem_.rows(),
               [&](std::size_t begin, std::size_t end, Worker& worker) {
                 small_pairs(pairs.subspan(begin, end - begin), terms, worker, out.data() + begin);
               });

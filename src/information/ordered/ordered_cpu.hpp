@@ -15,7 +15,8 @@ namespace sheaf::information::cpu {
 
 class OrderedTerms {
  public:
-  OrderedTerms(const Problem& problem, int threads) : problem_(problem), workers_(static_cast<std::size_t>(threads)) {}
+  OrderedTerms(const Context& context, const Problem& problem)
+      : context_(context), problem_(problem), workers_(static_cast<std::size_t>(context.threads())) {}
 
   /// Forgets the partners. The weights must stay where they are.
   void choose_rows(std::span<const std::uint32_t> weights);
@@ -57,6 +58,7 @@ class OrderedTerms {
   const std::uint8_t* small_codes() const;
   std::int64_t small_size() const { return std::ssize(chosen_classes_); }
 
+  Context context_;
   Problem problem_;
   bool has_rows_ = false;  ///< what follows, up to the partners: made when first needed
   OrderedRows rows_;

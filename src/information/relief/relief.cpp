@@ -41,7 +41,7 @@ Numbers read_numbers(const Context& context, const Dataset<double>& dataset) {
   numbers.values.resize(static_cast<std::size_t>(numbers.examples * numbers.features));
   numbers.ranges.resize(static_cast<std::size_t>(numbers.features), 0.0);
   const auto fill = [&](const DenseMatrix<double>& x) {
-    parallel_ranges(context.threads(), x.columns, 1, [&](Range range) {
+    parallel_ranges(context, x.columns, 1, [&](Range range) {
       for (std::int64_t j = range.begin; j < range.end; ++j) {
         double* column = numbers.values.data() + j * x.rows;
         for (std::int64_t i = 0; i < x.rows; ++i) column[i] = x.values[i * x.columns + j];
@@ -123,12 +123,12 @@ std::vector<std::vector<Neighbour>> all_neighbours(const Context& context, const
   const std::int64_t at_once =
       std::clamp<std::int64_t>((1 << 24) / std::max<std::int64_t>(numbers.examples, 1), 1, 4096);
   std::vector<double> distances;
-  Stage stage(context.progress(), "finding neighbours", numbers.examples);
+  Stage stage(context.progress(), "finding neighbours", numbers.examples, context.stop());
   for (std::int64_t first = 0; first < numbers.examples; first += at_once) {
     const Range rows{first, std::min(numbers.examples, first + at_once)};
     distances.resize(static_cast<std::size_t>((rows.end - rows.begin) * numbers.examples));
     ops->distances(distance, rows, distances);
-    parallel_for(context.threads(), rows.end - rows.begin, [&](std::int64_t r) {
+    parallel_for(context, rows.end - rows.begin, [&](std::int64_t r) {
       const auto begin = static_cast<std::size_t>(r * numbers.examples);
       const std::span own(distances.data() + begin, static_cast<std::size_t>(numbers.examples));
       result[static_cast<std::size_t>(first + r)] = find(own, first + r);
@@ -143,7 +143,7 @@ std::vector<double> feature_weights(const Context& context, const Numbers& numbe
                                     const std::vector<std::vector<Neighbour>>& neighbours, bool squared) {
   std::vector<double> weights(static_cast<std::size_t>(numbers.features), 0.0);
   const double share = 1 / static_cast<double>(numbers.examples);  // in each term, as FEAST has it: ties follow
-  parallel_ranges(context.threads(), numbers.features, 1, [&](Range range) {
+  parallel_ranges(context, numbers.features, 1, [&](Range range) {
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       const double scale = numbers.ranges[static_cast<std::size_t>(j)];
       if (!(scale > 0)) continue;

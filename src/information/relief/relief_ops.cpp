@@ -10,11 +10,11 @@ namespace {
 
 class CpuDistances final : public DistanceOps {
  public:
-  CpuDistances(int threads, std::span<const double> values, std::int64_t examples, std::int64_t features)
-      : threads_(threads), values_(values), examples_(examples), features_(features) {}
+  CpuDistances(const Context& context, std::span<const double> values, std::int64_t examples, std::int64_t features)
+      : context_(context), values_(values), examples_(examples), features_(features) {}
 
   void distances(Distance distance, Range rows, std::span<double> out) override {
-    parallel_for(threads_, rows.end - rows.begin, [&](std::int64_t r) {
+    parallel_for(context_, rows.end - rows.begin, [&](std::int64_t r) {
       double* sums = out.data() + r * examples_;
       std::fill_n(sums, examples_, 0.0);
       for (std::int64_t j = 0; j < features_; ++j) add(distance, values_.data() + j * examples_, rows.begin + r, sums);
@@ -30,7 +30,7 @@ class CpuDistances final : public DistanceOps {
       for (std::int64_t k = 0; k < examples_; ++k) sums[k] += std::abs(own - feature[k]);
   }
 
-  int threads_;
+  Context context_;
   std::span<const double> values_;
   std::int64_t examples_;
   std::int64_t features_;
@@ -40,7 +40,7 @@ class CpuDistances final : public DistanceOps {
 
 std::unique_ptr<DistanceOps> make_distance_ops(const Context& context, std::span<const double> values,
                                                std::int64_t examples, std::int64_t features) {
-  if (context.device().is_cpu()) return std::make_unique<CpuDistances>(context.threads(), values, examples, features);
+  if (context.device().is_cpu()) return std::make_unique<CpuDistances>(context, values, examples, features);
 #if SHEAF_CUDA
   return make_cuda_distance_ops(context, values, examples, features);
 #else

@@ -16,7 +16,6 @@ namespace {
 
 using kernel::ModelPlan;
 using kernel::Sides;
-using kernel::SvmLabels;
 
 std::vector<float> without(std::span<const std::int32_t> testers, std::int32_t fold) {
   std::vector<float> weights;
@@ -55,7 +54,7 @@ std::int32_t most_likely(const std::vector<double>& p) {
 
 /// What all folds share.
 struct Folds {
-  const SvmLabels& labels;
+  const Labels& labels;
   const SvmOptions& options;
   std::vector<Sides> sides;
   std::vector<ModelPlan> plans;
@@ -105,7 +104,7 @@ template <class T>
 SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                       std::int32_t count) {
   if (count < 2) fail_usage("cross-validation takes 2 folds or more, not {}", count);
-  const auto labels = kernel::make_labels(dataset.target, dataset.source, dataset.rows(), options);
+  const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
   Folds folds{labels, options, kernel::sides_of(options.kind, labels.class_names.size(), options.multi_class), {}, {}};
   kernel::CRandom random(context.seed());
   const auto dealt = kernel::deal_folds(labels, count, random);

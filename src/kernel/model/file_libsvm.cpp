@@ -22,7 +22,7 @@
 #include <sheaf/names.hpp>
 
 #include "core/fail.hpp"
-#include "data/class_names.hpp"
+#include "data/labels.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"
 

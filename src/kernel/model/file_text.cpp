@@ -135,9 +135,8 @@ SvmModel load_svm(const std::string& path) {
   return parse_svm(source.text(), path);
 }
 
-bool holds_svm(const std::string& path) {
-  const TextSource source(path, silent_progress());
-  ModelReader reader(path, source.text());
+bool describes_svm(std::string_view text, const std::string& name) {
+  ModelReader reader(name, text);
   reader.skip_space();
   return reader.peek() == kernel::svm_magic || reader.peek() == "svm_type";
 }

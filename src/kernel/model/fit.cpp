@@ -13,7 +13,6 @@ namespace {
 
 using kernel::ModelPlan;
 using kernel::SheafPlan;
-using kernel::SvmLabels;
 
 std::vector<float> weights_of(std::span<const float> given, std::int64_t rows) {
   std::vector<float> weights(given.begin(), given.end());
@@ -23,13 +22,13 @@ std::vector<float> weights_of(std::span<const float> given, std::int64_t rows) {
   return weights;
 }
 
-void check_present(const SvmLabels& labels, const ModelPlan& plan) {
+void check_present(const Labels& labels, const ModelPlan& plan) {
   for (std::size_t c = 0; c < plan.present.size(); ++c)
     if (plan.present[c] == 0) fail("no row of class {} has a weight above 0", labels.class_names[c]);
 }
 
 /// Rows that some machine rests on, class after class, ascending within each.
-std::vector<std::int32_t> support_rows(const SvmFits& fits, const ModelPlan& plan, const SvmLabels& labels) {
+std::vector<std::int32_t> support_rows(const SvmFits& fits, const ModelPlan& plan, const Labels& labels) {
   std::vector<std::int32_t> rows;
   for (const auto task : plan.tasks) {
     const auto& some = fits.tasks[static_cast<std::size_t>(task)].machine.rows;
@@ -60,7 +59,7 @@ SvmMachine placed(const SvmMachine& machine, const std::vector<std::int32_t>& pl
 }
 
 template <class T>
-void keep_support(const Dataset<T>& dataset, const SvmLabels& labels, const std::vector<std::int32_t>& rows,
+void keep_support(const Dataset<T>& dataset, const Labels& labels, const std::vector<std::int32_t>& rows,
                   SvmModel& model) {
   if (model.kernel.type == KernelType::precomputed)
     model.serials = rows;
@@ -82,7 +81,7 @@ void keep_machines(const SvmFits& fits, const ModelPlan& plan, const std::vector
   model.counts = fits.counts;
 }
 
-void keep_probabilities(const Context& context, const SvmFits& fits, const ModelPlan& plan, const SvmLabels& labels,
+void keep_probabilities(const Context& context, const SvmFits& fits, const ModelPlan& plan, const Labels& labels,
                         SvmModel& model) {
   for (const auto& platt : plan.platt) {
     context.check_stop();
@@ -107,16 +106,12 @@ void keep_density(const SvmFits& fits, std::span<const float> weights, SvmModel&
   model.density_marks = kernel::density_marks(std::move(values));
 }
 
-bool all_one(const std::vector<double>& weights) {
-  return std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; });
-}
-
 }  // namespace
 
 template <class T>
 SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                    std::span<const float> row_weights) {
-  const auto labels = kernel::make_labels(dataset.target, dataset.source, dataset.rows(), options);
+  const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
   auto params = kernel::svm_params(options, dataset.features());
   params.decisions = options.probabilities;
   SvmModel model;

@@ -6,7 +6,7 @@
 namespace sheaf::kernel {
 namespace {
 
-DealtFolds deal_stratified(const SvmLabels& labels, std::size_t folds, CRandom& random) {
+DealtFolds deal_stratified(const Labels& labels, std::size_t folds, CRandom& random) {
   std::vector<std::vector<std::int32_t>> members(labels.class_names.size());
   for (std::size_t i = 0; i < labels.classes.size(); ++i)
     members[static_cast<std::size_t>(labels.classes[i])].push_back(static_cast<std::int32_t>(i));
@@ -32,7 +32,7 @@ std::vector<std::int32_t> DealtFolds::testers() const {
   return result;
 }
 
-DealtFolds deal_folds(const SvmLabels& labels, std::int32_t folds, CRandom& random) {
+DealtFolds deal_folds(const Labels& labels, std::int32_t folds, CRandom& random) {
   const auto rows = static_cast<std::size_t>(labels.rows);
   const auto count = std::min(static_cast<std::size_t>(folds), rows);
   if (!labels.classes.empty() && count < rows) return deal_stratified(labels, count, random);

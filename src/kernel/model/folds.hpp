@@ -19,6 +19,6 @@ struct DealtFolds {
 
 /// Classes are spread evenly over the folds, unless there is a fold for every row; more folds than rows are as many as
 /// rows.
-DealtFolds deal_folds(const SvmLabels& labels, std::int32_t folds, CRandom& random);
+DealtFolds deal_folds(const Labels& labels, std::int32_t folds, CRandom& random);
 
 }  // namespace sheaf::kernel

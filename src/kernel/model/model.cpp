@@ -11,34 +11,6 @@ namespace {
 
 using Row = Parameter<SvmOptions>;
 
-double positive_number(std::string_view name, std::string_view text) {
-  const auto value = parse_number<double>(name, text, {0, std::numeric_limits<double>::max()});
-  if (value == 0) fail_usage("{} must be more than 0", name);
-  return value;
-}
-
-Row positive_row(const std::string& name, double SvmOptions::*member, std::string help, const std::string& fallback) {
-  auto set = [name, member](SvmOptions& options, std::string_view text) {
-    options.*member = positive_number(name, text);
-  };
-  return {name, "N", std::move(help), fallback, {}, std::move(set)};
-}
-
-Row nu_row() {
-  auto set = [](SvmOptions& options, std::string_view text) {
-    options.nu = positive_number("nu", text);
-    if (options.nu > 1) fail_usage("nu is out of range: {} given, above 0 and at most 1 expected", text);
-  };
-  return {"nu",  "N", "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
-          "0.5", {},  set};
-}
-
-Row probabilities_row() {
-  const Choices<bool> choices{{"no", false}, {"yes", true}};
-  return choice_row<SvmOptions, bool>("probability", &SvmOptions::probabilities, choices,
-                                      "train for probabilities too: five folds within the training rows (Platt)");
-}
-
 Row kernel_row() {
   Choices<KernelType> choices;
   std::string help;
@@ -119,15 +91,16 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
                               {"one-class", SvmKind::one_class},
                               {"epsilon-svr", SvmKind::epsilon_svr},
                               {"nu-svr", SvmKind::nu_svr}},
-                             "which machine: for classes, for one class, or for amounts"),
+                             "which SVM: for classes, for one class, or for a numeric target"),
       kernel_row(),
       number_row("degree", &O::degree, {0, 1000}, of_kernels(&KernelFunction::has_degree)),
       number_row("gamma", &O::gamma, {0, most}, "of the kernel", "1 / features"),
       number_row("coef0", &O::coef0, {}, of_kernels(&KernelFunction::has_coef0)),
-      positive_row("cost", &O::cost, "C: how much errors weigh against smoothness", "1"),
-      nu_row(),
+      positive_row("cost", &O::cost, "C: how much errors weigh against smoothness"),
+      positive_row("nu", &O::nu, "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
+                   {}, 1),
       number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing"),
-      positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less", "0.001"),
+      positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less"),
       choice_row<O, MultiClass>("multi-class", &O::multi_class,
                                 {{"one-vs-one", MultiClass::one_vs_one}, {"one-vs-rest", MultiClass::one_vs_rest}},
                                 "three classes or more: a machine for each pair, or for each class"),
@@ -135,7 +108,9 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
           "decide", &O::rule,
           {{"automatic", ClassRule::automatic}, {"votes", ClassRule::votes}, {"winner", ClassRule::winner}},
           "by the votes of all machines or by the largest decision value; automatic: votes of pairs, else the winner"),
-      probabilities_row(),
+      choice_row<O, bool>("probability", &O::probabilities, {{"no", false}, {"yes", true}},
+                          "train for probabilities too: five folds within the training rows (Platt)"),
+      class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
   };
   return rows;
 }

@@ -5,22 +5,12 @@
 #include <numeric>
 
 #include "core/fail.hpp"
-#include "data/class_names.hpp"
+#include "data/labels.hpp"
 
 namespace sheaf::kernel {
 namespace {
 
-void check_target(const Target& target, const std::string& source, SvmKind kind) {
-  if (kind == SvmKind::one_class) return;
-  if (target.empty()) fail("{}: has no labels to learn from", source);
-  if (is_regression(kind) && target.values.empty())
-    fail("{}: some labels are not numbers, which a regression needs; train classes instead (c-svc)", source);
-  if (is_classification(kind) && target.classes.empty())
-    fail("{}: the labels have over {} distinct values and are no classes; train a regression instead (epsilon-svr)",
-         source, Target::max_classes);
-}
-
-void check_class_weights(const SvmLabels& labels, const SvmOptions& options) {
+void check_class_weights(const Labels& labels, const SvmOptions& options) {
   if (!is_classification(options.kind)) {
     if (!options.class_weights.empty() || options.balanced)
       fail_usage("class weights are for classes, not for {}", to_string(options.kind));
@@ -30,10 +20,9 @@ void check_class_weights(const SvmLabels& labels, const SvmOptions& options) {
 }
 
 /// Of a pair's rows a share nu must be support vectors, half of them of each class.
-void check_nu(const SvmLabels& labels, const SvmOptions& options) {
+void check_nu(const Labels& labels, const SvmOptions& options) {
   if (options.kind != SvmKind::nu_svc) return;
-  std::vector<double> counts(labels.class_names.size(), 0.0);
-  for (const auto c : labels.classes) counts[static_cast<std::size_t>(c)] += 1;
+  const auto counts = count_classes(labels);
   for (const auto& sides : sides_of(options.kind, counts.size(), options.multi_class)) {
     const auto p = static_cast<std::size_t>(sides.positive);
     const double first = counts[p];
@@ -55,16 +44,12 @@ std::vector<float> interleaved(const std::vector<std::vector<float>>& columns, s
 
 }  // namespace
 
-SvmLabels make_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options) {
-  check_target(target, source, options.kind);
-  SvmLabels labels;
+Labels make_svm_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options) {
+  Labels labels;
   labels.rows = rows;
-  if (is_regression(options.kind)) labels.values = target.values;
-  if (is_classification(options.kind)) {
-    auto classes = order_classes(target);
-    labels.class_names = std::move(classes.names);
-    labels.classes = std::move(classes.rows);
-  }
+  const bool regression = is_regression(options.kind);
+  if (options.kind != SvmKind::one_class)
+    labels = make_labels(target, source, rows, regression, regression ? "c-svc" : "epsilon-svr");
   check_class_weights(labels, options);
   check_nu(labels, options);
   return labels;
@@ -91,7 +76,7 @@ SvmParams svm_params(const SvmOptions& options, std::int64_t features) {
   return params;
 }
 
-SheafPlan::SheafPlan(const SvmLabels& labels, const SvmOptions& options)
+SheafPlan::SheafPlan(const Labels& labels, const SvmOptions& options)
     : labels_(labels),
       options_(options),
       sides_(sides_of(options.kind, labels.class_names.size(), options.multi_class)) {
@@ -115,15 +100,6 @@ void SheafPlan::count_classes(std::int32_t column) {
   const auto& weights = columns_[static_cast<std::size_t>(column)];
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (weights[i] > 0) counts[labels_.classes.empty() ? 0 : static_cast<std::size_t>(labels_.classes[i])] += 1;
-}
-
-std::vector<double> SheafPlan::weigh_classes(std::span<const double> counts) const {
-  std::vector<double> weights(labels_.class_names.size(), 1.0);
-  const double rows = std::accumulate(counts.begin(), counts.end(), 0.0);
-  for (std::size_t c = 0; c < weights.size() && options_.balanced; ++c)
-    if (counts[c] > 0) weights[c] = rows / (static_cast<double>(weights.size()) * counts[c]);
-  for (const auto& [name, weight] : options_.class_weights) weights[find_class(labels_.class_names, name)] = weight;
-  return weights;
 }
 
 /// Folds may leave less of a class than the whole table has: nu then gives way, where LIBSVM does not look.
@@ -162,7 +138,7 @@ ModelPlan SheafPlan::add_model(std::int32_t column, double cost) {
   model.column = column;
   const auto& counts = counts_[static_cast<std::size_t>(column)];
   const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
-  model.class_weights = weigh_classes(counts);
+  model.class_weights = weigh_classes({options_.class_weights, options_.balanced}, labels_.class_names, counts);
   for (std::size_t c = 0; c < labels_.class_names.size(); ++c) model.present.push_back(counts[c] > 0 ? 1 : 0);
   for (const auto& sides : sides_) {
     double first = all;

@@ -10,20 +10,14 @@
 
 #include <sheaf/svm_model.hpp>
 
+#include "data/labels.hpp"
 #include "kernel/model/c_random.hpp"
 
 namespace sheaf::kernel {
 
-struct SvmLabels {
-  std::vector<std::string> class_names;  // in LIBSVM's order; classification only
-  std::vector<std::int32_t> classes;     // of each row, in that order
-  std::vector<double> values;            // regression: the target of each row
-  std::int64_t rows = 0;
-};
-
 /// Labels that do not suit the kind, class weights of classes that are not there, and a nu that no machine can have,
 /// are Errors.
-SvmLabels make_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options);
+Labels make_svm_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options);
 
 struct Sides {
   std::int32_t positive = 0;
@@ -58,7 +52,7 @@ struct ModelPlan {
 class SheafPlan {
  public:
   /// Both must outlive it.
-  SheafPlan(const SvmLabels& labels, const SvmOptions& options);
+  SheafPlan(const Labels& labels, const SvmOptions& options);
 
   /// A column of row weights.
   std::int32_t add_rows(std::vector<float> weights);
@@ -71,7 +65,6 @@ class SheafPlan {
   SvmSheaf finish();
 
  private:
-  std::vector<double> weigh_classes(std::span<const double> counts) const;
   SvmTask make_task(const ModelPlan& model, Sides sides, double cost) const;
   double feasible_nu(std::int32_t column, Sides sides) const;
   void count_classes(std::int32_t column);
@@ -79,7 +72,7 @@ class SheafPlan {
   PlattPlan deal(const ModelPlan& model, Sides sides, CRandom& random, std::span<const std::int32_t> order) const;
   void add_platt_fold(const ModelPlan& model, Sides sides, double cost, std::size_t fold, PlattPlan& plan);
 
-  const SvmLabels& labels_;
+  const Labels& labels_;
   const SvmOptions& options_;
   std::vector<Sides> sides_;
   std::vector<std::vector<float>> columns_;

@@ -31,7 +31,7 @@ std::int32_t take_serial(std::string& text, std::size_t begin, std::size_t end) 
 }  // namespace
 
 KernelTable read_kernel_table(const Context& context, const std::string& path) {
-  const TextSource source(path, context.progress());
+  const TextSource source(path, context.progress(), context.stop());
   std::string text(source.text());
   KernelTable table;
   for (std::size_t begin = 0; begin < text.size();) {

@@ -1,14 +1,12 @@
-// How far the tasks of a sheaf are. A task counts 100, of which violations that fall from the first one seen to the
-// tolerance give shares by their logarithm: each tenfold fall counts the same. Any thread may report the task it works
-// on; the thread that made the object passes it on, so that listeners hear from the calling thread alone.
+// How far the tasks of a sheaf are. A task counts progress_per_model, of which violations that fall from the first one
+// seen to the tolerance give shares by their logarithm: each tenfold fall counts the same. Any thread may report the
+// task it works on.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <sheaf/progress.hpp>
@@ -28,7 +26,7 @@ class TaskProgress {
   void finish(std::size_t task) { raise(task, full); }
 
  private:
-  static constexpr std::int64_t full = 100;
+  static constexpr std::int64_t full = progress_per_model;
 
   struct State {
     double first = 0;  // violation
@@ -44,16 +42,13 @@ class TaskProgress {
 
   void raise(std::size_t task, std::int64_t to) {
     State& state = states_[task];
-    if (to > state.reported) waiting_ += to - state.reported;
-    state.reported = std::max(state.reported, to);
-    if (std::this_thread::get_id() != caller_) return;
-    if (const std::int64_t by = waiting_.exchange(0); by > 0) stage_.advance(by);
+    if (to <= state.reported) return;
+    stage_.advance(to - state.reported);
+    state.reported = to;
   }
 
   double tolerance_;
   std::vector<State> states_;
-  std::atomic<std::int64_t> waiting_ = 0;
-  std::thread::id caller_ = std::this_thread::get_id();
   Stage stage_;
 };
 

@@ -9,7 +9,7 @@
 #include "kernel/values/table.hpp"
 #include "kernel/verbs/choose_cuda.cuh"
 #include "kernel/verbs/ops.hpp"
-#include "kernel/verbs/stop_flag_cuda.cuh"
+#include "cuda/stop_flag.cuh"
 #include "kernel/verbs/working_set_cuda.cuh"
 
 namespace sheaf::kernel {
@@ -231,7 +231,7 @@ class CudaOps final : public SvmOps {
     gpu::gather_tiles<<<gather_blocks, gather_threads, 0, stream_>>>(state(), slots_view(), on_device, tiles_.data());
     cuda::check_launch("gather_tiles");
     gpu::solve_tasks<working_set><<<static_cast<unsigned>(count), working_set, 0, stream_>>>(
-        state(), slots_view(), on_device, tiles_.data(), 100 * working_set, changes, stop_.word());
+        state(), slots_view(), on_device, tiles_.data(), 100 * working_set, changes, stop_.get());
     cuda::check_launch("solve_tasks");
     add(tasks, changes, working_set, on_device);
   }
@@ -277,7 +277,7 @@ class CudaOps final : public SvmOps {
 
   Context context_;
   Device device_;
-  gpu::StopFlag stop_;
+  cuda::StopFlag stop_;
   cuda::Stream stream_;
   cuda::Blas blas_;
   KernelParams kernel_;

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernel/verbs/stop_flag_cuda.cuh"
+#include "cuda/stop_flag.cuh"
 #include "kernel/verbs/tasks_cuda.cuh"
 
 namespace sheaf::kernel::gpu {
@@ -80,7 +80,7 @@ class BlockSolver {
     for (int group = 0; group < groups; ++group) choose(group);  // what later keys are relative to
     std::int64_t steps = 0;
     for (; steps < most_steps; ++steps) {
-      if (steps % steps_between_stops == 0 && block_must_stop(stop)) break;
+      if (steps % steps_between_stops == 0 && cuda::block_must_stop(stop)) break;
       Pair best = choose(0);
       double largest = best.violation;
       if (groups == 2) {

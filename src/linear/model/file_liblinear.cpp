@@ -19,7 +19,7 @@
 #include <sheaf/linear_model.hpp>
 #include <sheaf/names.hpp>
 
-#include "data/class_names.hpp"
+#include "data/labels.hpp"
 #include "linear/model/formats.hpp"
 
 namespace sheaf::linear {

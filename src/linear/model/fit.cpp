@@ -16,10 +16,6 @@ std::vector<double> flat_weights(const Block<T>& block) {
   return weights;
 }
 
-bool all_one(const std::vector<double>& weights) {
-  return std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; });
-}
-
 }  // namespace
 
 template <class T>
@@ -31,7 +27,7 @@ LinearModel train_linear(const Context& context, const Dataset<T>& dataset, cons
   auto fits = newton(context, dataset, problem.sheaf, linear::newton_params(options));
   LinearModel model;
   model.solver = linear_solver(options.loss).name;
-  model.class_names = std::move(problem.class_names);
+  model.class_names = std::move(problem.labels.class_names);
   model.features = dataset.features();
   model.columns = fits.weights.tasks();
   model.bias = options.bias;

@@ -44,37 +44,7 @@ void warn_of_nets(const LinearModel& model, std::vector<std::string>& warnings) 
   }
 }
 
-double positive_number(std::string_view name, std::string_view text) {
-  const auto value = parse_number<double>(name, text, {0, std::numeric_limits<double>::max()});
-  if (value == 0) fail_usage("{} must be more than 0", name);
-  return value;
-}
-
 using Row = Parameter<LinearOptions>;
-
-Row positive_row(const std::string& name, double LinearOptions::*member, std::string help,
-                 const std::string& automatic) {
-  auto set = [name, member](LinearOptions& options, std::string_view text) {
-    options.*member = positive_number(name, text);
-  };
-  return {name, "N", std::move(help), automatic, {}, std::move(set)};
-}
-
-Row class_weight_row() {
-  auto set = [](LinearOptions& options, std::string_view text) {
-    if (text == "balanced") {
-      options.balanced = true;
-      return;
-    }
-    const auto equals = text.rfind('=');
-    if (equals == std::string_view::npos || equals == 0)
-      fail_usage("class-weight takes NAME=WEIGHT or balanced, not '{}'", text);
-    const auto weight = positive_number("class-weight", text.substr(equals + 1));
-    options.class_weights.emplace_back(text.substr(0, equals), weight);
-  };
-  return {"class-weight", "NAME=W", "factor of one class's cost (may be given several times), or balanced", "1", {},
-          std::move(set)};
-}
 
 }  // namespace
 
@@ -109,10 +79,10 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
   using O = LinearOptions;
   constexpr double most = std::numeric_limits<double>::max();
   static const std::vector<Row> rows{
-      choice_row<O, Loss>("loss", &O::loss,
-                          {{"logistic", Loss::logistic}, {"svm", Loss::squared_hinge}, {"svr", Loss::squared_tube}},
-                          "what errors cost: logistic regression, L2-loss support vectors for classes, or for amounts"),
-      positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights", "1"),
+      choice_row<O, Loss>(
+          "loss", &O::loss, {{"logistic", Loss::logistic}, {"svm", Loss::squared_hinge}, {"svr", Loss::squared_tube}},
+          "what errors cost: logistic regression, L2-loss SVM for classes, or L2-loss SVM for a numeric target"),
+      positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights"),
       number_row("epsilon", &O::epsilon, {0, most}, "svr: errors up to it cost nothing"),
       positive_row(
           "tolerance", &O::tolerance,
@@ -120,7 +90,9 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
           "0.01, svr: 0.0001"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most Newton steps"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
-      class_weight_row(),
+      class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
+      yes_no_row("penalise-bias", &O::penalise_bias,
+                 "whether the penalty counts the bias's weight, as LIBLINEAR does by default"),
       choice_row<O, StepRule>("rule", &O::rule,
                               {{"trust-region", StepRule::trust_region}, {"line-search", StepRule::line_search}},
                               "how long steps are: as LIBLINEAR up to 2.30, or from 2.40 on"),

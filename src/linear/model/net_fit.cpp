@@ -55,8 +55,8 @@ LinearModel train_net(const Context& context, const Dataset<T>& dataset, const N
   if (!options.alpha) ask_for_alpha(context, dataset, sheaf, options);
   const auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));
   LinearModel model;
-  model.solver = solver_name(options.loss, !made.problem.class_names.empty());
-  model.class_names = std::move(made.problem.class_names);
+  model.solver = solver_name(options.loss, !made.problem.labels.class_names.empty());
+  model.class_names = std::move(made.problem.labels.class_names);
   model.features = dataset.features();
   model.columns = sheaf.target_columns;
   model.bias = options.intercept ? 1 : 0;

@@ -21,21 +21,10 @@ Row alpha_row() {
   auto set = [](NetOptions& options, std::string_view text) {
     options.alpha = parse_number<double>("alpha", text, {0, std::numeric_limits<double>::max()});
   };
-  return {"alpha", "N", "how much the penalty weighs against the mean loss", "", {}, std::move(set)};
-}
-
-Row tolerance_row() {
-  auto set = [](NetOptions& options, std::string_view text) {
-    const auto value = parse_number<double>("tolerance", text, {0, std::numeric_limits<double>::max()});
-    if (value == 0) fail_usage("tolerance must be more than 0");
-    options.tolerance = value;
+  auto get = [](const NetOptions& options) {
+    return options.alpha ? fmt::format("{}", *options.alpha) : std::string();
   };
-  return {"tolerance",
-          "N",
-          "stop where the duality gap is this small a share of the deviance without features",
-          fmt::format("{}", NetOptions{}.tolerance),
-          {},
-          std::move(set)};
+  return {"alpha", "N", "how much the penalty weighs against the mean loss", "", {}, set, get, ParameterType::number};
 }
 
 Row parallel_row() {
@@ -44,19 +33,10 @@ Row parallel_row() {
         text == "auto" ? 0
                        : parse_number<std::int32_t>("parallel", text, {1, std::numeric_limits<std::int32_t>::max()});
   };
-  return {"parallel", "N|auto", "shotgun: features that are updated at once", "auto", {}, std::move(set)};
-}
-
-Row class_weight_row() {
-  auto set = [](NetOptions& options, std::string_view text) {
-    LinearOptions like;
-    for (const auto& row : parameters<LinearOptions>())
-      if (row.name == "class-weight") row.set(like, text);
-    options.balanced = options.balanced || like.balanced;
-    options.class_weights.insert(options.class_weights.end(), like.class_weights.begin(), like.class_weights.end());
+  auto get = [](const NetOptions& options) {
+    return options.parallel == 0 ? std::string("auto") : fmt::format("{}", options.parallel);
   };
-  return {"class-weight", "NAME=W", "factor of one class's rows (may be given several times), or balanced", "1", {},
-          std::move(set)};
+  return {"parallel", "N|auto", "shotgun: features that are updated at once", "auto", {}, set, get};
 }
 
 }  // namespace
@@ -81,15 +61,19 @@ const std::vector<Parameter<NetOptions>>& parameters() {
                  "the L1 penalty's share: 1 is the lasso, 0 ridge regression, which selects nothing"),
       choice_row<O, LabelKind>(
           "labels", &O::labels,
-          {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"amounts", LabelKind::amounts}},
+          {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"numbers", LabelKind::numbers}},
           "what the labels are; two classes count as +1 and -1, of more each one is set against the rest"),
       choice_row<O, NetSolver>("solver", &O::solver, solvers,
                                "working sets, or one of: all features in turn, one at random, several at random"),
       parallel_row(),
-      tolerance_row(),
+      positive_row("tolerance", &O::tolerance,
+                   "stop where the duality gap is this small a share of the deviance without features"),
       number_row("max-epochs", &O::max_epochs, {1, std::numeric_limits<int>::max()},
                  "most passes over the features in work"),
-      class_weight_row(),
+      class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
+      yes_no_row("intercept", &O::intercept, "whether models have a constant, which is not penalised"),
+      yes_no_row("standardise", &O::standardise,
+                 "penalise features as if their standard deviation was 1 in the rows that are trained on"),
   };
   return rows;
 }

@@ -9,9 +9,9 @@ namespace linear {
 namespace {
 
 /// A class weight is a weight of all rows of that class.
-void weigh_classes(const std::vector<std::int32_t>& classes, const std::vector<double>& class_weights,
-                   std::vector<float>& row_weights) {
-  if (std::all_of(class_weights.begin(), class_weights.end(), [](double weight) { return weight == 1; })) return;
+void weigh_rows(const std::vector<std::int32_t>& classes, const std::vector<double>& class_weights,
+                std::vector<float>& row_weights) {
+  if (all_one(class_weights)) return;
   if (row_weights.empty()) row_weights.assign(classes.size(), 1.0F);
   for (std::size_t i = 0; i < classes.size(); ++i)
     row_weights[i] *= static_cast<float>(class_weights[static_cast<std::size_t>(classes[i])]);
@@ -35,9 +35,8 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
   check_row_weights(row_weights, rows);
   NetProblem result{make_problem(context, target, source, rows, judged_as(options, classes)),
                     {row_weights.begin(), row_weights.end()}};
-  if (result.problem.class_names.size() == 1)
-    fail("{}: all rows are of class {}; there is nothing to tell apart", source, result.problem.class_names[0]);
-  if (classes) weigh_classes(result.problem.classes, result.problem.class_weights, result.row_weights);
+  check_two_classes(result.problem.labels, source);
+  if (classes) weigh_rows(result.problem.labels.classes, result.problem.class_weights, result.row_weights);
   return result;
 }
 
@@ -58,7 +57,7 @@ NetParams net_params(const NetOptions& options) {
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
   const bool wanted = options.loss == Loss::logistic || options.labels == LabelKind::classes;
-  if (options.loss == Loss::logistic && options.labels == LabelKind::amounts)
+  if (options.loss == Loss::logistic && options.labels == LabelKind::numbers)
     fail_usage("logistic regression is for classes; take elastic-net for amounts");
   if (wanted && target.classes.empty())
     fail("{}: the labels have over {} distinct values and are no classes; take elastic-net for amounts", source,
@@ -68,7 +67,7 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
         "{}: the labels are {} different numbers and do not look like classes; take elastic-net for amounts, or insist "
         "with --labels classes",
         source, target.class_names.size());
-  if (options.labels == LabelKind::amounts && target.values.empty())
+  if (options.labels == LabelKind::numbers && target.values.empty())
     fail("{}: some labels are not numbers, so they are no amounts; leave out --labels amounts", source);
   return wanted || (options.labels == LabelKind::automatic && target.looks_like_classes());
 }

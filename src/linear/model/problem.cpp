@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/fail.hpp"
-#include "data/class_names.hpp"
+#include "data/labels.hpp"
 #include "linear/products/ops.hpp"
 
 namespace sheaf::linear {
@@ -13,38 +13,17 @@ namespace {
 
 bool is_regression(Loss loss) { return loss == Loss::squared_tube || loss == Loss::squared; }
 
-void check_labels(const Target& target, const std::string& source, Loss loss) {
-  if (target.empty()) fail("{}: has no labels to learn from", source);
-  if (is_regression(loss) && target.values.empty())
-    fail("{}: some labels are not numbers, which a regression needs; train classes instead (logistic or svm)", source);
-  if (!is_regression(loss) && target.classes.empty())
-    fail("{}: the labels have over {} distinct values and are no classes; train a regression instead (svr)", source,
-         Target::max_classes);
-}
-
-std::vector<double> weigh_classes(const Problem& problem, const LinearOptions& options) {
-  const auto classes = problem.class_names.size();
-  std::vector<double> weights(classes, 1.0);
-  if (options.balanced) {
-    std::vector<double> counts(classes, 0.0);
-    for (const auto c : problem.classes) counts[static_cast<std::size_t>(c)] += 1;
-    const auto rows = static_cast<double>(problem.classes.size());
-    for (std::size_t c = 0; c < classes; ++c) weights[c] = rows / (static_cast<double>(classes) * counts[c]);
-  }
-  for (const auto& [name, weight] : options.class_weights) weights[find_class(problem.class_names, name)] = weight;
-  return weights;
-}
-
 void add_class_tasks(const LinearOptions& options, Problem& problem) {
   auto& sheaf = problem.sheaf;
   const auto& weight = problem.class_weights;
   const bool two = weight.size() == 2;
   const auto columns = static_cast<std::int32_t>(two ? 1 : weight.size());
   sheaf.target_columns = columns;
-  sheaf.targets.assign(problem.classes.size() * static_cast<std::size_t>(columns), -1.0);
-  for (std::size_t i = 0; i < problem.classes.size(); ++i)
-    if (problem.classes[i] < columns)
-      sheaf.targets[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(problem.classes[i])] = 1;
+  const auto& classes = problem.labels.classes;
+  sheaf.targets.assign(classes.size() * static_cast<std::size_t>(columns), -1.0);
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    if (classes[i] < columns)
+      sheaf.targets[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(classes[i])] = 1;
   for (std::int32_t c = 0; c < columns; ++c) {
     const double positive = options.cost * weight[static_cast<std::size_t>(c)];
     sheaf.tasks.push_back({0, c, positive, two ? options.cost * weight[1] : options.cost, options.epsilon});
@@ -52,31 +31,32 @@ void add_class_tasks(const LinearOptions& options, Problem& problem) {
 }
 
 void check_target_table(const Context& context, const Problem& problem, std::int64_t rows) {
-  const auto classes = static_cast<std::int64_t>(problem.class_names.size());
+  const auto classes = static_cast<std::int64_t>(problem.labels.class_names.size());
   const std::int64_t bytes = rows * classes * static_cast<std::int64_t>(sizeof(double));
   if (classes > 2 && bytes > context.memory())
-    fail("the targets of {} classes take {}, more than the {} that may be used; amounts are for a regression (svr)",
-         classes, format_bytes(bytes), format_bytes(context.memory()));
+    fail(
+        "the targets of {} classes take {}, more than the {} that may be used; for a numeric target train a regression "
+        "(svr)",
+        classes, format_bytes(bytes), format_bytes(context.memory()));
 }
 
 }  // namespace
 
 Problem make_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
                      const LinearOptions& options) {
-  check_labels(target, source, options.loss);
   Problem problem;
+  const bool regression = is_regression(options.loss);
+  problem.labels = make_labels(target, source, rows, regression, regression ? "logistic or svm" : "svr");
   problem.sheaf.examples = rows;
-  if (is_regression(options.loss)) {
+  if (regression) {
     if (!options.class_weights.empty() || options.balanced) fail_usage("class weights are for classes, not for svr");
-    problem.sheaf.targets = target.values;
+    problem.sheaf.targets = problem.labels.values;
     problem.sheaf.tasks.push_back({0, 0, options.cost, options.cost, options.epsilon});
     return problem;
   }
-  auto classes = order_classes(target);
-  problem.class_names = std::move(classes.names);
-  problem.classes = std::move(classes.rows);
   check_target_table(context, problem, rows);
-  problem.class_weights = weigh_classes(problem, options);
+  problem.class_weights = weigh_classes({options.class_weights, options.balanced}, problem.labels.class_names,
+                                        count_classes(problem.labels));
   add_class_tasks(options, problem);
   return problem;
 }
@@ -129,6 +109,7 @@ void for_device_decisions(const Context& context, const Dataset<T>& dataset, con
   require(weights.rows() == ops->weights(), "weights were made for another dataset");
   for (const Round& groups :
        plan_rounds(weights.tasks() / group, ops->data_bytes() + reserved, per_group, context.memory())) {
+    context.check_stop();
     const Round round{groups.first * group, groups.count * group};
     Block<T> part(weights.rows(), round.count);
     for (std::int64_t j = 0; j < weights.rows(); ++j)

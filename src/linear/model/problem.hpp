@@ -9,13 +9,14 @@
 
 #include <sheaf/linear_model.hpp>
 
+#include "data/labels.hpp"
+
 namespace sheaf::linear {
 
 struct Problem {
-  std::vector<std::string> class_names;  // in LIBLINEAR's order; regression: none
-  std::vector<std::int32_t> classes;     // of each row, in that order
-  std::vector<double> class_weights;     // one a class
-  Sheaf sheaf;                           // one task for each decision value, all over row weights 0
+  Labels labels;
+  std::vector<double> class_weights;  // one a class
+  Sheaf sheaf;                        // one task for each decision value, all over row weights 0
 };
 
 /// Labels that do not suit the loss, and class weights of classes that are not there, are Errors.

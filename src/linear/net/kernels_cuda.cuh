@@ -233,6 +233,7 @@ struct JobMemory {
   T* u;
   std::int32_t stride;
   LaneReport* reports;
+  const volatile int* stop;
 };
 
 /// One block a job. `Team` is made from the shared memory for sums.
@@ -244,9 +245,9 @@ __global__ void __launch_bounds__(Threads) solve_lanes(Columns x, JobMemory<T> m
   const LaneTask<T> task = memory.tasks[job.lane];
   Team team = [&] {
     if constexpr (Threads > 32)
-      return Team{sums};
+      return Team{sums, memory.stop};
     else
-      return Team{};
+      return Team{memory.stop};
   }();
   LaneRows<T> rows =
       lane_rows(memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * lane_row_vectors(Logistic) * memory.examples,

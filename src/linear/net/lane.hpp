@@ -98,7 +98,7 @@ class LaneSolver {
     while (true) {
       take_residuals();
       gap = measure();
-      if (gap <= tolerance || epochs_ >= rules_.max_epochs) break;
+      if (gap <= tolerance || epochs_ >= rules_.max_epochs || stopped()) break;
       if constexpr (Logistic) take_curvatures();
       const double gained = descend(gap, tolerance);
       if constexpr (Logistic) search_line();
@@ -115,6 +115,14 @@ class LaneSolver {
   }
 
  private:
+  /// Whether the work is to end: then nobody asks for what this model has become. Asked now and then, for on a GPU the
+  /// answer is far away.
+  SHEAF_HOST_DEVICE bool stopped() {
+    if (epochs_ < next_look_) return false;
+    next_look_ = epochs_ + Team::epochs_between_looks;
+    return team_.stopped();
+  }
+
   template <class F>
   SHEAF_HOST_DEVICE void over_rows(F&& f) const {
     for (std::int64_t i = team_.rank(); i < task_.examples; i += team_.size()) f(i);
@@ -248,7 +256,10 @@ class LaneSolver {
   SHEAF_HOST_DEVICE void in_turn_by(const Part& part, std::int32_t count, const Feature& feature, const Visit& visit) {
     if (count <= 0) return;
     if constexpr (!Team::fetches_ahead) {
-      for (std::int32_t turn = 0; turn < count; ++turn) visit(facts(feature(turn)), ColumnAhead<T>{});
+      for (std::int32_t turn = 0; turn < count; ++turn) {
+        if (turn % visits_between_looks == 0 && team_.stopped()) return;
+        visit(facts(feature(turn)), ColumnAhead<T>{});
+      }
     } else {
       const auto clipped = [&](std::int32_t turn) { return feature(turn < count ? turn : count - 1); };
       Facts now = facts(feature(0));
@@ -469,7 +480,7 @@ class LaneSolver {
   SHEAF_HOST_DEVICE double descend(double gap, double tolerance) {
     double all = 0;
     const double little = gap * 0.01 > tolerance * 0.1 ? gap * 0.01 : tolerance * 0.1;
-    for (int cycle = 0; cycle < 50 && epochs_ < rules_.max_epochs; ++cycle) {
+    for (int cycle = 0; cycle < 50 && epochs_ < rules_.max_epochs && !stopped(); ++cycle) {
       double gained = 0;
       if (rules_.order == LaneOrder::random) {
         gained = visit_random();
@@ -749,6 +760,7 @@ class LaneSolver {
     SHEAF_HOST_DEVICE std::int32_t operator()(std::int32_t turn) const { return turn; }
   };
 
+  static constexpr std::int32_t visits_between_looks = 256;
   static constexpr double center_precision = sizeof(T) == 4 ? 1e-6 : 1e-13;
   static constexpr double singular = sizeof(T) == 4 ? 1e-4 : 1e-9;  // what of a feature others do not make up
   static constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;
@@ -765,6 +777,7 @@ class LaneSolver {
   double shift_ = 0;    // c above
   double penalty_ = 0;  // of the weights before a Newton step
   std::int32_t epochs_ = 0;
+  std::int32_t next_look_ = 0;  // the number of epochs at which stopped() looks again
   std::int32_t parallel_;
 };
 

@@ -83,7 +83,8 @@ class NetOps {
   /// Makes the working sets of some lanes, and tells their sizes.
   virtual void choose_features(const NetBlocks<T>& blocks, std::span<const NetChoice> choices,
                                std::span<std::int32_t> sizes) = 0;
-  /// Trains the lanes of the last choose_features() on their working sets: their columns of w, z and u.
+  /// Trains the lanes of the last choose_features() on their working sets: their columns of w, z and u. Once the
+  /// context's work is to end it returns early, and what it leaves is of no use.
   virtual void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const NetOrder> orders,
                      std::span<LaneReport> out) = 0;
   /// The features that have a weight in column `lane`, ascending, and their weights, in CPU memory.

@@ -14,8 +14,11 @@ namespace {
 struct Single {
   using Gram = LaneGram;
   LaneGram* products = nullptr;
+  const std::stop_token* stop = nullptr;
   LaneGram& gram() const { return *products; }
+  bool stopped() const { return stop != nullptr && stop->stop_requested(); }
   static constexpr bool fetches_ahead = false;
+  static constexpr std::int32_t epochs_between_looks = 1;
   static constexpr std::int32_t rank() { return 0; }
   static constexpr std::int32_t size() { return 1; }
   static constexpr std::int32_t part_rank() { return 0; }
@@ -81,7 +84,11 @@ class CpuNetOps final : public NetOps<T> {
 
  public:
   CpuNetOps(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear)
-      : linear_(linear), rows_(dataset.rows()), features_(dataset.features()), threads_(context.threads()) {
+      : linear_(linear),
+        rows_(dataset.rows()),
+        features_(dataset.features()),
+        threads_(context.threads()),
+        stop_(context.stop()) {
     if (is_sparse(dataset.x)) {
       sparse_ = &dataset.by_columns(Device::cpu(), threads_);
     } else {
@@ -222,6 +229,7 @@ class CpuNetOps final : public NetOps<T> {
         rows_(other.rows_),
         features_(other.features_),
         threads_(1),
+        stop_(other.stop_),
         sparse_(other.sparse_),
         dense_(other.dense_),
         tables_(other.tables_) {}
@@ -385,7 +393,7 @@ class CpuNetOps final : public NetOps<T> {
     Array<std::int32_t> active(size);
     const auto working =
         lane_features(set.data(), static_cast<std::int32_t>(size), over_features.data(), places.data(), active.data());
-    const Single team{&watches_[lane]->gram()};
+    const Single team{&watches_[lane]->gram(), &stop_};
     LaneSolver<Logistic, Single, T, Columns> solver(team, x, tasks_[lane], vectors, working, order.rules);
     const auto report = solver.run(blocks.w.data + order.lane, blocks.z.data + order.lane, blocks.u.data + order.lane,
                                    blocks.w.stride, order.intercept, order.tolerance);
@@ -399,6 +407,7 @@ class CpuNetOps final : public NetOps<T> {
   LinearOps<T>& linear_;
   std::int64_t rows_, features_;
   int threads_;
+  std::stop_token stop_;
   const SparseMatrix<T>* sparse_ = nullptr;
   std::shared_ptr<const Array<T>> dense_;
   std::shared_ptr<Tables> tables_ = std::make_shared<Tables>();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cuda/check.cuh"
+#include "cuda/stop_flag.cuh"
 #include "linear/net/columns_cuda.cuh"
 #include "linear/net/ops.hpp"
 
@@ -25,6 +26,7 @@ class CudaNetOps final : public NetOps<T> {
         rows_(dataset.rows()),
         features_(dataset.features()),
         threads_(context.threads()),
+        stop_(context.stop()),
         columns_(context, dataset, stream_) {
     cuda::check(cudaDeviceGetAttribute(&most_shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_.index),
                 "asking for shared memory");
@@ -167,9 +169,9 @@ class CudaNetOps final : public NetOps<T> {
     const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(T));
     const bool shared = on_chip + 1024 <= most_shared_;
     const gpu::JobMemory<T> memory{
-        tasks_.data(),     jobs_.data(),   lists_.data(), over_features_.data(), column_places_.data(), active_.data(),
-        over_rows_.data(), rows_,          shared,        blocks.w.data,         blocks.z.data,         blocks.u.data,
-        blocks.w.stride,   reports_.data()};
+        tasks_.data(),     jobs_.data(),    lists_.data(), over_features_.data(), column_places_.data(), active_.data(),
+        over_rows_.data(), rows_,           shared,        blocks.w.data,         blocks.z.data,         blocks.u.data,
+        blocks.w.stride,   reports_.data(), stop_.get()};
     for (const Range& part : solvable_parts(count)) {
       gpu::JobMemory<T> some = memory;
       some.jobs += part.begin;
@@ -321,6 +323,7 @@ class CudaNetOps final : public NetOps<T> {
   int threads_;
   int most_shared_ = 0;
   cuda::Stream stream_;
+  cuda::StopFlag stop_;
   gpu::LaneColumns<T> columns_;
   std::vector<std::int32_t> host_lists_;
   std::int32_t weight_columns_ = 1, target_columns_ = 1, lanes_ = 0;

@@ -34,8 +34,9 @@ Block<T> weight_block(const NetSheaf& sheaf, std::span<const double> totals, std
 }  // namespace
 
 template <class T>
-std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
-                               std::span<const double> totals, std::int64_t features) {
+std::int32_t estimate_parallel(const Context& context, LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
+                               std::span<const double> totals) {
+  const std::int64_t features = linear.weights();
   const std::int32_t columns = std::min(sheaf.weight_columns, most_columns);
   const Device device = linear.device();
   const auto size = static_cast<std::size_t>(columns);
@@ -55,6 +56,7 @@ std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSh
   std::vector<double> norms(size), shifts(size);
   const std::vector<double> unit(size, 1.0);
   for (int turn = 0; turn < turns; ++turn) {
+    context.check_stop();
     const Dot<T> length{read(v), read(v)};
     linear.dots(std::span(&length, 1), norms);
     std::vector<double> factors(size);
@@ -78,9 +80,9 @@ std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSh
       std::clamp(static_cast<double>(features) / std::max(radius, 1.0), 1.0, most_at_once));
 }
 
-template std::int32_t estimate_parallel(LinearOps<float>&, NetOps<float>&, const NetSheaf&, std::span<const double>,
-                                        std::int64_t);
-template std::int32_t estimate_parallel(LinearOps<double>&, NetOps<double>&, const NetSheaf&, std::span<const double>,
-                                        std::int64_t);
+template std::int32_t estimate_parallel(const Context&, LinearOps<float>&, NetOps<float>&, const NetSheaf&,
+                                        std::span<const double>);
+template std::int32_t estimate_parallel(const Context&, LinearOps<double>&, NetOps<double>&, const NetSheaf&,
+                                        std::span<const double>);
 
 }  // namespace sheaf::linear

@@ -60,8 +60,7 @@ NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSh
       ops_(make_net_ops<T>(context, dataset, *linear_)) {
   ops_->load_tables(sheaf, params, totals_);
   if (params.solver == NetSolver::shotgun)
-    parallel_ =
-        params.parallel > 0 ? params.parallel : estimate_parallel<T>(*linear_, *ops_, sheaf, totals_, features_);
+    parallel_ = params.parallel > 0 ? params.parallel : estimate_parallel<T>(context, *linear_, *ops_, sheaf, totals_);
 }
 
 template <class T>
@@ -86,8 +85,7 @@ template <class T>
 bool NetRun<T>::run_apart(std::span<const std::int32_t> paths) {
   constexpr std::size_t paths_together = 3;
   if (paths.size() <= paths_together) return false;
-  const Context alone(
-      {context_.device(), 1, context_.memory() / context_.threads(), context_.seed(), &context_.progress()});
+  const auto alone = context_.with({.threads = 1, .memory = context_.memory() / context_.threads()});
   std::mutex using_mutex;
   const UseNets<T> use = [&](std::span<NetModel> models, BlockView<const T> decisions) {
     const std::lock_guard lock(using_mutex);
@@ -125,6 +123,7 @@ std::vector<double> NetRun<T>::largest_alphas() {
   const auto paths = static_cast<std::int32_t>(sheaf_.paths.size());
   for (std::int32_t p = 0; p < paths; ++p) stretches_.push_back({p, {}, -1, -1});
   for (std::int32_t first = 0; first < paths; first += most_lanes()) {
+    context_.check_stop();
     begin(first, std::min(paths, first + most_lanes()));
     std::vector<NetLane> lanes;
     for (const auto& course : courses_) {
@@ -146,6 +145,7 @@ template <class T>
 void NetRun<T>::run_stretches(std::int32_t first, std::int32_t last) {
   begin(first, last);
   while (true) {
+    context_.check_stop();
     take_gradients();
     std::fill(moved_.begin(), moved_.end(), std::uint8_t{1});
     do {
@@ -268,6 +268,8 @@ void NetRun<T>::judge() {
     course.objective = primal_of(sums_[t], course.rows);
     course.gap = params_.loss == Loss::logistic ? logistic_gap(sums_[t], course.rows, scaled[t])
                                                 : squared_gap(sums_[t], course.rows);
+    if (!course.finished && !on_the_way(course))
+      context_.progress().advance(course.progress.approach(course.gap, tolerance_of(course)));
   }
 }
 
@@ -303,9 +305,9 @@ bool NetRun<T>::hand_out_finished() {
   if (lanes.empty() && going.empty()) return false;
   if (!lanes.empty()) hand_out(lanes);
   std::fill(moved_.begin(), moved_.end(), std::uint8_t{0});
-  context_.progress().advance(static_cast<std::int64_t>(lanes.size()));
   for (const auto t : lanes) {
     auto& course = courses_[static_cast<std::size_t>(t)];
+    context_.progress().advance(course.progress.finish());
     if (course.at + 1 == stretch_of(course).alphas.size()) {
       course.finished = true;
     } else {
@@ -371,6 +373,7 @@ void NetRun<T>::advance(NetCourse& course) {
   course.epochs = 0;
   course.rounds = 0;
   course.wanted = 0;
+  course.progress = {};
   course.inner_tolerance = tolerance_of(course) / 2;
 }
 
@@ -442,6 +445,7 @@ void NetRun<T>::solve() {
   }
   std::vector<LaneReport> reports(orders.size());
   ops_->solve(params_.loss, blocks(), orders, reports);
+  context_.check_stop();
   for (std::size_t t = 0; t < reports.size(); ++t) {
     auto& course = courses_[t];
     course.rows = reports[t].rows;

@@ -6,6 +6,7 @@
 
 #include <sheaf/elastic_net.hpp>
 
+#include "linear/fit_progress.hpp"
 #include "linear/net/ops.hpp"
 
 namespace sheaf::linear {
@@ -26,8 +27,8 @@ std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params,
 
 /// Features that may be updated at once, for the row weights of a sheaf whose tables are loaded; see net_parallel.cpp.
 template <class T>
-std::int32_t estimate_parallel(LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
-                               std::span<const double> totals, std::int64_t features);
+std::int32_t estimate_parallel(const Context& context, LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
+                               std::span<const double> totals);
 
 /// Part of a path: its alphas, and where it begins.
 struct NetStretch {
@@ -55,6 +56,7 @@ struct NetCourse {
   std::int32_t parallel = 0;
   bool fresh = false;  // without weights, and not judged yet
   bool finished = false;
+  FitProgress progress;  // of the model at this alpha
 };
 
 template <class T>

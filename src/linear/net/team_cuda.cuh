@@ -15,10 +15,14 @@ __device__ V warp_sum(V value) {
 
 struct Warp {
   static constexpr bool fetches_ahead = true;
+  static constexpr std::int32_t epochs_between_looks = 16;
+
+  const volatile int* stop = nullptr;  // not 0 once the work is to end
 
   __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x & 31U); }
   static __device__ constexpr std::int32_t size() { return 32; }
   __device__ void sync() const { __syncwarp(); }
+  __device__ bool stopped() const { return sum(rank() == 0 ? *stop : 0) != 0; }
   template <class V>
   __device__ V sum(V value) const {
     return warp_sum(value);
@@ -48,12 +52,15 @@ struct Warp {
 template <int Threads>
 struct Crew {
   static constexpr bool fetches_ahead = true;
+  static constexpr std::int32_t epochs_between_looks = 16;
 
-  double* sums;  // one a warp, in shared memory
+  double* sums;              // one a warp, in shared memory
+  const volatile int* stop;  // not 0 once the work is to end
 
   __device__ std::int32_t rank() const { return static_cast<std::int32_t>(threadIdx.x); }
   static __device__ constexpr std::int32_t size() { return Threads; }
   __device__ void sync() const { __syncthreads(); }
+  __device__ bool stopped() const { return sum(rank() == 0 ? *stop : 0) != 0; }
   /// The same bits in every thread: the warps' sums are added in order.
   template <class V>
   __device__ V sum(V value) const {

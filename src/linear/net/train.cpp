@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include <sheaf/progress.hpp>
 
@@ -89,8 +89,11 @@ template <class T>
 void train(std::span<const Context> contexts, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
            bool keep_weights, const UseNetsOn<T>& use) {
   require(!contexts.empty(), "there is no device to train on");
-  const Stage stage(contexts[0].progress(), "training", models_of(sheaf));
-  Counter counter(contexts, sheaf);
+  const Stage stage(contexts[0].progress(), "training", models_of(sheaf) * progress_per_model);
+  Progress& progress = contexts[0].progress();
+  std::vector<Context> of_devices;
+  for (const Context& context : contexts) of_devices.push_back(context.with({.progress = &progress}));
+  Counter counter(of_devices, sheaf);
   std::mutex using_mutex;
   const auto work = [&](std::size_t device) {
     try {
@@ -100,7 +103,7 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
       };
       auto paths = counter.take(device);
       if (paths.empty()) return;
-      NetRun<T> run(contexts[device], dataset, sheaf, params, keep_weights, use_here);
+      NetRun<T> run(of_devices[device], dataset, sheaf, params, keep_weights, use_here);
       for (; !paths.empty(); paths = counter.take(device)) {
         const double start = now();
         run.run(paths);
@@ -110,10 +113,12 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
       counter.fail(std::current_exception());
     }
   };
-  std::vector<std::jthread> others;
-  for (std::size_t device = 1; device < contexts.size(); ++device) others.emplace_back(work, device);
+  std::vector<std::future<void>> others;
+  for (std::size_t device = 1; device < contexts.size(); ++device)
+    others.push_back(std::async(std::launch::async, work, device));
   work(0);
-  others.clear();  // joins
+  for (const auto& other : others)
+    while (other.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) progress.deliver();
   counter.rethrow();
 }
 

@@ -52,12 +52,12 @@ std::vector<double> rarer_shares(LinearOps<T>& ops, const Sheaf& sheaf, Loss los
 }  // namespace
 
 template <class T>
-NewtonBlock<T>::NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round,
-                            const Block<T>* start, std::span<const double> shares, Progress& progress)
-    : ops_(ops),
+NewtonBlock<T>::NewtonBlock(const Context& context, LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params,
+                            Round round, const Block<T>* start, std::span<const double> shares)
+    : context_(context),
+      ops_(ops),
       sheaf_(sheaf),
       params_(params),
-      progress_(progress),
       round_(round),
       bias_ridge_(params.bias > 0 && !params.penalise_bias ? T(0) : T(1)) {
   for (std::int32_t t = 0; t < round.count; ++t) {
@@ -150,6 +150,7 @@ template <class T>
 void NewtonBlock<T>::run(Fits<T>& fits) {
   begin();
   while (true) {
+    context_.check_stop();
     step();
     compact(fits);
     if (courses_.empty()) return hand_out(fits);
@@ -206,6 +207,7 @@ void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
     if (course.g0 < 0) course.g0 = course.fit.gradient_norm;
     course.fit.tolerance = params_.tolerance * course.share * course.g0;
     course.fit.converged = course.fit.gradient_norm <= course.fit.tolerance;
+    context_.progress().advance(course.progress.approach(course.fit.gradient_norm, course.fit.tolerance));
     const bool wanders = course.blind && course.fit.gradient_norm > before / 2;
     const bool over = course.fit.converged || wanders || course.fit.iterations >= params_.max_iterations;
     course.phase = over ? Phase::finished : Phase::conjugate;
@@ -343,12 +345,12 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
   ops_.keep_tasks(w_.view(), finished, weights.view());
   std::vector<std::int32_t> places;
   for (const std::int32_t t : finished) {
-    const Course& course = courses_[static_cast<std::size_t>(t)];
+    Course& course = courses_[static_cast<std::size_t>(t)];
     fits.tasks[static_cast<std::size_t>(course.task)] = course.fit;
+    context_.progress().advance(course.progress.finish());
     places.push_back(course.task - round_.first);
   }
   ops_.place_tasks(weights.view(), places, results_.view());
-  progress_.advance(static_cast<std::int64_t>(finished.size()));
   std::erase_if(courses_, [](const Course& course) { return course.phase == Phase::finished; });
   if (courses_.empty()) return;
   decide_following();
@@ -388,9 +390,9 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   const auto rounds = plan_rounds(tasks, ops->data_bytes(), per_task, context.memory());
   Fits<T> fits{{}, std::vector<TaskFit>(sheaf.tasks.size())};
   if (rounds.size() != 1) fits.weights = Block<T>(ops->weights(), tasks);  // a single round brings its own
-  Stage stage(context.progress(), "training", tasks);
+  Stage stage(context.progress(), "training", tasks * progress_per_model);
   const auto shares = linear::rarer_shares(*ops, sheaf, params.loss);
-  for (const Round& round : rounds) Training(*ops, sheaf, params, round, start, shares, context.progress()).run(fits);
+  for (const Round& round : rounds) Training(context, *ops, sheaf, params, round, start, shares).run(fits);
   return fits;
 }
 

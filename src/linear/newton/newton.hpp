@@ -8,6 +8,7 @@
 
 #include <sheaf/linear.hpp>
 
+#include "linear/fit_progress.hpp"
 #include "linear/products/ops.hpp"
 
 namespace sheaf::linear {
@@ -40,6 +41,7 @@ struct Course {
   std::int32_t task = 0;  // in the sheaf
   Phase phase = Phase::gradient;
   TaskFit fit;
+  FitProgress progress;
   double f = 0;       // objective at w
   double wRw = 0;     // the penalty's share is half of it
   double g0 = -1;     // |gradient at w = 0|; < 0: not known yet
@@ -57,8 +59,8 @@ struct Course {
 template <class T>
 class NewtonBlock {
  public:
-  NewtonBlock(LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round, const Block<T>* start,
-              std::span<const double> shares, Progress& progress);
+  NewtonBlock(const Context& context, LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round,
+              const Block<T>* start, std::span<const double> shares);
 
   /// Trains every task of the round and writes its column of `fits`.
   void run(Fits<T>& fits);
@@ -99,10 +101,10 @@ class NewtonBlock {
   void hand_out(Fits<T>& fits);
   void keep(Block<T>& block, std::span<const std::int32_t> columns);
 
+  const Context& context_;
   LinearOps<T>& ops_;
   const Sheaf& sheaf_;
   const NewtonParams& params_;
-  Progress& progress_;
   Round round_;
   T bias_ridge_;
   bool follows_ = true;

@@ -73,6 +73,7 @@ void NewtonBlock<T>::search_lines(const std::vector<std::uint8_t>& done, std::ve
   const auto tasks = courses_.size();
   std::vector<double> length(tasks, 1.0);
   for (int halving = 0; halving < most_halvings; ++halving) {
+    context_.check_stop();
     std::vector<std::uint8_t> shorter(tasks, 0);
     std::vector<double> factor(tasks, 1.0);
     for (std::size_t t = 0; t < tasks; ++t) {

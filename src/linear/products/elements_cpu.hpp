@@ -21,9 +21,10 @@ void sum_over_rows(std::int64_t rows, std::int32_t stride, int threads, std::spa
   const std::int64_t parts = (rows + sum_rows - 1) / sum_rows;
   std::vector<double> sums(static_cast<std::size_t>(parts * stride), 0.0);
   const int team = team_for(threads, rows * stride);
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (std::int64_t p = 0; p < parts; ++p)
-    part(Range{p * sum_rows, std::min(rows, (p + 1) * sum_rows)}, sums.data() + p * stride);
+  parallel_parts(team, parts, [&](Range range) {
+    for (std::int64_t p = range.begin; p < range.end; ++p)
+      part(Range{p * sum_rows, std::min(rows, (p + 1) * sum_rows)}, sums.data() + p * stride);
+  });
   for (std::size_t t = 0; t < out.size(); ++t) {
     out[t] = 0;
     for (std::int64_t p = 0; p < parts; ++p) out[t] += sums[static_cast<std::size_t>(p * stride) + t];
@@ -72,9 +73,7 @@ void over_rows(Range range, std::int32_t stride, Element&& element) {
 template <class Element>
 void over_elements(int threads, std::int64_t rows, std::int32_t stride, Element&& element) {
   const int team = team_for(threads, rows * stride);
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int32_t t = 0; t < stride; ++t) element(i * stride + t, t);
+  parallel_parts(team, rows, [&](Range range) { over_rows(range, stride, element); });
 }
 
 }  // namespace sheaf::linear::cpu

@@ -1,6 +1,7 @@
-// The linear verbs on CPU cores: OpenMP over rows, vectors over tasks.
+// The linear verbs on CPU cores: threads over rows, vectors over tasks.
 #include <vector>
 
+#include "linear/products/blas_cpu.hpp"
 #include "linear/products/losses_cpu.hpp"
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cpu.hpp"
@@ -95,18 +96,20 @@ class CpuOps final : public LinearOps<T> {
   void keep_tasks(BlockView<const T> from, std::span<const std::int32_t> keep, BlockView<T> to) override {
     const auto kept = static_cast<std::int32_t>(keep.size());
     const int team = team_for(threads_, from.rows * to.stride);
-#pragma omp parallel for num_threads(team) schedule(static)
-    for (std::int64_t i = 0; i < from.rows; ++i)
-      for (std::int32_t t = 0; t < to.stride; ++t)
-        to.data[i * to.stride + t] = t < kept ? from.data[i * from.stride + keep[static_cast<std::size_t>(t)]] : T(0);
+    parallel_parts(team, from.rows, [&](Range range) {
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        for (std::int32_t t = 0; t < to.stride; ++t)
+          to.data[i * to.stride + t] = t < kept ? from.data[i * from.stride + keep[static_cast<std::size_t>(t)]] : T(0);
+    });
   }
 
   void place_tasks(BlockView<const T> from, std::span<const std::int32_t> at, BlockView<T> to) override {
     const int team = team_for(threads_, from.rows * to.stride);
-#pragma omp parallel for num_threads(team) schedule(static)
-    for (std::int64_t i = 0; i < from.rows; ++i)
-      for (std::size_t t = 0; t < at.size(); ++t)
-        to.data[i * to.stride + at[t]] = from.data[i * from.stride + static_cast<std::int64_t>(t)];
+    parallel_parts(team, from.rows, [&](Range range) {
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        for (std::size_t t = 0; t < at.size(); ++t)
+          to.data[i * to.stride + at[t]] = from.data[i * from.stride + static_cast<std::int64_t>(t)];
+    });
   }
 
   void keep_gradients(Wanted wanted, BlockView<const T> hd, BlockView<T> g, std::span<double> out) override {
@@ -195,9 +198,7 @@ class CpuOps final : public LinearOps<T> {
  private:
   void dense_multiply(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z) {
     if (cpu::own_dense_kernel(x.columns, z.stride)) return cpu::dense_product(x, w, z, threads_);
-    openblas_set_num_threads(threads_);
-    cpu::gemm(CblasNoTrans, x.rows, z.stride, x.columns, x.values.data(), x.columns, w.data, w.stride, z.data,
-              z.stride);
+    cpu::blas_product(x, false, w, z, threads_);
   }
 
   template <bool Squares>
@@ -220,8 +221,7 @@ class CpuOps final : public LinearOps<T> {
   template <bool Squares>
   void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T> g) {
     if (Squares || cpu::own_dense_kernel(x.columns, z.stride)) return cpu::dense_transposed<Squares>(x, z, g, threads_);
-    openblas_set_num_threads(threads_);
-    cpu::gemm(CblasTrans, x.columns, g.stride, x.rows, x.values.data(), x.columns, z.data, z.stride, g.data, g.stride);
+    cpu::blas_product(x, true, z, g, threads_);
   }
 
   void add_bias(const T* weights, BlockView<T> z) {

@@ -7,8 +7,6 @@
 #include <type_traits>
 #include <vector>
 
-#include <cblas.h>
-
 #include <sheaf/array.hpp>
 #include <sheaf/matrix.hpp>
 
@@ -132,30 +130,24 @@ void sparse_product(const SparseMatrix<T>& a, BlockView<const T> b, BlockView<T>
   const std::int64_t parts = std::clamp<std::int64_t>((a.nonzeros() + a.rows) / 8192, 1, 4096);
   const int team = team_for(threads, (a.nonzeros() + a.rows) * std::min(out.stride, 32));
   for_tiles(out.stride, [&](auto width, std::int32_t column) {
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-    for (std::int64_t part = 0; part < parts; ++part)
-      gather_rows<Squares, width()>(g, {first_row(a, parts, part), first_row(a, parts, part + 1)}, column);
+    constexpr int lanes = width();
+    parallel_for(team, parts, [&](std::int64_t part) {
+      gather_rows<Squares, lanes>(g, {first_row(a, parts, part), first_row(a, parts, part + 1)}, column);
+    });
   });
 }
 
-// c (m x n) = op(a) b for row-major operands. One column is a matrix-vector product, which OpenBLAS's gemm does badly.
-inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
-                 std::int64_t lda, const float* b, std::int64_t ldb, float* c, std::int64_t ldc) {
-  if (n == 1)
-    cblas_sgemv(CblasRowMajor, transpose, static_cast<int>(transpose == CblasTrans ? k : m),
-                static_cast<int>(transpose == CblasTrans ? m : k), 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
-  else
-    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
-                1, a, static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
-}
-inline void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
-                 std::int64_t lda, const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
-  if (n == 1)
-    cblas_dgemv(CblasRowMajor, transpose, static_cast<int>(transpose == CblasTrans ? k : m),
-                static_cast<int>(transpose == CblasTrans ? m : k), 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
-  else
-    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
-                1, a, static_cast<int>(lda), b, static_cast<int>(ldb), 0, c, static_cast<int>(ldc));
+/// out = the sum of `parts` arrays of `size` numbers, in their order.
+template <class From, class T>
+void add_parts(const From* totals, std::int64_t parts, std::int64_t size, T* out, int threads) {
+  const int team = team_for(threads, parts * size);
+  parallel_parts(team, size, [&](Range range) {
+    for (std::int64_t e = range.begin; e < range.end; ++e) {
+      double total = 0;
+      for (std::int64_t part = 0; part < parts; ++part) total += static_cast<double>(totals[part * size + e]);
+      out[e] = static_cast<T>(total);
+    }
+  });
 }
 
 /// Our own kernels serve matrices of few columns and blocks of few tasks; OpenBLAS, which packs both operands before it
@@ -218,13 +210,12 @@ void dense_product(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z
   const std::int64_t parts = std::max<std::int64_t>(1, x.rows / 128);
   const std::int64_t panels = std::max<std::int64_t>(1, (x.columns + panel - 1) / panel);
   const int team = team_for(threads, x.rows * x.columns * z.stride);
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (std::int64_t part = 0; part < parts; ++part) {
+  parallel_for(team, parts, [&](std::int64_t part) {
     const auto rows = part_of(x.rows, parts, part);
     if (z.stride == 1) {
       for (std::int64_t i = rows.begin; i < rows.end; ++i)
         z.data[i] = dense_dot(x.values.data() + i * x.columns, w.data, x.columns);
-      continue;
+      return;
     }
     for (std::int64_t p = 0; p < panels; ++p) {
       const auto columns = part_of(x.columns, panels, p);
@@ -233,7 +224,7 @@ void dense_product(const DenseMatrix<T>& x, BlockView<const T> w, BlockView<T> z
                              z.data + rows.begin * z.stride + column);
       });
     }
-  }
+  });
 }
 
 /// sums (Columns x Width) = X' Z over `rows` rows, held in registers; added to totals, whose rows are `stride` apart.
@@ -294,18 +285,6 @@ void outer_segment(const DenseMatrix<T>& x, Range rows, Range columns, const T* 
   });
 }
 
-/// out = the sum of `parts` arrays of `size` numbers, in their order.
-template <class T>
-void add_parts(const double* totals, std::int64_t parts, std::int64_t size, T* out, int threads) {
-  const int team = team_for(threads, parts * size);
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (std::int64_t e = 0; e < size; ++e) {
-    double total = 0;
-    for (std::int64_t part = 0; part < parts; ++part) total += totals[part * size + e];
-    out[e] = static_cast<T>(total);
-  }
-}
-
 /// g = X' z (or (X o X)' z) for dense X: parts of rows and columns fixed by the shape alone, each summed in double over
 /// segments of rows, then added in order.
 template <bool Squares, class T>
@@ -315,15 +294,14 @@ void dense_transposed(const DenseMatrix<T>& x, BlockView<const T> z, BlockView<T
   const std::int64_t column_parts = std::max<std::int64_t>(1, (x.columns + narrow - 1) / narrow);
   auto totals = Array<double>::zeros(row_parts * size);
   const int team = team_for(threads, x.rows * size);
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-  for (std::int64_t part = 0; part < row_parts * column_parts; ++part) {
+  parallel_for(team, row_parts * column_parts, [&](std::int64_t part) {
     const auto rows = part_of(x.rows, row_parts, part / column_parts);
     const auto columns = part_of(x.columns, column_parts, part % column_parts);
     double* to = totals.data() + part / column_parts * size;
     for (std::int64_t first = rows.begin; first < rows.end; first += short_segment)
       outer_segment<Squares>(x, {first, std::min(first + short_segment, rows.end)}, columns, z.data + first * z.stride,
                              z.stride, to);
-  }
+  });
   add_parts(totals.data(), row_parts, size, g.data, threads);
 }
 

@@ -113,14 +113,13 @@ void scatter(const SparseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, Ar
   if (totals.size() < parts * size) totals = Array<double>(parts * size);
   const bool through = std::any_of(s.wanted, s.wanted + hd.stride, [](std::uint8_t flag) { return flag != 0; });
   const int team = team_for(threads, x.nonzeros() * hd.stride);
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-  for (std::int64_t part = 0; part < parts; ++part) {
+  parallel_for(team, parts, [&](std::int64_t part) {
     double* mine = totals.data() + part * size;
     std::fill_n(mine, size, 0.0);
     const Range rows{first_row(x, parts, part), first_row(x, parts, part + 1)};
     for_tiles<4>(hd.stride,
                  [&](auto width, std::int32_t) { scatter_rows<Squares, width()>(x, s, through, rows, mine); });
-  }
+  });
   add_parts(totals.data(), parts, size, hd.data, threads);
 }
 
@@ -168,13 +167,12 @@ void scatter_both(const SparseMatrix<T>& x, T bias, const Pair<T>& pair, BlockVi
   const std::int64_t parts = scatter_parts(x, 2 * g.stride);
   if (totals.size() < 2 * parts * size) totals = Array<double>(2 * parts * size);
   const int team = team_for(threads, x.nonzeros() * g.stride);
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-  for (std::int64_t part = 0; part < parts; ++part) {
+  parallel_for(team, parts, [&](std::int64_t part) {
     double* mine = totals.data() + part * 2 * size;
     std::fill_n(mine, 2 * size, 0.0);
     const Range rows{first_row(x, parts, part), first_row(x, parts, part + 1)};
     for_tiles<2>(g.stride, [&](auto width, std::int32_t) { scatter_pairs<width()>(x, bias, pair, rows, mine); });
-  }
+  });
   for (std::int64_t e = 0; e < size; ++e) {
     double sums[2] = {};
     for (std::int64_t part = 0; part < parts; ++part)
@@ -230,12 +228,11 @@ void sandwich(const DenseMatrix<T>& x, const Sandwich<T>& s, BlockView<T> hd, Ar
   const std::int64_t parts = std::clamp<std::int64_t>(x.rows / segment, 1, 64);
   if (totals.size() < parts * size) totals = Array<double>(parts * size);
   const int team = team_for(threads, x.rows * size);
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-  for (std::int64_t part = 0; part < parts; ++part) {
+  parallel_for(team, parts, [&](std::int64_t part) {
     double* mine = totals.data() + part * size;
     std::fill_n(mine, size, 0.0);
     dense_sandwich_rows(x, s, part_of(x.rows, parts, part), mine);
-  }
+  });
   add_parts(totals.data(), parts, size, hd.data, threads);
 }
 

@@ -1,0 +1,140 @@
+#include "commands/model_arguments.hpp"
+
+#include <algorithm>
+
+#include <sheaf/names.hpp>
+#include <sheaf/row_weights.hpp>
+#include <sheaf/selection_report.hpp>
+
+#include "core/fail.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+const std::string linear_family = "linear";
+const std::string svm_family = "svm";
+const std::string net_family = "elastic-net";
+
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const auto& name : list) text += (text.empty() ? "" : "|") + name;
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> ModelArguments::names() const {
+  std::vector<std::string> list;
+  for (const auto& kind : model_kinds()) {
+    const auto* net = std::get_if<NetOptions>(&kind.options);
+    if (!nets_only_ || (net != nullptr && net->l1_ratio != 0)) list.emplace_back(kind.name);
+  }
+  return list;
+}
+
+void ModelArguments::declare_kind(Arguments& arguments) {
+  if (!nets_only_) name_ = linear_family;
+  const auto known = names();
+  arguments.add({"--model", joined(known),
+                 nets_only_ ? "select by a study of models on rows held out again and again" : "the kind of model",
+                 nets_only_ ? "none: by a criterion" : name_, [this, known](const std::string& text) {
+                   if (nets_only_ && text == "ridge")
+                     fail_usage("ridge regression gives every feature a weight and selects none");
+                   if (std::find(known.begin(), known.end(), text) == known.end()) fail_unknown("model", text, known);
+                   name_ = text;
+                 }});
+}
+
+void ModelArguments::declare_options(Arguments& arguments) {
+  if (!nets_only_) {
+    arguments.section("Linear models (--model linear)");
+    if (searching_) arguments.family_parameters(linear_family, linear_);
+    arguments.family_parameters(linear_family, linear_.options, {"loss"});
+    if (!searching_) arguments.family_parameters(linear_family, linear_.options, {"cost"});
+    arguments.family_parameters(
+        linear_family, linear_.options,
+        {"epsilon", "tolerance", "max-iterations", "bias", "penalise-bias", "class-weight", "rule"});
+    arguments.section("SVMs with a kernel (--model svm)");
+    if (searching_) arguments.family_parameters(svm_family, svm_);
+    arguments.family_parameters(svm_family, svm_.options, {"type", "kernel", "coef0", "nu", "epsilon", "tolerance"});
+    if (!searching_) arguments.family_parameters(svm_family, svm_.options, {"cost", "gamma", "degree"});
+    arguments.family_parameters(svm_family, svm_.options, {"multi-class", "decide", "probability", "class-weight"});
+  }
+  arguments.section(nets_only_ ? "Elastic nets (--model)" : "Elastic nets (--model elastic-net and its kinds)");
+  if (searching_) arguments.family_parameters(net_family, net_);
+  if (!searching_) arguments.family_parameters(net_family, net_.options, {"alpha", "l1-ratio"});
+  arguments.family_parameters(
+      net_family, net_.options,
+      {"labels", "standardise", "intercept", "tolerance", "class-weight", "solver", "parallel", "max-epochs"});
+  arguments.add_for_family(
+      net_family, {"--penalty-factors", "FILE", "how much each feature is penalised: one number of 0 or more to a line",
+                   "", [this](const std::string& text) { factors_path_ = text; }});
+  arguments.add_for_family(
+      net_family, {"--unpenalised", "NAMES", "features without a penalty, which stay in: by name or position from 1",
+                   "", [this](const std::string& text) { unpenalised_.push_back(text); }});
+  arguments.section("Rows");
+  arguments.text("row-weights", "FILE", row_weights_path_,
+                 "how much each row counts: one number of 0 or more to a line");
+}
+
+void ModelArguments::check_nets(const Arguments& arguments) {
+  const auto& kind = find_model_kind(name_);
+  const auto* defaults = std::get_if<NetOptions>(&kind.options);
+  if (defaults == nullptr) return;
+  const bool fixed = name_ == "lasso" || name_ == "ridge";
+  for (const char* flag : {"--l1-ratio", "--l1-ratios"})
+    if (fixed && arguments.given(flag)) fail_usage("{} is {} for {}", flag, defaults->l1_ratio, name_);
+  if (net_.options.solver != NetSolver::shotgun && arguments.given("--parallel"))
+    fail_usage("--parallel is for --solver shotgun");
+  if (!net_.alphas.empty() && (arguments.given("--alpha-count") || arguments.given("--smallest-share")))
+    fail_usage("--alphas says which to try; leave out --alpha-count and --smallest-share");
+  net_.options.loss = defaults->loss;
+  if (!fixed) return;
+  net_.options.l1_ratio = defaults->l1_ratio;
+  net_.l1_ratios = {defaults->l1_ratio};
+}
+
+void ModelArguments::apply(const Arguments& arguments) {
+  if (!wanted()) {
+    arguments.apply_family({}, "a criterion");
+    return;
+  }
+  family_ = find_model_kind(name_).family;
+  arguments.apply_family(family_, name_);
+  check_nets(arguments);
+}
+
+ModelOptions ModelArguments::options() const {
+  if (family_ == svm_family) return svm_.options;
+  if (family_ == net_family) return net_.options;
+  return linear_.options;
+}
+
+FamilySearch ModelArguments::search() const {
+  if (family_ == svm_family) return svm_;
+  if (family_ == net_family) return net_;
+  return linear_;
+}
+
+template <class T>
+void ModelArguments::read_files(const Dataset<T>& dataset) {
+  if (!row_weights_path_.empty()) row_weights_ = read_row_weights(row_weights_path_, dataset.rows());
+  auto& factors = net_.options.penalty_factors;
+  if (!factors_path_.empty()) factors = read_penalty_factors(factors_path_, dataset.features());
+  std::vector<std::string> free;
+  for (const auto& text : unpenalised_)
+    for (std::size_t at = 0; at <= text.size();) {
+      const auto comma = std::min(text.find(',', at), text.size());
+      if (comma > at) free.push_back(text.substr(at, comma - at));
+      at = comma + 1;
+    }
+  if (free.empty()) return;
+  factors.resize(static_cast<std::size_t>(dataset.features()), 1.0);
+  for (const auto j : find_features(free, dataset.feature_names, dataset.features()))
+    factors[static_cast<std::size_t>(j)] = 0;
+}
+
+template void ModelArguments::read_files(const Dataset<float>&);
+template void ModelArguments::read_files(const Dataset<double>&);
+
+}  // namespace sheaf::cli

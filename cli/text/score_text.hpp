@@ -1,0 +1,50 @@
+// What the texts of searches and studies share.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <sheaf/search.hpp>
+#include <sheaf/text.hpp>
+
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+
+inline std::string score_text(double score) { return std::isfinite(score) ? fmt::format("{:.4f}", score) : "-"; }
+
+inline const char* size_title(const SearchResult& r) {
+  return std::holds_alternative<SvmSearch>(r.family) ? "vectors" : "weights";
+}
+
+/// Those that most people look at; all of them are in the files.
+inline std::vector<Metric> main_metrics(const SearchResult& r) {
+  std::vector<Metric> list;
+  for (const auto metric : r.metrics)
+    if (info(metric).common || metric == *r.options.score) list.push_back(metric);
+  return list;
+}
+
+inline std::string heading_text(const SearchResult& r) {
+  auto text = fmt::format("{}\n  {} rows x {} features", bold(r.source), grouped(r.rows), grouped(r.features));
+  if (!r.class_names.empty()) text += fmt::format(", {} classes", r.class_names.size());
+  if (r.groups > 0) text += fmt::format(", {} groups", grouped(r.groups));
+  const auto splits = r.options.split == SplitKind::leave_one_out
+                          ? std::string("leave one out")
+                          : fmt::format("{} splits ({})", r.splits, to_string(*r.options.split));
+  const auto outer =
+      r.options.full ? "" : fmt::format("{} resamples ({}) x ", r.outer.size(), to_string(*r.options.outer_split));
+  const auto strategy = r.options.strategy == Strategy::grid ? "" : fmt::format(" ({})", to_string(r.options.strategy));
+  return text +
+         fmt::format("\n  {}, {} points{} x {}{}\n", r.title, grouped(std::ssize(r.points)), strategy, outer, splits);
+}
+
+inline std::string notes_text(const SearchResult& r) {
+  std::string text = r.notes.empty() ? "" : "\n";
+  for (const auto& note : r.notes) text += fmt::format("  {} {}\n", dim("-"), wrapped(note, 4));
+  return text;
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,96 @@
+// A trained model of any family: kept in a file, described, applied to other tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+#include <sheaf/elastic_net_model.hpp>
+#include <sheaf/linear_model.hpp>
+#include <sheaf/predictions.hpp>
+#include <sheaf/svm_model.hpp>
+
+namespace sheaf {
+
+enum class ModelFile : std::uint8_t {
+  sheaf,      ///< readable, exact, with names; any family
+  liblinear,  ///< linear models and elastic nets
+  libsvm,     ///< SVMs with a kernel
+};
+
+/// Weights of a linear model: feature-major, features x columns.
+struct Coefficients {
+  std::vector<std::string> feature_names;  ///< one a feature
+  std::vector<std::string> columns;        ///< the class each column speaks for; regression: one without a name
+  std::vector<double> values;
+  std::vector<double> intercepts;  ///< one a column
+};
+
+class Model {
+ public:
+  Model() = default;
+  Model(LinearModel model) : any_(std::move(model)) {}  // NOLINT(google-explicit-constructor): a model of a family
+  Model(SvmModel model) : any_(std::move(model)) {}     // NOLINT(google-explicit-constructor): is a model
+
+  /// Reads Sheaf's own format, LIBLINEAR's and LIBSVM's. A defect is a ParseError that names file:line:column.
+  static Model load(const std::string& path);
+  /// The same from text in memory; `name` stands for the file in messages.
+  static Model parse(std::string_view text, const std::string& name);
+  /// Appears under its name whole or not at all. A format that cannot hold the model is an Error.
+  void save(const std::string& path, ModelFile format = ModelFile::sheaf) const;
+  std::string text(ModelFile format = ModelFile::sheaf) const;
+  /// The text in the format of the program that this family stands in for, where that can hold the model.
+  std::optional<std::string> peer_text() const;
+
+  /// "linear", "elastic-net" or "svm".
+  std::string_view family() const;
+  std::int64_t features() const;
+  const std::vector<std::string>& class_names() const;  ///< regression: none
+  bool is_regression() const;
+  bool has_probabilities() const;
+  std::vector<std::string> warnings() const;
+  /// None where the model has no weight for each feature.
+  std::optional<Coefficients> coefficients() const;
+
+  /// What predict_linear() and predict_svm() say of features that are missing or have other names holds here.
+  template <class T>
+  Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false) const;
+  /// Nothing where the dataset has no labels, or for a regression labels that are not numbers.
+  std::optional<Score> score(const Predictions& predictions, const Target& target) const;
+  /// What is written for a row: the class as spelled, the number, or 1 and -1 of a one-class SVM.
+  std::string prediction_text(const Predictions& predictions, std::size_t row) const;
+
+  /// The model of its family; nullptr: it is of another one.
+  const LinearModel* linear() const { return std::get_if<LinearModel>(&any_); }
+  const SvmModel* svm() const { return std::get_if<SvmModel>(&any_); }
+
+ private:
+  std::variant<LinearModel, SvmModel> any_;
+};
+
+/// What a model of any family is trained with.
+using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions>;
+
+/// A kind of model by the name people know it by: "linear", "svm", "lasso" ...
+struct ModelKind {
+  std::string_view name;
+  std::string_view family;
+  std::string_view about;
+  ModelOptions options;  ///< its defaults
+};
+const std::vector<ModelKind>& model_kinds();
+/// A UsageError answers an unknown name with the known ones.
+const ModelKind& find_model_kind(std::string_view name);
+
+/// Trains one model on all rows. `row_weights`: how much each row counts, one of 0 or more a row; none: 1.
+template <class T>
+Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
+          std::span<const float> row_weights = {});
+
+}  // namespace sheaf

@@ -1,0 +1,108 @@
+#include "data/read/label_column.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <unordered_map>
+
+#include "core/parallel.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr std::int64_t row_grain = 1 << 14;
+
+/// The distinct entries met so far, numbered by first appearance.
+class Dictionary {
+ public:
+  std::int32_t id(const TextColumn& column, std::int64_t row) {
+    const double number = column.number(row);
+    const auto next = static_cast<std::int32_t>(firsts_.size());
+    const auto [id, added] = std::isnan(number) ? insert(texts_, column.text(row), next)
+                                                : insert(numbers_, std::bit_cast<std::uint64_t>(number + 0.0), next);
+    if (added) firsts_.push_back(row);
+    return id;
+  }
+  /// The row where each entry was met first.
+  const std::vector<std::int64_t>& firsts() const { return firsts_; }
+
+ private:
+  template <class Map, class Key>
+  static std::pair<std::int32_t, bool> insert(Map& map, Key key, std::int32_t next) {
+    const auto [at, added] = map.try_emplace(key, next);
+    return {at->second, added};
+  }
+
+  std::unordered_map<std::uint64_t, std::int32_t> numbers_;  // by their bits; both zeros are +0 here
+  std::unordered_map<std::string_view, std::int32_t> texts_;
+  std::vector<std::int64_t> firsts_;
+};
+
+bool all_numbers(const Reading& reading, const TextColumn& column, std::int64_t rows) {
+  std::atomic<bool> all = true;
+  parallel_ranges(reading.context.threads(), rows, row_grain, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      if (std::isnan(column.number(i))) all = false;
+  });
+  return all;
+}
+
+struct Part {
+  Dictionary dictionary;
+  std::vector<std::int32_t> global;  // id over all parts of each id of this part
+};
+
+}  // namespace
+
+std::string_view TextColumn::keep(std::string text) {
+  const std::lock_guard lock(mutex_);
+  return kept_.emplace_back(std::move(text));
+}
+
+std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn& column, std::int64_t rows,
+                                        std::int64_t most) {
+  const bool limited = all_numbers(reading, column, rows);
+  const int threads = reading.context.threads();
+  const std::int64_t parts = std::clamp<std::int64_t>(rows / row_grain, 1, threads);
+  std::vector<Part> part(static_cast<std::size_t>(parts));
+  Distinct result;
+  result.ids.resize(static_cast<std::size_t>(rows));
+  std::atomic<bool> too_many = false;
+  parallel_for(threads, parts, [&](std::int64_t p) {
+    auto& dictionary = part[static_cast<std::size_t>(p)].dictionary;
+    const Range range = part_of(rows, parts, p);
+    for (std::int64_t i = range.begin; i < range.end && !too_many; ++i) {
+      result.ids[static_cast<std::size_t>(i)] = dictionary.id(column, i);
+      if (limited && static_cast<std::int64_t>(dictionary.firsts().size()) > most) too_many = true;
+    }
+  });
+  if (too_many) return std::nullopt;
+  Dictionary all;
+  for (auto& [dictionary, global] : part)
+    for (const std::int64_t row : dictionary.firsts()) global.push_back(all.id(column, row));
+  if (limited && static_cast<std::int64_t>(all.firsts().size()) > most) return std::nullopt;
+  parallel_for(threads, parts, [&](std::int64_t p) {
+    const Range range = part_of(rows, parts, p);
+    for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i)
+      result.ids[i] = part[static_cast<std::size_t>(p)].global[static_cast<std::size_t>(result.ids[i])];
+  });
+  for (const std::int64_t row : all.firsts())
+    result.names.push_back(checked_name(reading, column.text(row), column.text(row).data()));
+  return result;
+}
+
+Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows) {
+  Target target;
+  if (all_numbers(reading, column, rows)) {
+    target.values.resize(static_cast<std::size_t>(rows));
+    for (std::int64_t i = 0; i < rows; ++i) target.values[static_cast<std::size_t>(i)] = column.number(i);
+  }
+  if (auto classes = number_distinct(reading, column, rows, Target::max_classes)) {
+    target.classes = std::move(classes->ids);
+    target.class_names = std::move(classes->names);
+  }
+  return target;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,78 @@
+// A column of labels or groups: kept as text and as numbers, then numbered by first appearance.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/array.hpp>
+#include <sheaf/dataset.hpp>
+
+#include "data/read/reading.hpp"
+
+namespace sheaf {
+
+/// One field in each row. Rows are set in any order, from any thread.
+class TextColumn {
+ public:
+  TextColumn() = default;
+  explicit TextColumn(std::int64_t rows) : texts_(rows), numbers_(rows) {}
+
+  /// `text` points into the file, or to what keep() returned.
+  void set(std::int64_t row, std::string_view text, double number) {
+    texts_[row] = {text.data(), static_cast<std::int64_t>(text.size())};
+    numbers_[row] = number;
+  }
+  std::string_view keep(std::string text);
+
+  std::int64_t rows() const { return numbers_.size(); }
+  double number(std::int64_t row) const { return numbers_[row]; }
+  std::string_view text(std::int64_t row) const {
+    return {texts_[row].data, static_cast<std::size_t>(texts_[row].size)};
+  }
+  /// Moves row `from` to `to`.
+  void move(std::int64_t from, std::int64_t to) {
+    texts_[to] = texts_[from];
+    numbers_[to] = numbers_[from];
+  }
+
+  /// Stands for a text that is no number.
+  static constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+ private:
+  struct Piece {
+    const char* data;
+    std::int64_t size;
+  };
+  Array<Piece> texts_;
+  Array<double> numbers_;
+  std::deque<std::string> kept_;
+  std::mutex mutex_;
+};
+
+struct Distinct {
+  std::vector<std::int32_t> ids;  ///< of each row
+  std::vector<std::string> names;
+};
+
+/// Numbers the distinct entries of the first `rows` rows by first appearance; equal numbers are one entry, however
+/// spelled. None when all are numbers and more than `most` distinct ones.
+std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn& column, std::int64_t rows,
+                                        std::int64_t most);
+
+Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows);
+
+/// Sets ids and names of groups.
+template <class T>
+void set_groups(const Reading& reading, const TextColumn& column, std::int64_t rows, Dataset<T>& dataset) {
+  auto groups = number_distinct(reading, column, rows, std::numeric_limits<std::int32_t>::max());
+  dataset.groups = std::move(groups->ids);
+  dataset.group_names = std::move(groups->names);
+}
+
+}  // namespace sheaf

@@ -1,0 +1,200 @@
+#include <sheaf/linear_search.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <sheaf/splits.hpp>
+
+#include "core/fail.hpp"
+#include "linear/model/problem.hpp"
+
+namespace sheaf {
+namespace {
+
+using linear::Problem;
+
+constexpr double largest_cost = 1024;
+constexpr int unchanged_costs = 5;
+
+/// Every fold's tasks side by side: task f * columns + c is that of decision value c without fold f.
+struct Folds {
+  Splits splits;
+  Problem problem;
+  std::int32_t columns = 0;
+  std::vector<std::uint8_t> present;  // folds x classes: whether the fold trains on rows of the class
+};
+
+template <class T>
+Folds make_folds(const Context& context, const Dataset<T>& dataset, const LinearOptions& options, std::int32_t count) {
+  if (count < 2) fail_usage("cross-validation takes 2 folds or more, not {}", count);
+  SplitOptions split;
+  split.kind = count < dataset.rows() ? SplitKind::k_fold : SplitKind::leave_one_out;
+  split.count = count;
+  split.seed = context.seed();
+  const std::int64_t bytes =
+      dataset.rows() * std::min<std::int64_t>(count, dataset.rows()) * std::int64_t{sizeof(float)};
+  if (bytes > context.memory())
+    fail("the row weights of {} folds take {}, more than the {} that may be used; take fewer folds", count,
+         format_bytes(bytes), format_bytes(context.memory()));
+  Folds folds{make_splits(dataset.rows(), {}, {}, split),
+              linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), options),
+              0,
+              {}};
+  auto& sheaf = folds.problem.sheaf;
+  const auto tasks = sheaf.tasks;
+  folds.columns = static_cast<std::int32_t>(tasks.size());
+  sheaf.tasks.clear();
+  for (std::int32_t f = 0; f < folds.splits.count(); ++f)
+    for (Task task : tasks) {
+      task.rows = f;
+      sheaf.tasks.push_back(task);
+    }
+  const auto weights = folds.splits.weights(0, folds.splits.count(), context.threads());
+  sheaf.weight_columns = folds.splits.count();
+  sheaf.row_weights.assign(weights.weights.begin(), weights.weights.end());
+  return folds;
+}
+
+void find_present(Folds& folds) {
+  const auto classes = folds.problem.labels.class_names.size();
+  const auto count = static_cast<std::size_t>(folds.splits.count());
+  std::vector<std::int64_t> total(classes, 0);
+  std::vector<std::int64_t> tested(count * classes, 0);
+  for (std::size_t i = 0; i < folds.problem.labels.classes.size(); ++i) {
+    const auto c = static_cast<std::size_t>(folds.problem.labels.classes[i]);
+    const auto fold = static_cast<std::size_t>(folds.splits.tester(static_cast<std::int64_t>(i)));
+    ++total[c];
+    ++tested[fold * classes + c];
+  }
+  for (std::size_t k = 0; k < tested.size(); ++k) folds.present.push_back(total[k % classes] > tested[k] ? 1 : 0);
+}
+
+/// Each row's decision values by the models that did not see it.
+template <class T>
+Predictions held_out(const Context& context, const Dataset<T>& dataset, const Folds& folds, const Block<T>& weights,
+                     double bias) {
+  Predictions result;
+  result.rows = dataset.rows();
+  result.columns = folds.columns;
+  result.decisions.resize(static_cast<std::size_t>(result.rows * result.columns));
+  const auto keep = [&](const Round& round, const Block<T>& z) {
+    for (std::int64_t i = 0; i < result.rows; ++i)
+      for (std::int32_t c = 0; c < folds.columns; ++c) {
+        const std::int32_t task = folds.splits.tester(i) * folds.columns + c - round.first;
+        if (task < 0 || task >= round.count) continue;
+        result.decisions[static_cast<std::size_t>(i * result.columns + c)] = static_cast<double>(z(i, task));
+      }
+  };
+  linear::for_decisions<T>(context, dataset, weights, static_cast<T>(bias), keep);
+  const auto classes = folds.problem.labels.class_names.size();
+  const auto columns = static_cast<std::size_t>(result.columns);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(result.rows) && classes > 0; ++i) {
+    const auto fold = static_cast<std::size_t>(folds.splits.tester(static_cast<std::int64_t>(i)));
+    result.classes.push_back(linear::choose_class(std::span(result.decisions).subspan(i * columns, columns), classes,
+                                                  std::span(folds.present).subspan(fold * classes, classes)));
+  }
+  return result;
+}
+
+Score score_held_out(const Predictions& predictions, const Problem& problem) {
+  if (problem.labels.class_names.empty()) return score_values(predictions.decisions, problem.sheaf.targets);
+  Score score;
+  score.rows = predictions.rows;
+  for (std::size_t i = 0; i < problem.labels.classes.size(); ++i)
+    score.correct += problem.labels.classes[i] == predictions.classes[i] ? 1 : 0;
+  return score;
+}
+
+/// The largest squared length of a row, the bias included.
+template <class T>
+double largest_row(const Dataset<T>& dataset, double bias) {
+  double largest = 0;
+  std::visit(
+      [&](const auto& x) {
+        for (std::int64_t i = 0; i < x.rows; ++i) {
+          std::int64_t begin = i * x.columns;
+          std::int64_t end = begin + x.columns;
+          if constexpr (requires { x.offsets; }) {
+            begin = x.offsets[i];
+            end = x.offsets[i + 1];
+          }
+          double sum = bias * bias;
+          for (std::int64_t k = begin; k < end; ++k)
+            sum += static_cast<double>(x.values[k]) * static_cast<double>(x.values[k]);
+          largest = std::max(largest, sum);
+        }
+      },
+      dataset.x);
+  return largest;
+}
+
+/// The power of two below which the losses hardly move the weights.
+template <class T>
+double smallest_cost(const Dataset<T>& dataset, const LinearOptions& options) {
+  const double size = static_cast<double>(dataset.rows()) * largest_row(dataset, options.bias);
+  if (!(size > 0)) return 1;
+  const double cost = (options.loss == Loss::squared_hinge ? 0.5 : 1.0) / size;
+  return std::exp2(std::floor(std::log2(cost)));
+}
+
+}  // namespace
+
+template <class T>
+CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                                      std::int32_t folds) {
+  auto plan = make_folds(context, dataset, options, folds);
+  find_present(plan);
+  const auto fits = newton(context, dataset, plan.problem.sheaf, linear::newton_params(options));
+  CrossValidation result;
+  result.predictions = held_out(context, dataset, plan, fits.weights, options.bias);
+  result.score = score_held_out(result.predictions, plan.problem);
+  result.unconverged =
+      std::count_if(fits.tasks.begin(), fits.tasks.end(), [](const auto& fit) { return !fit.converged; });
+  result.class_names = std::move(plan.problem.labels.class_names);
+  return result;
+}
+
+template <class T>
+CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                       std::int32_t folds, double start, const std::function<void(const CostTrial&)>& listen) {
+  if (linear_solver(options.loss).regression) fail_usage("the cost is searched for classes only, not for a regression");
+  auto unit = options;
+  unit.cost = 1;
+  auto plan = make_folds(context, dataset, unit, folds);
+  find_present(plan);
+  const auto params = linear::newton_params(options);
+  const auto tasks = plan.problem.sheaf.tasks;
+  CostSearch search;
+  Block<T> weights;
+  int unchanged = 0;
+  double cost = start > 0 ? start : smallest_cost(dataset, options);
+  for (; cost <= largest_cost && unchanged < unchanged_costs; cost *= 2) {
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      plan.problem.sheaf.tasks[t].cost_positive = tasks[t].cost_positive * cost;
+      plan.problem.sheaf.tasks[t].cost_negative = tasks[t].cost_negative * cost;
+    }
+    auto fits = newton(context, dataset, plan.problem.sheaf, params, search.trials.empty() ? nullptr : &weights);
+    weights = std::move(fits.weights);
+    const bool moved =
+        std::any_of(fits.tasks.begin(), fits.tasks.end(), [](const auto& fit) { return fit.iterations > 0; });
+    unchanged = moved ? 0 : unchanged + 1;
+    const auto predictions = held_out(context, dataset, plan, weights, options.bias);
+    search.trials.push_back({cost, score_held_out(predictions, plan.problem)});
+    if (search.trials.size() == 1 || search.trials.back().score.correct > search.best.score.correct)
+      search.best = search.trials.back();
+    if (listen) listen(search.trials.back());
+  }
+  search.reached_maximum = unchanged < unchanged_costs;
+  return search;
+}
+
+template CrossValidation cross_validate_linear(const Context&, const Dataset<float>&, const LinearOptions&,
+                                               std::int32_t);
+template CrossValidation cross_validate_linear(const Context&, const Dataset<double>&, const LinearOptions&,
+                                               std::int32_t);
+template CostSearch search_cost(const Context&, const Dataset<float>&, const LinearOptions&, std::int32_t, double,
+                                const std::function<void(const CostTrial&)>&);
+template CostSearch search_cost(const Context&, const Dataset<double>&, const LinearOptions&, std::int32_t, double,
+                                const std::function<void(const CostTrial&)>&);
+
+}  // namespace sheaf

@@ -1,0 +1,120 @@
+#include "linear/products/blas_cpu.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include <cblas.h>
+
+#include "core/parallel.hpp"
+#include "linear/products/products_cpu.hpp"
+
+namespace sheaf::linear::cpu {
+namespace {
+
+/// A build of OpenBLAS over OpenMP starts threads of its own in every thread that calls it, whatever it is told.
+bool over_openmp() { return openblas_get_parallel() == 2; }
+
+/// While one lives, OpenBLAS works with so many threads. Their number belongs to the whole process: the first to come
+/// notes it, the last to go restores it.
+class BlasThreads {
+ public:
+  explicit BlasThreads(int threads) {
+    const std::lock_guard lock(mutex_);
+    if (users_++ > 0) return;
+    before_ = openblas_get_num_threads();
+    if (before_ != threads) openblas_set_num_threads(threads);
+  }
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
+  ~BlasThreads() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0 && before_ != openblas_get_num_threads()) openblas_set_num_threads(before_);
+  }
+
+ private:
+  inline static std::mutex mutex_;
+  inline static int users_ = 0;
+  inline static int before_ = 1;
+};
+
+// c (m x n) = op(a) b for row-major operands. One column is a matrix-vector product, which OpenBLAS's gemm does badly.
+void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
+          const float* b, float* c) {
+  const auto rows = static_cast<int>(transpose == CblasTrans ? k : m);
+  const auto columns = static_cast<int>(transpose == CblasTrans ? m : k);
+  const auto width = static_cast<int>(n);
+  if (n == 1)
+    cblas_sgemv(CblasRowMajor, transpose, rows, columns, 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
+  else
+    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), width, static_cast<int>(k), 1, a,
+                static_cast<int>(lda), b, width, 0, c, width);
+}
+void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
+          const double* b, double* c) {
+  const auto rows = static_cast<int>(transpose == CblasTrans ? k : m);
+  const auto columns = static_cast<int>(transpose == CblasTrans ? m : k);
+  const auto width = static_cast<int>(n);
+  if (n == 1)
+    cblas_dgemv(CblasRowMajor, transpose, rows, columns, 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
+  else
+    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), width, static_cast<int>(k), 1, a,
+                static_cast<int>(lda), b, width, 0, c, width);
+}
+
+// Parts are fixed by the shape alone. OpenBLAS prepares what it multiplies anew for each part, so that none is small.
+constexpr std::int64_t most_parts = 16;
+
+/// out = X b, by parts of the rows.
+template <class T>
+void plain_product(const DenseMatrix<T>& x, BlockView<const T> b, BlockView<T> out, int threads) {
+  const auto parts = std::clamp<std::int64_t>(x.rows / 128, 1, 4 * most_parts);
+  parallel_for(threads, parts, [&](std::int64_t part) {
+    const Range rows = part_of(x.rows, parts, part);
+    gemm(CblasNoTrans, rows.end - rows.begin, out.stride, x.columns, x.values.data() + rows.begin * x.columns,
+         x.columns, b.data, out.data + rows.begin * out.stride);
+  });
+}
+
+/// out = X' b, by parts of the columns.
+template <class T>
+void by_columns(const DenseMatrix<T>& x, BlockView<const T> b, BlockView<T> out, std::int64_t parts, int threads) {
+  parallel_for(threads, parts, [&](std::int64_t part) {
+    const Range columns = part_of(x.columns, parts, part);
+    gemm(CblasTrans, columns.end - columns.begin, out.stride, x.rows, x.values.data() + columns.begin, x.columns,
+         b.data, out.data + columns.begin * out.stride);
+  });
+}
+
+/// out = X' b, by parts of the rows, whose sums are added in order.
+template <class T>
+void by_rows(const DenseMatrix<T>& x, BlockView<const T> b, BlockView<T> out, std::int64_t parts, int threads) {
+  const std::int64_t size = x.columns * out.stride;
+  Array<T> sums(parts * size);
+  parallel_for(threads, parts, [&](std::int64_t part) {
+    const Range rows = part_of(x.rows, parts, part);
+    gemm(CblasTrans, x.columns, out.stride, rows.end - rows.begin, x.values.data() + rows.begin * x.columns, x.columns,
+         b.data + rows.begin * b.stride, sums.data() + part * size);
+  });
+  add_parts(sums.data(), parts, size, out.data, threads);
+}
+
+}  // namespace
+
+template <class T>
+void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b, BlockView<T> out, int threads) {
+  const BlasThreads blas(over_openmp() ? threads : 1);
+  const int team = over_openmp() ? 1 : team_for(threads, x.rows * x.columns);
+  if (!transposed) return plain_product(x, b, out, team);
+  // Vectors go by rows always: OpenBLAS is slow with some columns of a matrix. Else whichever parts are more.
+  const auto of_columns = std::clamp<std::int64_t>(x.columns / 256, 1, most_parts);
+  const auto of_rows = std::clamp<std::int64_t>(x.rows / (b.stride > 1 ? 512 : 64), 1, most_parts);
+  if (b.stride > 1 && of_columns >= of_rows)
+    by_columns(x, b, out, of_columns, team);
+  else
+    by_rows(x, b, out, of_rows, team);
+}
+
+template void blas_product(const DenseMatrix<float>&, bool, BlockView<const float>, BlockView<float>, int);
+template void blas_product(const DenseMatrix<double>&, bool, BlockView<const double>, BlockView<double>, int);
+
+}  // namespace sheaf::linear::cpu

@@ -1,0 +1,14 @@
+// Dense products that OpenBLAS does best. Our own threads share the work and each calls OpenBLAS for its part; the
+// number of threads that OpenBLAS has for the rest of the program is as before when a product returns.
+#pragma once
+
+#include <sheaf/array.hpp>
+#include <sheaf/matrix.hpp>
+
+namespace sheaf::linear::cpu {
+
+/// out = X b, or X' b, for a block of any number of tasks. The same bits for any number of threads.
+template <class T>
+void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b, BlockView<T> out, int threads);
+
+}  // namespace sheaf::linear::cpu

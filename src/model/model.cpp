@@ -1,0 +1,174 @@
+#include <sheaf/model.hpp>
+
+#include <sheaf/elastic_net_model.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/names.hpp>
+
+#include "core/fail.hpp"
+#include "data/read/text_source.hpp"
+
+namespace sheaf {
+namespace {
+
+[[noreturn]] void fail_format(std::string_view program, std::string_view family) {
+  fail_usage("{}'s model files hold no {} model; take Sheaf's own format", program, family);
+}
+
+std::string text_of(const LinearModel& model, ModelFile format) {
+  if (format == ModelFile::libsvm) fail_format("LIBSVM", "linear");
+  return format_model(model, format == ModelFile::liblinear ? ModelFormat::liblinear : ModelFormat::sheaf);
+}
+std::string text_of(const SvmModel& model, ModelFile format) {
+  if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
+  return format_svm(model, format == ModelFile::libsvm ? SvmFormat::libsvm : SvmFormat::sheaf);
+}
+
+std::string text_for(const LinearModel& model, const Predictions& predictions, std::size_t row) {
+  if (model.is_regression()) return fmt::format("{}", predictions.decisions[row]);
+  return model.class_names[static_cast<std::size_t>(predictions.classes[row])];
+}
+std::string text_for(const SvmModel& model, const Predictions& predictions, std::size_t row) {
+  if (is_regression(model.kind)) return fmt::format("{}", predictions.decisions[row]);
+  return prediction_text(model, predictions, row);
+}
+
+template <class T>
+Predictions predictions_of(const Context& context, const LinearModel& model, const Dataset<T>& dataset, bool wanted) {
+  return predict_linear(context, model, dataset, wanted);
+}
+template <class T>
+Predictions predictions_of(const Context& context, const SvmModel& model, const Dataset<T>& dataset, bool wanted) {
+  return predict_svm(context, model, dataset, wanted);
+}
+
+template <class T>
+Model train(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+            std::span<const float> row_weights) {
+  return train_linear(context, dataset, options, row_weights);
+}
+template <class T>
+Model train(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
+            std::span<const float> row_weights) {
+  return train_svm(context, dataset, options, row_weights);
+}
+template <class T>
+Model train(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+            std::span<const float> row_weights) {
+  return train_net(context, dataset, options, row_weights);
+}
+
+}  // namespace
+
+Model Model::parse(std::string_view text, const std::string& name) {
+  if (describes_svm(text, name)) return parse_svm(text, name);
+  return parse_model(text, name);
+}
+
+Model Model::load(const std::string& path) {
+  const TextSource source(path, silent_progress());
+  return parse(source.text(), path);
+}
+
+std::string Model::text(ModelFile format) const {
+  return std::visit([&](const auto& model) { return text_of(model, format); }, any_);
+}
+
+void Model::save(const std::string& path, ModelFile format) const { write_text_file(path, text(format)); }
+
+std::optional<std::string> Model::peer_text() const {
+  try {
+    return text(svm() != nullptr ? ModelFile::libsvm : ModelFile::liblinear);
+  } catch (const Error&) {  // classes that are no integers, or one against the rest
+    return std::nullopt;
+  }
+}
+
+std::string_view Model::family() const {
+  if (svm() != nullptr) return "svm";
+  return linear()->net ? "elastic-net" : "linear";
+}
+
+std::int64_t Model::features() const {
+  return std::visit([](const auto& model) { return model.features; }, any_);
+}
+
+const std::vector<std::string>& Model::class_names() const {
+  return std::visit([](const auto& model) -> const std::vector<std::string>& { return model.class_names; }, any_);
+}
+
+bool Model::is_regression() const {
+  return svm() != nullptr ? sheaf::is_regression(svm()->kind) : linear()->is_regression();
+}
+
+bool Model::has_probabilities() const {
+  return std::visit([](const auto& model) { return model.has_probabilities(); }, any_);
+}
+
+std::vector<std::string> Model::warnings() const {
+  return std::visit([](const auto& model) { return warnings_of(model); }, any_);
+}
+
+std::optional<Coefficients> Model::coefficients() const {
+  const auto* model = linear();
+  if (model == nullptr) return std::nullopt;
+  Coefficients result;
+  const auto columns = static_cast<std::size_t>(model->columns);
+  const auto weights = static_cast<std::size_t>(model->features) * columns;
+  for (std::int64_t j = 0; j < model->features; ++j) result.feature_names.push_back(model->feature_name(j));
+  for (std::size_t c = 0; c < columns; ++c)
+    result.columns.push_back(model->is_regression() ? std::string() : model->class_names[c]);
+  result.values.assign(model->weights.begin(), model->weights.begin() + static_cast<std::ptrdiff_t>(weights));
+  for (std::size_t c = 0; c < columns; ++c)
+    result.intercepts.push_back(model->bias > 0 ? model->bias * model->weights[weights + c] : 0.0);
+  return result;
+}
+
+template <class T>
+Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bool probabilities) const {
+  return std::visit([&](const auto& model) { return predictions_of(context, model, dataset, probabilities); }, any_);
+}
+
+std::optional<Score> Model::score(const Predictions& predictions, const Target& target) const {
+  return std::visit([&](const auto& model) { return score_of(model, predictions, target); }, any_);
+}
+
+std::string Model::prediction_text(const Predictions& predictions, std::size_t row) const {
+  return std::visit([&](const auto& model) { return text_for(model, predictions, row); }, any_);
+}
+
+const std::vector<ModelKind>& model_kinds() {
+  static const std::vector<ModelKind> kinds = [] {
+    std::vector<ModelKind> rows{{"linear", "linear", "linear model with an L2 penalty", LinearOptions{}},
+                                {"svm", "svm", "support vector machine with a kernel", SvmOptions{}}};
+    for (const auto& kind : net_kinds()) {
+      NetOptions options;
+      options.loss = kind.loss;
+      if (kind.l1_ratio) options.l1_ratio = *kind.l1_ratio;
+      rows.push_back({kind.name, "elastic-net", kind.about, options});
+    }
+    return rows;
+  }();
+  return kinds;
+}
+
+const ModelKind& find_model_kind(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& kind : model_kinds()) {
+    if (kind.name == name) return kind;
+    known.emplace_back(kind.name);
+  }
+  fail_unknown("model", name, known);
+}
+
+template <class T>
+Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
+          std::span<const float> row_weights) {
+  return std::visit([&](const auto& one) { return train(context, dataset, one, row_weights); }, options);
+}
+
+template Predictions Model::predict(const Context&, const Dataset<float>&, bool) const;
+template Predictions Model::predict(const Context&, const Dataset<double>&, bool) const;
+template Model fit(const Context&, const Dataset<float>&, const ModelOptions&, std::span<const float>);
+template Model fit(const Context&, const Dataset<double>&, const ModelOptions&, std::span<const float>);
+
+}  // namespace sheaf

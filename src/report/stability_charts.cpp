@@ -1,0 +1,159 @@
+#include "report/stability_charts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <sheaf/text.hpp>
+
+#include "report/svg.hpp"
+
+namespace sheaf::report {
+namespace {
+
+constexpr double left = 60;
+constexpr double right = half - 16;
+constexpr double top = 28;
+constexpr double height = 330;
+constexpr double bottom = height - 50;
+constexpr std::size_t most_bars = 16;
+constexpr std::size_t named_lines = 8;   // as many colours as the page has
+constexpr std::size_t most_lines = 200;  // the others would hide each other
+
+struct Line {
+  std::int64_t feature = 0;
+  double chosen = 0;  // its size at the alpha that was chosen
+  double reach = 0;
+  std::vector<double> effects;  // by alpha
+};
+
+/// Those that matter most at the alpha that the split chose first.
+std::vector<Line> lines_of(const SearchResult& r, std::size_t column, std::size_t chosen) {
+  std::map<std::int64_t, double> deviations;
+  for (const auto& feature : r.stability) deviations[feature.index] = feature.deviation;
+  std::map<std::int64_t, Line> found;
+  for (std::size_t a = 0; a < r.path.size(); ++a) {
+    const auto& net = r.path[a].weights[column];
+    for (std::size_t k = 0; k < net.features.size(); ++k) {
+      const std::int64_t j = net.features[k];
+      const auto deviation = deviations.find(j);
+      if (deviation == deviations.end()) continue;  // chosen by no split
+      auto& line = found[j];
+      line.feature = j;
+      line.effects.resize(r.path.size(), 0.0);
+      line.effects[a] = net.weights[k] * deviation->second;
+      line.reach = std::max(line.reach, std::abs(line.effects[a]));
+      if (a == chosen) line.chosen = std::abs(line.effects[a]);
+    }
+  }
+  std::vector<Line> lines;
+  lines.reserve(found.size());
+  for (auto& [j, line] : found) lines.push_back(std::move(line));
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+    return std::pair(a.chosen, a.reach) > std::pair(b.chosen, b.reach);
+  });
+  if (lines.size() > most_lines) lines.resize(most_lines);
+  return lines;
+}
+
+std::string name_of(const SearchResult& r, std::int64_t j) {
+  for (const auto& feature : r.stability)
+    if (feature.index == j) return feature.name;
+  return std::to_string(j + 1);
+}
+
+}  // namespace
+
+std::string frequency_bars(const SearchResult& r) {
+  if (r.stability.empty()) return "<p>No resample chose any feature.</p>\n";
+  const auto count = std::min(most_bars, r.stability.size());
+  const double end = static_cast<double>(count) * line_height + 22;
+  Chart chart(half, end + 44, "How often each feature was chosen");
+  const Axis x{0, 1, names, half - 16, false};
+  chart.bottom_axis(x, 10, end, "share of the resamples that chose it");
+  if (r.options.min_frequency > 0) chart.line(x(r.options.min_frequency), 10, x(r.options.min_frequency), end, "edge");
+  double y = 14;
+  for (std::size_t k = 0; k < count; ++k, y += line_height) {
+    const auto& feature = r.stability[k];
+    const bool positive = feature.mean_weight.front() > 0;
+    chart.text(names - 10, y + 13, short_name(feature.name), "", Anchor::end);
+    chart.box(x(0), y + 2, x(feature.frequency) - x(0), line_height - 8,
+              r.columns > 1 ? "f0"
+              : positive    ? "f0"
+                            : "f1",
+              fmt::format("{}: {}, mean weight {:+.4g}, {} of one sign, median rank {:g}", feature.name,
+                          percent(feature.frequency), feature.mean_weight.front(),
+                          percent(feature.sign_agreement.front()), feature.median_rank),
+              2);
+  }
+  return chart.finish();
+}
+
+std::string coefficient_path(const SearchResult& r, std::size_t column) {
+  const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
+  const double chosen = r.value(r.point(level, level.chosen.chosen), "alpha");
+  std::vector<double> alphas;
+  for (const auto& step : r.path) alphas.push_back(r.value(step.point, "alpha"));
+  const auto at_chosen = std::find(alphas.begin(), alphas.end(), chosen) - alphas.begin();
+  const auto lines = lines_of(r, column, static_cast<std::size_t>(at_chosen));
+  if (lines.empty() || alphas.size() < 2) return "<p>No feature has a weight on this path.</p>\n";
+  double low = 0;
+  double high = 0;
+  for (const auto& line : lines)
+    for (const double effect : line.effects) {
+      low = std::min(low, effect);
+      high = std::max(high, effect);
+    }
+  const Axis x{alphas.back(), alphas.front(), left, right - 110, true};
+  const Axis y{low, high, bottom, top, false};
+  Chart chart(half, height, "Weights along the path");
+  chart.bottom_axis(x, top, bottom, "alpha (log scale)");
+  chart.left_axis(y, left, right - 110, "weight x standard deviation of the feature");
+  chart.line(left, y(0), right - 110, y(0), "zero");
+  const double at = x(chosen);
+  chart.line(at, top, at, bottom, "edge");
+  for (auto k = lines.size(); k-- > 0;) {  // the strongest on top
+    std::vector<ChartPoint> points;
+    for (std::size_t a = 0; a < alphas.size(); ++a) points.push_back({x(alphas[a]), y(lines[k].effects[a])});
+    chart.path(line_through(points), k < named_lines ? fmt::format("line{}", k) : "faint", k < named_lines ? 1 : 0.5);
+  }
+  double line_y = top + 8;
+  for (std::size_t k = 0; k < std::min(named_lines, lines.size()); ++k, line_y += 20) {
+    chart.box(right - 100, line_y - 8, 10, 10, fmt::format("f{}", k), "", 2);
+    const auto name = short_name(name_of(r, lines[k].feature));
+    chart.text(right - 86, line_y + 1, name.size() > 14 ? name.substr(0, 13) + "…" : name, "tick");
+  }
+  return chart.finish();
+}
+
+std::string outer_scores(const SearchResult& r) {
+  const auto metric = *r.options.score;
+  std::vector<double> scores;
+  for (const auto& fold : r.outer) scores.push_back(fold.scores.score(metric));
+  const auto summary = r.outer_summary(metric);
+  if (summary.splits == 0) return {};
+  double low = summary.mean - summary.deviation;
+  double high = summary.mean + summary.deviation;
+  for (const double score : scores) {
+    low = std::min(low, std::isfinite(score) ? score : low);
+    high = std::max(high, std::isfinite(score) ? score : high);
+  }
+  const double margin = high > low ? (high - low) / 20 : 0.5;
+  const Axis x{0.5, static_cast<double>(scores.size()) + 0.5, left, right, false};
+  const Axis y{low - margin, high + margin, bottom, top, false};
+  Chart chart(half, height, "Score of each resample on its held-out rows");
+  chart.bottom_axis(x, top, bottom, "resample");
+  chart.left_axis(y, left, right, info(metric).title);
+  chart.box(left, y(summary.mean + summary.deviation), right - left,
+            y(summary.mean - summary.deviation) - y(summary.mean + summary.deviation), "chance");
+  chart.line(left, y(summary.mean), right, y(summary.mean), "edge");
+  for (std::size_t s = 0; s < scores.size(); ++s)
+    if (std::isfinite(scores[s]))
+      chart.dot(x(static_cast<double>(s) + 1), y(scores[s]), 4.5, "f0",
+                fmt::format("resample {}: {:.4f}", s + 1, scores[s]));
+  return chart.finish();
+}
+
+}  // namespace sheaf::report

@@ -1,0 +1,98 @@
+// What a search leaves open, decided by the data and the family.
+#include <algorithm>
+
+#include "core/fail.hpp"
+#include "search/family.hpp"
+
+namespace sheaf {
+namespace engine {
+namespace {
+
+bool by_groups(SplitKind kind) {
+  return kind == SplitKind::group_k_fold || kind == SplitKind::stratified_group_k_fold ||
+         kind == SplitKind::group_shuffle;
+}
+
+/// Groups stay together and classes are spread evenly, unless something else is asked for. A study divides the rows of
+/// a regression as it divides those of classes.
+SplitKind default_split(bool classes, bool groups) {
+  if (groups) return classes ? SplitKind::stratified_group_k_fold : SplitKind::group_k_fold;
+  return classes ? SplitKind::stratified_k_fold : SplitKind::k_fold;
+}
+
+/// Outer folds keep groups together and spread classes where the inner splits do.
+SplitKind default_outer(SplitKind inner, bool classes) {
+  if (inner == SplitKind::group_k_fold || inner == SplitKind::stratified_group_k_fold) return inner;
+  if (inner == SplitKind::group_shuffle) return default_split(classes, true);
+  const bool stratified = inner == SplitKind::stratified_k_fold || inner == SplitKind::stratified_shuffle;
+  return default_split(stratified || classes, false);
+}
+
+void decide_splits(const FamilyTraits& traits, bool groups, SearchOptions& options) {
+  const bool study = !options.full;
+  if (study && options.outer < 1) fail_usage("a study takes 1 resample or more");
+  if (!options.split) options.split = default_split(study || !traits.regression, groups);
+  if (study && !options.outer_split)
+    options.outer_split = by_groups(*options.split) ? SplitKind::group_shuffle : SplitKind::stratified_shuffle;
+  if (!options.outer_split) options.outer_split = default_outer(*options.split, !traits.regression);
+  for (const auto kind : {*options.split, *options.outer_split})
+    if (by_groups(kind) && !groups)
+      fail_usage("splitting by '{}' needs groups of rows; name the column that holds them (group)", to_string(kind));
+  if (options.path_split > options.outer)
+    fail_usage("the path of resample {} is asked for, but there are {}", options.path_split, options.outer);
+}
+
+void decide_score(const FamilyTraits& traits, SearchOptions& options) {
+  if (!options.score) options.score = traits.default_score;
+  const auto& score = info(*options.score);
+  if (score.regression != traits.regression)
+    fail_usage("{} is a score of {}, which {} does not predict", score.name,
+               score.regression ? "a numeric target" : "classes", traits.title);
+  if (score.probabilities && !traits.probabilities)
+    fail_usage("{} needs probabilities, which {} does not have; logistic regression (linear, elastic-net-logistic) has",
+               score.name, traits.title);
+}
+
+void decide_strategy(const FamilyTraits& traits, SearchOptions& options) {
+  auto& strategy = options.strategy;
+  if (strategy == Strategy::automatic) strategy = traits.default_strategy;
+  if (options.trials > 0 && strategy != Strategy::random && strategy != Strategy::refine)
+    fail_usage("trials are for the strategies random and refine");
+}
+
+void check_row_weights(const std::vector<float>& weights, std::int64_t rows) {
+  if (!weights.empty() && static_cast<std::int64_t>(weights.size()) != rows)
+    fail("there are {} row weights for {} rows", weights.size(), rows);
+}
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
+                                    const SearchOptions& options) {
+  if (const auto* linear = std::get_if<LinearSearch>(&search))
+    return make_linear_family(context, dataset, *linear, options);
+  if (const auto* svm = std::get_if<SvmSearch>(&search)) return make_svm_family(context, dataset, *svm, options);
+  return make_net_family(context, dataset, std::get<NetSearch>(search), options);
+}
+
+template std::unique_ptr<Family> make_family(const Context&, const Dataset<float>&, const FamilySearch&,
+                                             const SearchOptions&);
+template std::unique_ptr<Family> make_family(const Context&, const Dataset<double>&, const FamilySearch&,
+                                             const SearchOptions&);
+
+}  // namespace engine
+
+template <class T>
+void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options) {
+  const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one); }, family);
+  engine::decide_splits(traits, !dataset.groups.empty(), options);
+  engine::decide_score(traits, options);
+  engine::decide_strategy(traits, options);
+  engine::check_row_weights(options.row_weights, dataset.rows());
+}
+
+template void decide(const Dataset<float>&, FamilySearch&, SearchOptions&);
+template void decide(const Dataset<double>&, FamilySearch&, SearchOptions&);
+
+}  // namespace sheaf

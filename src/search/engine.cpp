@@ -1,0 +1,415 @@
+// The search engine. In rounds: the strategy of each level asks for points; what they come to on the splits of the
+// level is trained in batches, on whichever device is free; the strategies learn from the scores. Then each level
+// chooses, the chosen models are trained on all rows of their levels and scored on the outer folds, and the choice over
+// all rows is trained on them. Knows no family: see family.hpp.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <sheaf/summary.hpp>
+
+#include "core/fail.hpp"
+#include "search/batches.hpp"
+#include "search/inner_progress.hpp"
+#include "search/result.hpp"
+#include "search/stability.hpp"
+#include "search/strategy.hpp"
+
+namespace sheaf {
+namespace engine {
+namespace {
+
+/// What is known of one point on one level.
+struct Tried {
+  std::vector<ModelScores> models;  // of the first splits
+};
+
+struct LevelState {
+  std::unique_ptr<PointStrategy> strategy;
+  std::map<std::int32_t, Tried> tried;  // by place in points_
+};
+
+/// A device at work: its trainer, and the splits that are loaded there.
+struct Worker {
+  Context context;
+  std::unique_ptr<Trainer> trainer = nullptr;
+  SplitTable table = {};
+};
+
+class Engine {
+ public:
+  Engine(const Context& context, const Family& family, const Plan& plan, const SearchOptions& options, SearchLog* log);
+
+  void run(SearchResult& result);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::int32_t place_of(const Point& point);
+  bool round(bool first);
+  void evaluate(const std::vector<Cell>& cells, bool chosen, std::vector<ModelScores>& scores);
+  void run_batch(Worker& worker, std::int32_t number, const Batch& batch, bool chosen,
+                 std::vector<ModelScores>& scores);
+  void train_batches(const std::vector<Batch>& batches, bool chosen, std::vector<std::vector<ModelScores>>& scores);
+  void note_failures(const ModelScores& model, const Cell& cell);
+  bool complete(const Tried& tried) const { return std::ssize(tried.models) == plan_.splits(); }
+  bool out_of_time() const;
+  double score_of(const Tried& tried) const;
+  SearchLevel take_level(std::int32_t level, const std::vector<std::int32_t>& order);
+  void choose_level(const std::vector<Point>& points, SearchLevel& level) const;
+  void run_outer(SearchResult& result);
+  void order_points(SearchResult& result, std::vector<std::int32_t>& order);
+  std::int64_t models_to_train() const;
+
+  const Context& context_;
+  const Family& family_;
+  const Plan& plan_;
+  const SearchOptions& options_;
+  SearchLog* log_;
+  BatchLimits limits_;
+  std::vector<Worker> workers_;
+  std::vector<LevelState> levels_;
+  std::vector<Point> points_;  // in the order of their discovery
+  std::map<Point, std::int32_t> places_;
+  std::vector<std::int32_t> groups_;  // of each point: which share most
+  std::map<Point, std::int32_t> shared_;
+  std::int32_t next_batch_ = 0;
+  std::mutex mutex_;  // of the log and the warnings
+  std::vector<std::string> warnings_;
+  Clock::time_point begin_ = Clock::now();
+  bool cut_short_ = false;
+};
+
+Engine::Engine(const Context& context, const Family& family, const Plan& plan, const SearchOptions& options,
+               SearchLog* log)
+    : context_(context), family_(family), plan_(plan), options_(options), log_(log) {
+  limits_ = family.limits(context, plan);
+  if (options.batch > 0) limits_.tasks = options.batch;
+  const BatchPlan proposed{limits_.memory, limits_.tasks};
+  const auto agreed = log != nullptr ? log->agree(proposed) : proposed;
+  limits_.memory = agreed.memory;
+  limits_.tasks = agreed.tasks;
+  levels_.resize(static_cast<std::size_t>(plan.levels()));
+  for (auto& level : levels_)
+    level.strategy = make_strategy(family.space(), {options.strategy, options.trials, plan.splits(), context.seed()});
+}
+
+std::int32_t Engine::place_of(const Point& point) {
+  const auto [found, fresh] = places_.try_emplace(point, static_cast<std::int32_t>(points_.size()));
+  if (fresh) {
+    points_.push_back(point);
+    const auto next = static_cast<std::int32_t>(shared_.size());
+    groups_.push_back(shared_.try_emplace(family_.shared_part(point), next).first->second);
+  }
+  return found->second;
+}
+
+bool Engine::out_of_time() const {
+  return options_.time > 0 && std::chrono::duration<double>(Clock::now() - begin_).count() > options_.time;
+}
+
+double Engine::score_of(const Tried& tried) const {
+  std::vector<double> scores;
+  for (const auto& model : tried.models) scores.push_back(model.score(*options_.score));
+  const double mean = summarise(scores).mean;
+  return info(*options_.score).larger_is_better ? mean : -mean;
+}
+
+/// 0: not known before.
+std::int64_t Engine::models_to_train() const {
+  if (options_.strategy != Strategy::grid) return 0;
+  return (std::int64_t{1} * family_.space().size() * plan_.splits() * plan_.levels() + plan_.outer_folds()) *
+         family_.tasks();
+}
+
+/// False: no level asks for more.
+bool Engine::round(bool first) {
+  std::vector<Cell> cells;
+  std::vector<std::pair<std::int32_t, std::int32_t>> asked;  // level and point
+  for (std::int32_t l = 0; l < plan_.levels(); ++l) {
+    auto& level = levels_[static_cast<std::size_t>(l)];
+    for (const auto& trial : level.strategy->next()) {
+      const auto point = place_of(trial.point);
+      asked.emplace_back(l, point);
+      const auto done = static_cast<std::int32_t>(level.tried[point].models.size());
+      for (std::int32_t s = done; s < trial.splits; ++s) cells.push_back({point, plan_.inner_split(l, s)});
+    }
+  }
+  if (asked.empty()) return false;
+  if (!first && out_of_time()) {
+    cut_short_ = true;
+    return false;
+  }
+  std::vector<ModelScores> scores;
+  evaluate(cells, false, scores);
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    const auto level = static_cast<std::size_t>(cells[k].split / plan_.splits());
+    levels_[level].tried[cells[k].point].models.push_back(std::move(scores[k]));
+  }
+  for (const auto& [l, point] : asked) {
+    auto& level = levels_[static_cast<std::size_t>(l)];
+    level.strategy->learn(points_[static_cast<std::size_t>(point)], score_of(level.tried[point]));
+  }
+  return true;
+}
+
+/// Scores in the order of the cells. Batches are numbered here, so that they are the same whichever device trains them.
+void Engine::evaluate(const std::vector<Cell>& cells, bool chosen, std::vector<ModelScores>& scores) {
+  const auto batches = plan_batches(cells, groups_, limits_, family_.tasks());
+  std::vector<std::vector<ModelScores>> found(batches.size());
+  train_batches(batches, chosen, found);
+  next_batch_ += static_cast<std::int32_t>(batches.size());
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> where;
+  for (std::size_t k = 0; k < cells.size(); ++k) where[{cells[k].point, cells[k].split}] = k;
+  scores.resize(cells.size());
+  for (std::size_t b = 0; b < batches.size(); ++b)
+    for (std::size_t k = 0; k < batches[b].cells.size(); ++k) {
+      const auto& cell = batches[b].cells[k];
+      note_failures(found[b][k], cell);
+      scores[where.at({cell.point, cell.split})] = std::move(found[b][k]);
+    }
+}
+
+/// Each device takes the next batch when it is free, so that unequal ones end together.
+void Engine::train_batches(const std::vector<Batch>& batches, bool chosen,
+                           std::vector<std::vector<ModelScores>>& scores) {
+  InnerProgress inner(context_.progress());
+  if (workers_.empty()) {
+    workers_.push_back({context_.with({.memory = limits_.memory})});
+    for (const Device device : options_.also) workers_.push_back({context_.with({.device = device, .memory = 0})});
+  }
+  std::atomic<std::size_t> next = 0;
+  std::exception_ptr error;
+  const auto work = [&](Worker& worker, Progress& progress) {
+    try {
+      worker.context = worker.context.with({.progress = &progress});
+      for (std::size_t b = next++; b < batches.size(); b = next++)
+        run_batch(worker, next_batch_ + static_cast<std::int32_t>(b), batches[b], chosen, scores[b]);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      next = batches.size();
+      if (!error) error = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t w = 1; w < workers_.size(); ++w) others.emplace_back([&, w] { work(workers_[w], inner); });
+    work(workers_.front(), inner);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, bool chosen,
+                       std::vector<ModelScores>& scores) {
+  worker.context.check_stop();
+  if (log_ != nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (const auto* known = log_->recall(number)) {
+      if (known->size() != batch.cells.size())
+        fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
+      scores = *known;
+      worker.context.progress().advance(std::ssize(batch.cells) * family_.tasks() * progress_per_model);
+      return;
+    }
+  }
+  if (!worker.trainer) worker.trainer = family_.trainer(worker.context);
+  if (worker.table.splits != batch.splits) {
+    worker.table = plan_.table(batch.splits, worker.context.threads());
+    worker.trainer->load(worker.table);
+  }
+  std::vector<Job> jobs;
+  for (const auto& cell : batch.cells) {
+    const auto column = std::lower_bound(batch.splits.begin(), batch.splits.end(), cell.split) - batch.splits.begin();
+    jobs.push_back({&points_[static_cast<std::size_t>(cell.point)], static_cast<std::int32_t>(column)});
+  }
+  scores = worker.trainer->train(jobs, chosen);
+  for (std::size_t k = 0; k < scores.size(); ++k) {
+    const auto level = batch.cells[k].split / plan_.splits();
+    const bool inner = level < plan_.levels() && level >= plan_.levels() - plan_.outer_folds();
+    if (inner) scores[k].drop_curves();  // of which there are many, and nobody sees
+  }
+  if (log_ == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  log_->keep(number, scores);
+}
+
+void Engine::note_failures(const ModelScores& model, const Cell& cell) {
+  for (std::size_t c = 0; c < model.fits.size(); ++c) {
+    const auto& fit = model.fits[c];
+    if (fit.converged) continue;
+    const auto& names = family_.labels().class_names;
+    const auto what =
+        c < names.size() && family_.tasks() == std::ssize(model.fits) ? fmt::format(", class {}", names[c]) : "";
+    const auto& point = points_[static_cast<std::size_t>(cell.point)];
+    warnings_.push_back(fmt::format("{}, {}{} did not converge: {}", describe_point(family_.space().axes, point),
+                                    plan_.name(cell.split), what, family_.failure(fit)));
+  }
+}
+
+/// The points that all levels together tried on all their splits, in the order of the axes.
+void Engine::order_points(SearchResult& result, std::vector<std::int32_t>& order) {
+  for (std::int32_t p = 0; p < std::ssize(points_); ++p)
+    if (std::any_of(levels_.begin(), levels_.end(), [&](const auto& level) {
+          const auto found = level.tried.find(p);
+          return found != level.tried.end() && complete(found->second);
+        }))
+      order.push_back(p);
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) {
+    return comes_before(family_.space(), points_[static_cast<std::size_t>(a)], points_[static_cast<std::size_t>(b)]);
+  });
+  for (const auto p : order) result.points.push_back(points_[static_cast<std::size_t>(p)]);
+}
+
+SearchLevel Engine::take_level(std::int32_t level, const std::vector<std::int32_t>& order) {
+  SearchLevel result;
+  auto& state = levels_[static_cast<std::size_t>(level)];
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const auto found = state.tried.find(order[k]);
+    if (found == state.tried.end() || !complete(found->second)) continue;
+    result.points.push_back(static_cast<std::int32_t>(k));
+    for (auto& model : found->second.models) result.models.push_back(std::move(model));
+  }
+  return result;
+}
+
+/// Among the points in the order of how simple their models are.
+void Engine::choose_level(const std::vector<Point>& points, SearchLevel& level) const {
+  const auto splits = static_cast<std::size_t>(plan_.splits());
+  std::vector<std::size_t> order(level.points.size());
+  std::vector<std::vector<double>> keys;
+  std::vector<ScoreSummary> summaries;
+  for (std::size_t p = 0; p < order.size(); ++p) {
+    order[p] = p;
+    std::vector<double> scores;
+    double size = 0;
+    for (std::size_t s = 0; s < splits; ++s) {
+      scores.push_back(level.models[p * splits + s].score(*options_.score));
+      size += level.models[p * splits + s].size / static_cast<double>(splits);
+    }
+    summaries.push_back(summarise(scores));
+    keys.push_back(family_.complexity(points[static_cast<std::size_t>(level.points[p])], size));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
+  std::vector<ScoreSummary> table;
+  for (const auto p : order) table.push_back(summaries[p]);
+  const auto chosen = choose(table, info(*options_.score).larger_is_better, options_.choice);
+  level.chosen = {order[chosen.best], order[chosen.chosen]};
+}
+
+void Engine::run_outer(SearchResult& result) {
+  std::vector<Cell> cells;
+  for (std::int32_t k = 0; k < plan_.outer_folds(); ++k) {
+    const auto& level = result.outer[static_cast<std::size_t>(k)].level;
+    cells.push_back({place_of(result.point(level, level.chosen.chosen)), plan_.outer_split(k)});
+  }
+  if (cells.empty()) return;
+  std::vector<ModelScores> scores;
+  evaluate(cells, true, scores);
+  for (std::size_t k = 0; k < cells.size(); ++k) result.outer[k].scores = std::move(scores[k]);
+}
+
+void Engine::run(SearchResult& result) {
+  {
+    const Stage stage(context_.progress(), "searching", models_to_train());
+    bool first = true;
+    while (round(first)) first = false;
+    std::vector<std::int32_t> order;
+    order_points(result, order);
+    if (options_.full) result.level = take_level(0, order);
+    for (std::int32_t k = 0; k < plan_.outer_folds(); ++k)
+      result.outer.push_back({take_level(plan_.level_of(k), order), {}});
+    if (options_.full) choose_level(result.points, result.level);
+    for (auto& fold : result.outer) choose_level(result.points, fold.level);
+    run_outer(result);
+  }
+  workers_.clear();  // their memory is the final model's
+  if (options_.full) {
+    result.model = family_.refit(context_.with({.memory = limits_.memory}), result.chosen());
+    for (const auto& warning : result.model->warnings()) warnings_.push_back("the final model: " + warning);
+  }
+  if (options_.path_split > 0) {
+    const auto outer = options_.path_split - 1;
+    const auto& level = result.outer[static_cast<std::size_t>(outer)].level;
+    result.path = family_.path(context_, plan_.table({plan_.outer_split(outer)}, context_.threads()),
+                               result.point(level, level.chosen.chosen));
+  }
+  result.warnings = std::move(warnings_);
+  if (cut_short_)
+    result.notes.push_back(fmt::format("the time given, {} s, was over before the search was: {} points were tried",
+                                       options_.time, result.points.size()));
+}
+
+/// What a grid that ends too early leaves open: the score still rises at its edge.
+void note_edges(SearchResult& result) {
+  if (result.level.points.empty()) return;
+  const auto& best = result.point(result.level, result.level.chosen.best);
+  for (std::size_t axis = 0; axis < result.axes.size(); ++axis) {
+    double low = best[axis];
+    double high = low;
+    for (const auto p : result.level.points) {
+      low = std::min(low, result.points[static_cast<std::size_t>(p)][axis]);
+      high = std::max(high, result.points[static_cast<std::size_t>(p)][axis]);
+    }
+    if (low == high || (best[axis] != low && best[axis] != high)) continue;
+    if (!result.axes[axis].open_ended) continue;
+    const bool smallest = best[axis] == low;
+    result.notes.push_back(fmt::format("the best {}, {:.6g}, is the {} that was tried; {} ones may be better still",
+                                       result.axes[axis].name, best[axis], smallest ? "smallest" : "largest",
+                                       smallest ? "smaller" : "larger"));
+  }
+}
+
+std::vector<Metric> metrics_of(const Family& family) {
+  std::vector<Metric> result;
+  for (const auto& row : metrics())
+    if (row.regression == family.labels().regression() && (!row.probabilities || family.has_probabilities()))
+      result.push_back(row.metric);
+  return result;
+}
+
+}  // namespace
+}  // namespace engine
+
+template <class T>
+SearchResult search(const Context& context, const Dataset<T>& dataset, const FamilySearch& family,
+                    const SearchOptions& options, SearchLog* log) {
+  SearchResult result;
+  result.family = family;
+  result.options = options;
+  decide(dataset, result.family, result.options);
+  const auto trained = engine::make_family(context, dataset, result.family, result.options);
+  check_two_classes(trained->labels(), dataset.source);
+  const engine::Plan plan(trained->labels(), dataset.groups, result.options, context.seed(), context.threads());
+  result.seed = context.seed();
+  result.source = dataset.source;
+  result.title = trained->title();
+  result.rows = dataset.rows();
+  result.features = dataset.features();
+  result.groups = plan.groups();
+  result.class_names = trained->labels().class_names;
+  result.positive = trained->labels().positive;
+  result.columns = trained->labels().columns();
+  result.metrics = engine::metrics_of(*trained);
+  result.axes = trained->space().axes;
+  result.splits = plan.splits();
+  engine::Engine(context, *trained, plan, result.options, log).run(result);
+  if (!result.options.full) engine::add_stability(context, dataset, result);
+  engine::note_edges(result);
+  trained->add_notes(result);
+  if (!dataset.groups.empty() && result.groups == 0)
+    result.notes.emplace_back(
+        "the groups of rows are not kept together: rows of one group may stand on both sides of a split");
+  return result;
+}
+
+template SearchResult search(const Context&, const Dataset<float>&, const FamilySearch&, const SearchOptions&,
+                             SearchLog*);
+template SearchResult search(const Context&, const Dataset<double>&, const FamilySearch&, const SearchOptions&,
+                             SearchLog*);
+
+}  // namespace sheaf

@@ -1,0 +1,184 @@
+// Linear models with an L2 penalty in the search: a point is a cost, a model one task for each decision value.
+#include <algorithm>
+
+#include "core/fail.hpp"
+#include "linear/model/problem.hpp"
+#include "linear/newton/newton.hpp"
+#include "search/families/values.hpp"
+#include "search/family.hpp"
+
+namespace sheaf::engine {
+namespace {
+
+// Beyond so many tasks a wider block gains nothing (measured: 25 tasks cost as much as 50 on sparse text), takes more
+// memory, and a batch is what a kill can lose.
+constexpr std::int32_t worthwhile_on_cpu = 32;
+constexpr std::int32_t worthwhile_on_gpu = 256;
+constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
+
+/// The tasks of a model at C = 1, class weights aside: those depend on the rows that a split trains on.
+LinearOptions unit_options(LinearOptions options) {
+  options.cost = 1;
+  if (!linear_solver(options.loss).regression) {
+    options.balanced = false;
+    options.class_weights.clear();
+  }
+  return options;
+}
+
+template <class T>
+class LinearTrainer : public Trainer {
+ public:
+  LinearTrainer(const Context& context, const Dataset<T>& dataset, const linear::Problem& problem,
+                const LinearOptions& options)
+      : context_(context),
+        dataset_(dataset),
+        options_(options),
+        labels_(problem.labels),
+        sheaf_(problem.sheaf),
+        unit_(problem.sheaf.tasks),
+        scorer_(context, truth_of(labels_), linear_solver(options.loss).probabilities) {}
+
+  void load(const SplitTable& table) override {
+    sheaf_.row_weights = table.weights;
+    sheaf_.weight_columns = static_cast<std::int32_t>(table.splits.size());
+    class_counts_ = table.class_counts;
+    scorer_.load_tests(table.tests);
+  }
+
+  /// The tasks of each job stand side by side in the sheaf.
+  std::vector<ModelScores> train(std::span<const Job> jobs, bool /*chosen*/) override {
+    sheaf_.tasks.clear();
+    for (const auto& job : jobs) add_tasks(job);
+    const auto fits = newton(context_, dataset_, sheaf_, linear::newton_params(options_));
+    auto scores = score(jobs, fits);
+    for (std::size_t t = 0; t < fits.tasks.size(); ++t) scores[t / unit_.size()].fits.push_back(fits.tasks[t]);
+    return scores;
+  }
+
+ private:
+  void add_tasks(const Job& job) {
+    const auto classes = labels_.class_names.size();
+    const auto counts = std::span(class_counts_).subspan(static_cast<std::size_t>(job.split) * classes, classes);
+    const auto weights = weigh_classes({options_.class_weights, options_.balanced}, labels_.class_names, counts);
+    const double cost = job.point->front();
+    for (std::size_t c = 0; c < unit_.size(); ++c) {
+      auto task = unit_[c];
+      task.rows = job.split;
+      task.cost_positive = cost * (classes > 0 ? weights[c] : 1);
+      task.cost_negative = cost * (classes == 2 ? weights[1] : 1);
+      sheaf_.tasks.push_back(task);
+    }
+  }
+
+  std::vector<ModelScores> score(std::span<const Job> jobs, const Fits<T>& fits) {
+    const auto columns = static_cast<std::int32_t>(unit_.size());
+    std::vector<std::int32_t> tests;
+    for (const auto& job : jobs) tests.push_back(job.split);
+    std::vector<ModelScores> result;
+    const auto use = [&](const Round& round, const Block<T>& z) {
+      const auto first = static_cast<std::size_t>(round.first / columns);
+      const auto count = static_cast<std::size_t>(round.count / columns);
+      for (auto& scores : scorer_.score(z.view(), std::span(tests).subspan(first, count)))
+        result.push_back({std::move(scores), {}, -1, {}});
+    };
+    linear::for_device_decisions<T>(context_, dataset_, fits.weights, static_cast<T>(options_.bias), columns,
+                                    scorer_.workspace(), use);
+    return result;
+  }
+
+  const Context& context_;
+  const Dataset<T>& dataset_;
+  const LinearOptions& options_;
+  const Labels& labels_;
+  Sheaf sheaf_;
+  std::vector<Task> unit_;  // of each decision value
+  std::vector<double> class_counts_;
+  score::Scorer<T> scorer_;
+};
+
+template <class T>
+class LinearFamily : public Family {
+ public:
+  LinearFamily(const Context& context, const Dataset<T>& dataset, const LinearSearch& search,
+               const SearchOptions& options)
+      : dataset_(dataset),
+        search_(search),
+        row_weights_(options.row_weights),
+        problem_(linear::make_problem(context, dataset.target, dataset.source, dataset.rows(),
+                                      unit_options(search.options))),
+        space_(product_space({{"cost", "C"}}, {search.costs})) {
+    for (const auto& [name, weight] : search.options.class_weights) find_class(problem_.labels.class_names, name);
+    space_.finer = {refinement_of(search.costs)};
+    space_.halvings = 3;
+  }
+
+  const Labels& labels() const override { return problem_.labels; }
+  std::string title() const override { return std::string(linear_solver(search_.options.loss).about); }
+  bool has_probabilities() const override { return linear_solver(search_.options.loss).probabilities; }
+  const Space& space() const override { return space_; }
+  std::int32_t tasks() const override { return problem_.sheaf.target_columns; }
+  std::vector<double> complexity(const Point& point, double /*size*/) const override { return point; }
+
+  BatchLimits limits(const Context& context, const Plan& plan) const override {
+    const auto rows = dataset_.rows();
+    const auto per_task =
+        linear::NewtonBlock<T>::bytes_per_task(rows, dataset_.features() + (search_.options.bias > 0 ? 1 : 0));
+    const auto memory = context.memory();
+    auto data = 2 * matrix_bytes(dataset_.x);
+    if (context.device().is_cuda()) data = std::min(data, memory / 2);  // larger data are streamed
+    const auto room = memory - memory / weights_share - data;
+    const auto most = context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
+    const auto fitting = std::clamp<std::int64_t>(room / std::max<std::int64_t>(per_task, 1) / 8 * 8, 1, most);
+    const auto column = std::max<std::int64_t>(rows, 1) * static_cast<std::int64_t>(sizeof(float));
+    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, plan.all_splits());
+    return {memory, static_cast<std::int32_t>(fitting), static_cast<std::int32_t>(splits), false};
+  }
+
+  std::unique_ptr<Trainer> trainer(const Context& context) const override {
+    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options);
+  }
+  Model refit(const Context& context, const Point& point) const override {
+    auto options = search_.options;
+    options.cost = point.front();
+    return train_linear(context, dataset_, options, row_weights_);
+  }
+  std::string failure(const TaskFit& fit) const override {
+    return fmt::format("|gradient| is {:.3g} after {} steps, {:.3g} was wanted", fit.gradient_norm, fit.iterations,
+                       fit.tolerance);
+  }
+
+ private:
+  const Dataset<T>& dataset_;
+  LinearSearch search_;
+  std::span<const float> row_weights_;
+  linear::Problem problem_;
+  Space space_;
+};
+
+}  // namespace
+
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& /*dataset*/, LinearSearch& search) {
+  if (search.costs.empty()) search.costs = default_costs();
+  sort_once(search.costs);
+  search.options.cost = 1;
+  const auto& solver = linear_solver(search.options.loss);
+  return {solver.regression, solver.probabilities, solver.regression ? Metric::r2 : Metric::accuracy, Strategy::grid,
+          std::string(solver.about)};
+}
+
+template <class T>
+std::unique_ptr<Family> make_linear_family(const Context& context, const Dataset<T>& dataset,
+                                           const LinearSearch& search, const SearchOptions& options) {
+  return std::make_unique<LinearFamily<T>>(context, dataset, search, options);
+}
+
+template FamilyTraits decide_family(const Dataset<float>&, LinearSearch&);
+template FamilyTraits decide_family(const Dataset<double>&, LinearSearch&);
+template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<float>&, const LinearSearch&,
+                                                    const SearchOptions&);
+template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<double>&, const LinearSearch&,
+                                                    const SearchOptions&);
+
+}  // namespace sheaf::engine

@@ -1,0 +1,371 @@
+// Elastic nets in the search: a point is an l1-ratio and an alpha, the points of one l1-ratio on one split are a path.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <sheaf/summary.hpp>
+
+#include "core/fail.hpp"
+#include "linear/model/net_problem.hpp"
+#include "linear/products/ops.hpp"
+#include "search/families/values.hpp"
+#include "search/family.hpp"
+
+namespace sheaf::engine {
+namespace {
+
+// Splits are trained together until so many paths are active; a batch is what a kill can lose.
+constexpr std::int32_t worthwhile_on_cpu = 64;
+constexpr std::int32_t worthwhile_on_gpu = 1024;
+constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
+
+/// Which features have weights is decided by the chosen models, so they are trained more closely; float cannot be.
+template <class T>
+double chosen_tolerance(double tolerance) {
+  constexpr double close = 1e-8;
+  return sizeof(T) == sizeof(float) ? tolerance : std::min(tolerance, std::max(tolerance / 100, close));
+}
+
+/// Class weights are those of the rows that a split trains on, and found there.
+NetOptions unweighted(NetOptions options) {
+  options.balanced = false;
+  options.class_weights.clear();
+  return options;
+}
+
+/// To four digits, so that what people read and type is what was trained.
+double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
+
+FeatureWeights weights_of(NetModel& net) { return {net.intercept, std::move(net.features), std::move(net.weights)}; }
+
+/// Multiplies the row weights of each split by the class weights of its training rows.
+void weigh_rows(const Labels& labels, const ClassWeights& how, std::span<const double> counts, std::size_t splits,
+                std::vector<float>& weights) {
+  if (how.empty()) return;
+  const auto classes = labels.class_names.size();
+  std::vector<float> factors;
+  for (std::size_t s = 0; s < splits; ++s)
+    for (const double weight : weigh_classes(how, labels.class_names, counts.subspan(s * classes, classes)))
+      factors.push_back(static_cast<float>(weight));
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    weights[k] *= factors[k % splits * classes + static_cast<std::size_t>(labels.classes[k / splits])];
+}
+
+template <class T>
+class NetTrainer : public Trainer {
+ public:
+  NetTrainer(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const Labels& labels,
+             const NetOptions& options)
+      : context_(context),
+        dataset_(dataset),
+        labels_(labels),
+        options_(options),
+        sheaf_(sheaf),
+        scorer_(context, truth_of(labels), options.loss == Loss::logistic) {
+    if (columns() > 1) ops_ = linear::make_ops<T>(context, dataset);
+  }
+
+  void load(const SplitTable& table) override {
+    sheaf_.row_weights = table.weights;
+    sheaf_.weight_columns = static_cast<std::int32_t>(table.splits.size());
+    weigh_rows(labels_, {options_.class_weights, options_.balanced}, table.class_counts, table.splits.size(),
+               sheaf_.row_weights);
+    scorer_.load_tests(table.tests);
+  }
+
+  std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) override {
+    add_paths(jobs);
+    auto params = linear::net_params(options_);
+    if (chosen) params.tolerance = chosen_tolerance<T>(params.tolerance);
+    std::vector<ModelScores> scores(jobs.size());
+    for (auto& one : scores) {
+      one.size = 0;
+      one.fits.resize(static_cast<std::size_t>(columns()));
+      if (chosen) one.weights.resize(static_cast<std::size_t>(columns()));
+    }
+    const auto use = [&](std::span<NetModel> nets, BlockView<const T> z) { take(jobs, nets, z, chosen, scores); };
+    elastic_nets<T>(context_, dataset_, sheaf_, params, chosen, use);
+    return scores;
+  }
+
+ private:
+  struct Parts {
+    Block<T> decisions;
+    std::int32_t missing = 0;
+  };
+
+  std::int32_t columns() const { return sheaf_.target_columns; }
+
+  /// Alphas descend along a path; those of one l1-ratio and split are one path for each decision value.
+  void add_paths(std::span<const Job> jobs) {
+    std::map<std::pair<std::int32_t, double>, std::vector<std::size_t>> groups;
+    for (std::size_t k = 0; k < jobs.size(); ++k) groups[{jobs[k].split, jobs[k].point->at(0)}].push_back(k);
+    sheaf_.paths.clear();
+    jobs_of_.clear();
+    for (auto& [key, members] : groups) {
+      std::sort(members.begin(), members.end(),
+                [&](auto a, auto b) { return jobs[a].point->at(1) > jobs[b].point->at(1); });
+      NetPath path{key.first, 0, key.second, {}};
+      for (const auto k : members) path.alphas.push_back(jobs[k].point->at(1));
+      for (std::int32_t c = 0; c < columns(); ++c) {
+        path.target = c;
+        sheaf_.paths.push_back(path);
+        jobs_of_.push_back(members);
+      }
+    }
+  }
+
+  void take(std::span<const Job> jobs, std::span<NetModel> nets, BlockView<const T> z, bool chosen,
+            std::vector<ModelScores>& scores) {
+    std::vector<std::size_t> of;
+    std::vector<std::int32_t> targets;
+    for (auto& net : nets) {
+      const auto path = static_cast<std::size_t>(net.path);
+      of.push_back(jobs_of_[path][static_cast<std::size_t>(net.alpha)]);
+      targets.push_back(sheaf_.paths[path].target);
+      auto& model = scores[of.back()];
+      const auto column = static_cast<std::size_t>(targets.back());
+      model.size += net.fit.nonzeros;
+      model.fits[column] = {net.fit.objective, net.fit.gap, net.fit.tolerance, net.fit.epochs, 0, net.fit.converged};
+      if (chosen) model.weights[column] = weights_of(net);
+    }
+    if (columns() == 1)
+      score_all(jobs, of, z, scores);
+    else
+      for (std::size_t t = 0; t < of.size(); ++t)
+        gather(jobs, of[t], z, static_cast<std::int32_t>(t), targets[t], scores);
+  }
+
+  void score_all(std::span<const Job> jobs, std::span<const std::size_t> of, BlockView<const T> z,
+                 std::vector<ModelScores>& scores) {
+    std::vector<std::int32_t> tests;
+    for (const auto k : of) tests.push_back(jobs[k].split);
+    auto found = scorer_.score(z, tests);
+    for (std::size_t t = 0; t < of.size(); ++t) static_cast<Scores&>(scores[of[t]]) = std::move(found[t]);
+  }
+
+  /// Decision values of one model come one by one, in any order; it is scored once they are complete.
+  void gather(std::span<const Job> jobs, std::size_t job, BlockView<const T> z, std::int32_t from, std::int32_t column,
+              std::vector<ModelScores>& scores) {
+    auto [found, added] = waiting_.try_emplace(job);
+    auto& parts = found->second;
+    if (added) parts = {Block<T>(dataset_.rows(), columns(), context_.device()), columns()};
+    Block<T> one(dataset_.rows(), 1, context_.device());
+    ops_->keep_tasks(z, std::span(&from, 1), one.view());
+    ops_->place_tasks(std::as_const(one).view(), std::span(&column, 1), parts.decisions.view());
+    ops_->synchronize();
+    if (--parts.missing > 0) return;
+    static_cast<Scores&>(scores[job]) =
+        std::move(scorer_.score(std::as_const(parts.decisions).view(), std::span(&jobs[job].split, 1)).front());
+    waiting_.erase(found);
+  }
+
+  const Context& context_;
+  const Dataset<T>& dataset_;
+  const Labels& labels_;
+  const NetOptions& options_;
+  NetSheaf sheaf_;
+  std::vector<std::vector<std::size_t>> jobs_of_;  // by path and alpha
+  score::Scorer<T> scorer_;
+  std::unique_ptr<linear::LinearOps<T>> ops_;  // three classes or more
+  std::map<std::size_t, Parts> waiting_;       // by job
+};
+
+template <class T>
+class NetFamily : public Family {
+ public:
+  NetFamily(const Context& context, const Dataset<T>& dataset, const NetSearch& search, const SearchOptions& options)
+      : dataset_(dataset),
+        search_(search),
+        row_weights_(options.row_weights),
+        problem_(linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(),
+                                          unweighted(search.options), {})
+                     .problem) {
+    for (const auto& [name, weight] : search.options.class_weights) find_class(labels().class_names, name);
+    sheaf_.examples = dataset.rows();
+    sheaf_.target_columns = problem_.sheaf.target_columns;
+    sheaf_.targets = problem_.sheaf.targets;
+    sheaf_.penalty_factors = search.options.penalty_factors;
+    space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};
+    const auto alphas = find_alphas(context);
+    space_.shape = {static_cast<std::int32_t>(alphas.size()), static_cast<std::int32_t>(alphas.front().size())};
+    for (std::size_t l = 0; l < alphas.size(); ++l)
+      for (const double alpha : alphas[l]) space_.lattice.push_back({search.l1_ratios[l], alpha});
+  }
+
+  const Labels& labels() const override { return problem_.labels; }
+  std::string title() const override {
+    return std::string(logistic() ? "elastic-net logistic regression" : "elastic net") +
+           (search_.options.standardise ? ", standardised" : "");
+  }
+  bool has_probabilities() const override { return logistic(); }
+  const Space& space() const override { return space_; }
+  std::int32_t tasks() const override { return sheaf_.target_columns; }
+  /// Fewer weights, then a larger alpha, then a larger share of the L1 penalty.
+  std::vector<double> complexity(const Point& point, double size) const override {
+    return {size, -point[1], -point[0]};
+  }
+
+  BatchLimits limits(const Context& context, const Plan& plan) const override {
+    const auto memory = context.memory();
+    const auto paths = space_.shape[0] * sheaf_.target_columns;
+    const auto wanted = context.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;
+    const auto models = (wanted + paths - 1) / paths * space_.size() * sheaf_.target_columns;
+    const auto column = std::max<std::int64_t>(dataset_.rows(), 1) * static_cast<std::int64_t>(sizeof(float));
+    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, plan.all_splits());
+    return {memory, models, static_cast<std::int32_t>(splits), true};
+  }
+
+  std::unique_ptr<Trainer> trainer(const Context& context) const override {
+    return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options);
+  }
+  Model refit(const Context& context, const Point& point) const override {
+    auto options = search_.options;
+    options.l1_ratio = point[0];
+    options.alpha = point[1];
+    return train_net(context, dataset_, options, row_weights_);
+  }
+
+  std::vector<PathStep> path(const Context& context, const SplitTable& table, const Point& point) const override {
+    auto sheaf = sheaf_;
+    sheaf.row_weights = table.weights;
+    weigh_rows(labels(), class_weights(), table.class_counts, 1, sheaf.row_weights);
+    NetPath path{0, 0, point[0], {}};
+    for (const auto& one : space_.lattice)
+      if (one[0] == point[0]) path.alphas.push_back(one[1]);
+    for (std::int32_t c = 0; c < sheaf.target_columns; ++c) {
+      path.target = c;
+      sheaf.paths.push_back(path);
+    }
+    std::vector<PathStep> steps;
+    for (const double alpha : path.alphas) steps.push_back({{point[0], alpha}, {}});
+    for (auto& net : elastic_nets(context, dataset_, sheaf, linear::net_params(search_.options)))
+      steps[static_cast<std::size_t>(net.alpha)].weights.push_back(weights_of(net));
+    return steps;
+  }
+
+  std::string failure(const TaskFit& fit) const override {
+    return fmt::format(
+        "the duality gap is {:.3g} after {} epochs, {:.3g} was wanted; standardise the features, or take "
+        "more epochs or larger alphas",
+        fit.gradient_norm, fit.iterations, fit.tolerance);
+  }
+
+  void add_notes(SearchResult& result) const override {
+    note_scales(result);
+    note_choices(result);
+  }
+
+ private:
+  bool logistic() const { return search_.options.loss == Loss::logistic; }
+  ClassWeights class_weights() const { return {search_.options.class_weights, search_.options.balanced}; }
+
+  /// Of each l1-ratio. Those of an automatic grid begin where all rows leave no feature a weight.
+  std::vector<std::vector<double>> find_alphas(const Context& context) const {
+    const auto ratios = search_.l1_ratios.size();
+    if (!search_.alphas.empty()) return std::vector(ratios, search_.alphas);
+    auto sheaf = sheaf_;
+    if (!row_weights_.empty() || !class_weights().empty()) {
+      sheaf.row_weights.assign(static_cast<std::size_t>(dataset_.rows()), 1.0F);
+      std::copy(row_weights_.begin(), row_weights_.end(), sheaf.row_weights.begin());
+      weigh_rows(labels(), class_weights(), count_classes(labels()), 1, sheaf.row_weights);
+    }
+    for (const double l1_ratio : search_.l1_ratios)
+      for (std::int32_t c = 0; c < sheaf.target_columns; ++c) sheaf.paths.push_back({0, c, l1_ratio, {}});
+    const auto largest = largest_alphas(context, dataset_, sheaf, linear::net_params(search_.options));
+    std::vector<std::vector<double>> alphas;
+    for (std::size_t l = 0; l < ratios; ++l) {
+      const auto* begin = largest.data() + l * static_cast<std::size_t>(sheaf.target_columns);
+      const double from = *std::max_element(begin, begin + sheaf.target_columns);
+      if (!(from > 0))
+        fail("{}: no feature goes with the labels at all, so there are no alphas to try", dataset_.source);
+      alphas.push_back(alpha_path(from, search_.smallest_share, search_.alpha_count));
+      for (double& alpha : alphas.back()) alpha = rounded(alpha);
+    }
+    return alphas;
+  }
+
+  /// Large features need small weights, which cost little.
+  void note_scales(SearchResult& result) const {
+    constexpr double much = 100;
+    if (search_.options.standardise) return;
+    std::vector<double> varying;
+    for (const auto& feature : summarize(Context(), dataset_).per_feature)
+      if (feature.deviation > 0) varying.push_back(feature.deviation);
+    if (varying.size() < 2) return;
+    std::sort(varying.begin(), varying.end());
+    const double low = varying[varying.size() / 20];
+    const double high = varying[varying.size() - 1 - varying.size() / 20];
+    if (high > much * low)
+      result.notes.push_back(
+          fmt::format("features are on scales as different as {:.3g} and {:.3g} (standard deviations), and the penalty "
+                      "spares those with large values; standardise treats them alike",
+                      low, high));
+  }
+
+  /// What a grid that ends too early leaves open, and choices that say little.
+  void note_choices(SearchResult& result) const {
+    std::vector<const SearchLevel*> levels;
+    if (result.model) levels.push_back(&result.level);
+    for (const auto& fold : result.outer) levels.push_back(&fold.level);
+    std::size_t smallest = 0;
+    for (const auto* level : levels) {
+      const auto& point = result.point(*level, level->chosen.chosen);
+      double least = point[1];
+      for (const auto& one : space_.lattice)
+        if (one[0] == point[0]) least = std::min(least, one[1]);
+      smallest += point[1] == least && space_.shape[1] > 1 ? 1 : 0;
+    }
+    if (smallest * 2 > levels.size())
+      result.notes.push_back(fmt::format(
+          "{} of {} searches chose the smallest alpha that was tried; smaller ones may be better still ({})", smallest,
+          levels.size(), search_.alphas.empty() ? "smallest-share" : "alphas"));
+    std::size_t empty = 0;
+    for (const auto& fold : result.outer)
+      empty += !fold.scores.weights.empty() && std::all_of(fold.scores.weights.begin(), fold.scores.weights.end(),
+                                                           [](const auto& one) { return one.features.empty(); });
+    if (empty > 0)
+      result.notes.push_back(
+          fmt::format("{} of {} outer resamples chose a model without features", empty, result.outer.size()));
+    if (search_.l1_ratios.front() == 0 && !result.options.full)
+      result.notes.emplace_back("at l1-ratio 0 every feature has a weight, so that nothing is selected there");
+  }
+
+  const Dataset<T>& dataset_;
+  NetSearch search_;
+  std::span<const float> row_weights_;
+  linear::Problem problem_;
+  NetSheaf sheaf_;  // without paths
+  Space space_;
+};
+
+}  // namespace
+
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
+  const bool classes = takes_classes(search.options, dataset.target, dataset.source);
+  if (search.l1_ratios.empty()) search.l1_ratios = default_l1_ratios();
+  sort_once(search.l1_ratios);
+  sort_once(search.alphas);
+  std::reverse(search.alphas.begin(), search.alphas.end());
+  const bool logistic = search.options.loss == Loss::logistic;
+  return {!classes, logistic, classes ? Metric::auc : Metric::r2, Strategy::grid,
+          logistic  ? "elastic-net logistic regression"
+          : classes ? "the elastic net on classes"
+                    : "the elastic net"};
+}
+
+template <class T>
+std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>& dataset, const NetSearch& search,
+                                        const SearchOptions& options) {
+  return std::make_unique<NetFamily<T>>(context, dataset, search, options);
+}
+
+template FamilyTraits decide_family(const Dataset<float>&, NetSearch&);
+template FamilyTraits decide_family(const Dataset<double>&, NetSearch&);
+template std::unique_ptr<Family> make_net_family(const Context&, const Dataset<float>&, const NetSearch&,
+                                                 const SearchOptions&);
+template std::unique_ptr<Family> make_net_family(const Context&, const Dataset<double>&, const NetSearch&,
+                                                 const SearchOptions&);
+
+}  // namespace sheaf::engine

@@ -1,0 +1,49 @@
+// SVMs of one kernel, trained together and scored on the rows that they did not see: what the search and LIBSVM's own
+// grid have in common.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <sheaf/search.hpp>
+
+#include "kernel/model/plan.hpp"
+#include "search/plan.hpp"
+
+namespace sheaf::engine {
+
+/// A model of one kernel.
+struct SvmJob {
+  std::int32_t split = 0;  // column of the split table
+  double cost = 1;
+};
+
+template <class T>
+class SvmTrainer {
+ public:
+  /// All must outlive it. `options` says everything but cost, gamma and degree.
+  SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options);
+
+  /// Binary SVMs of a model.
+  std::int32_t tasks() const { return static_cast<std::int32_t>(sides_.size()); }
+  KernelCounts counts() const { return counts_; }
+
+  /// May be called by several threads, each with its own device.
+  std::vector<ModelScores> train(const Context& context, double gamma, int degree, const SplitTable& table,
+                                 std::span<const SvmJob> jobs);
+
+ private:
+  std::vector<ModelScores> score(const Context& context, std::span<const std::int32_t> rows,
+                                 std::span<const kernel::ModelPlan* const> plans, const Block<double>& decisions) const;
+
+  const Dataset<T>& dataset_;
+  const Labels& labels_;
+  const SvmOptions& options_;
+  std::vector<kernel::Sides> sides_;
+  std::mutex mutex_;
+  KernelCounts counts_;
+};
+
+}  // namespace sheaf::engine

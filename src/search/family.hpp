@@ -1,0 +1,112 @@
+// What the search engine knows of a family of models. Each family plugs in with one file in search/families/.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sheaf/search.hpp>
+
+#include "data/labels.hpp"
+#include "search/plan.hpp"
+#include "search/space.hpp"
+
+namespace sheaf::engine {
+
+/// A model to train: a point on a split.
+struct Job {
+  const Point* point = nullptr;
+  std::int32_t split = 0;  // column of the split table
+};
+
+/// Trains and scores models of one family on one device.
+class Trainer {
+ public:
+  Trainer() = default;
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+  virtual ~Trainer() = default;
+
+  /// From now on, jobs are over the splits of `table`, which must outlive their training.
+  virtual void load(const SplitTable& table) = 0;
+  /// Trains all jobs as one sheaf and scores each on the test rows of its split. `chosen`: they are what inner searches
+  /// chose, which are few and kept.
+  virtual std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) = 0;
+};
+
+/// How much is trained together.
+struct BatchLimits {
+  std::int64_t memory = 0;   // of the device
+  std::int32_t tasks = 1;    // worth training together
+  std::int32_t splits = 1;   // whose row weights may be at hand at once
+  bool whole_grids = false;  // all points of a split belong together
+};
+
+class Family {
+ public:
+  Family() = default;
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+  virtual ~Family() = default;
+
+  virtual const Labels& labels() const = 0;
+  /// What is trained, in words.
+  virtual std::string title() const = 0;
+  virtual bool has_probabilities() const = 0;
+  virtual const Space& space() const = 0;
+  /// Tasks of one model.
+  virtual std::int32_t tasks() const = 0;
+  virtual BatchLimits limits(const Context& context, const Plan& plan) const = 0;
+  /// Points that share most when they are trained together have the same values (an SVM's kernel).
+  virtual Point shared_part(const Point& /*point*/) const { return {}; }
+  /// Simpler models have smaller values, compared one after another. `size` as in ModelScores.
+  virtual std::vector<double> complexity(const Point& point, double size) const = 0;
+
+  virtual std::unique_ptr<Trainer> trainer(const Context& context) const = 0;
+  /// The model of a point, trained on all rows.
+  virtual Model refit(const Context& context, const Point& point) const = 0;
+  /// The weights along the path that ends at a point, trained on the first split of `table`; none: there is no path.
+  virtual std::vector<PathStep> path(const Context& /*context*/, const SplitTable& /*table*/,
+                                     const Point& /*point*/) const {
+    return {};
+  }
+  /// Why a training did not converge; without its point and split.
+  virtual std::string failure(const TaskFit& fit) const = 0;
+  /// What to try next, by a finished search.
+  virtual void add_notes(SearchResult& /*result*/) const {}
+};
+
+/// A family's search over a dataset; both must outlive it.
+template <class T>
+std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
+                                    const SearchOptions& options);
+
+// The families, for make_family() alone.
+template <class T>
+std::unique_ptr<Family> make_linear_family(const Context& context, const Dataset<T>& dataset,
+                                           const LinearSearch& search, const SearchOptions& options);
+template <class T>
+std::unique_ptr<Family> make_svm_family(const Context& context, const Dataset<T>& dataset, const SvmSearch& search,
+                                        const SearchOptions& options);
+template <class T>
+std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>& dataset, const NetSearch& search,
+                                        const SearchOptions& options);
+
+/// What a family decides by itself before the engine decides the rest.
+struct FamilyTraits {
+  bool regression = false;
+  bool probabilities = false;
+  Metric default_score = Metric::accuracy;
+  Strategy default_strategy = Strategy::grid;
+  std::string title;  // of what is trained, for messages
+};
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, LinearSearch& search);
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search);
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search);
+
+}  // namespace sheaf::engine

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+
+#include <sheaf/search.hpp>
+
+#include "core/fail.hpp"
+#include "data/parameter_rows.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr auto most = std::numeric_limits<std::int32_t>::max();
+
+/// Rounded to 12 digits, so that decades come out as 0.01 and not as 0.010000000000000002.
+double rounded(double number) { return parse_positive("number", fmt::format("{:.12g}", number)); }
+
+std::vector<double> log_range(const std::vector<std::string_view>& ends, std::string_view text, std::string_view name) {
+  if (ends.size() != 3) fail_usage("{} takes numbers A,B,C or a range LOW:HIGH:COUNT, not '{}'", name, text);
+  const double low = parse_positive(name, ends[0]);
+  const double high = parse_positive(name, ends[1]);
+  const auto count = parse_number<std::int32_t>(fmt::format("the count of a {} range", name), ends[2], {2, 10000});
+  if (high <= low) fail_usage("{} {}: the second number must be larger than the first", name, text);
+  std::vector<double> numbers{low};
+  for (std::int32_t k = 1; k + 1 < count; ++k)
+    numbers.push_back(rounded(low * std::pow(high / low, static_cast<double>(k) / (count - 1))));
+  numbers.push_back(high);
+  return numbers;
+}
+
+constexpr const char* list_or_range = "numbers A,B,C, or LOW:HIGH:COUNT in equal steps of the logarithm";
+
+/// Numbers above 0.
+template <class Options>
+Parameter<Options> grid_row(const std::string& name, std::vector<double> Options::*member, std::string_view what,
+                            const std::string& automatic) {
+  return numbers_row(name, "LIST|RANGE", member, fmt::format("{} to try: {}", what, list_or_range), automatic,
+                     [name](std::string_view text) { return parse_numbers(text, name); });
+}
+
+Choices<SplitKind> split_choices() {
+  Choices<SplitKind> choices;
+  for (int kind = 0; kind <= static_cast<int>(SplitKind::bootstrap); ++kind)
+    choices.emplace_back(to_string(static_cast<SplitKind>(kind)), static_cast<SplitKind>(kind));
+  return choices;
+}
+
+Choices<Metric> score_choices() {
+  Choices<Metric> choices;
+  for (const auto& row : metrics()) choices.emplace_back(row.name, row.metric);
+  return choices;
+}
+
+const Choices<Strategy>& strategies() {
+  static const Choices<Strategy> rows{{"auto", Strategy::automatic},  {"grid", Strategy::grid},
+                                      {"random", Strategy::random},   {"refine", Strategy::refine},
+                                      {"descent", Strategy::descent}, {"halving", Strategy::halving}};
+  return rows;
+}
+
+}  // namespace
+
+std::vector<double> default_costs() { return parse_numbers("0.001:1000:7", "cost"); }
+std::vector<double> default_l1_ratios() { return {0.2, 0.5, 0.9}; }
+
+std::string_view to_string(Strategy strategy) {
+  for (const auto& [name, value] : strategies())
+    if (value == strategy) return name;
+  throw InternalError("an unknown strategy");
+}
+
+std::vector<double> parse_numbers(std::string_view text, std::string_view name) {
+  std::vector<double> numbers;
+  if (text.find(':') != std::string_view::npos)
+    numbers = log_range(split_text(text, ':'), text, name);
+  else
+    for (const auto part : split_text(text, ',')) numbers.push_back(parse_positive(name, part));
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+template <>
+const std::vector<Parameter<SearchOptions>>& parameters() {
+  using O = SearchOptions;
+  static const std::vector<Parameter<O>> rows{
+      open_choice_row<O, SplitKind>("split", &O::split, split_choices(), "how rows are held out",
+                                    "stratified, for a numeric target kfold; with groups by group"),
+      number_row("folds", &O::folds, {1, most}, "folds, shuffles or bootstraps"),
+      number_row("test-fraction", &O::test_fraction, {0, 1}, "shuffles: share of the rows that a split holds out"),
+      number_row("outer", &O::outer, {0, most},
+                 "nested validation: a search without each of N outer folds, scored on that fold; 0: none"),
+      open_choice_row<O, SplitKind>("outer-split", &O::outer_split, split_choices(), "how outer folds are held out",
+                                    "as the splits are"),
+      number_row("outer-fraction", &O::outer_fraction, {0, 1}, "outer shuffles: share of the rows that each holds out"),
+      open_choice_row<O, Metric>("score", &O::score, score_choices(), "the score to choose by",
+                                 "accuracy, elastic nets auc, for a numeric target r2"),
+      choice_row<O, Choice>("choose", &O::choice,
+                            {{"best", Choice::best}, {"one-standard-error", Choice::one_standard_error}},
+                            "the best mean score, or the simplest model within one standard error of it"),
+      choice_row<O, Strategy>("strategy", &O::strategy, strategies(),
+                              "points to try: all; some at random; ever closer around the best; from the middle to "
+                              "better neighbours; or ever fewer on ever more splits"),
+      number_row("trials", &O::trials, {1, most}, "random, refine: how many points at random",
+                 "a third, but 10 at least"),
+      number_row("time", &O::time, {0, std::numeric_limits<double>::max()},
+                 "seconds after which no more points are begun; 0: no limit"),
+      number_row("min-frequency", &O::min_frequency, {0, 1},
+                 "features that this share of the resamples chose are selected"),
+      number_row("path-split", &O::path_split, {0, most}, "resample whose whole path the report shows; 0: none",
+                 "1 with a report, else 0"),
+      number_row("batch", &O::batch, {0, most}, "models trained and recorded together; results may differ in last bits",
+                 "as many as are worth it and fit"),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<LinearSearch>>& parameters() {
+  static const std::vector<Parameter<LinearSearch>> rows{
+      grid_row("cost", &LinearSearch::costs, "costs C", "0.001:1000:7"),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<SvmSearch>>& parameters() {
+  using O = SvmSearch;
+  const auto degrees = [](std::string_view text) {
+    std::vector<int> list;
+    for (const auto part : split_text(text, ',')) list.push_back(parse_number<int>("degree", part, {0, 1000}));
+    return list;
+  };
+  static const std::vector<Parameter<O>> rows{
+      grid_row("cost", &O::costs, "costs C", "found from the data"),
+      grid_row("gamma", &O::gammas, "gammas", "found from the data"),
+      numbers_row("degree", "LIST", &O::degrees, "degrees to try of a polynomial kernel: A,B,C", "3", degrees),
+      number_row("refine", &O::refine, {0, 20}, "how often the strategy refine narrows its steps around the best"),
+      yes_no_row("easy", &O::easy, "LIBSVM's grid: log2 C -5 to 15, log2 gamma -15 to 3, in steps of 2"),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<NetSearch>>& parameters() {
+  using O = NetSearch;
+  const auto ratios = [](std::string_view text) {
+    std::vector<double> list;
+    for (const auto part : split_text(text, ',')) list.push_back(parse_number<double>("l1-ratios", part, {0, 1}));
+    return list;
+  };
+  static const std::vector<Parameter<O>> rows{
+      grid_row("alphas", &O::alphas, "alphas", "from the smallest that leaves no weights downwards"),
+      number_row("alpha-count", &O::alpha_count, {1, 100000}, "how many alphas, where they are not given"),
+      positive_row("smallest-share", &O::smallest_share, "the smallest of these, as a share of the largest", {},
+                   std::nextafter(1.0, 0.0)),
+      numbers_row("l1-ratios", "LIST", &O::l1_ratios, "shares of the L1 penalty to try: numbers from 0 to 1",
+                  "0.2,0.5,0.9", ratios),
+  };
+  return rows;
+}
+
+}  // namespace sheaf

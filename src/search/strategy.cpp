@@ -1,0 +1,331 @@
+#include "search/strategy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include <sheaf/error.hpp>
+#include <sheaf/random.hpp>
+
+namespace sheaf::engine {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// NaN is worst.
+double rated(double score) { return std::isnan(score) ? -std::numeric_limits<double>::infinity() : score; }
+
+/// Strategies that stay on the lattice: places are numbers of its points.
+class OnLattice : public PointStrategy {
+ public:
+  OnLattice(const Space& space, const StrategyOptions& options)
+      : space_(space), options_(options), scores_(space.lattice.size(), unknown) {
+    for (std::int32_t k = 0; k < space.size(); ++k) places_.emplace(space.lattice[static_cast<std::size_t>(k)], k);
+  }
+
+  std::vector<Trial> next() override {
+    auto places = next_places();
+    std::sort(places.begin(), places.end());
+    std::erase_if(places, [&](std::int32_t k) { return known(k); });
+    std::vector<Trial> trials;
+    for (const auto k : places) trials.push_back({space_.lattice[static_cast<std::size_t>(k)], options_.splits});
+    return trials;
+  }
+  void learn(const Point& point, double score) override {
+    scores_[static_cast<std::size_t>(places_.at(point))] = rated(score);
+  }
+
+ protected:
+  virtual std::vector<std::int32_t> next_places() = 0;
+
+  bool known(std::int32_t place) const { return !std::isnan(scores_[static_cast<std::size_t>(place)]); }
+  bool anything_known() const {
+    return std::any_of(scores_.begin(), scores_.end(), [](double score) { return !std::isnan(score); });
+  }
+  std::vector<std::int32_t> all() const {
+    std::vector<std::int32_t> places(scores_.size());
+    std::iota(places.begin(), places.end(), 0);
+    return places;
+  }
+  /// The same for all levels.
+  std::vector<std::int32_t> drawn() const {
+    auto places = all();
+    const auto third = std::max(10, space_.size() / 3);
+    Random(options_.seed).shuffle(std::span(places));
+    places.resize(std::min(places.size(), static_cast<std::size_t>(options_.trials > 0 ? options_.trials : third)));
+    return places;
+  }
+  /// Of equals the first.
+  std::int32_t best() const {
+    std::int32_t best = -1;
+    for (std::int32_t k = 0; k < space_.size(); ++k)
+      if (known(k) && (best < 0 || scores_[static_cast<std::size_t>(k)] > scores_[static_cast<std::size_t>(best)]))
+        best = k;
+    return best;
+  }
+  /// Places up to a share 1 / `parts` of each axis away (one at least) or, where not `between`, just so far or not at
+  /// all.
+  std::vector<std::int32_t> around(std::int32_t place, std::int32_t parts, bool between) const {
+    std::vector<std::int32_t> result{0};
+    for (std::size_t axis = 0; axis < space_.shape.size(); ++axis) {
+      std::int32_t stride = 1;
+      for (std::size_t later = axis + 1; later < space_.shape.size(); ++later) stride *= space_.shape[later];
+      const auto count = space_.shape[axis];
+      const auto here = place / stride % count;
+      const auto reach = std::max(1, count / parts);
+      std::vector<std::int32_t> more;
+      for (std::int32_t step = -reach; step <= reach; step += between ? 1 : reach)
+        if (here + step >= 0 && here + step < count)
+          for (const auto k : result) more.push_back(k + (here + step) * stride);
+      result = std::move(more);
+    }
+    return result;
+  }
+  const Space& space() const { return space_; }
+
+ private:
+  const Space& space_;
+  StrategyOptions options_;
+  std::vector<double> scores_;
+  std::map<Point, std::int32_t> places_;
+};
+
+class Grid : public OnLattice {
+ public:
+  using OnLattice::OnLattice;
+
+ private:
+  std::vector<std::int32_t> next_places() override { return all(); }
+};
+
+class Drawn : public OnLattice {
+ public:
+  using OnLattice::OnLattice;
+
+ private:
+  std::vector<std::int32_t> next_places() override { return drawn(); }
+};
+
+/// Some at random, then all that lie around the best of them.
+class DrawnThenAround : public OnLattice {
+ public:
+  using OnLattice::OnLattice;
+
+ private:
+  std::vector<std::int32_t> next_places() override {
+    if (++round_ == 1) return drawn();
+    if (round_ == 2) return around(best(), 8, true);
+    return {};
+  }
+  int round_ = 0;
+};
+
+class Descent : public OnLattice {
+ public:
+  using OnLattice::OnLattice;
+
+ private:
+  std::vector<std::int32_t> next_places() override {
+    if (!anything_known()) return {middle()};
+    const auto widest = *std::max_element(space().shape.begin(), space().shape.end());
+    for (std::int32_t parts = 4; parts <= 4 * widest; parts *= 2) {
+      auto places = around(best(), parts, false);
+      std::erase_if(places, [&](std::int32_t k) { return known(k); });
+      if (!places.empty()) return places;
+    }
+    return {};
+  }
+  std::int32_t middle() const {
+    std::int32_t place = 0;
+    for (const auto count : space().shape) place = place * count + count / 2;
+    return place;
+  }
+};
+
+/// The whole lattice, then the neighbours of the best in steps that are halved where no neighbour is left to try. Axes
+/// that cannot be refined are fixed: each combination of their values is refined on its own. Places are counted in
+/// steps of the lattice, so that a place is the same from whichever side it is reached.
+class Narrowing : public PointStrategy {
+ public:
+  Narrowing(const Space& space, const StrategyOptions& options) : space_(space), splits_(options.splits) {
+    for (const auto& point : space.lattice) {
+      auto& part = parts_[fixed(place_of(point))];
+      part.lattice.push_back(place_of(point));
+      part.left = space.halvings;
+    }
+  }
+
+  std::vector<Trial> next() override {
+    std::vector<Trial> trials;
+    for (auto& [values, part] : parts_)
+      for (const auto& place : propose(part)) {
+        trials.push_back({point_at(place), splits_});
+        places_[trials.back().point] = place;
+      }
+    return trials;
+  }
+  void learn(const Point& point, double score) override {
+    const auto& place = places_.at(point);
+    parts_.at(fixed(place)).known[place] = rated(score);
+  }
+
+ private:
+  using Place = std::vector<double>;
+  struct Part {
+    std::vector<Place> lattice;
+    double step = 1;
+    std::int32_t left = 0;
+    std::map<Place, double> known;  // so that of equals the smallest is best
+  };
+
+  bool refinable(std::size_t axis) const { return space_.finer[axis].step > 0; }
+
+  Place place_of(const Point& lattice_point) const {
+    Place place;
+    for (std::size_t axis = 0; axis < lattice_point.size(); ++axis) {
+      const auto& values = space_.values[axis];
+      place.push_back(
+          static_cast<double>(std::find(values.begin(), values.end(), lattice_point[axis]) - values.begin()));
+    }
+    return place;
+  }
+  Point point_at(const Place& place) const {
+    Point point;
+    for (std::size_t axis = 0; axis < place.size(); ++axis) {
+      const auto& values = space_.values[axis];
+      const bool on_lattice = place[axis] == std::floor(place[axis]) && place[axis] >= 0 &&
+                              place[axis] < static_cast<double>(values.size());
+      point.push_back(on_lattice ? values[static_cast<std::size_t>(place[axis])]
+                                 : std::exp2(std::log2(values.front()) + place[axis] * space_.finer[axis].step));
+    }
+    return point;
+  }
+  Place fixed(const Place& place) const {
+    Place result;
+    for (std::size_t axis = 0; axis < place.size(); ++axis)
+      if (!refinable(axis)) result.push_back(place[axis]);
+    return result;
+  }
+
+  std::vector<Place> propose(Part& part) const {
+    if (part.known.empty()) return part.lattice;
+    auto best = part.known.begin();
+    for (auto at = part.known.begin(); at != part.known.end(); ++at)
+      if (at->second > best->second) best = at;
+    std::vector<Place> result;
+    while ((result = neighbours(part, best->first)).empty() && part.left > 0) {
+      part.step /= 2;
+      --part.left;
+    }
+    return result;
+  }
+
+  bool inside(std::size_t axis, double place) const {
+    const auto& finer = space_.finer[axis];
+    const double value = std::log2(space_.values[axis].front()) + place * finer.step;
+    return value >= finer.low && value <= finer.high;
+  }
+
+  std::vector<Place> neighbours(const Part& part, const Place& of) const {
+    std::vector<Place> result{of};
+    for (std::size_t axis = 0; axis < of.size(); ++axis) {
+      if (!refinable(axis)) continue;
+      std::vector<Place> more;
+      for (const auto& from : result)
+        for (const double move : {-part.step, 0.0, part.step}) {
+          if (move != 0 && !inside(axis, from[axis] + move)) continue;
+          more.push_back(from);
+          more.back()[axis] += move;
+        }
+      result = std::move(more);
+    }
+    std::erase_if(result, [&](const Place& place) { return part.known.contains(place); });
+    return result;
+  }
+
+  const Space& space_;
+  std::int32_t splits_;
+  std::map<Place, Part> parts_;    // by the places of the fixed axes
+  std::map<Point, Place> places_;  // of what was asked for
+};
+
+/// All points on one split; the better half of them on two, the better half of those on four, and so on. Only those
+/// that reach all splits can be chosen.
+class Halving : public PointStrategy {
+ public:
+  Halving(const Space& space, const StrategyOptions& options) : left_(space.lattice), splits_(options.splits) {}
+
+  std::vector<Trial> next() override {
+    if (reached_ == splits_) return {};
+    if (reached_ > 0) keep_better_half();
+    reached_ = std::min(splits_, std::max(1, 2 * reached_));
+    if (left_.size() <= finalists) reached_ = splits_;
+    std::vector<Trial> trials;
+    for (const auto& point : left_) trials.push_back({point, reached_});
+    return trials;
+  }
+  void learn(const Point& point, double score) override { scores_[point] = rated(score); }
+
+ private:
+  static constexpr std::size_t finalists = 3;  // so few are compared on all splits at once
+
+  void keep_better_half() {
+    std::stable_sort(left_.begin(), left_.end(),
+                     [&](const Point& a, const Point& b) { return scores_.at(a) > scores_.at(b); });
+    left_.resize(std::max(std::min(finalists, left_.size()), (left_.size() + 1) / 2));
+  }
+
+  std::vector<Point> left_;
+  std::map<Point, double> scores_;
+  std::int32_t splits_;
+  std::int32_t reached_ = 0;
+};
+
+}  // namespace
+
+Space product_space(std::vector<SearchAxis> axes, const std::vector<std::vector<double>>& values) {
+  Space space;
+  space.axes = std::move(axes);
+  space.values = values;
+  space.lattice = {{}};
+  for (const auto& list : values) {
+    space.shape.push_back(static_cast<std::int32_t>(list.size()));
+    std::vector<Point> more;
+    for (const auto& point : space.lattice)
+      for (const double value : list) {
+        more.push_back(point);
+        more.back().push_back(value);
+      }
+    space.lattice = std::move(more);
+  }
+  return space;
+}
+
+bool comes_before(const Space& space, const Point& a, const Point& b) {
+  for (std::size_t axis = 0; axis < a.size(); ++axis)
+    if (a[axis] != b[axis]) return (a[axis] < b[axis]) != space.axes[axis].descending;
+  return false;
+}
+
+std::unique_ptr<PointStrategy> make_strategy(const Space& space, const StrategyOptions& options) {
+  switch (options.strategy) {
+    case Strategy::grid:
+      return std::make_unique<Grid>(space, options);
+    case Strategy::random:
+      return std::make_unique<Drawn>(space, options);
+    case Strategy::refine:
+      if (!space.finer.empty()) return std::make_unique<Narrowing>(space, options);
+      return std::make_unique<DrawnThenAround>(space, options);
+    case Strategy::descent:
+      return std::make_unique<Descent>(space, options);
+    case Strategy::halving:
+      return std::make_unique<Halving>(space, options);
+    case Strategy::automatic:
+      break;
+  }
+  throw InternalError("a strategy was left open");
+}
+
+}  // namespace sheaf::engine

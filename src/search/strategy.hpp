@@ -1,0 +1,40 @@
+// Which points of a space are tried next, by what is known of those tried before.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "search/space.hpp"
+
+namespace sheaf::engine {
+
+/// A point on the first `splits` splits of its level.
+struct Trial {
+  Point point;
+  std::int32_t splits = 0;
+};
+
+class PointStrategy {
+ public:
+  PointStrategy() = default;
+  PointStrategy(const PointStrategy&) = delete;
+  PointStrategy& operator=(const PointStrategy&) = delete;
+  virtual ~PointStrategy() = default;
+
+  /// None: the search is over. Nothing is asked for twice.
+  virtual std::vector<Trial> next() = 0;
+  /// What became of a trial: larger is better, NaN is worst.
+  virtual void learn(const Point& point, double score) = 0;
+};
+
+struct StrategyOptions {
+  Strategy strategy = Strategy::grid;  // not automatic
+  std::int32_t trials = 0;
+  std::int32_t splits = 1;  // of a level
+  std::uint64_t seed = 0;
+};
+/// The space must outlive it.
+std::unique_ptr<PointStrategy> make_strategy(const Space& space, const StrategyOptions& options);
+
+}  // namespace sheaf::engine
