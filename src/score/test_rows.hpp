@@ -16,6 +16,9 @@ struct TestRows {
   std::int32_t count() const { return static_cast<std::int32_t>(begins.size()) - 1; }
   std::int64_t begin(std::int32_t test) const { return begins[static_cast<std::size_t>(test)]; }
   std::int64_t size(std::int32_t test) const { return begin(test + 1) - begin(test); }
+  std::span<const std::int32_t> list(std::int32_t test) const {
+    return std::span(rows).subspan(static_cast<std::size_t>(begin(test)), static_cast<std::size_t>(size(test)));
+  }
   std::int64_t largest() const {
     std::int64_t most = 0;
     for (std::int32_t test = 0; test < count(); ++test) most = std::max(most, size(test));
