@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/names.hpp>
+#include "core/names.hpp"
 
 namespace sheaf {
 namespace score {
