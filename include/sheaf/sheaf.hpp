@@ -32,3 +32,4 @@
 #include <sheaf/splits.hpp>
 #include <sheaf/svm.hpp>
 #include <sheaf/svm_model.hpp>
+#include <sheaf/version.hpp>

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/report.hpp>
+#include <sheaf/version.hpp>
 
 #include "core/text.hpp"
 #include "report/charts.hpp"

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/search.hpp>
+#include <sheaf/version.hpp>
 
 #include "core/text.hpp"
 #include "report/page.hpp"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/report.hpp>
+#include <sheaf/version.hpp>
 
 #include "core/text.hpp"
 #include "report/page.hpp"
