@@ -1,15 +1,18 @@
 # make          build build/sheaf
 # make demo     a worked example in demo/, with a report to open in a browser
-# make test     everything a change must pass: tests, format, clang-tidy, a minute of fuzzing (warnings are errors)
+# make test     build and run all tests, with warnings as errors
+# make check    format, documents, clang-tidy and a minute of fuzzing, on what differs from the main branch
 # make bench    the benchmarks of this machine
-# make format   format the sources         make tidy    clang-tidy alone
+# make format   format the sources         make tidy    clang-tidy over all files
 # make docs     docs/commands.md from the program
 # make clean    remove build/ and demo/
 BUILD := build
 WERROR := $(if $(CI),ON,OFF)
 JOBS := $(shell nproc)
+CACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CACHE)
 
-.PHONY: all build setup demo test bench format tidy docs clean
+.PHONY: all build setup demo test check bench format tidy docs clean
 
 all: build
 
@@ -17,7 +20,7 @@ setup:
 	@scripts/setup.sh
 
 build: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHEAF_WERROR=$(WERROR) > /dev/null
+	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR) > /dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS) --target sheaf
 
 demo: build
@@ -25,12 +28,17 @@ demo: build
 
 test:
 	@scripts/setup.sh test
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHEAF_WERROR=ON
-	@cmake --build $(BUILD) --parallel $(JOBS)
-	@scripts/verify.sh $(BUILD)
+	@$(CONFIGURE) -DSHEAF_WERROR=ON
+	@cmake --build $(BUILD) --parallel $(JOBS) --target tests
+	@scripts/test.sh $(BUILD)
+
+check:
+	@scripts/setup.sh test
+	@$(CONFIGURE) -DSHEAF_WERROR=ON > /dev/null
+	@scripts/check.sh $(BUILD)
 
 bench: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHEAF_WERROR=$(WERROR)
+	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR)
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@for program in $(BUILD)/bench_*; do [ -x "$$program" ] || continue; echo "== $$program"; "$$program" || exit 1; done
 
@@ -40,7 +48,7 @@ format:
 
 tidy:
 	@scripts/setup.sh test
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release > /dev/null
+	@$(CONFIGURE) > /dev/null
 	@scripts/tidy.sh $(BUILD)
 
 docs: build

@@ -3,10 +3,10 @@
 # test framework set off too much). A file found clean is not looked at again until it, a header of ours or the settings
 # change; the marks are kept in BUILD/tidy.
 #   scripts/tidy.sh BUILD               all files
-#   scripts/tidy.sh BUILD --changed     those that the change at hand touches, directly or through a header: what differs
-#                                       from the main branch, on that branch from the commit before. All where that can't
-#                                       be told. About 9 s a file make this the right choice for continuous integration.
+#   scripts/tidy.sh BUILD --changed     sources that differ from the main branch (scripts/changed.sh) and, for every header
+#                                       that does, one source that includes it
 #   scripts/tidy.sh BUILD FILE...       these
+# SHEAF_TIDY_MINUTES, where set, is when no further file is begun; what was left out is listed. A file takes about 9 s.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:?the build directory with compile_commands.json}
@@ -17,33 +17,37 @@ mkdir -p "$marks"
 
 all_files() { find src cli -name '*.cpp' | sort; }
 
-base_commit() {
-  local branch base
-  for branch in origin/main origin/master main master; do
-    base=$(git merge-base HEAD "$branch" 2>/dev/null) || continue
-    [[ $base != $(git rev-parse HEAD) ]] && { echo "$base"; return; }
-  done
-  git rev-parse --verify --quiet HEAD~1 2>/dev/null
-}
-
-# Sources whose objects depend on one of the changed files, as the build recorded it.
+# Changed sources first; then, for each changed header that none of them includes, one source that does, as the build
+# recorded it.
 changed_files() {
-  local base changed
-  base=$(base_commit) || { all_files; return; }
-  changed=$({ git diff --name-only "$base"; git ls-files --others --exclude-standard; } | sort -u)
+  local changed
+  changed=$(scripts/changed.sh) || { all_files; return; }
   if grep -qx .clang-tidy <<<"$changed" || ! ninja -C "$build" -t deps >"$marks/deps" 2>/dev/null; then
     all_files
     return
   fi
   awk -v root="$PWD/" -v changed="$changed" '
-    BEGIN { split(changed, list, "\n"); for (i in list) wanted[root list[i]] = 1 }
+    function name(path) { return index(path, root) == 1 ? substr(path, length(root) + 1) : path }
+    BEGIN {
+      count = split(changed, list, "\n")
+      for (i = 1; i <= count; i++) {
+        if (list[i] ~ /^(src|cli)\/.*\.cpp$/) chosen[list[i]] = 1
+        if (list[i] ~ /\.hpp$/) header[list[i]] = 1
+      }
+    }
     /^[^ ]/ { source = "" }
     /^ / {
-      if (source == "") source = $1
-      if ($1 in wanted) touched[source] = 1
+      file = name($1)
+      if (source == "") source = file
+      if (file in header && source ~ /^(src|cli)\/.*\.cpp$/) {
+        if (source in chosen) seen[file] = 1
+        else if (!(file in includer)) includer[file] = source
+      }
     }
-    END { for (s in touched) if (index(s, root) == 1) print substr(s, length(root) + 1) }' "$marks/deps" |
-    grep -E '^(src|cli)/.*\.cpp$' | sort -u
+    END {
+      for (file in includer) if (!(file in seen)) chosen[includer[file]] = 1
+      for (file in chosen) print file
+    }' "$marks/deps" | sort
 }
 
 case ${1:-} in
@@ -62,6 +66,7 @@ tidy_one() {
   name=$marks/${file//\//_}
   mark=$name.$(sha256sum <"$file" | cut -c1-16).$shared
   [[ -e $mark ]] && return 0
+  ((deadline == 0 || $(date +%s) < deadline)) || { echo "$file" >>"$marks/left"; return 0; }
   if clang-tidy --quiet -p "$build" "$file" >"$name.log" 2>/dev/null; then
     rm -f "$name".*
     : >"$mark"
@@ -71,7 +76,15 @@ tidy_one() {
   fi
 }
 export -f tidy_one
-export build marks shared
+deadline=$((${SHEAF_TIDY_MINUTES:-0} > 0 ? $(date +%s) + SHEAF_TIDY_MINUTES * 60 : 0))
+export build marks shared deadline
+rm -f "$marks/left"
 start=$SECONDS
 printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I{} bash -c 'tidy_one {}' || { echo "tidy: see above" >&2; exit 1; }
-echo "tidy: ${#files[@]} files are clean ($((SECONDS - start)) s)"
+left=0
+if [[ -e $marks/left ]]; then
+  left=$(wc -l <"$marks/left")
+  echo "tidy: no time was left for:"
+  cat "$marks/left"
+fi
+echo "tidy: $((${#files[@]} - left)) files are clean ($((SECONDS - start)) s)"
