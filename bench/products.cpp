@@ -15,11 +15,11 @@
 #include <sheaf/io.hpp>
 
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "linear/products/ops.hpp"
 #include "program.hpp"
 #include "timing.hpp"
 #if SHEAF_CUDA
-#include "core/random.hpp"
 #include "peers/cusparse.hpp"
 #endif
 

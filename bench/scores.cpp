@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <sheaf/random.hpp>
+#include "core/random.hpp"
 
 #include "score/scorer.hpp"
 #include "timing.hpp"

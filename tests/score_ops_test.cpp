@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/random.hpp>
 #include <sheaf/scores.hpp>
+#include "core/random.hpp"
 
 #include "devices.hpp"
 #include "plain_metrics.hpp"
@@ -208,7 +208,7 @@ TYPED_TEST(Scoring, CurvesAndRecallsAreThoseOfThePlainFunctions) {
     for (std::int32_t m = 0; m < c.models; ++m) {
       const auto wanted = predictions_of(c, problem, m);
       const auto& scores = all[static_cast<std::size_t>(m)];
-      expect_same(scores.recall, recall_of_classes(wanted.truth, wanted.predicted, c.classes), "recall");
+      expect_same(scores.recall, sheaf::recall_of_classes(wanted.truth, wanted.predicted, c.classes), "recall");
       const bool two = c.classes == 2;
       const auto values = two ? wanted.positive_values() : std::vector<double>{};
       const auto rows = two ? wanted.positive_rows() : std::vector<std::uint8_t>{};

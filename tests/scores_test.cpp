@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/random.hpp>
 #include <sheaf/scores.hpp>
+#include "core/random.hpp"
 
 namespace sheaf::test {
 namespace {

@@ -61,7 +61,8 @@ void fill_in(const Context& context, Missing missing, Dataset<T>& dataset) {
 
 template <class T>
 bool check_values(const Matrix<T>& x, Missing missing, bool narrowed, int threads) {
-  const auto& values = std::visit([](const auto& matrix) -> const Array<T>& { return matrix.values; }, x);
+  const auto* stored = std::visit([](const auto& matrix) { return &matrix.values; }, x);
+  const auto& values = *stored;
   const auto count = values.size();
   const auto first = find_first(threads, count, [&](std::int64_t k) { return !std::isfinite(values[k]); });
   if (first == count) return false;
