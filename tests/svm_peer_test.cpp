@@ -1,4 +1,4 @@
-// Kernel machines beside Debian's svm-train, where it is installed: the same dual objectives and as many support
+// SVMs beside Debian's svm-train, where it is installed: the same dual objectives and as many support
 // vectors, on generated tables and on the real ones that lie beside the checkout.
 #include <cmath>
 #include <cstdlib>
@@ -167,7 +167,7 @@ TEST_F(SvmPeer, SameObjectivesAndSupportVectors) {
       for (const SvmFit& fit : fits.tasks) {
         EXPECT_TRUE(fit.converged);
         objective += fit.objective;
-        support_vectors += static_cast<std::int64_t>(fit.machine.rows.size());
+        support_vectors += static_cast<std::int64_t>(fit.svm.rows.size());
       }
       EXPECT_NEAR(objective, peer.objective, 1e-5 * std::abs(peer.objective));
       const auto count = static_cast<double>(peer.support_vectors);
