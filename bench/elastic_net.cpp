@@ -22,10 +22,10 @@
 
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/random.hpp>
 #include <sheaf/splits.hpp>
 
 #include "core/fail.hpp"
+#include "core/random.hpp"
 #include "plot.hpp"
 #include "program.hpp"
 #include "timing.hpp"

@@ -13,9 +13,9 @@
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/random.hpp>
 
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "linear/products/ops.hpp"
 #include "program.hpp"
 #include "timing.hpp"

@@ -31,9 +31,9 @@
 #include <CLI/CLI.hpp>
 
 #include <sheaf/io.hpp>
-#include <sheaf/random.hpp>
 
 #include "core/fail.hpp"
+#include "core/random.hpp"
 #include "peers/liblinear_reader.hpp"
 
 namespace {

@@ -1,18 +1,19 @@
-// How long a search takes to judge its models: all scores of folds x costs models, each on the rows that
-// its fold left out.
-//   bench_scores [--rows N] [--folds N] [--costs N] [--classes N] [--device cpu|cuda] [--threads N]
+// How long a search takes to score its models: all scores of folds x costs models, each on the rows that its fold does
+// not train on. Processor time is the best of several rounds, all threads together: what a shared machine cannot blur.
+//   bench_scores [--rows N] [--folds N] [--costs N] [--classes N] [--no-probabilities] [--score NAME ...]
+//                [--device cpu|cuda] [--threads N]
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <sheaf/random.hpp>
-#include <sheaf/search.hpp>
+#include "core/random.hpp"
 
 #include "score/scorer.hpp"
-#include "search/plan.hpp"
 #include "timing.hpp"
 
 namespace sheaf::bench {
@@ -22,50 +23,69 @@ struct Shape {
   std::int64_t rows = 1000000;
   std::int32_t folds = 5;
   std::int32_t costs = 10;
-  std::int32_t classes = 2;
+  std::int32_t classes = 2;  // 0: regression
+  bool probabilities = true;
+  std::vector<Metric> wanted;
+
+  std::int32_t columns() const { return classes > 2 ? classes : 1; }
 };
 
-Target random_target(const Shape& shape) {
-  Target target;
-  Random random(1);
-  for (std::int32_t c = 0; c < shape.classes; ++c) target.class_names.push_back(std::to_string(c + 1));
-  for (std::int64_t i = 0; i < shape.rows; ++i)
-    target.classes.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(shape.classes))));
-  return target;
-}
+/// Classes and a numeric target; decision values that often speak for the true class, or are near the target.
+struct Table {
+  std::vector<std::int32_t> labels;
+  std::vector<double> values;
+  Block<float> z;
 
-/// Decision values that often speak for the true class.
-Block<float> random_decisions(const Shape& shape, const Target& target) {
-  const std::int32_t columns = shape.classes > 2 ? shape.classes : 1;
-  Block<float> z(shape.rows, shape.folds * shape.costs * columns);
+  explicit Table(const Shape& shape) : z(shape.rows, shape.folds * shape.costs * shape.columns()) {
+    Random random(1);
+    for (std::int64_t i = 0; i < shape.rows; ++i) {
+      labels.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(std::max(shape.classes, 1)))));
+      values.push_back(random.uniform());
+      for (std::int32_t t = 0; t < z.tasks(); ++t) {
+        const bool mine = shape.classes > 0 && labels.back() == t % shape.columns();
+        z(i, t) = static_cast<float>(3 * random.uniform() - (mine ? 0.8 : 2.2));
+      }
+    }
+  }
+  score::Truth truth(const Shape& shape) const {
+    if (shape.classes == 0) return {0, -1, {}, values};
+    return {shape.classes, shape.classes == 2 ? 1 : -1, labels, {}};
+  }
+};
+
+/// A random fold for each row.
+score::TestRows random_tests(const Shape& shape) {
+  std::vector<std::vector<std::int32_t>> lists(static_cast<std::size_t>(shape.folds));
   Random random(2);
   for (std::int64_t i = 0; i < shape.rows; ++i)
-    for (std::int32_t t = 0; t < z.tasks(); ++t) {
-      const bool mine = target.classes[static_cast<std::size_t>(i)] == t % columns;
-      z(i, t) = static_cast<float>(3 * random.uniform() - (mine ? 0.8 : 2.2));
-    }
-  return z;
+    lists[random.below(static_cast<std::uint64_t>(shape.folds))].push_back(static_cast<std::int32_t>(i));
+  score::TestRows tests;
+  for (const auto& list : lists) {
+    tests.rows.insert(tests.rows.end(), list.begin(), list.end());
+    tests.begins.push_back(std::ssize(tests.rows));
+  }
+  return tests;
 }
 
 void measure(const Context& context, const Shape& shape) {
-  const auto target = random_target(shape);
-  SearchOptions options;
-  options.folds = shape.folds;
-  options = decided(options);
-  const auto problem = linear::make_problem(context, target, "bench", shape.rows, options.linear);
-  const score::Plan plan(problem, {}, options, 0);
-  const auto z = random_decisions(shape, target).to(context.device());
+  const Table table(shape);
+  const auto z = table.z.to(context.device());
   std::vector<std::int32_t> tests;
   for (std::int32_t m = 0; m < shape.folds * shape.costs; ++m) tests.push_back(m % shape.folds);
-  score::Judge<float> judge(context, problem, target, options.linear);
-  const double start = now();
-  judge.load_tests(plan.tests(0, shape.folds, context.threads()));
-  const double loading = now() - start;
-  const double judging = seconds_of([&](int repeats) {
-    for (int r = 0; r < repeats; ++r) judge.judge(z.view(), tests);
-  });
-  fmt::print("{} x {} models of {} classes on {}: test rows {:.1f} ms, all scores {:.1f} ms\n", shape.rows,
-             tests.size(), shape.classes, to_string(context.device()), 1e3 * loading, 1e3 * judging);
+  score::Scorer<float> scorer(context, table.truth(shape), shape.probabilities, shape.wanted);
+  scorer.load_tests(random_tests(shape));
+  double processor = std::numeric_limits<double>::infinity();
+  const double seconds = seconds_of(
+      [&](int repeats) {
+        for (int r = 0; r < repeats; ++r) {
+          const double start = processor_seconds();
+          scorer.score(z.view(), tests);
+          processor = std::min(processor, processor_seconds() - start);
+        }
+      },
+      0.05, 15);
+  fmt::print("{} x {} models of {} classes on {}: {:.1f} ms, processor {:.1f} ms\n", shape.rows, tests.size(),
+             shape.classes, to_string(context.device()), 1e3 * seconds, 1e3 * processor);
 }
 
 int run(int count, char** arguments) {
@@ -73,13 +93,17 @@ int run(int count, char** arguments) {
   Shape shape;
   Context::Options options;
   std::string device = "cpu";
+  std::vector<std::string> scores;
   app.add_option("--rows", shape.rows);
   app.add_option("--folds", shape.folds);
   app.add_option("--costs", shape.costs);
   app.add_option("--classes", shape.classes);
+  app.add_flag("!--no-probabilities", shape.probabilities);
+  app.add_option("--score", scores);
   app.add_option("--device", device);
   app.add_option("--threads", options.threads);
   CLI11_PARSE(app, count, arguments);
+  for (const auto& name : scores) shape.wanted.push_back(parse_metric(name));
   options.device = parse_device(device);
   measure(Context(options), shape);
   return 0;

@@ -37,7 +37,7 @@ struct Arguments {
   bool growth = false;
   std::string plot;
   bool few = false;
-  std::string kernel = "auto";
+  std::string counting = "auto";
   std::string criterion = "jmi";
 };
 
@@ -149,7 +149,7 @@ void bench_data(const Context& context, const SelectionData& data, const Argumen
   const std::int64_t count = arguments.count;
   options.count = count;
   options.criterion = arguments.criterion;
-  options.kernel = arguments.kernel;
+  options.counting = arguments.counting;
   const Timed ours = run_ours(context, data, options);
   const double set_up = set_up_seconds(context, data, options);
   std::int64_t sample = 0;
@@ -158,7 +158,7 @@ void bench_data(const Context& context, const SelectionData& data, const Argumen
       "%-24s %6lld x %6lld  %-8s %9.3f s (%.3f s set-up)  %11.1f s  %8.1fx  %5.1f %% of pairs, %lld in order "
       "(sequential from %lld pairs)\n",
       shape.name.c_str(), static_cast<long long>(shape.features), static_cast<long long>(shape.rows),
-      ours.selection.kernel.c_str(), ours.seconds.wall, set_up, sequential.wall, sequential.wall / ours.seconds.wall,
+      ours.selection.counting.c_str(), ours.seconds.wall, set_up, sequential.wall, sequential.wall / ours.seconds.wall,
       share_counted(ours.selection.work), static_cast<long long>(ours.selection.work.pairs_ordered),
       static_cast<long long>(sample));
   if (context.device().is_cpu())
@@ -170,7 +170,7 @@ void bench_data(const Context& context, const SelectionData& data, const Argumen
 
 /// Each criterion beside JMI, and all of them in one run.
 void bench_criteria(const Context& context, const SelectionShape& shape, std::int64_t count,
-                    const std::string& kernel) {
+                    const std::string& counting) {
   const SelectionData data = make_data(shape, context.threads());
   std::printf("\n%s, %lld features\n", shape.name.c_str(), static_cast<long long>(count));
   Seconds jmi;
@@ -180,7 +180,7 @@ void bench_criteria(const Context& context, const SelectionShape& shape, std::in
     SelectionOptions options;
     options.criterion = info.name;
     options.count = count;
-    options.kernel = info.name == "cmi" ? "auto" : kernel;
+    options.counting = info.name == "cmi" ? "auto" : counting;
     const Timed timed = run_ours(context, data, options);
     if (info.name == "jmi") jmi = timed.seconds;
     ensemble.criteria.emplace_back(info.name);
@@ -227,9 +227,9 @@ double seconds_of_device(const Context& context, const Timed& timed) {
 
 /// Tables of few states: every way to count beside the one that is chosen. Features so that each takes a while.
 void bench_few_states(const Context& context, std::int64_t count) {
-  const std::vector<std::string> kernels{"ordered", "tables", "grouped", "popcount", "compared"};
+  const std::vector<std::string> ways{"ordered", "tables", "grouped", "popcount", "compared"};
   std::printf("\n%8s %8s %6s %8s", "features", "examples", "bins", "classes");
-  for (const std::string& kernel : kernels) std::printf(" %11s", kernel.c_str());
+  for (const std::string& counting : ways) std::printf(" %11s", counting.c_str());
   std::printf("  chosen\n");
   const auto all_rows = context.device().is_cpu() ? std::vector<std::int64_t>{100, 200, 400, 1000, 4000, 40000}
                                                   : std::vector<std::int64_t>{1000, 40000};
@@ -243,17 +243,17 @@ void bench_few_states(const Context& context, std::int64_t count) {
                   classes);
       SelectionOptions options;
       options.count = count;
-      for (const std::string& kernel : kernels) {
-        options.kernel = kernel;
+      for (const std::string& counting : ways) {
+        options.counting = counting;
         try {
           std::printf(" %9.4f s", seconds_of_device(context, run_ours(context, data, options)));
         } catch (const UsageError&) {
           std::printf(" %11s", "-");
         }
       }
-      options.kernel = "auto";
+      options.counting = "auto";
       const Timed chosen = run_ours(context, data, options);
-      std::printf("  %s, %.4f s, %lld pairs in order\n", chosen.selection.kernel.c_str(),
+      std::printf("  %s, %.4f s, %lld pairs in order\n", chosen.selection.counting.c_str(),
                   seconds_of_device(context, chosen), static_cast<long long>(chosen.selection.work.pairs_ordered));
       std::fflush(stdout);
     }
@@ -275,7 +275,7 @@ void bench_growth(const Context& context, std::int64_t count, const std::string&
       const Timed timed = run_ours(context, make_data(shape, context.threads()), options);
       const double seconds = seconds_of_device(context, timed);
       std::printf("  %-9s %8lld  %-8s %9.3f s  %5.1f %% of pairs\n", what, static_cast<long long>(value),
-                  timed.selection.kernel.c_str(), seconds, share_counted(timed.selection.work));
+                  timed.selection.counting.c_str(), seconds, share_counted(timed.selection.work));
       std::fflush(stdout);
       curves.back().factors.push_back(static_cast<double>(value) / static_cast<double>(values.front()));
       curves.back().seconds.push_back(seconds);
@@ -299,7 +299,7 @@ int run(const Arguments& arguments) {
   std::printf("%s, %d threads; count %lld; whole calls, best of 3 where under a second%s\n",
               to_string(context.device()).c_str(), context.threads(), static_cast<long long>(arguments.count),
               context.device().is_cpu() ? "" : ", after one that starts the GPU and is not timed");
-  std::printf("%-24s %15s  %-8s %28s  %13s  %9s\n", "shape", "size", "kernel", "ours", "sequential", "ratio");
+  std::printf("%-24s %15s  %-8s %28s  %13s  %9s\n", "shape", "size", "counting", "ours", "sequential", "ratio");
   if (!arguments.file.empty()) {
     bench_data(context, read_data(context, arguments.file, 64), arguments);
     return 0;
@@ -314,7 +314,7 @@ int run(const Arguments& arguments) {
       if (arguments.resamples > 0)
         bench_resamples(context, shapes[k], arguments.count, arguments.resamples);
       else if (arguments.others)
-        bench_criteria(context, shapes[k], arguments.count, arguments.kernel);
+        bench_criteria(context, shapes[k], arguments.count, arguments.counting);
       else if (!arguments.growth)
         bench_data(context, make_data(shapes[k], context.threads()), arguments);
     }
@@ -336,7 +336,7 @@ int main(int argc, char** argv) {
   app.add_option("--scale", arguments.scale, "share of the examples of shapes 3 to 5");
   app.add_flag("--criteria", arguments.others, "each criterion beside JMI instead");
   app.add_option("--resamples", arguments.resamples, "an ensemble over so many resamples instead");
-  app.add_option("--kernel", arguments.kernel, "the way to count");
+  app.add_option("--counting", arguments.counting, "the way to count");
   app.add_option("--criterion", arguments.criterion, "beside the sequential JMI");
   app.add_flag("--few", arguments.few, "every way to count tables of few states instead");
   app.add_flag("--growth", arguments.growth, "growth in features, samples, bins, classes and count instead");

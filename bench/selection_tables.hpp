@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/binned.hpp>
+#include <sheaf/binning.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/random.hpp>
 
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 
 namespace sheaf::bench {
 

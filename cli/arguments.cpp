@@ -4,9 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
 namespace sheaf::cli {
 

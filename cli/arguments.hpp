@@ -26,6 +26,7 @@ struct Option {
   /// Of options that only some families of models have: how each takes the texts, once the family is known.
   std::vector<std::pair<std::string, std::function<void(const std::string&)>>> families = {};
   std::vector<std::string> texts = {};
+  std::vector<std::string> choices = {};  ///< known values; empty: anything
 };
 
 struct Positional {
@@ -95,7 +96,9 @@ class Arguments {
     std::string help = row.help;
     if (row.choices.size() > 5) help += " (" + join(row.choices, ' ') + ")";
     const bool changed = row.get && row.get(options) != row.get(Options{});
-    return {"--" + name, std::move(value), std::move(help), changed ? row.get(options) : row.default_text, set};
+    Option result{"--" + name, std::move(value), std::move(help), changed ? row.get(options) : row.default_text, set};
+    result.choices = row.choices;
+    return result;
   }
 
   /// Reads the words behind the command's name. What is wrong with them is a UsageError.

@@ -1,8 +1,7 @@
 #include <string>
 
-#include <sheaf/names.hpp>
-
 #include "command.hpp"
+#include "core/names.hpp"
 
 namespace sheaf::cli {
 

@@ -11,31 +11,10 @@ namespace {
 
 constexpr std::size_t help_indent = 30;
 
-Arguments declared(const Command& command) {
-  Arguments arguments;
-  command.declare(arguments);
-  return arguments;
-}
-
-std::string usage(const Command& command, const Arguments& arguments) {
-  std::string line = fmt::format("sheaf {}", command.name);
-  for (const auto& positional : arguments.positionals())
-    line += positional.required ? fmt::format(" {}", positional.name) : fmt::format(" [{}]", positional.name);
-  return line + " [options]";
-}
-
 std::string entry(const std::string& left, std::string_view right) {
   const bool long_left = left.size() + 4 > help_indent;
   const std::string gap = long_left ? fmt::format("\n{:{}}", "", help_indent) : "";
   return fmt::format("  {:<{}}{}{}\n", left, long_left ? 0 : help_indent - 2, gap, wrapped(right, help_indent));
-}
-
-std::string with_default(const Option& option) {
-  return option.default_text.empty() ? option.help : fmt::format("{} [{}]", option.help, option.default_text);
-}
-
-std::string left_side(const Option& option) {
-  return option.value.empty() ? option.flag : option.flag + " " + option.value;
 }
 
 std::string cell(std::string_view text) {
@@ -69,6 +48,27 @@ std::string manual_of(const Command& command) {
 }
 
 }  // namespace
+
+Arguments declared(const Command& command) {
+  Arguments arguments;
+  command.declare(arguments);
+  return arguments;
+}
+
+std::string usage(const Command& command, const Arguments& arguments) {
+  std::string line = fmt::format("sheaf {}", command.name);
+  for (const auto& positional : arguments.positionals())
+    line += positional.required ? fmt::format(" {}", positional.name) : fmt::format(" [{}]", positional.name);
+  return line + " [options]";
+}
+
+std::string left_side(const Option& option) {
+  return option.value.empty() ? option.flag : option.flag + " " + option.value;
+}
+
+std::string with_default(const Option& option) {
+  return option.default_text.empty() ? option.help : fmt::format("{} [{}]", option.help, option.default_text);
+}
 
 std::string overview() {
   std::string text =

@@ -7,9 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <sheaf/version.hpp>
+
 #include "command.hpp"
+#include "completions.hpp"
 #include "core/fail.hpp"
 #include "help.hpp"
+#include "man.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
 
@@ -41,6 +45,8 @@ void dispatch(const std::vector<std::string>& words) {
   if (first == "--help" || first == "-h") return print(overview());
   if (first == "--version") return print(fmt::format("sheaf {}\n", SHEAF_VERSION));
   if (first == "--manual") return print(manual());
+  if (first == "--man") return print(man_page());
+  if (first == "--completions") return print(completions(words.size() > 1 ? words[1] : ""));
   if (first != "help") return run_command(words);
   print(words.size() > 1 ? help(find_command(words[1])) : overview());
 }

@@ -9,7 +9,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-#include <sheaf/temporary.hpp>
+#include "core/temporary.hpp"
 
 namespace sheaf::cli {
 namespace {

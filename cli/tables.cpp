@@ -2,9 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sheaf/text.hpp>
-
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/association.hpp>
-#include <sheaf/random.hpp>
+#include <sheaf/profile.hpp>
 
+#include "core/random.hpp"
 #include "tables.hpp"
 
 namespace sheaf {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <sheaf/binned.hpp>
+#include <sheaf/binning.hpp>
 
 namespace sheaf::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/binned.hpp>
+#include <sheaf/binning.hpp>
 
 namespace sheaf::test {
 

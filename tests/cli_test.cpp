@@ -108,6 +108,41 @@ TEST_F(Cli, AnInterruptLeavesNothingBehind) {
   }
 }
 
+/// `line` runs in the background as $p until `until` succeeds; then come `signals`. With job control, since shells make
+/// background work deaf to interrupts otherwise; what the shell itself says of jobs is not heard.
+std::string interrupted(const std::string& line, const std::string& until, const std::string& signals) {
+  return "set -m; exec 3>&2 2>/dev/null; \"$program\" " + line + " 2>&3 & p=$!\nfor i in $(seq 1000); do " + until +
+         " && break; sleep 0.01; done\n" + signals + "\nwait $p; echo $?";
+}
+
+TEST_F(Cli, ASignalStopsTheWorkInOrder) {
+  ASSERT_EQ(shell("sheaf generate genes t.csv --rows 600 --features 4000 --quiet").code, 0);
+  struct Case {
+    const char *line, *until;
+  };
+  for (const auto& [line, until] :
+       {Case{"select t.csv --count 3000 --csv picked.csv --quiet", "sleep 0.7"},
+        Case{"convert t.csv big.csv.xz --quiet", "ls | grep -q part"},
+        Case{"fit t.csv --model elastic-net-logistic --alpha 1e-7 --tolerance 1e-12 --output m --quiet", "sleep 0.7"},
+        Case{"info - --quiet < <(sleep 30)", "sleep 0.3"}})
+    for (const auto& [signal, code] : {std::pair{"INT", "130\n"}, {"TERM", "143\n"}}) {
+      const auto outcome = shell(interrupted(line, until, std::string("kill -") + signal + " $p"));
+      EXPECT_EQ(outcome.out, code) << line << ": " << outcome.err;
+      EXPECT_EQ(outcome.err, "sheaf: stopped; no file was left half written\n") << line;
+      EXPECT_EQ(listing(), Names{"t.csv"}) << line;
+    }
+}
+
+TEST_F(Cli, ASecondSignalEndsAtOnce) {
+  // Nobody reads what it writes: it can't answer the first.
+  ASSERT_EQ(shell("mkfifo f").code, 0);
+  const auto outcome =
+      shell("sleep 60 <f & reader=$!\n" +
+            interrupted("generate text - --rows 20000 --features 3000 --to csv --quiet >f", "sleep 1",
+                        "kill -INT $p; sleep 0.5; kill -0 $p && echo there; kill -INT $p; kill $reader"));
+  EXPECT_EQ(outcome.out, "there\n130\n") << outcome.err;
+}
+
 TEST_F(Cli, AReaderThatGoesAwayIsNoError) {
   const auto outcome =
       shell("set -o pipefail; sheaf generate classification - --rows 200000 --to csv --quiet | head -1");

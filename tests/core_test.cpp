@@ -14,10 +14,10 @@
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/error.hpp>
-#include <sheaf/task.hpp>
 
 #include "core/device_cost.hpp"
 #include "core/parallel.hpp"
+#include "core/rounds.hpp"
 #include "devices.hpp"
 
 namespace sheaf {

@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/random.hpp>
 #include <sheaf/selection.hpp>
 
 #include "binned_tables.hpp"
 #include "core/fail.hpp"
+#include "core/random.hpp"
 #include "devices.hpp"
 #include "information/count/ops.hpp"
 #include "information/greedy/class_entropies.hpp"
@@ -73,18 +73,18 @@ Context context_of(Device device, int threads) {
   return Context(options);
 }
 
-/// The kernels a table of this shape allows on the device.
-std::vector<Kernel> kernels_for(const Problem& problem, bool sparse, Device device) {
-  std::vector<Kernel> kernels;
-  for (const Kernel kernel :
-       {Kernel::ordered, Kernel::tables, Kernel::grouped, Kernel::nonzeros, Kernel::popcount, Kernel::compared}) {
-    if (kernel == Kernel::nonzeros && !sparse) continue;
+/// The ways of counting that a table of this shape allows on the device.
+std::vector<Counting> ways_for(const Problem& problem, bool sparse, Device device) {
+  std::vector<Counting> ways;
+  for (const Counting counting : {Counting::ordered, Counting::tables, Counting::grouped, Counting::nonzeros,
+                                  Counting::popcount, Counting::compared}) {
+    if (counting == Counting::nonzeros && !sparse) continue;
     try {
-      kernels.push_back(choose_kernel(problem, kernel, device.is_cuda(), Demand::any));
+      ways.push_back(choose_counting(problem, counting, device.is_cuda(), Demand::any));
     } catch (const UsageError&) {
     }
   }
-  return kernels;
+  return ways;
 }
 
 template <class Check>
@@ -151,7 +151,7 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
   std::vector<PairTerms> ordered(pairs.size());
   ops.ordered_terms(pairs, all_terms, ordered);
   std::vector<JointSums> sums(pairs.size());
-  const bool has_sums = ops.kernel() != Kernel::ordered || ops.screens();
+  const bool has_sums = ops.counting() != Counting::ordered || ops.screens();
   if (has_sums) ops.joint_sums(pairs, true, sums);
   const double error = facts.log.error(1e18);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -172,14 +172,14 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
 }
 
 /// What was measured to be quickest on shapes that leave no doubt.
-TEST(Kernels, AreChosenByShape) {
+TEST(Countings, AreChosenByShape) {
   const auto chosen = [](const Case& c, bool sparse, Demand demand) {
     const Table plain(c);
     const BinnedTarget target = test::target_of(plain.classes);
     const BinnedTable table =
         sparse ? test::sparse_table(plain.columns, c.rows) : test::dense_table(plain.columns, c.rows);
     const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-    return name_of(choose_kernel(problem, Kernel::automatic, false, demand));
+    return name_of(choose_counting(problem, Counting::automatic, false, demand));
   };
   EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::any), "compared");
   EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::screened), "ordered") << "most of it is screened";
@@ -197,9 +197,9 @@ TEST(Kernels, AreChosenByShape) {
 TEST(Verbs, CountAsTheDefinitionsSay) {
   for_all([](Device device, const Table& plain, const BinnedTable& table, const BinnedTarget& target, bool sparse) {
     const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-    for (const Kernel kernel : kernels_for(problem, sparse, device)) {
-      SCOPED_TRACE(name_of(kernel));
-      const auto ops = make_ops(context_of(device, 2), problem, kernel);
+    for (const Counting counting : ways_for(problem, sparse, device)) {
+      SCOPED_TRACE(name_of(counting));
+      const auto ops = make_ops(context_of(device, 2), problem, counting);
       check_verbs(*ops, problem, plain, table.features);
     }
   });
@@ -213,10 +213,10 @@ TEST(Verbs, WeightsStandForRepeatedExamples) {
       weights.push_back(i < 2 ? 1 : static_cast<std::uint32_t>(random.below(4)));
     Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
     const Table counted = repeated(plain, weights);
-    for (const Kernel kernel : kernels_for(problem, sparse, device)) {
-      SCOPED_TRACE(name_of(kernel));
+    for (const Counting counting : ways_for(problem, sparse, device)) {
+      SCOPED_TRACE(name_of(counting));
       problem.weights = {};
-      const auto ops = make_ops(context_of(device, 2), problem, kernel);
+      const auto ops = make_ops(context_of(device, 2), problem, counting);
       ops->add_partner(0);
       ops->choose_rows(weights);
       problem.weights = weights;
@@ -237,8 +237,8 @@ TEST(Verbs, MergedPartnersMayHaveAsManyStatesAsThereAreExamples) {
     }
     const Facts facts = find_facts(Context(), problem);
     const FeatureFacts partner = facts_of(problem, facts, codes, table.rows);
-    const Kernel kernel = choose_kernel(problem, Kernel::automatic, device.is_cuda(), Demand::merged_partners);
-    const auto ops = make_ops(context_of(device, 2), problem, kernel);
+    const Counting counting = choose_counting(problem, Counting::automatic, device.is_cuda(), Demand::merged_partners);
+    const auto ops = make_ops(context_of(device, 2), problem, counting);
     ops->add_partner(codes, static_cast<std::int32_t>(table.rows));
     const auto last = static_cast<std::int32_t>(table.features) - 1;
     const std::vector<Pair> pairs{{0, last}};
@@ -246,7 +246,7 @@ TEST(Verbs, MergedPartnersMayHaveAsManyStatesAsThereAreExamples) {
     std::vector<PairTerms> terms(1);
     ops->ordered_terms(pairs, relevance_beyond, terms);
     EXPECT_EQ(terms[0].relevance_beyond, wanted);
-    if (kernel == Kernel::ordered) return;
+    if (counting == Counting::ordered) return;
     std::vector<JointSums> sums(1);
     ops->joint_sums(pairs, true, sums);
     EXPECT_LE(std::abs(terms_of(facts, partner, facts.features.back(), sums[0]).relevance_beyond - wanted),
@@ -258,13 +258,13 @@ TEST(Verbs, MergedPartnersMayHaveAsManyStatesAsThereAreExamples) {
 void expect_picks(const Selection& got, const reference::Picks& wanted) {
   std::vector<std::int64_t> features;
   for (const SelectedFeature& feature : got.selected) features.push_back(feature.index);
-  ASSERT_EQ(features, wanted.features) << got.criterion << " by " << got.kernel;
+  ASSERT_EQ(features, wanted.features) << got.criterion << " by " << got.counting;
   for (std::size_t k = 0; k < features.size(); ++k)
     EXPECT_LE(std::abs(got.selected[k].score - wanted.scores[k]), 1e-12 * std::max(1.0, std::abs(wanted.scores[k])))
         << got.criterion << " pick " << k;
 }
 
-TEST(Criteria, PickAsTheDefinitionsSayWithEveryKernel) {
+TEST(Criteria, PickAsTheDefinitionsSayWithEveryWayOfCounting) {
   for_all([](Device device, const Table& plain, const BinnedTable& table, const BinnedTarget& target, bool sparse) {
     if (table.rows > 2200) return;  // the reference takes its time
     const std::int64_t count = std::min<std::int64_t>(table.features, 6);
@@ -279,9 +279,9 @@ TEST(Criteria, PickAsTheDefinitionsSayWithEveryKernel) {
                                               : reference::select(options.criterion, plain.columns, plain.classes,
                                                                   static_cast<std::size_t>(count), 0.7, 0.3);
       const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-      for (const Kernel kernel : kernels_for(problem, sparse, device)) {
-        if (info.name == "cmi" && (kernel == Kernel::tables || kernel == Kernel::popcount)) continue;
-        options.kernel = name_of(kernel);
+      for (const Counting counting : ways_for(problem, sparse, device)) {
+        if (info.name == "cmi" && (counting == Counting::tables || counting == Counting::popcount)) continue;
+        options.counting = name_of(counting);
         for (const bool lazy : {true, false}) {
           options.lazy = lazy;
           expect_picks(select_features(context_of(device, lazy ? 2 : 1), table, target, options), wanted);

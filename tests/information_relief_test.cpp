@@ -10,9 +10,9 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/matrix.hpp>
-#include <sheaf/random.hpp>
 #include <sheaf/selection.hpp>
 
+#include "core/random.hpp"
 #include "devices.hpp"
 
 namespace sheaf {

@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/random.hpp>
 #include <sheaf/selection.hpp>
 
 #include "binned_tables.hpp"
 #include "core/fail.hpp"
+#include "core/random.hpp"
 #include "devices.hpp"
 #include "reference/feast.hpp"
 
@@ -73,8 +73,8 @@ TEST(Requests, ThatCannotBeMetSayWhy) {
   expect_refused<UsageError>(made, with([](auto& o) { o.criterion = "relief"; }), "works on numbers");
   expect_refused<UsageError>(made, with([](auto& o) { o.beta = -1; }), "beta is -1");
   expect_refused<UsageError>(made, with([](auto& o) { o.gamma = std::nan(""); }), "gamma is nan");
-  expect_refused<UsageError>(made, with([](auto& o) { o.kernel = "table"; }), "did you mean tables");
-  expect_refused<UsageError>(made, with([](auto& o) { o.kernel = "nonzeros"; }), "needs a sparse table");
+  expect_refused<UsageError>(made, with([](auto& o) { o.counting = "table"; }), "did you mean tables");
+  expect_refused<UsageError>(made, with([](auto& o) { o.counting = "nonzeros"; }), "needs a sparse table");
   expect_refused<UsageError>(made, with([](auto& o) { o.preselected = {6}; }), "feature 6 is not there");
   expect_refused<UsageError>(made, with([](auto& o) { o.preselected = {1, 1}; }), "pre-selected twice");
   expect_refused<UsageError>(made, with([](auto& o) {
@@ -251,19 +251,19 @@ void expect_same(const Selection& got, const Selection& wanted, const std::strin
   }
 }
 
-void expect_bits_of_repeated(const Made& made, const std::string& kernel, const Context& context) {
+void expect_bits_of_repeated(const Made& made, const std::string& counting, const Context& context) {
   const auto table_of = [&](const Made& of) {
     const std::int64_t rows = std::ssize(of.classes);
-    return kernel == "nonzeros" ? test::sparse_table(of.columns, rows) : test::dense_table(of.columns, rows);
+    return counting == "nonzeros" ? test::sparse_table(of.columns, rows) : test::dense_table(of.columns, rows);
   };
   const BinnedTable table = table_of(made);
   SelectionOptions options;
   options.count = 6;
-  options.kernel = kernel;
+  options.counting = counting;
   EnsembleOptions ensemble;
   ensemble.resamples = 7;
   for (const CriterionInfo& info : criteria()) {
-    const bool merges = info.name == "cmi" && (kernel == "tables" || kernel == "popcount");
+    const bool merges = info.name == "cmi" && (counting == "tables" || counting == "popcount");
     if (!info.numeric && !merges) ensemble.criteria.emplace_back(info.name);
   }
   const Ensemble got = select_ensemble(context, table, made.target, options, ensemble);
@@ -272,7 +272,7 @@ void expect_bits_of_repeated(const Made& made, const std::string& kernel, const 
     const Made repeated = repeat_rows(made, draw(context.seed(), member.resample, table.rows));
     options.criterion = member.selection.criterion;
     expect_same(member.selection, select_features(Context(), table_of(repeated), repeated.target, options),
-                fmt::format("{} by {}", options.criterion, kernel));
+                fmt::format("{} by {}", options.criterion, counting));
   }
 }
 
@@ -284,10 +284,10 @@ TEST(Ensembles, OfResamplesHaveTheBitsOfRepeatedExamples) {
       Context::Options context;
       context.device = device;
       context.seed = 9;
-      for (const std::string kernel : {"ordered", "tables", "grouped", "popcount", "compared", "nonzeros"})
-        if (device.is_cpu() ? kernel != "compared" || rows <= 1024
-                            : kernel != "compared" && (kernel != "ordered" || rows <= 128))
-          expect_bits_of_repeated(made, kernel, Context(context));
+      for (const std::string counting : {"ordered", "tables", "grouped", "popcount", "compared", "nonzeros"})
+        if (device.is_cpu() ? counting != "compared" || rows <= 1024
+                            : counting != "compared" && (counting != "ordered" || rows <= 128))
+          expect_bits_of_repeated(made, counting, Context(context));
     }
 }
 

@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/random.hpp>
-
+#include "core/random.hpp"
 #include "information/ordered/small_pairs.hpp"
 
 namespace sheaf::information {

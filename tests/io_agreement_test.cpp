@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <sheaf/io.hpp>
-#include <sheaf/random.hpp>
 
+#include "core/random.hpp"
 #include "data/read/reading.hpp"
 #include "reference/naive_tables.hpp"
 #include "same_dataset.hpp"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include <sheaf/io.hpp>
-#include <sheaf/random.hpp>
 
+#include "core/random.hpp"
 #include "same_dataset.hpp"
 #include "tables.hpp"
 

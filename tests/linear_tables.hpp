@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <sheaf/linear_model.hpp>
-#include <sheaf/random.hpp>
 
+#include "core/random.hpp"
 #include "linear_objective.hpp"
 #include "tables.hpp"
 

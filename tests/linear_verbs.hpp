@@ -12,8 +12,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/random.hpp>
-
+#include "core/random.hpp"
 #include "devices.hpp"
 #include "linear/products/ops.hpp"
 

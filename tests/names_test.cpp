@@ -6,10 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/names.hpp>
 #include <sheaf/parameters.hpp>
-#include <sheaf/temporary.hpp>
-#include <sheaf/text.hpp>
+
+#include "core/names.hpp"
+#include "core/temporary.hpp"
+#include "core/text.hpp"
 
 namespace sheaf {
 namespace {

@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/random.hpp>
-
+#include "core/random.hpp"
 #include "linear/net/gram.hpp"
 #include "linear/net/screening.hpp"
 

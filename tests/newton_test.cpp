@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <sheaf/linear.hpp>
-#include <sheaf/random.hpp>
 
+#include "core/random.hpp"
 #include "devices.hpp"
 
 namespace sheaf {

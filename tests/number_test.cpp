@@ -10,8 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/random.hpp>
-
+#include "core/random.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/random.hpp>
+#include "core/random.hpp"
 
 namespace sheaf {
 namespace {

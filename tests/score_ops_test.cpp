@@ -1,7 +1,8 @@
-// The verbs of scoring on every device in SHEAF_TEST_DEVICES, against the plain functions of scores.hpp over copies of
-// the test rows: what is made of whole numbers bit for bit, sums to 1e-12.
+// Scoring on every device in SHEAF_TEST_DEVICES, against the plain functions of scores.hpp over copies of the test
+// rows: what is made of whole numbers bit for bit, sums to 1e-12.
 #include <algorithm>
 #include <cmath>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -9,23 +10,24 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/random.hpp>
+#include <sheaf/error.hpp>
 #include <sheaf/scores.hpp>
+#include "core/random.hpp"
 
 #include "devices.hpp"
-#include "score/ops.hpp"
+#include "plain_metrics.hpp"
 #include "score/radix_sort.hpp"
+#include "score/scorer.hpp"
 #include "score/terms.hpp"
 
-namespace sheaf::search {
+namespace sheaf::score {
 namespace {
 
-constexpr std::int32_t points = 101;
 constexpr double sum_tolerance = 1e-12;
 
 struct Case {
   std::int64_t rows;
-  std::int32_t classes;  // 0: amounts
+  std::int32_t classes;  // 0: regression
   std::int32_t models;
   std::uint64_t levels;  // few: many values are tied; 0: as good as none
   std::int32_t positive = 1;
@@ -34,12 +36,12 @@ struct Case {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> list{
-      {0, 2, 1, 5},    {1, 2, 2, 5},     {31, 2, 3, 4},      {32, 2, 5, 7, 0},       {33, 2, 8, 0},
-      {1000, 2, 3, 1}, {1000, 2, 2, 20}, {3001, 2, 7, 0, 0}, {40000, 2, 2, 300},     {90000, 2, 1, 0},
-      {0, 3, 2, 5},    {1, 3, 1, 5},     {33, 3, 4, 6},      {2500, 3, 3, 9},        {20000, 3, 2, 0},
-      {31, 60, 1, 8},  {1500, 60, 2, 0}, {200, 4000, 1, 3},  {64, 2, 2, 9, 1, true}, {50, 3, 1, 4, 1, true},
-      {0, 0, 2, 5},    {1, 0, 1, 5},     {32, 0, 3, 5},      {1000, 0, 33, 0},       {70000, 0, 2, 0},
-      {300, 50, 3, 4}, {300, 51, 2, 4},  {7, 2, 300, 3},     {1200, 3, 130, 40},
+      {0, 2, 1, 5},           {1, 2, 2, 5},     {31, 2, 3, 4},      {32, 2, 5, 7, 0},       {33, 2, 8, 0},
+      {1000, 2, 3, 1},        {1000, 2, 2, 20}, {3001, 2, 7, 0, 0}, {40000, 2, 2, 300},     {90000, 2, 1, 0},
+      {0, 3, 2, 5},           {1, 3, 1, 5},     {33, 3, 4, 6},      {2500, 3, 3, 9},        {20000, 3, 2, 0},
+      {31, 60, 1, 8},         {1500, 60, 2, 0}, {200, 4000, 1, 3},  {64, 2, 2, 9, 1, true}, {64, 2, 2, 9, 0, true},
+      {50, 3, 1, 4, 1, true}, {0, 0, 2, 5},     {1, 0, 1, 5},       {32, 0, 3, 5},          {1000, 0, 33, 0},
+      {70000, 0, 2, 0},       {300, 50, 3, 4},  {300, 51, 2, 4},    {7, 2, 300, 3},         {1200, 3, 130, 40},
   };
   return list;
 }
@@ -54,7 +56,7 @@ struct Problem {
   std::int32_t columns;
   Block<T> z;
   std::vector<std::int32_t> labels;
-  std::vector<double> amounts;
+  std::vector<double> values;
   TestRows tests;
   std::vector<std::int32_t> test_of;  // of each model
 
@@ -65,7 +67,7 @@ struct Problem {
       labels.push_back(c.classes == 0 || c.one_class
                            ? 0
                            : static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.classes))));
-      amounts.push_back(random.normal() + 1);
+      values.push_back(random.normal() + 1);
     }
     add_tests(random);
     for (std::int32_t m = 0; m < c.models; ++m) test_of.push_back(m % tests.count());
@@ -92,37 +94,54 @@ struct Problem {
     return {tests.rows.begin() + tests.begin(test), tests.rows.begin() + tests.begin(test + 1)};
   }
   Truth truth(const Case& c) const {
-    if (c.classes == 0) return {0, -1, {}, amounts};
+    if (c.classes == 0) return {0, -1, {}, values};
     return {c.classes, c.classes == 2 ? c.positive : -1, labels, {}};
   }
 };
 
 /// What the plain functions take: copies of a model's test rows.
-struct Plain {
-  std::vector<double> decisions;
-  std::vector<std::int32_t> truth, predicted;
-  std::vector<double> amounts;
-
-  template <class T>
-  Plain(const Problem<T>& problem, std::int32_t model) {
-    for (const auto row : problem.rows_of(model)) {
-      std::int32_t best = 0;
-      for (std::int32_t c = 0; c < problem.columns; ++c) {
-        decisions.push_back(static_cast<double>(problem.z(row, model * problem.columns + c)));
-        if (problem.z(row, model * problem.columns + c) > problem.z(row, model * problem.columns + best)) best = c;
-      }
-      truth.push_back(problem.labels[static_cast<std::size_t>(row)]);
-      predicted.push_back(problem.columns > 1 ? best : decisions.back() > 0 ? 0 : 1);
-      amounts.push_back(problem.amounts[static_cast<std::size_t>(row)]);
-    }
+template <class T>
+test::Predictions predictions_of(const Case& c, const Problem<T>& problem, std::int32_t model) {
+  test::Predictions result;
+  result.classes = c.classes;
+  result.positive = problem.truth(c).positive;
+  for (const auto row : problem.rows_of(model)) {
+    std::vector<double> values;
+    for (std::int32_t k = 0; k < problem.columns; ++k)
+      values.push_back(static_cast<double>(problem.z(row, model * problem.columns + k)));
+    result.add(values, problem.labels[static_cast<std::size_t>(row)]);
+    result.values.push_back(problem.values[static_cast<std::size_t>(row)]);
   }
-};
+  return result;
+}
 
-void expect_same(double got, double wanted, const char* what) {
+void expect_same(double got, double wanted, std::string_view what) {
   if (std::isnan(wanted))
     EXPECT_TRUE(std::isnan(got)) << what << " got " << got;
   else
     EXPECT_EQ(got, wanted) << what;
+}
+
+/// NaN where a class has no row.
+void expect_same(const std::vector<double>& got, const std::vector<double>& wanted, std::string_view what) {
+  ASSERT_EQ(got.size(), wanted.size()) << what;
+  for (std::size_t k = 0; k < got.size(); ++k) expect_same(got[k], wanted[k], what);
+}
+
+void expect_score(Metric metric, double got, double wanted) {
+  if (std::isnan(wanted) || !test::is_sum(metric))
+    expect_same(got, wanted, info(metric).name);
+  else
+    EXPECT_NEAR(got, wanted, sum_tolerance * (1 + std::abs(wanted))) << info(metric).name;
+}
+
+void expect_scores(const Scores& got, const test::Predictions& wanted, bool probabilities) {
+  for (const auto& row : metrics()) {
+    if (row.suits(wanted.classes, probabilities))
+      expect_score(row.metric, got.score(row.metric), test::plain_score(row.metric, wanted));
+    else
+      EXPECT_TRUE(std::isnan(got.score(row.metric))) << row.name;
+  }
 }
 
 template <class T>
@@ -137,7 +156,7 @@ Context context_on(Device device, int threads = 2) {
   return Context(options);
 }
 
-/// check(case, problem, verbs, decision values on their device) on every device, for classes or amounts.
+/// check(case, problem, device, decision values on it) on every device, for classes or regression.
 template <class T, class Check>
 void for_all(bool classes, Check&& check) {
   for (const Device device : test::devices())
@@ -145,114 +164,150 @@ void for_all(bool classes, Check&& check) {
       if ((c.classes > 0) != classes) continue;
       SCOPED_TRACE(to_string(device) + ", " + name_of(c));
       const Problem<T> problem(c);
-      const auto ops = make_score_ops<T>(context_on(device), problem.truth(c));
-      ops->load_tests(problem.tests);
       const auto z = problem.z.to(device);
-      check(c, problem, *ops, z.view());
+      check(c, problem, device, z.view());
       if (testing::Test::HasFailure()) return;
     }
 }
 
-TYPED_TEST(Scoring, CountsAndLossesAreThoseOfThePlainFunctions) {
+template <class T>
+Scorer<T> scorer_of(const Case& c, const Problem<T>& problem, Device device, bool probabilities,
+                    std::span<const Metric> wanted = {}) {
+  Scorer<T> scorer(context_on(device), problem.truth(c), probabilities, wanted);
+  scorer.load_tests(problem.tests);
+  return scorer;
+}
+
+TYPED_TEST(Scoring, ScoresOfClassesAreThoseOfThePlainFunctions) {
   using T = TypeParam;
-  for_all<T>(true, [](const Case& c, const Problem<T>& problem, ScoreOps<T>& ops, BlockView<const T> z) {
-    const auto models = static_cast<std::size_t>(c.models);
-    const auto bins = static_cast<std::size_t>(count_bins(c.classes));
-    std::vector<std::int64_t> counts(models * bins, -7);
-    std::vector<std::int64_t> alone(models * bins, -7);
-    std::vector<double> losses(models, -7);
-    ops.count_classes(z, problem.test_of, counts, losses);
-    ops.count_classes(z, problem.test_of, alone, {});
-    EXPECT_EQ(counts, alone);
+  for_all<T>(true, [](const Case& c, const Problem<T>& problem, Device device, BlockView<const T> z) {
+    for (const bool probabilities : {true, false}) {
+      auto scorer = scorer_of(c, problem, device, probabilities);
+      const auto scores = scorer.score(z, problem.test_of);
+      for (std::int32_t m = 0; m < c.models; ++m)
+        expect_scores(scores[static_cast<std::size_t>(m)], predictions_of(c, problem, m), probabilities);
+    }
+  });
+}
+
+TYPED_TEST(Scoring, ScoresOfRegressionAreThoseOfThePlainFunctions) {
+  using T = TypeParam;
+  for_all<T>(false, [](const Case& c, const Problem<T>& problem, Device device, BlockView<const T> z) {
+    auto scorer = scorer_of(c, problem, device, false);
+    const auto scores = scorer.score(z, problem.test_of);
+    for (std::int32_t m = 0; m < c.models; ++m)
+      expect_scores(scores[static_cast<std::size_t>(m)], predictions_of(c, problem, m), false);
+  });
+}
+
+TYPED_TEST(Scoring, CurvesAndRecallsAreThoseOfThePlainFunctions) {
+  using T = TypeParam;
+  for_all<T>(true, [](const Case& c, const Problem<T>& problem, Device device, BlockView<const T> z) {
+    auto scorer = scorer_of(c, problem, device, false);
+    const auto all = scorer.score(z, problem.test_of);
     for (std::int32_t m = 0; m < c.models; ++m) {
-      const Plain plain(problem, m);
-      const auto at = static_cast<std::size_t>(m);
-      const auto tally = tally_of(std::span(counts).subspan(at * bins, bins), c.classes);
-      const std::int32_t positive = problem.truth(c).positive;
-      expect_same(accuracy(tally), sheaf::accuracy(plain.truth, plain.predicted), "accuracy");
-      expect_same(balanced_accuracy(tally), sheaf::balanced_accuracy(plain.truth, plain.predicted, c.classes),
-                  "balanced");
-      expect_same(f1(tally, positive), sheaf::f1(plain.truth, plain.predicted, c.classes, positive), "F1");
-      const auto rows = static_cast<double>(plain.truth.size());
-      const double loss = rows == 0 ? 0 : rows * log_loss(plain.decisions, problem.columns, plain.truth);
-      EXPECT_NEAR(losses[at], loss, sum_tolerance * (1 + loss));
+      const auto wanted = predictions_of(c, problem, m);
+      const auto& scores = all[static_cast<std::size_t>(m)];
+      expect_same(scores.recall, sheaf::recall_of_classes(wanted.truth, wanted.predicted, c.classes), "recall");
+      const bool two = c.classes == 2;
+      const auto values = two ? wanted.positive_values() : std::vector<double>{};
+      const auto rows = two ? wanted.positive_rows() : std::vector<std::uint8_t>{};
+      expect_same(scores.roc, sheaf::roc_curve(values, rows, roc_points), "ROC");
+      expect_same(scores.precision_recall, sheaf::precision_recall_curve(values, rows, roc_points), "precision-recall");
     }
   });
 }
 
 TYPED_TEST(Scoring, ConfusionTablesHoldTrueTimesPredictedClasses) {
   using T = TypeParam;
-  for_all<T>(true, [](const Case& c, const Problem<T>& problem, ScoreOps<T>& ops, BlockView<const T> z) {
-    if (c.classes > most_confused) return;
-    const auto bins = static_cast<std::size_t>(count_bins(c.classes));
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(c.models) * bins);
-    ops.count_classes(z, problem.test_of, counts, {});
-    std::vector<std::int64_t> wanted(counts.size(), 0);
+  for_all<T>(true, [](const Case& c, const Problem<T>& problem, Device device, BlockView<const T> z) {
+    auto scorer = scorer_of(c, problem, device, false);
+    const auto scores = scorer.score(z, problem.test_of);
     for (std::int32_t m = 0; m < c.models; ++m) {
-      const Plain plain(problem, m);
-      for (std::size_t i = 0; i < plain.truth.size(); ++i)
-        ++wanted[static_cast<std::size_t>(m) * bins +
-                 static_cast<std::size_t>(plain.truth[i] * c.classes + plain.predicted[i])];
-    }
-    EXPECT_EQ(counts, wanted);
-  });
-}
-
-TYPED_TEST(Scoring, RanksAreThoseOfThePlainFunctions) {
-  using T = TypeParam;
-  for_all<T>(true, [](const Case& c, const Problem<T>& problem, ScoreOps<T>& ops, BlockView<const T> z) {
-    const bool two = c.classes == 2;
-    std::vector<Ranking> rankings(static_cast<std::size_t>(c.models * problem.columns));
-    ops.rank(z, problem.test_of, two ? points : 0, rankings);
-    for (std::int32_t m = 0; m < c.models; ++m) {
-      const Plain plain(problem, m);
-      const auto first = static_cast<std::size_t>(m * problem.columns);
-      double sum = 0;
-      for (std::size_t k = 0; k < static_cast<std::size_t>(problem.columns); ++k) sum += auc(rankings[first + k]);
-      expect_same(sum / problem.columns, auc_of_classes(plain.decisions, problem.columns, plain.truth), "AUC");
-      if (!two) continue;
-      std::vector<double> values;
-      std::vector<std::uint8_t> flags;
-      for (std::size_t i = 0; i < plain.truth.size(); ++i) {
-        values.push_back(c.positive == 0 ? plain.decisions[i] : -plain.decisions[i]);
-        flags.push_back(plain.truth[i] == c.positive ? 1 : 0);
-      }
-      EXPECT_EQ(roc_curve(rankings[first]), sheaf::roc_curve(values, flags, points));
+      const auto p = predictions_of(c, problem, m);
+      std::vector<std::int64_t> wanted;
+      if (c.classes <= most_confused) wanted.assign(static_cast<std::size_t>(c.classes * c.classes), 0);
+      for (std::size_t i = 0; i < p.truth.size() && !wanted.empty(); ++i)
+        ++wanted[static_cast<std::size_t>(p.truth[i] * c.classes + p.predicted[i])];
+      EXPECT_EQ(scores[static_cast<std::size_t>(m)].confusion, wanted);
     }
   });
 }
 
-TYPED_TEST(Scoring, SquaredErrorsAreThoseOfThePlainFunctions) {
+/// As of pairs of SVMs that vote: the class may be another than that of the largest column, which ranks all the same.
+TYPED_TEST(Scoring, PredictedClassesCanBeGiven) {
   using T = TypeParam;
-  for_all<T>(false, [](const Case& c, const Problem<T>& problem, ScoreOps<T>& ops, BlockView<const T> z) {
-    std::vector<double> sums(static_cast<std::size_t>(c.models), -7);
-    ops.sum_squares(z, problem.test_of, sums);
+  for_all<T>(true, [](const Case& c, const Problem<T>& problem, Device device, BlockView<const T> z) {
+    Random random(5);
+    Block<std::int32_t> predicted(c.rows, c.models);
+    for (std::int64_t i = 0; i < c.rows; ++i)
+      for (std::int32_t m = 0; m < c.models; ++m)
+        predicted(i, m) = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(c.classes)));
+    const auto there = predicted.to(device);
+    auto scorer = scorer_of(c, problem, device, true);
+    const auto scores = scorer.score(z, problem.test_of, there.view());
     for (std::int32_t m = 0; m < c.models; ++m) {
-      const Plain plain(problem, m);
-      const auto rows = static_cast<double>(plain.amounts.size());
-      const double rmse = root_mean_squared_error(plain.decisions, plain.amounts);
-      const double wanted = rows == 0 ? 0 : rmse * rmse * rows;
-      EXPECT_NEAR(sums[static_cast<std::size_t>(m)], wanted, sum_tolerance * wanted);
+      auto wanted = predictions_of(c, problem, m);
+      const auto rows = problem.rows_of(m);
+      for (std::size_t i = 0; i < rows.size(); ++i) wanted.predicted[i] = predicted(rows[i], m);
+      expect_scores(scores[static_cast<std::size_t>(m)], wanted, true);
     }
   });
+}
+
+/// Those that are not wanted are not there, the wanted ones are as ever.
+TYPED_TEST(Scoring, OnlyWhatIsWantedIsScored) {
+  using T = TypeParam;
+  for (const Device device : test::devices())
+    for (const auto& row : metrics()) {
+      const Case c{600, row.regression ? 0 : 7, 2, 5};
+      const Problem<T> problem(c);
+      const auto z = problem.z.to(device);
+      auto scorer = scorer_of(c, problem, device, true, std::span(&row.metric, 1));
+      auto complete = scorer_of(c, problem, device, true);
+      const auto alone = scorer.score(z.view(), problem.test_of);
+      const auto all = complete.score(z.view(), problem.test_of);
+      for (std::size_t m = 0; m < alone.size(); ++m)
+        for (const auto& other : metrics())
+          expect_same(alone[m].score(other.metric),
+                      other.metric == row.metric ? all[m].score(row.metric) : std::nan(""), other.name);
+    }
+}
+
+TYPED_TEST(Scoring, StopsWhenAskedTo) {
+  using T = TypeParam;
+  const Case c{100, 2, 2, 5};
+  const Problem<T> problem(c);
+  for (const Device device : test::devices()) {
+    std::stop_source source;
+    Scorer<T> scorer(context_on(device).with({.stop = source.get_token()}), problem.truth(c), true);
+    scorer.load_tests(problem.tests);
+    const auto z = problem.z.to(device);
+    EXPECT_EQ(scorer.score(z.view(), problem.test_of).size(), 2);
+    source.request_stop();
+    EXPECT_THROW(scorer.score(z.view(), problem.test_of), Stopped);
+  }
 }
 
 /// Same device, same input: the same bits, whatever the number of threads, and again from the same object.
 TYPED_TEST(Scoring, SumsRepeatBitForBit) {
   using T = TypeParam;
-  const Case c{100000, 2, 5, 0};
-  const Problem<T> problem(c);
-  for (const Device device : test::devices()) {
-    const auto z = problem.z.to(device);
-    std::vector<std::vector<double>> results;
-    for (const int threads : {1, 2, 3}) {
-      const auto ops = make_score_ops<T>(context_on(device, threads), problem.truth(c));
-      ops->load_tests(problem.tests);
-      std::vector<std::int64_t> counts(20);
-      for (int again = 0; again < 2; ++again) {
-        results.emplace_back(5);
-        ops->count_classes(z.view(), problem.test_of, counts, results.back());
-        EXPECT_EQ(results.back(), results.front()) << to_string(device) << ", " << threads << " threads";
+  for (const std::int32_t classes : {2, 3, 0}) {
+    const Case c{100000, classes, 5, 0};
+    const Problem<T> problem(c);
+    for (const Device device : test::devices()) {
+      const auto z = problem.z.to(device);
+      std::vector<Scores> first;
+      for (const int threads : {1, 2, 3}) {
+        Scorer<T> scorer(context_on(device, threads), problem.truth(c), true);
+        scorer.load_tests(problem.tests);
+        for (int again = 0; again < 2; ++again) {
+          const auto scores = scorer.score(z.view(), problem.test_of);
+          if (first.empty()) first = scores;
+          for (std::size_t m = 0; m < scores.size(); ++m)
+            for (const auto& row : metrics())
+              expect_same(scores[m].score(row.metric), first[m].score(row.metric), row.name);
+        }
       }
     }
   }
@@ -272,7 +327,7 @@ TYPED_TEST(Scoring, TestsCanBeExchanged) {
       tests.begins.push_back(size);
       ops->load_tests(std::move(tests));
       std::vector<Ranking> ranking(1);
-      ops->rank(z.view(), std::vector<std::int32_t>{0}, points, ranking);
+      ops->rank(z.view(), std::vector<std::int32_t>{0}, 101, ranking);
       EXPECT_EQ(ranking[0].others + ranking[0].positives, size);
     }
   }
@@ -299,4 +354,4 @@ TEST(FallingKey, OrdersAsValuesDo) {
 }
 
 }  // namespace
-}  // namespace sheaf::search
+}  // namespace sheaf::score

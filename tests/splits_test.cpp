@@ -9,8 +9,9 @@
 #include <vector>
 
 #include <sheaf/error.hpp>
-#include <sheaf/random.hpp>
 #include <sheaf/splits.hpp>
+
+#include "core/random.hpp"
 
 namespace sheaf {
 namespace {
@@ -45,7 +46,7 @@ std::vector<std::int32_t> tested(const Splits& splits, std::int32_t s) {
   const auto table = splits.weights(s, 1);
   std::vector<std::int32_t> rows;
   for (std::int32_t i = 0; i < splits.rows(); ++i)
-    if (table.test(i, s)) rows.push_back(i);
+    if (table.left_out(i, s)) rows.push_back(i);
   return rows;
 }
 
@@ -145,7 +146,7 @@ TEST(KFold, TakesMillionsOfRows) {
   const auto splits = split(SplitKind::k_fold, 3000000, 10);
   const auto table = splits.weights(3, 2, 2);
   std::int64_t left_out = 0;
-  for (std::int64_t i = 0; i < table.rows; ++i) left_out += table.test(i, 3) ? 1 : 0;
+  for (std::int64_t i = 0; i < table.rows; ++i) left_out += table.left_out(i, 3) ? 1 : 0;
   EXPECT_EQ(left_out, 300000);
 }
 
@@ -254,7 +255,7 @@ TEST(GroupShuffle, LeavesOutWholeGroupsOfEveryClass) {
         std::set<std::int32_t> tested, trained;
         const auto table = splits.weights(s, 1);
         for (std::int64_t i = 0; i < rows; ++i)
-          (table.test(i, s) ? tested : trained).insert(groups[static_cast<std::size_t>(i)]);
+          (table.left_out(i, s) ? tested : trained).insert(groups[static_cast<std::size_t>(i)]);
         EXPECT_EQ(tested.size() + trained.size(), 60U) << "a group on both sides";
         std::vector<double> found(3);
         for (const auto row : test) ++found[static_cast<std::size_t>(classes[static_cast<std::size_t>(row)])];
@@ -362,7 +363,7 @@ TEST(StratifiedShuffle, KeepsEveryClassInTraining) {
     const auto table = splits.weights(s, 1);
     std::set<std::int32_t> trained;
     for (std::int64_t i = 0; i < 9; ++i)
-      if (!table.test(i, s)) trained.insert(classes[static_cast<std::size_t>(i)]);
+      if (!table.left_out(i, s)) trained.insert(classes[static_cast<std::size_t>(i)]);
     EXPECT_EQ(trained.size(), 3U);
     EXPECT_EQ(splits.test_rows(s).size(), 6U);
   }
@@ -447,6 +448,99 @@ TEST(SplitNames, AreReadBackAndUnknownOnesAnswered) {
     for (const char* known : {"kfold", "stratified", "group", "shuffle", "loo", "bootstrap"})
       EXPECT_NE(std::string(error.what()).find(known), std::string::npos) << error.what();
   }
+}
+
+// The caller's own splits.
+
+TEST(CustomSplits, OfFoldNumbersAreThoseFolds) {
+  const std::vector<std::int32_t> folds{1, 0, 2, 1, 0, 2, 2};
+  const auto splits = custom_splits(folds);
+  EXPECT_EQ(splits.kind(), SplitKind::custom);
+  EXPECT_EQ(splits.rows(), 7);
+  EXPECT_EQ(splits.count(), 3);
+  EXPECT_TRUE(splits.is_partition());
+  for (std::int64_t i = 0; i < 7; ++i) EXPECT_EQ(splits.tester(i), folds[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(splits.test_rows(2), (std::vector<std::int32_t>{2, 5, 6}));
+  for (std::int32_t s = 0; s < 3; ++s) EXPECT_EQ(tested(splits, s), splits.test_rows(s));
+}
+
+TEST(CustomSplits, MayTrainOnSomeRowsAlways) {
+  const auto splits = custom_splits(std::vector<std::int32_t>{0, -1, 1, -1});
+  EXPECT_FALSE(splits.is_partition());
+  EXPECT_EQ(splits.count(), 2);
+  EXPECT_EQ(splits.test_rows(0), (std::vector<std::int32_t>{0}));
+  const auto table = splits.weights(0, 2);
+  EXPECT_EQ(std::vector<std::uint8_t>(table.weights.begin(), table.weights.end()),
+            (std::vector<std::uint8_t>{0, 1, 1, 1, 1, 0, 1, 1}));
+}
+
+TEST(CustomSplits, OfListsMayOverlapAndLeaveRowsOut) {
+  // A series in time: train on the past, test what follows; row 5 twice as heavy, row 0 in the first split alone.
+  const std::vector<TrainTestRows> lists{{{1, 0}, {3, 2}}, {{5, 2, 5}, {3, 4}}};
+  const auto splits = custom_splits(6, lists);
+  EXPECT_FALSE(splits.is_partition());
+  EXPECT_EQ(splits.test_rows(0), (std::vector<std::int32_t>{2, 3}));
+  EXPECT_EQ(splits.test_rows(1), (std::vector<std::int32_t>{3, 4}));
+  const auto table = splits.weights(0, 2, 2);
+  EXPECT_EQ(std::vector<std::uint8_t>(table.weights.begin(), table.weights.end()),
+            (std::vector<std::uint8_t>{1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 2}));
+  const auto second = splits.weights(1, 1);
+  for (std::int64_t i = 0; i < 6; ++i) EXPECT_EQ(second.train(i, 1), table.train(i, 1));
+}
+
+TEST(CustomSplits, OfListsThatAreFoldsAreThose) {
+  const std::vector<TrainTestRows> lists{{{1, 3}, {0, 2}}, {{2, 0}, {3, 1}}};
+  const auto splits = custom_splits(4, lists);
+  EXPECT_TRUE(splits.is_partition());
+  EXPECT_EQ(splits.tester(2), 0);
+  EXPECT_EQ(splits.tester(1), 1);
+}
+
+void expect_custom_refused(const std::string& message, std::int64_t rows, const std::vector<TrainTestRows>& lists) {
+  try {
+    custom_splits(rows, lists);
+    ADD_FAILURE() << "accepted, though: " << message;
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()), message);
+  }
+}
+
+TEST(CustomSplits, ThatCannotBeAreRefused) {
+  expect_custom_refused("argument 'rows' is 1; splits need 2 to 2147483647 rows", 1, {{{0}, {0}}});
+  expect_custom_refused("argument 'splits' is empty; at least one split is expected", 4, {});
+  expect_custom_refused("argument 'splits': split 0 (from 0) has no training rows", 4, {{{}, {0}}});
+  expect_custom_refused("argument 'splits': split 1 (from 0) has no test rows", 4, {{{0}, {1}}, {{0}, {}}});
+  expect_custom_refused("argument 'splits': split 0 (from 0), entry 1 of the training rows is 4, but rows are 0 to 3",
+                        4, {{{0, 4}, {1}}});
+  expect_custom_refused("argument 'splits': split 0 (from 0), entry 0 of the test rows is -1, but rows are 0 to 3", 4,
+                        {{{0}, {-1}}});
+  expect_custom_refused(
+      "argument 'splits': split 0 (from 0) names row 2 2 times in its test rows; at most 1 is expected", 4,
+      {{{0}, {2, 1, 2}}});
+  expect_custom_refused(
+      "argument 'splits': split 0 (from 0) names row 3 256 times in its training rows; at most 255 is expected", 4,
+      {{std::vector<std::int64_t>(256, 3), {0}}});
+  expect_custom_refused("argument 'splits': split 0 (from 0) both trains on row 1 and tests it", 4, {{{0, 1}, {1}}});
+}
+
+void expect_folds_refused(const std::string& message, const std::vector<std::int32_t>& folds) {
+  try {
+    custom_splits(folds);
+    ADD_FAILURE() << "accepted, though: " << message;
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()), message);
+  }
+}
+
+TEST(CustomSplits, OfFoldNumbersThatCannotBeAreRefused) {
+  expect_folds_refused(
+      "argument 'folds': entry 1 is -2; a fold from 0, or -1 for a row that no fold tests, is expected", {0, -2, 1});
+  expect_folds_refused("argument 'folds': all entries are -1, so that no row is tested", {-1, -1});
+  expect_folds_refused("argument 'folds': no row is in fold 1, but folds go up to 2; number them without gaps",
+                       {0, 2, 0});
+  expect_folds_refused("argument 'folds': no row is in fold 0, but folds go up to 2147483647; number them without gaps",
+                       {2147483647, 2147483647});
+  expect_folds_refused("argument 'folds': all rows are in fold 0, which leaves none to train on", {0, 0, 0});
 }
 
 }  // namespace

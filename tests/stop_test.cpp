@@ -8,14 +8,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <sheaf/association.hpp>
 #include <sheaf/binning.hpp>
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/linear_model.hpp>
+#include <sheaf/profile.hpp>
 #include <sheaf/scaling.hpp>
 #include <sheaf/selection.hpp>
-#include <sheaf/summary.hpp>
 
 #include "devices.hpp"
 

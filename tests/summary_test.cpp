@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/summary.hpp>
+#include <sheaf/profile.hpp>
 
 #include "tables.hpp"
 

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/random.hpp>
 #include <sheaf/svm.hpp>
 
+#include "core/random.hpp"
 #include "svm_reference.hpp"
 
 namespace sheaf::test {

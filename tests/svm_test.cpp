@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/random.hpp>
 #include <sheaf/svm.hpp>
 
+#include "core/random.hpp"
 #include "devices.hpp"
 #include "svm_reference.hpp"
 #include "svm_tables.hpp"

@@ -6,7 +6,8 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/random.hpp>
+
+#include "core/random.hpp"
 
 namespace sheaf::test {
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
 namespace sheaf::cli {
 namespace {

@@ -2,11 +2,11 @@
 #include <memory>
 
 #include <sheaf/model.hpp>
-#include <sheaf/names.hpp>
 
 #include "command.hpp"
 #include "commands/model_arguments.hpp"
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/model_text.hpp"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <sheaf/generate.hpp>
-#include <sheaf/text.hpp>
 
 #include "command.hpp"
+#include "core/text.hpp"
 #include "tables.hpp"
 
 namespace sheaf::cli {

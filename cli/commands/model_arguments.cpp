@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include <sheaf/names.hpp>
-#include <sheaf/row_weights.hpp>
-#include <sheaf/selection_report.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/selection.hpp>
+#include "core/names.hpp"
 
 #include "core/fail.hpp"
 

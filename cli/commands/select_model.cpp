@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <sheaf/names.hpp>
+#include "core/names.hpp"
 
 #include "core/fail.hpp"
 

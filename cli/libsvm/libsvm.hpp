@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/libsvm_scaling.hpp>
 #include <sheaf/svm_model.hpp>
+
+#include "data/prepare/libsvm_scaling.hpp"
 
 namespace sheaf::cli {
 

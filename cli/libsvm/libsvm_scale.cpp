@@ -2,10 +2,10 @@
 #include <memory>
 
 #include <sheaf/io.hpp>
-#include <sheaf/libsvm_scaling.hpp>
 
 #include "command.hpp"
 #include "core/fail.hpp"
+#include "data/prepare/libsvm_scaling.hpp"
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
 #include "signals.hpp"

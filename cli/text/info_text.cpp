@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
-
+#include "core/text.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <sheaf/io.hpp>
-#include <sheaf/text.hpp>
 
+#include "core/text.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/search.hpp>
-#include <sheaf/text.hpp>
+#include "core/text.hpp"
 
 #include "terminal.hpp"
 
@@ -23,7 +23,7 @@ inline const char* size_title(const SearchResult& r) {
 inline std::vector<Metric> main_metrics(const SearchResult& r) {
   std::vector<Metric> list;
   for (const auto metric : r.metrics)
-    if (info(metric).common || metric == *r.options.score) list.push_back(metric);
+    if (info(metric).summary || metric == *r.options.score) list.push_back(metric);
   return list;
 }
 

@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
-
+#include "core/text.hpp"
 #include "terminal.hpp"
 #include "text/score_text.hpp"
 #include "text/svm_text.hpp"

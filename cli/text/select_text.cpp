@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/names.hpp>
-#include <sheaf/text.hpp>
-
+#include "core/names.hpp"
+#include "core/text.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -18,13 +17,14 @@ constexpr std::size_t name_width = 40;
 
 std::string digits(double value) { return std::isfinite(value) ? fmt::format("{:.4f}", value) : "-"; }
 
-std::string binning_text(const SelectionReport& r) {
-  if (r.method == BinMethod::as_given) return "states as given";
-  if (r.method == BinMethod::mdlp) return "cuts by mdlp";
-  return fmt::format("{} bins of equal {}", r.binning.bins, r.method == BinMethod::equal_width ? "width" : "frequency");
+std::string binning_text(const SelectionResult& r) {
+  if (r.cuts.method == BinMethod::as_given) return "states as given";
+  if (r.cuts.method == BinMethod::mdlp) return "cuts by mdlp";
+  return fmt::format("{} bins of equal {}", r.binning.bins,
+                     r.cuts.method == BinMethod::equal_width ? "width" : "frequency");
 }
 
-std::string how_text(const SelectionReport& r) {
+std::string how_text(const SelectionResult& r) {
   if (!r.combined) {
     const auto& criterion = find_criterion(r.options.criterion);
     return fmt::format("{} ({}), {}", criterion.name, criterion.title, binning_text(r));
@@ -35,13 +35,13 @@ std::string how_text(const SelectionReport& r) {
   return fmt::format("{}{}, combined by {}, {}", names, resamples, to_string(r.ensemble.combination), binning_text(r));
 }
 
-std::string heading_text(const SelectionReport& r) {
+std::string heading_text(const SelectionResult& r) {
   return fmt::format("{}\n  {} examples x {} features, {} classes\n  {}\n", bold(r.source), grouped(r.rows),
                      grouped(r.features), r.class_names.size(), how_text(r));
 }
 
 /// Bars show what each feature tells of the class.
-std::string table_text(const SelectionReport& r) {
+std::string table_text(const SelectionResult& r) {
   std::vector<std::vector<std::string>> rows{
       {dim("rank"), dim("index"), dim("name"), dim("score"), dim("relevance"), dim("redundancy")}};
   if (r.combined) rows[0].insert(rows[0].end(), {dim("mean rank"), dim("frequency")});
@@ -63,7 +63,7 @@ std::string table_text(const SelectionReport& r) {
 
 }  // namespace
 
-std::string selection_text(const SelectionReport& r) {
+std::string selection_text(const SelectionResult& r) {
   auto text = heading_text(r);
   if (!r.selected.empty()) text += table_text(r);
   if (r.combined)

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include <sheaf/selection_report.hpp>
+#include <sheaf/selection.hpp>
 
 namespace sheaf::cli {
 
-std::string selection_text(const SelectionReport& report);
+std::string selection_text(const SelectionResult& report);
 
 }  // namespace sheaf::cli

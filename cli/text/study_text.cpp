@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
-
+#include "core/text.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/score_text.hpp"

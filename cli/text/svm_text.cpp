@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
-
+#include "core/text.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {

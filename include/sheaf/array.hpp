@@ -1,4 +1,5 @@
-// Memory owned in exactly one place. Nothing moves between devices unless to() is called.
+// Memory on a device, owned in exactly one place or borrowed from the caller. Nothing moves between devices unless to()
+// is called.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,33 @@
 
 #include <sheaf/device.hpp>
 #include <sheaf/error.hpp>
-#include <sheaf/view.hpp>
 
 namespace sheaf {
+
+/// Borrowed memory. Views are trivially copyable and go to kernels by value.
+template <class T>
+struct View {
+  T* data = nullptr;
+  std::int64_t size = 0;
+  Device device;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): a view of mutable memory may always be read
+  operator View<const T>() const requires(!std::is_const_v<T>) { return {data, size, device}; }
+};
+
+/// A matrix with one column per task, the tasks of one row side by side ("task-minor"): element (i, t) stands at
+/// data[i * stride + t]. Columns from `tasks` to `stride` are padding: verbs may write them and never depend on them.
+template <class T>
+struct BlockView {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int32_t tasks = 0;
+  std::int32_t stride = 0;
+  Device device;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): a block of mutable memory may always be read
+  operator BlockView<const T>() const requires(!std::is_const_v<T>) { return {data, rows, tasks, stride, device}; }
+};
 
 /// Uninitialised memory on a device; 64-byte aligned on the CPU, huge pages where large. nullptr for no bytes.
 void* allocate(Device device, std::int64_t bytes);
@@ -44,7 +69,7 @@ class Array {
     if (owned_) release(device_, data_);
   }
 
-  /// Over memory that someone else owns and that must outlive it.
+  /// Over memory that someone else owns and that must outlive the array.
   static Array over(T* data, std::int64_t size, Device device = Device::cpu()) {
     Array result;
     result.data_ = data;
@@ -52,6 +77,11 @@ class Array {
     result.device_ = device;
     result.owned_ = false;
     return result;
+  }
+
+  /// The same over memory that is only to be read: whoever changes an array asks is_owned() first.
+  static Array over(const T* data, std::int64_t size, Device device = Device::cpu()) {
+    return over(const_cast<T*>(data), size, device);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   }
 
   static Array zeros(std::int64_t size, Device device = Device::cpu()) {
@@ -76,6 +106,7 @@ class Array {
   std::int64_t size() const { return size_; }
   std::int64_t bytes() const { return size_ * static_cast<std::int64_t>(sizeof(T)); }
   Device device() const { return device_; }
+  bool is_owned() const { return owned_; }
   View<T> view() { return {data_, size_, device_}; }
   View<const T> view() const { return {data_, size_, device_}; }
 

@@ -15,7 +15,7 @@ namespace sheaf {
 class Context {
  public:
   struct Options {
-    Device device;
+    Device device = {};
     int threads = 0;          ///< 0: all cores this process may use
     std::int64_t memory = 0;  ///< bytes for data and task blocks on the device; 0: 80 % of what is free now
     std::uint64_t seed = 0;

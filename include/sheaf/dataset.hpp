@@ -1,4 +1,5 @@
-// A table of examples: the matrix, what is to be predicted, and the names. Resident once on each device that asks.
+// A dataset: the matrix of features, the target, and the names. Resident once on each device that asks. Datasets come
+// from files (io.hpp), from arrays in memory (memory.hpp) or from a generator (generate.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,13 @@
 namespace sheaf {
 
 /// The labels of all rows, kept in every way they can be understood, since the model and not the file decides whether
-/// 0, 1, 2 are classes or amounts.
+/// 0, 1, 2 are classes or the numbers of a regression.
 struct Target {
   std::vector<double> values;         ///< the labels as numbers; empty when one of them is not a number
   std::vector<std::int32_t> classes;  ///< class of each row; empty when numbers have over max_classes distinct values
   std::vector<std::string> class_names;  ///< as spelled at first appearance, in order of first appearance
   std::string name;                      ///< the label's column, where the file names it
+  bool fixed_order = false;              ///< class_names has the caller's order instead, which models keep as it is
 
   static constexpr std::int64_t max_classes = 65536;
 
@@ -35,7 +37,7 @@ struct Target {
 template <class T>
 class Dataset {
  public:
-  Matrix<T> x;  // in CPU memory; must not change once a product was asked for
+  Matrix<T> x;  ///< in CPU memory, owned or borrowed; to change its values ask change_x()
   Target target;
   std::vector<std::string> feature_names;  ///< empty: features are named by position, from 1
   /// States of nominal features (ARFF): the value k in x stands for levels[k]; empty for numeric features. The vector
@@ -43,8 +45,9 @@ class Dataset {
   std::vector<std::vector<std::string>> levels;
   std::vector<std::int32_t> groups;  ///< group of each row (svmlight's qid, or a named CSV column); empty: none
   std::vector<std::string> group_names;
-  std::string source;  ///< where it came from, for messages
-  std::string format;  ///< name of the format it was read in; empty: it was not read
+  std::string source;                 ///< where it came from, for messages
+  std::string format;                 ///< name of the format it was read in; empty: it was not read
+  std::shared_ptr<const void> owner;  ///< keeps borrowed memory alive; empty: the caller does
 
   std::int64_t rows() const { return sheaf::rows(x); }
   std::int64_t features() const { return sheaf::columns(x); }
@@ -52,8 +55,13 @@ class Dataset {
     return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
   }
 
-  // The matrix on a device, brought there at the first call and kept as long as the dataset is neither moved nor
-  // destroyed. Safe to call from several threads.
+  /// The matrix, to change its values: borrowed memory is copied first, and what is resident on devices is dropped.
+  Matrix<T>& change_x();
+  /// Takes a matrix that is on its device already as the resident one there, in place of a copy of x, which it equals.
+  void keep_resident(Matrix<T> on_device);
+
+  // The matrix on a device, brought there at the first call and kept as long as the dataset. Safe to call from several
+  // threads.
   /// Dense row-major, or compressed rows.
   const Matrix<T>& by_rows(Device device) const;
   /// Compressed columns, as the compressed rows of the transpose. Sparse data only.

@@ -92,4 +92,10 @@ void write_dataset(const Context& context, const Dataset<T>& dataset, const std:
 /// Writes text to `path` through a temporary that is renamed at the end; nothing is left behind on failure.
 void write_text_file(const std::string& path, std::string_view text);
 
+/// One number of 0 or more to a line, as many lines as the table has rows. "-" is standard input; compressed files are
+/// read as such. Anything else is a ParseError with its place.
+std::vector<float> read_row_weights(const std::string& path, std::int64_t rows);
+/// The same with a line for each feature.
+std::vector<double> read_penalty_factors(const std::string& path, std::int64_t features);
+
 }  // namespace sheaf

@@ -7,7 +7,6 @@
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/task.hpp>
 
 namespace sheaf {
 
@@ -18,6 +17,27 @@ enum class Loss : std::uint8_t { logistic, squared_hinge, squared_tube, squared 
 enum class StepRule : std::uint8_t {
   trust_region,  ///< as LIBLINEAR up to 2.30
   line_search,   ///< as LIBLINEAR from 2.40 on
+};
+
+/// One linear model: which rows, which target, how strongly each class's losses count. A few dozen bytes, so that a
+/// search of thousands of models costs nothing to describe.
+struct Task {
+  std::int32_t rows = 0;     ///< column of the row-weight table
+  std::int32_t target = 0;   ///< column of the target table
+  double cost_positive = 1;  ///< C times the class weight of y > 0 (regression: of every row)
+  double cost_negative = 1;
+  double epsilon = 0.1;  ///< width of the insensitive tube (support-vector regression)
+};
+
+/// Tables are table-minor: row i's entries for all row-weight vectors stand side by side. An empty row-weight table
+/// stands for one column of ones.
+struct Sheaf {
+  std::int64_t examples = 0;
+  std::vector<Task> tasks;
+  std::int32_t weight_columns = 1;
+  std::vector<float> row_weights;  // examples x weight_columns, or empty
+  std::int32_t target_columns = 1;
+  std::vector<double> targets;  // examples x target_columns; +1 / -1 for classes
 };
 
 struct NewtonParams {

@@ -8,7 +8,7 @@
 
 namespace sheaf {
 
-/// Row-major.
+/// Row-major, the rows one after the other.
 template <class T>
 struct DenseMatrix {
   std::int64_t rows = 0;
@@ -57,6 +57,12 @@ std::int64_t stored(const Matrix<T>& x) {
 /// Bytes the matrix takes.
 template <class T>
 std::int64_t matrix_bytes(const Matrix<T>& x);
+
+/// The device whose memory holds the matrix.
+template <class T>
+Device device_of(const Matrix<T>& x) {
+  return std::visit([](const auto& m) { return m.values.device(); }, x);
+}
 
 // On CPU memory, with `threads` threads; the result does not depend on their number.
 template <class T>

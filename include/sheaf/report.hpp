@@ -1,9 +1,10 @@
-// Results for people (one HTML file that needs nothing else) and for programs (JSON).
+// Results for people (one HTML file that needs nothing else) and for programs (JSON, CSV).
 #pragma once
 
 #include <string>
 
 #include <sheaf/profile.hpp>
+#include <sheaf/selection.hpp>
 
 namespace sheaf {
 
@@ -12,5 +13,11 @@ std::string profile_html(const Profile& profile);
 
 /// What `sheaf info --json` prints; docs/json.md lists the fields.
 std::string profile_json(const Profile& profile);
+
+/// The page shows plots where select() was asked for them.
+std::string selection_html(const SelectionResult& result);
+std::string selection_json(const SelectionResult& result);
+/// One line a feature, with a heading.
+std::string selection_csv(const SelectionResult& result);
 
 }  // namespace sheaf

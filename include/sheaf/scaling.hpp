@@ -36,9 +36,10 @@ struct Scaling {
 template <class T>
 Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMethod method);
 
-/// Applies in place, before anything made the dataset resident. Values outside the range that was learnt go outside [0,
-/// 1] alike. Where a feature is shifted, sparse data turn dense; that this fits the memory budget is checked first (an
-/// Error names the bytes and suggests maxabs). Other feature counts, or other names where both are named, are Errors.
+/// Applies in place; a dataset that borrows its memory gets a copy of its own. Values outside the range that was learnt
+/// go outside [0, 1] alike. Where a feature is shifted, sparse data turn dense; that this fits the memory budget is
+/// checked first (an Error names the bytes and suggests maxabs). Other feature counts, or other names where both are
+/// named, are Errors.
 template <class T>
 void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& dataset);
 

@@ -1,5 +1,4 @@
-// How good predictions are: plain functions of decision values and the truth. A score that the rows at hand do not
-// define (the AUC of a single class) is NaN.
+// How good predictions are. A score that the rows at hand do not define (the AUC of a single class) is NaN.
 //
 // Decision values are row-major. Two classes have one column, which speaks for class 0 where it is positive; three or
 // more have one column each.
@@ -7,58 +6,151 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace sheaf {
 
-enum class Metric : std::uint8_t { accuracy, balanced_accuracy, f1, auc, log_loss, r2, rmse };
+enum class Metric : std::uint8_t {
+  accuracy,
+  balanced_accuracy,
+  precision,
+  recall,
+  f1,
+  matthews_corrcoef,
+  auc,
+  average_precision,
+  log_loss,
+  brier_score,
+  top_2_accuracy,
+  top_3_accuracy,
+  top_5_accuracy,
+  precision_macro,
+  precision_weighted,
+  recall_macro,
+  f1_macro,
+  f1_weighted,
+  roc_auc_ovr_weighted,
+  r2,
+  rmse,
+  mean_absolute_error,
+  mean_squared_error,
+  max_error,  // the last
+};
+constexpr std::size_t metric_count = static_cast<std::size_t>(Metric::max_error) + 1;
 
 struct MetricInfo {
   Metric metric;
   std::string_view name;   ///< on the command line and in files
   std::string_view title;  ///< for people
+  std::string_view about;  ///< one sentence
   bool larger_is_better = true;
   bool regression = false;
-  bool probabilities = false;  ///< only of models that have them
-  bool common = true;          ///< shown where there is little room
+  bool probabilities = false;      ///< only of models that have them
+  std::int32_t least_classes = 2;  ///< with fewer classes it says nothing
+  bool summary = true;             ///< part of short summaries
+  std::string_view aliases = {};   ///< other names that are understood, with spaces between
+
+  /// Whether models of so many classes (0: regression), with probabilities or without, have it.
+  constexpr bool suits(std::int32_t classes, bool with_probabilities) const {
+    if (regression) return classes == 0;
+    return classes >= least_classes && (with_probabilities || !probabilities);
+  }
 };
 std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);
-constexpr std::size_t metric_count = 7;
+/// By its name or an alias, with '-' or '_' between the words. Another name is a UsageError that lists the known ones.
+Metric parse_metric(std::string_view name);
+
 constexpr std::size_t roc_points = 101;
 
-struct Scores {
+constexpr std::array<double, metric_count> no_scores() {
   std::array<double, metric_count> values{};
-  std::vector<double> roc;
-  std::vector<double> precision_recall;
-  std::vector<double> recall;
-  std::vector<std::int64_t> confusion;
+  values.fill(std::numeric_limits<double>::quiet_NaN());
+  return values;
+}
+
+/// Of one model on its test rows.
+struct Scores {
+  std::array<double, metric_count> values = no_scores();  ///< by Metric; NaN: not defined
+  std::vector<double> roc;                                ///< two classes: roc_curve() at roc_points points
+  std::vector<double> precision_recall;                   ///< two classes: precision_recall_curve() at as many
+  std::vector<double> recall;                             ///< of each class; NaN: no row of it
+  std::vector<std::int64_t> confusion;                    ///< true class x predicted class, where the classes are few
+
   double score(Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
 };
+
+// Predicted classes.
 
 double accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted);
 /// The mean over the classes among `truth` of the share of their rows that is found.
 double balanced_accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                          std::int32_t classes);
-/// The harmonic mean of precision and recall of class `positive`; of -1, its mean over the classes that occur in either
-/// list. A class without a row found right has 0.
+/// Of the rows predicted as class `positive`, the share that belongs to it; of -1, the mean over the classes that occur
+/// in either list. A class without a row found right has 0. The same holds for recall() and f1().
+double precision(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
+                 std::int32_t positive = -1);
+/// Of the rows of class `positive`, the share that is predicted as it.
+double recall(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
+              std::int32_t positive = -1);
+/// The harmonic mean of precision and recall.
 double f1(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
           std::int32_t positive = -1);
+/// The mean over the classes, each weighted by its rows among `truth`. (That of the recall is the accuracy.)
+double precision_weighted(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
+                          std::int32_t classes);
+double f1_weighted(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes);
+/// The recall of each class; NaN where `truth` has no row of it.
+std::vector<double> recall_of_classes(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
+                                      std::int32_t classes);
+/// Matthews's correlation of truth and predictions, -1 to 1, for any number of classes (Gorodkin 2004). 0 where either
+/// list has a single class.
+double matthews_correlation(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
+                            std::int32_t classes);
+
+// Decision values.
+
 /// The chance that a positive row has a larger value than another one, ties counting half. Exact.
 double auc(std::span<const double> values, std::span<const std::uint8_t> positive);
 /// Two classes: their AUC. More: the mean over the classes of each one against the rest.
 double auc_of_classes(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth);
+/// The same, each class weighted by its rows.
+double auc_of_classes_weighted(std::span<const double> decisions, std::int32_t columns,
+                               std::span<const std::int32_t> truth);
+/// The mean over the positive rows of the precision where all rows with at least their value are taken for positive:
+/// the area under the steps of the precision-recall curve.
+double average_precision(std::span<const double> values, std::span<const std::uint8_t> positive);
+/// Two classes: of class `positive`. More: the mean over the classes of each one against the rest.
+double average_precision_of_classes(std::span<const double> decisions, std::int32_t columns,
+                                    std::span<const std::int32_t> truth, std::int32_t positive);
+/// The share of rows whose true class is among the k largest columns, of equals the first. Three classes or more.
+double top_k_accuracy(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth,
+                      std::int32_t k);
 /// The mean of -log(probability of the true class), with the probabilities of logistic regression.
 double log_loss(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth);
-/// 1 - sum of squared errors / sum of squared distances from the mean.
-double r_squared(std::span<const double> predicted, std::span<const double> truth);
-double root_mean_squared_error(std::span<const double> predicted, std::span<const double> truth);
+/// With the same probabilities, two classes: the mean of the squared probability of the wrong class. More: the mean of
+/// the sum over the classes of (probability - 1 if it is the true class, else 0)^2.
+double brier_score(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth);
 
 /// The share of positive rows found where a share k / (points - 1) of the others is taken for positive, for k = 0, 1
 /// ...: the ROC curve, straight between its corners. Empty where a class is missing.
 std::vector<double> roc_curve(std::span<const double> values, std::span<const std::uint8_t> positive,
                               std::size_t points);
+/// The precision where the largest values, as few as possible but at least one positive row's, are taken for positive
+/// so that a share k / (points - 1) of the positive rows is found, for k = 0, 1 ... Empty where a class is missing.
+std::vector<double> precision_recall_curve(std::span<const double> values, std::span<const std::uint8_t> positive,
+                                           std::size_t points);
+
+// Numeric targets.
+
+/// 1 - sum of squared errors / sum of squared distances from the mean.
+double r_squared(std::span<const double> predicted, std::span<const double> truth);
+double mean_squared_error(std::span<const double> predicted, std::span<const double> truth);
+double root_mean_squared_error(std::span<const double> predicted, std::span<const double> truth);
+double mean_absolute_error(std::span<const double> predicted, std::span<const double> truth);
+double max_error(std::span<const double> predicted, std::span<const double> truth);
 
 }  // namespace sheaf

@@ -1,4 +1,6 @@
-// Information-theoretic feature selection: the FEAST family, one greedy search over joint counts.
+// Feature selection by a criterion: the information-theoretic ones of FEAST (one greedy search over joint counts), and
+// relief. select() does all of it on a dataset: it bins the values, selects, combines ensembles and names what it
+// found.
 //
 // Picks are those of FEAST, in order, and scores equal to 1e-12, on every device and for any number of threads. All
 // information is in bits.
@@ -7,12 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <sheaf/binned.hpp>
+#include <sheaf/binning.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 
@@ -50,13 +53,13 @@ struct SelectionOptions {
   std::vector<std::int64_t> preselected;  ///< features taken as selected before the first pick, in this order
   double min_gain = -std::numeric_limits<double>::infinity();  ///< stop before a feature that gains less; see gain
   Match match = Match::feast;
-  std::string kernel = "auto";  ///< how joint states are counted: a name of counting_kernels(), for tests
-  bool lazy = true;             ///< leave out candidates that an upper bound rules out; the result is the same
-  std::vector<Device> also;     ///< devices that share the work with the context's
+  std::string counting = "auto";  ///< how joint states are counted: a name of counting_methods(), for tests
+  bool lazy = true;               ///< leave out candidates that an upper bound rules out; the result is the same
+  std::vector<Device> also;       ///< devices that share the work with the context's
 };
 
 /// "auto", and each way to count joint states.
-std::span<const std::string_view> counting_kernels();
+std::span<const std::string_view> counting_methods();
 
 struct SelectedFeature {
   std::int64_t index = 0;
@@ -78,7 +81,7 @@ struct Selection {
   std::vector<SelectedFeature> selected;  ///< best first
   std::vector<std::string> notes;         ///< what a user should know, such as why fewer were selected than asked for
   SelectionWork work;
-  std::string kernel;  ///< the way of counting that was used
+  std::string counting;  ///< the way of counting that was used
 };
 
 /// Greedy selection on states. More features than there are, or none, is a UsageError; one class only is an Error.
@@ -135,5 +138,78 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
 
 /// Nogueira's stability of sets of features out of `features`; 1 when there are fewer than two sets.
 double selection_stability(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);
+
+/// Features by name, or position from 1. One that is not there, or stands twice, is a UsageError.
+std::vector<std::int64_t> find_features(const std::vector<std::string>& wanted,
+                                        const std::vector<std::string>& feature_names, std::int64_t features);
+
+/// What is to be selected from a dataset.
+struct SelectRequest {
+  SelectionOptions options;
+  EnsembleOptions ensemble;          ///< several criteria, or resamples: their choices are combined
+  BinningOptions binning;            ///< how values become states, where `cuts` says nothing
+  std::optional<Binning> cuts = {};  ///< learnt before; none: learnt from the dataset
+  bool allow_fewer = true;           ///< a dataset with fewer features than options.count: all of them, else an Error
+  bool plots = false;                ///< also what only the HTML report shows
+};
+
+/// A selected feature, best first.
+struct ReportedFeature {
+  SelectedFeature feature;  ///< of an ensemble: its score is the combination's
+  std::string name;
+  std::optional<EnsembleFeature> votes;  ///< ensembles only
+};
+
+/// How the examples of each class spread over the states of a feature.
+struct StateDistribution {
+  std::string feature;
+  std::vector<std::string> states;         ///< names of the states that occur
+  std::vector<std::vector<double>> share;  ///< class x state, of the class's examples
+};
+
+/// Everything `sheaf select` reports, for the terminal, JSON, CSV and the HTML page alike (report.hpp).
+struct SelectionResult {
+  std::string source;
+  std::int64_t rows = 0;
+  std::int64_t features = 0;
+  std::vector<std::string> class_names;
+  std::vector<std::int64_t> class_counts;
+  SelectionOptions options;
+  EnsembleOptions ensemble;
+  BinningOptions binning;
+  Binning cuts;  ///< how each feature's values became states
+  std::uint64_t seed = 0;
+  std::vector<std::string> preselected;  ///< by name
+  std::vector<ReportedFeature> selected;
+  bool combined = false;  ///< whether it is an ensemble's
+  double stability = 1;   ///< of an ensemble
+  std::vector<EnsembleMember> members;
+  std::vector<std::string> notes;
+  SelectionWork work;
+  std::string counting;  ///< the way of counting that was used
+
+  // Only with `plots`.
+  std::vector<double> information;  ///< bits that each pair of the first selected features shares: squared
+  std::vector<StateDistribution> distributions;
+
+  /// The preselected features, then the selected ones.
+  std::vector<std::int64_t> indices() const;
+};
+
+/// Bins the dataset, selects by the criterion or the ensemble, and reports. Criteria that work on numbers (relief,
+/// relieff) take missing values for an Error.
+template <class T>
+SelectionResult select(const Context& context, const Dataset<T>& dataset, const SelectRequest& request = {});
+
+/// The dataset with the features of result.indices() alone. None selected is an Error.
+template <class T>
+Dataset<T> take_selected(const Context& context, const Dataset<T>& dataset, const SelectionResult& result);
+
+std::string_view to_string(Combination combination);
+
+template <>
+const std::vector<Parameter<SelectionOptions>>& parameters();
+template <>
+const std::vector<Parameter<EnsembleOptions>>& parameters();
 
 }  // namespace sheaf

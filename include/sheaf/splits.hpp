@@ -19,6 +19,7 @@ enum class SplitKind : std::uint8_t {
   group_shuffle,            ///< every split tests whole groups, about a fraction of the rows and of each class
   leave_one_out,            ///< one split for each row
   bootstrap,                ///< every split draws as many rows as there are, with repetition, and tests the rest
+  custom,                   ///< the caller's own rows: custom_splits()
 };
 
 struct SplitOptions {
@@ -30,7 +31,8 @@ struct SplitOptions {
 };
 
 /// Training weights of `count` splits from `first` on: 0 leaves a row out, k takes it k times (bootstrap). A split
-/// tests the rows that it leaves out. Split-minor, so the splits of one row stand side by side.
+/// tests the rows that it leaves out, but for custom splits, which may leave out rows that they do not test:
+/// Splits::test_rows() has those they do. Split-minor, so the splits of one row stand side by side.
 struct SplitWeights {
   std::int64_t rows = 0;
   std::int32_t first = 0;
@@ -39,7 +41,13 @@ struct SplitWeights {
 
   /// `split` counts from the first of all splits.
   std::uint8_t train(std::int64_t row, std::int32_t split) const { return weights[row * count + split - first]; }
-  bool test(std::int64_t row, std::int32_t split) const { return train(row, split) == 0; }
+  bool left_out(std::int64_t row, std::int32_t split) const { return train(row, split) == 0; }
+};
+
+/// Rows of one split as the caller gives them, numbered from 0.
+struct TrainTestRows {
+  std::vector<std::int64_t> train;  ///< a row named k times weighs k times as much
+  std::vector<std::int64_t> test;
 };
 
 /// How the rows are split. Takes a few bytes a row, however many splits there are: the weights of those splits that
@@ -50,8 +58,9 @@ class Splits {
   std::int32_t count() const { return count_; }
   SplitKind kind() const { return options_.kind; }
 
-  /// Whether every row is tested by exactly one split (all kinds but shuffles and bootstrap).
-  bool is_partition() const;
+  /// Whether every row is tested by exactly one split and trained on by all others (all kinds but shuffles, bootstrap
+  /// and custom splits that are otherwise).
+  bool is_partition() const { return has_folds() && !leaves_untested_; }
   /// The split that tests a row; partitions only.
   std::int32_t tester(std::int64_t row) const;
 
@@ -63,6 +72,16 @@ class Splits {
  private:
   friend Splits make_splits(std::int64_t, std::span<const std::int32_t>, std::span<const std::int32_t>,
                             const SplitOptions&);
+  friend Splits custom_splits(std::int64_t, std::span<const TrainTestRows>);
+  friend Splits custom_splits(std::span<const std::int32_t>);
+  struct RowLists {
+    std::vector<std::int32_t> train, test;  // ascending
+  };
+  /// Whether no row is tested by two splits; else the weights of each split are drawn, or listed.
+  bool has_folds() const { return kind() == SplitKind::leave_one_out || !tester_.empty(); }
+  std::int32_t fold_of(std::int64_t row) const {
+    return kind() == SplitKind::leave_one_out ? static_cast<std::int32_t>(row) : tester_[static_cast<std::size_t>(row)];
+  }
   std::vector<std::uint8_t> draw(std::int32_t split) const;
   void plan_shuffle(std::span<const std::int32_t> classes);
   void plan_group_shuffle(std::span<const std::int32_t> classes, std::span<const std::int32_t> groups);
@@ -70,11 +89,13 @@ class Splits {
   std::int64_t rows_ = 0;
   std::int32_t count_ = 0;
   SplitOptions options_;
-  std::vector<std::int32_t> tester_;       // k-fold kinds: of each row
+  std::vector<std::int32_t> tester_;       // k-fold kinds: of each row; custom folds: -1 for one that none tests
+  bool leaves_untested_ = false;           // custom folds
   std::vector<std::int32_t> members_;      // shuffles: rows ordered by class or group
   std::vector<std::int64_t> begins_;       // shuffles: where each class or group begins in members_, and the end
   std::vector<std::int64_t> class_tests_;  // stratified shuffle: test rows of each class
   std::vector<std::int32_t> classes_;      // group shuffle: of each row
+  std::vector<RowLists> lists_;            // custom splits that are no folds
 };
 
 /// "kfold", "stratified", "group", "stratified-group", "shuffle", "group-shuffle", "loo", "bootstrap". Unknown names
@@ -88,5 +109,12 @@ std::string_view to_string(SplitKind kind);
 /// to draw from; a fraction outside (0, 1).
 Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std::span<const std::int32_t> groups,
                    const SplitOptions& options);
+
+/// The caller's own splits of `rows` rows. Test rows of different splits may overlap, and rows may be in neither list
+/// of a split. UsageErrors that name the argument: no splits; a split without training or test rows; row numbers out of
+/// range; rows tested twice by one split, or both trained on and tested; rows named over 255 times.
+Splits custom_splits(std::int64_t rows, std::span<const TrainTestRows> splits);
+/// The split that tests each row, from 0; -1: the row is always trained on. Every split must test some row.
+Splits custom_splits(std::span<const std::int32_t> folds);
 
 }  // namespace sheaf

@@ -1,4 +1,4 @@
-#include <sheaf/names.hpp>
+#include "core/names.hpp"
 
 #include <algorithm>
 #include <cctype>

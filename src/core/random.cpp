@@ -1,5 +1,5 @@
 // xoshiro256**: Blackman and Vigna 2018. Bounded integers: Lemire 2019. Gamma: Marsaglia and Tsang 2000.
-#include <sheaf/random.hpp>
+#include "core/random.hpp"
 
 #include <bit>
 #include <cmath>

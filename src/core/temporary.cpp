@@ -1,4 +1,4 @@
-#include <sheaf/temporary.hpp>
+#include "core/temporary.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include <sheaf/text.hpp>
+#include "core/text.hpp"
 
 #include <cmath>
 

@@ -1,13 +1,14 @@
-// Every CUDA, cuBLAS and cuSPARSE call goes through these; RAII owners of streams and handles. No work runs on the
+// Every CUDA and cuBLAS call goes through these; RAII owners of streams and handles. No work runs on the
 // default stream.
 #pragma once
 
 #include <string>
 
-#include <cublas_v2.h>
 #include <cuda_runtime.h>
 
 #include <sheaf/error.hpp>
+
+#include "cuda/cublas.hpp"
 
 namespace sheaf::cuda {
 
@@ -20,7 +21,7 @@ inline void check(cudaError_t status, const char* what) {
 }
 
 inline void check(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw Error(std::string(what) + ": " + cublasGetStatusString(status));
+  if (status != CUBLAS_STATUS_SUCCESS) throw Error(std::string(what) + ": " + cublas().status_string(status));
 }
 
 /// After a launch: bad configurations are reported here, faults inside the kernel at the next synchronisation.
@@ -57,12 +58,12 @@ class Stream {
 class Blas {
  public:
   explicit Blas(cudaStream_t stream) {
-    check(cublasCreate(&handle_), "starting cuBLAS");
-    check(cublasSetStream(handle_, stream), "giving cuBLAS its stream");
+    check(cublas().create(&handle_), "starting cuBLAS");
+    check(cublas().set_stream(handle_, stream), "giving cuBLAS its stream");
   }
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
-  ~Blas() { cublasDestroy(handle_); }
+  ~Blas() { cublas().destroy(handle_); }
   operator cublasHandle_t() const { return handle_; }  // NOLINT(google-explicit-constructor): it is the handle
 
  private:

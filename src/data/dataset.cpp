@@ -1,7 +1,6 @@
 #include <sheaf/dataset.hpp>
 
 #include <cmath>
-#include <set>
 
 namespace sheaf {
 
@@ -23,6 +22,28 @@ typename Dataset<T>::Copy& Dataset<T>::copy_on(Device device) const {
   copies_->list.push_back(std::make_unique<Copy>());
   copies_->list.back()->device = device;
   return *copies_->list.back();
+}
+
+template <class T>
+Matrix<T>& Dataset<T>::change_x() {
+  const auto own = [](auto& array) {
+    if (!array.is_owned()) array = array.to(Device::cpu());
+  };
+  std::visit([&](auto& matrix) { own(matrix.values); }, x);
+  if (auto* sparse = std::get_if<SparseMatrix<T>>(&x)) {
+    own(sparse->offsets);
+    own(sparse->indices);
+  }
+  copies_ = std::make_shared<Copies>();
+  return x;
+}
+
+template <class T>
+void Dataset<T>::keep_resident(Matrix<T> on_device) {
+  const Device device = device_of(on_device);
+  require(!device.is_cpu(), "the matrix in CPU memory is x itself");
+  const std::lock_guard lock(copies_->mutex);
+  copy_on(device).by_rows = std::move(on_device);
 }
 
 template <class T>

@@ -3,9 +3,9 @@
 #include <tuple>
 
 #include <sheaf/io.hpp>
-#include <sheaf/names.hpp>
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/compress/compression.hpp"
 #include "data/formats.hpp"
 #include "data/read/reading.hpp"

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <unordered_map>
 
-#include <sheaf/names.hpp>
+#include "core/names.hpp"
 
 #include "core/fail.hpp"
 #include "data/text/number.hpp"

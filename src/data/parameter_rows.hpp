@@ -14,10 +14,10 @@
 
 #include <fmt/ranges.h>
 
-#include <sheaf/names.hpp>
 #include <sheaf/parameters.hpp>
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
 namespace sheaf {
 

@@ -1,4 +1,4 @@
-#include <sheaf/row_weights.hpp>
+#include <sheaf/io.hpp>
 
 #include <limits>
 

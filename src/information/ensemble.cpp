@@ -5,9 +5,8 @@
 #include <limits>
 #include <map>
 
-#include <sheaf/random.hpp>
-
 #include "core/fail.hpp"
+#include "core/random.hpp"
 #include "information/select.hpp"
 #include "information/shared_counts.hpp"
 #include "information/shared_resamples.hpp"
@@ -104,17 +103,17 @@ class Selector {
   Selection select(const Member& member) {
     const auto b = static_cast<std::size_t>(member.resample);
     if (member.resample >= 0) problem_.weights = common_.resamples[b];
-    const Kernel kernel = kernel_for(context_, problem_, *member.options);
-    auto& ops = devices_[kernel];
-    if (ops == nullptr) ops = make(*member.options, kernel);
+    const Counting counting = counting_for(context_, problem_, *member.options);
+    auto& ops = devices_[counting];
+    if (ops == nullptr) ops = make(*member.options, counting);
     ops->choose_rows(problem_.weights);
     const Facts& facts = member.resample < 0 ? common_.facts : common_.facts_of_resamples[b];
     return select_with(context_, problem_, facts, *ops, *member.options);
   }
 
  private:
-  std::unique_ptr<Ops> make(const SelectionOptions& options, Kernel kernel) const {
-    auto ops = make_devices(context_, problem_, options, kernel);
+  std::unique_ptr<Ops> make(const SelectionOptions& options, Counting counting) const {
+    auto ops = make_devices(context_, problem_, options, counting);
     ops = share_resamples(std::move(ops), problem_, common_.resamples, most_shared_bytes);
     // A GPU counts a pair again in less time than it takes to look it up.
     if (!common_.several_criteria || !context_.device().is_cpu()) return ops;
@@ -125,7 +124,7 @@ class Selector {
   const Common& common_;
   Problem problem_;
   std::shared_ptr<ColumnMemory> columns_;
-  std::map<Kernel, std::unique_ptr<Ops>> devices_;  // not every criterion is best counted in the same way
+  std::map<Counting, std::unique_ptr<Ops>> devices_;  // not every criterion is best counted in the same way
 };
 
 void combine(const SelectionOptions& options, Combination combination, const Facts& facts, Ensemble& result) {

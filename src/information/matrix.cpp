@@ -15,7 +15,7 @@ std::vector<double> mutual_information_matrix(const Context& context, const Binn
   const std::vector<std::int32_t> classes(static_cast<std::size_t>(table.rows), 0);
   const Problem problem{&table, classes, 1, {}};
   const Facts facts = find_facts(context, problem);
-  const auto ops = make_devices(context, problem, {}, kernel_for(context, problem, {}));
+  const auto ops = make_devices(context, problem, {}, counting_for(context, problem, {}));
   std::vector<Pair> pairs;
   for (std::size_t a = 0; a < features.size(); ++a) {
     ops->add_partner(static_cast<std::int32_t>(features[a]));

@@ -1,4 +1,4 @@
-#include <sheaf/selection_report.hpp>
+#include <sheaf/selection.hpp>
 
 #include "data/parameter_rows.hpp"
 
@@ -14,8 +14,8 @@ std::vector<std::string> criterion_names() {
   return names;
 }
 
-std::vector<std::string> kernel_names() {
-  const auto known = counting_kernels();
+std::vector<std::string> counting_names() {
+  const auto known = counting_methods();
   return {known.begin(), known.end()};
 }
 
@@ -45,7 +45,7 @@ const std::vector<Parameter<SelectionOptions>>& parameters() {
                  "stop before a feature whose score, per feature it was compared with, is less", "none"),
       choice_row<O, Match>("match", &O::match, {{"feast", Match::feast}, {"fast", Match::fast}},
                            "ties as FEAST breaks them, or in any order where that is faster"),
-      name_row("kernel", &O::kernel, kernel_names(), "how joint states are counted; all give the same result"),
+      name_row("counting", &O::counting, counting_names(), "how joint states are counted; all give the same result"),
   };
   return rows;
 }

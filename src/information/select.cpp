@@ -80,7 +80,7 @@ Demand demand_of(const SelectionOptions& options) {
 std::vector<double> pair_informations(const Facts& facts, Ops& ops, std::span<const std::int64_t> partners,
                                       std::span<const Pair> pairs) {
   std::vector<double> information(pairs.size());
-  if (ops.kernel() == Kernel::ordered) {
+  if (ops.counting() == Counting::ordered) {
     std::vector<PairTerms> terms(pairs.size());
     ops.ordered_terms(pairs, between, terms);
     for (std::size_t k = 0; k < pairs.size(); ++k) information[k] = terms[k].between;
@@ -115,21 +115,21 @@ void check_states_request(const BinnedTable& table, const BinnedTarget& target, 
   check_classes(table, target);
 }
 
-Kernel kernel_for(const Context& context, const Problem& problem, const SelectionOptions& options) {
+Counting counting_for(const Context& context, const Problem& problem, const SelectionOptions& options) {
   const auto devices = devices_of(context, options);
   const bool on_gpu = std::any_of(devices.begin(), devices.end(), [](Device d) { return d.is_cuda(); });
-  return choose_kernel(problem, parse_kernel(options.kernel), on_gpu, demand_of(options));
+  return choose_counting(problem, parse_counting(options.counting), on_gpu, demand_of(options));
 }
 
 std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem, const SelectionOptions& options,
-                                  Kernel kernel) {
+                                  Counting counting) {
   const auto devices = devices_of(context, options);
   std::vector<std::unique_ptr<Ops>> members;
   for (const Device device : devices) {
     // A GPU's own thread is busy while cores count beside it.
     const int threads =
         device.is_cpu() ? std::max(1, context.threads() - static_cast<int>(devices.size()) + 1) : context.threads();
-    members.push_back(make_ops(context.with({.device = device, .threads = threads}), problem, kernel));
+    members.push_back(make_ops(context.with({.device = device, .threads = threads}), problem, counting));
   }
   return make_team(std::move(members));
 }
@@ -152,7 +152,7 @@ Selection select_features(const Context& context, const BinnedTable& table, cons
   check_request(table, target, options);
   const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
   const Facts facts = find_facts(context, problem);
-  const auto ops = make_devices(context, problem, options, kernel_for(context, problem, options));
+  const auto ops = make_devices(context, problem, options, counting_for(context, problem, options));
   return select_with(context, problem, facts, *ops, options);
 }
 

@@ -18,11 +18,11 @@ void check_states_request(const BinnedTable& table, const BinnedTarget& target, 
 void check_request(const BinnedTable& table, const BinnedTarget& target, const SelectionOptions& options);
 
 /// The way to count that suits the table, the criterion and all devices of the request.
-Kernel kernel_for(const Context& context, const Problem& problem, const SelectionOptions& options);
+Counting counting_for(const Context& context, const Problem& problem, const SelectionOptions& options);
 
 /// All devices of the request as one.
 std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem, const SelectionOptions& options,
-                                  Kernel kernel);
+                                  Counting counting);
 
 /// `ops` may have served another selection on the same rows before.
 Selection select_with(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,

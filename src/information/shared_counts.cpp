@@ -17,7 +17,7 @@ class Wrapped : public Ops {
  public:
   explicit Wrapped(std::unique_ptr<Ops> ops) : ops_(std::move(ops)) {}
 
-  Kernel kernel() const override { return ops_->kernel(); }
+  Counting counting() const override { return ops_->counting(); }
   std::int64_t batch() const override { return ops_->batch(); }
   bool screens() const override { return ops_->screens(); }
 
@@ -276,7 +276,7 @@ std::unique_ptr<Ops> share_counts(std::unique_ptr<Ops> ops, const Problem& probl
                                   std::int64_t most_bytes, std::shared_ptr<ColumnMemory> columns) {
   if (ops->counts_columns()) return ops;
   if (ops->counts_sum_columns()) return std::make_unique<SharedColumns>(std::move(ops), std::move(columns));
-  if (ops->kernel() == Kernel::ordered)
+  if (ops->counting() == Counting::ordered)
     return std::make_unique<SharedTerms>(std::move(ops), problem, threads, most_bytes);
   return std::make_unique<SharedSums>(std::move(ops), problem, threads, most_bytes);
 }

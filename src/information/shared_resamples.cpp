@@ -51,7 +51,7 @@ class SharedResamples final : public Ops {
     ops_->set_resamples(resamples);
   }
 
-  Kernel kernel() const override { return ops_->kernel(); }
+  Counting counting() const override { return ops_->counting(); }
   std::int64_t batch() const override { return ops_->batch(); }
 
   void choose_rows(std::span<const std::uint32_t> weights) override {

@@ -2,7 +2,7 @@
 
 #include <sheaf/elastic_net_model.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/names.hpp>
+#include "core/names.hpp"
 
 #include "core/fail.hpp"
 #include "data/read/text_source.hpp"

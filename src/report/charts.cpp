@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
-
+#include "core/text.hpp"
 #include "report/svg.hpp"
 
 namespace sheaf::report {

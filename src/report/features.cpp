@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
-
+#include "core/text.hpp"
 #include "report/charts.hpp"
 #include "report/svg.hpp"
 

@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include <sheaf/report.hpp>
-#include <sheaf/text.hpp>
+#include <sheaf/version.hpp>
 
+#include "core/text.hpp"
 #include "report/charts.hpp"
 #include "report/page.hpp"
 #include "report/svg.hpp"

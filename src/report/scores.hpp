@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <sheaf/search.hpp>
-#include <sheaf/text.hpp>
 
+#include "core/text.hpp"
 #include "report/page.hpp"
 #include "report/svg.hpp"
 

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include <sheaf/search.hpp>
-#include <sheaf/text.hpp>
+#include <sheaf/version.hpp>
 
+#include "core/text.hpp"
 #include "report/page.hpp"
 #include "report/scores.hpp"
 #include "report/search_charts.hpp"

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
-#include <sheaf/selection_report.hpp>
-#include <sheaf/text.hpp>
+#include <sheaf/report.hpp>
+#include <sheaf/version.hpp>
 
+#include "core/text.hpp"
 #include "report/page.hpp"
 #include "report/selection_charts.hpp"
 #include "report/svg.hpp"
@@ -14,7 +15,7 @@ using namespace report;  // NOLINT(google-build-using-namespace): this file only
 
 std::string digits(double value) { return fmt::format("{:.6g}", value); }
 
-std::string header_tiles(const SelectionReport& r) {
+std::string header_tiles(const SelectionResult& r) {
   std::vector<Tile> list{{grouped(static_cast<std::int64_t>(r.selected.size())), "features selected"},
                          {grouped(r.features), "features"},
                          {grouped(r.rows), "examples"},
@@ -26,14 +27,14 @@ std::string header_tiles(const SelectionReport& r) {
   return tiles(list);
 }
 
-std::string notes_card(const SelectionReport& r) {
+std::string notes_card(const SelectionResult& r) {
   if (r.notes.empty()) return {};
   std::string list = "<ul class=\"findings\">\n";
   for (const auto& note : r.notes) list += fmt::format("<li class=\"note\">{}</li>\n", escaped(note));
   return card("Worth knowing", "", list + "</ul>\n", true);
 }
 
-std::string curve_cards(const SelectionReport& r) {
+std::string curve_cards(const SelectionResult& r) {
   const auto about = r.combined ? fmt::format("The {} that the list is ordered by.", to_string(r.ensemble.combination))
                                 : std::string(find_criterion(r.options.criterion).help);
   return card(r.combined ? "Order" : "Score of each pick", about, selection_curve(r)) +
@@ -42,7 +43,7 @@ std::string curve_cards(const SelectionReport& r) {
               legend({{"f0", "relevance"}, {"f1", "redundancy"}}) + relevance_curve(r));
 }
 
-std::string map_card(const SelectionReport& r) {
+std::string map_card(const SelectionResult& r) {
   if (r.information.size() < 4) return {};
   return card("What they tell of each other",
               "The darker, the more two features say the same: 2 I(A;B) / (H(A) + H(B)). Rest the pointer on a cell "
@@ -50,7 +51,7 @@ std::string map_card(const SelectionReport& r) {
               redundancy_map(r), true);
 }
 
-std::string distribution_cards(const SelectionReport& r) {
+std::string distribution_cards(const SelectionResult& r) {
   std::string about = "Examples of each class over the bins.";
   if (r.class_names.size() > most_lanes)
     about += fmt::format(" The first {} of {} classes are shown.", most_lanes, r.class_names.size());
@@ -60,7 +61,7 @@ std::string distribution_cards(const SelectionReport& r) {
   return cards;
 }
 
-std::string table_card(const SelectionReport& r) {
+std::string table_card(const SelectionResult& r) {
   std::vector<std::vector<std::string>> rows{{"rank", "index", "name", "score", "relevance", "redundancy"}};
   if (r.combined) rows[0].insert(rows[0].end(), {"mean rank", "borda", "frequency"});
   for (std::size_t k = 0; k < r.selected.size(); ++k) {
@@ -75,10 +76,10 @@ std::string table_card(const SelectionReport& r) {
               report::table(rows, r.combined ? "rrlrrrrrr" : "rrlrrr"), true);
 }
 
-std::string subtitle(const SelectionReport& r) {
-  const bool counted = r.method == BinMethod::equal_width || r.method == BinMethod::equal_frequency;
-  const auto binning =
-      counted ? fmt::format("{}, {} bins", to_string(r.method), r.binning.bins) : std::string(to_string(r.method));
+std::string subtitle(const SelectionResult& r) {
+  const bool counted = r.cuts.method == BinMethod::equal_width || r.cuts.method == BinMethod::equal_frequency;
+  const auto binning = counted ? fmt::format("{}, {} bins", to_string(r.cuts.method), r.binning.bins)
+                               : std::string(to_string(r.cuts.method));
   const auto& criterion = find_criterion(r.options.criterion);
   if (!r.combined) return fmt::format("{} ({}); {}", criterion.name, criterion.title, binning);
   return fmt::format("{} selections combined by {}; {}", r.members.size(), to_string(r.ensemble.combination), binning);
@@ -86,7 +87,7 @@ std::string subtitle(const SelectionReport& r) {
 
 }  // namespace
 
-std::string selection_html(const SelectionReport& r) {
+std::string selection_html(const SelectionResult& r) {
   std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_card(r);
   if (!r.selected.empty()) body += curve_cards(r) + map_card(r) + distribution_cards(r) + table_card(r);
   const auto name = r.source.substr(r.source.rfind('/') + 1);

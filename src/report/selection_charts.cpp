@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
-
+#include "core/text.hpp"
 #include "report/svg.hpp"
 
 namespace sheaf::report {
@@ -22,13 +21,13 @@ constexpr std::size_t most_dots = 100;   // beyond it a line says as much
 
 using Value = double (*)(const SelectedFeature&);
 
-Axis rank_axis(const SelectionReport& r) {
+Axis rank_axis(const SelectionResult& r) {
   const auto last = static_cast<double>(std::max<std::size_t>(r.selected.size(), 2));
   return {1, last, left + 8, right - 8, false};
 }
 
 /// Room for all of `values`, and a little more.
-Axis value_axis(const SelectionReport& r, const std::vector<Value>& values, bool from_zero) {
+Axis value_axis(const SelectionResult& r, const std::vector<Value>& values, bool from_zero) {
   double low = from_zero ? 0 : values[0](r.selected[0].feature);
   double high = low;
   for (const auto& row : r.selected)
@@ -40,7 +39,7 @@ Axis value_axis(const SelectionReport& r, const std::vector<Value>& values, bool
   return {from_zero ? low : low - margin, high + margin, bottom, top, false};
 }
 
-void draw(Chart& chart, const SelectionReport& r, const Axis& x, const Axis& y, Value value, int colour) {
+void draw(Chart& chart, const SelectionResult& r, const Axis& x, const Axis& y, Value value, int colour) {
   std::string line;
   for (std::size_t k = 0; k < r.selected.size(); ++k)
     line += fmt::format("{}{:.1f} {:.1f}", k == 0 ? "M" : "L", x(static_cast<double>(k + 1)),
@@ -58,7 +57,7 @@ double redundancy(const SelectedFeature& feature) { return feature.redundancy; }
 
 }  // namespace
 
-std::string selection_curve(const SelectionReport& r) {
+std::string selection_curve(const SelectionResult& r) {
   Chart chart(half, height, "Score of each pick");
   const auto x = rank_axis(r);
   const auto y = value_axis(r, {score}, false);
@@ -68,7 +67,7 @@ std::string selection_curve(const SelectionReport& r) {
   return chart.finish();
 }
 
-std::string relevance_curve(const SelectionReport& r) {
+std::string relevance_curve(const SelectionResult& r) {
   Chart chart(half, height, "Relevance and redundancy of each pick");
   const auto x = rank_axis(r);
   const auto y = value_axis(r, {relevance, redundancy}, true);
@@ -79,7 +78,7 @@ std::string relevance_curve(const SelectionReport& r) {
   return chart.finish();
 }
 
-std::string redundancy_map(const SelectionReport& r) {
+std::string redundancy_map(const SelectionResult& r) {
   const auto count = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(r.information.size()))));
   const double step = std::min(26.0, (whole - names - 16) / static_cast<double>(count));
   Chart chart(whole, 30 + step * static_cast<double>(count), "What the selected features tell of each other");
@@ -103,7 +102,7 @@ std::string redundancy_map(const SelectionReport& r) {
   return chart.finish();
 }
 
-std::string class_lanes(const SelectionReport& r, const StateDistribution& distribution) {
+std::string class_lanes(const SelectionResult& r, const StateDistribution& distribution) {
   constexpr double lane = 40;
   const auto lanes = std::min(r.class_names.size(), most_lanes);
   const auto states = distribution.states.size();

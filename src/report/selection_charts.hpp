@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include <sheaf/selection_report.hpp>
+#include <sheaf/selection.hpp>
 
 namespace sheaf::report {
 
@@ -12,12 +12,12 @@ namespace sheaf::report {
 constexpr std::size_t most_lanes = 12;
 
 /// The score of each pick.
-std::string selection_curve(const SelectionReport& report);
+std::string selection_curve(const SelectionResult& report);
 /// Relevance and redundancy of each pick.
-std::string relevance_curve(const SelectionReport& report);
+std::string relevance_curve(const SelectionResult& report);
 /// What the selected features tell of each other: 2 I(A;B) / (H(A) + H(B)), 0 to 1.
-std::string redundancy_map(const SelectionReport& report);
+std::string redundancy_map(const SelectionResult& report);
 /// One lane for each of the first classes: its examples over the feature's states.
-std::string class_lanes(const SelectionReport& report, const StateDistribution& distribution);
+std::string class_lanes(const SelectionResult& report, const StateDistribution& distribution);
 
 }  // namespace sheaf::report

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/selection_report.hpp>
+#include <sheaf/report.hpp>
 
 #include "report/csv_text.hpp"
 
@@ -31,7 +31,7 @@ Json feature_json(const ReportedFeature& row) {
   return json;
 }
 
-Json request_json(const SelectionReport& r) {
+Json request_json(const SelectionResult& r) {
   const auto& o = r.options;
   Json json{{"criterion", o.criterion}, {"count", o.count}};
   const auto& row = find_criterion(o.criterion);
@@ -45,15 +45,15 @@ Json request_json(const SelectionReport& r) {
   return json;
 }
 
-Json binning_json(const SelectionReport& r) {
-  const bool counted = r.method == BinMethod::equal_width || r.method == BinMethod::equal_frequency;
-  return {{"method", to_string(r.method)},
+Json binning_json(const SelectionResult& r) {
+  const bool counted = r.cuts.method == BinMethod::equal_width || r.cuts.method == BinMethod::equal_frequency;
+  return {{"method", to_string(r.cuts.method)},
           {"bins", counted ? Json(r.binning.bins) : Json()},
-          {"missing", r.binning.missing == MissingState::own ? "bin" : "error"},
+          {"missing", r.cuts.missing == MissingState::own ? "bin" : "error"},
           {"target_bins", r.binning.target_bins > 0 ? Json(r.binning.target_bins) : Json()}};
 }
 
-Json ensemble_json(const SelectionReport& r) {
+Json ensemble_json(const SelectionResult& r) {
   if (!r.combined) return nullptr;
   Json members = Json::array();
   for (const auto& member : r.members) {
@@ -71,7 +71,7 @@ Json ensemble_json(const SelectionReport& r) {
 
 }  // namespace
 
-std::string selection_json(const SelectionReport& r) {
+std::string selection_json(const SelectionResult& r) {
   Json selected = Json::array();
   for (const auto& row : r.selected) selected.push_back(feature_json(row));
   Json classes = Json::array();
@@ -86,13 +86,13 @@ std::string selection_json(const SelectionReport& r) {
                     {"seed", r.seed},
                     {"selected", std::move(selected)},
                     {"ensemble", ensemble_json(r)},
-                    {"kernel", r.kernel},
+                    {"counting", r.counting},
                     {"pairs", {{"possible", r.work.pairs_possible}, {"counted", r.work.pairs_counted}}},
                     {"notes", r.notes}};
   return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string selection_csv(const SelectionReport& r) {
+std::string selection_csv(const SelectionResult& r) {
   std::string text = "rank,index,name,score,gain,relevance,redundancy";
   text += r.combined ? ",mean_rank,borda,frequency\n" : "\n";
   for (std::size_t k = 0; k < r.selected.size(); ++k) {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
+#include "core/text.hpp"
 
 #include "report/svg.hpp"
 

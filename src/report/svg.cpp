@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/text.hpp>
+#include "core/text.hpp"
 
 namespace sheaf::report {
 namespace {

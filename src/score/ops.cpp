@@ -1,16 +1,8 @@
 #include "score/ops.hpp"
 
-#include <algorithm>
-
 #include <sheaf/error.hpp>
 
 namespace sheaf::score {
-
-std::int64_t TestRows::largest() const {
-  std::int64_t most = 0;
-  for (std::int32_t test = 0; test < count(); ++test) most = std::max(most, size(test));
-  return most;
-}
 
 template <class T>
 std::unique_ptr<ScoreOps<T>> make_score_ops(const Context& context, const Truth& truth) {

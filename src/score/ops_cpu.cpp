@@ -6,12 +6,12 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
-
-#include <sheaf/error.hpp>
+#include <vector>
 
 #include "core/parallel.hpp"
 #include "score/ops.hpp"
 #include "score/radix_sort.hpp"
+#include "score/rank_sorted.hpp"
 #include "score/terms.hpp"
 
 namespace sheaf::score {
@@ -23,122 +23,122 @@ constexpr std::int64_t workspace_share = 8;  // threads that rank may take this 
 
 using Tile = std::array<double, tile_rows>;
 
-/// The sum of the logistic losses of the first `size` values. Always of a whole tile, so that the compiler makes
-/// vectors of it.
-double sum_logistic(const Tile& z, std::int64_t size) {
+/// Of the first `size` decision values, each of which speaks for the true class where it is positive. Always of a whole
+/// tile, so that the compiler makes vectors of it.
+ProbabilitySums sum_probabilities(const Tile& z, std::int64_t size) {
   Tile losses;
-  for (std::size_t i = 0; i < z.size(); ++i) losses[i] = logistic_loss(z[i]);
-  double sum = 0;
-  for (std::int64_t i = 0; i < size; ++i) sum += losses[static_cast<std::size_t>(i)];
-  return sum;
+  Tile briers;
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    const auto terms = probability_terms(z[i]);
+    losses[i] = terms.log_loss;
+    briers[i] = terms.brier;
+  }
+  ProbabilitySums sums;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i) sums += {losses[i], briers[i]};
+  return sums;
 }
 
-/// The sum of the relative shares of a row's columns, several at a time as vectors; those missing at the end have none.
+/// Of a row of three classes or more; weights are computed several at a time as vectors, those missing at the end are
+/// 0.
 template <class T>
-double sum_shares(const T* z, std::int32_t columns, double least) {
+ProbabilitySums row_probabilities(const T* z, std::int32_t columns, std::int32_t label, std::int32_t best) {
   constexpr std::int32_t width = 8;
+  const auto most = static_cast<double>(z[best]);
   std::array<double, width> sums{};
+  std::array<double, width> squares{};
+  double mine = 0;
   for (std::int32_t first = 0; first < columns; first += width) {
-    std::array<double, width> values;
-    values.fill(-std::numeric_limits<double>::infinity());
-    std::copy_n(z + first, std::min(width, columns - first), values.begin());
-    for (std::size_t k = 0; k < width; ++k) sums[k] += relative_share(values[k], least);
+    std::array<double, width> weights;
+    weights.fill(-std::numeric_limits<double>::infinity());
+    std::copy_n(z + first, std::min(width, columns - first), weights.begin());
+    for (std::size_t k = 0; k < width; ++k) {
+      weights[k] = class_weight(weights[k], most);
+      sums[k] += weights[k];
+      squares[k] += weights[k] * weights[k];
+    }
+    if (label >= first && label < first + width) mine = weights[static_cast<std::size_t>(label - first)];
   }
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
-
-/// The sum over `others` of the positive keys before each, or with `equal` those that equal it too. Both are sorted.
-/// Without a branch on the keys: no processor could foresee it.
-template <bool equal, class Key>
-std::int64_t count_before(std::span<const Key> positives, std::span<const Key> others) {
-  std::size_t p = 0;
-  std::size_t o = 0;
-  std::int64_t sum = 0;
-  while (p < positives.size() && o < others.size()) {
-    const bool before = equal ? positives[p] <= others[o] : positives[p] < others[o];
-    sum += before ? 0 : static_cast<std::int64_t>(p);
-    p += before ? 1 : 0;
-    o += before ? 0 : 1;
-  }
-  return sum + static_cast<std::int64_t>(p * (others.size() - o));
-}
-
-/// The piece of the ROC curve that belongs to one distinct key.
-template <class Key>
-RocPiece piece_of(std::span<const Key> positives, std::span<const Key> others, Key key) {
-  const auto [p, p_end] = std::equal_range(positives.begin(), positives.end(), key);
-  const auto [o, o_end] = std::equal_range(others.begin(), others.end(), key);
-  return {{o - others.begin(), p - positives.begin()}, {o_end - others.begin(), p_end - positives.begin()}};
-}
-
-/// Both lists ascend; `points` 0: no curve.
-template <class Key>
-Ranking rank_sorted(std::span<const Key> positives, std::span<const Key> others, std::int32_t points) {
-  Ranking result{std::ssize(others), std::ssize(positives), 0, {}};
-  if (others.empty() || positives.empty()) return result;
-  result.doubled = count_before<false>(positives, others) + count_before<true>(positives, others);
-  for (std::int32_t k = 0; k < points; ++k) {
-    const auto place = static_cast<std::size_t>(roc_place(result.others, k, points));
-    const Key last = std::max(positives.back(), others.back());
-    result.pieces.push_back(piece_of(positives, others, place < others.size() ? others[place] : last));
-  }
-  return result;
+  const WeightSums all{std::accumulate(sums.begin(), sums.end(), 0.0),
+                       std::accumulate(squares.begin(), squares.end(), 0.0)};
+  return probability_terms(static_cast<double>(z[label]), mine, most, all);
 }
 
 template <class T>
 class CpuScores final : public ScoreOps<T> {
  public:
-  CpuScores(const Context& context, const Truth& truth)
-      : ScoreOps<T>(context.device(), truth), threads_(context.threads()), memory_(context.memory()) {}
+  using ScoreOps<T>::ScoreOps;
 
   void load_tests(TestRows tests) override { tests_ = std::move(tests); }
   std::int64_t workspace() const override { return rankers() * ranker_bytes(); }
 
-  void count_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<std::int64_t> counts,
-                     std::span<double> losses) override {
-    const std::int64_t bins = count_bins(this->truth().classes);
-    std::fill(counts.begin(), counts.end(), 0);
+  void count_classes(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::span<const std::int32_t> tests,
+                     const ClassStatistics& out) override {
+    std::fill(out.counts.begin(), out.counts.end(), 0);
+    std::fill(out.true_ranks.begin(), out.true_ranks.end(), 0);
+    const auto bins = static_cast<std::size_t>(count_bins(this->truth().classes));
     std::mutex mutex;
-    sum_parts(tests, losses, [&](std::int32_t model, Range range) {
-      std::vector<std::int64_t> mine(static_cast<std::size_t>(bins), 0);
-      const double loss = this->columns() == 1 ? count_two(z, model, range, mine, !losses.empty())
-                                               : count_many(z, model, range, mine, !losses.empty());
+    sum_parts(tests, out.probabilities, [&](std::int32_t model, Range range) {
+      Part part{!out.true_ranks.empty(), !out.probabilities.empty(), std::vector<std::int64_t>(bins)};
+      if (this->columns() == 1)
+        count_two(z, predicted, model, range, part);
+      else
+        count_many(z, predicted, model, range, part);
       const std::lock_guard lock(mutex);
-      for (std::size_t b = 0; b < mine.size(); ++b)
-        counts[static_cast<std::size_t>(model) * mine.size() + b] += mine[b];
-      return loss;
+      add(part.counts, out.counts, model);
+      if (part.ranked) add(part.true_ranks, out.true_ranks, model);
+      return part.sums;
     });
   }
 
-  void sum_squares(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<double> sums) override {
+  void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ErrorSums> sums) override {
     sum_parts(tests, sums, [&](std::int32_t model, Range range) {
-      double sum = 0;
+      ErrorSums part;
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         const std::size_t row = row_at(i);
-        const double error = static_cast<double>(decisions(z, row, model)[0]) - this->truth().values[row];
-        sum += error * error;
+        part += error_terms(static_cast<double>(*decisions(z, row, model)), this->truth().values[row]);
       }
-      return sum;
+      return part;
     });
   }
 
   void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points,
             std::span<Ranking> out) override {
-    parallel_for(rankers(), z.tasks, [&](std::int64_t t) {
-      const auto column = static_cast<std::int32_t>(t);
-      const std::int32_t test = tests[static_cast<std::size_t>(column / this->columns())];
-      out[static_cast<std::size_t>(t)] = rank_column(z, column, test, points);
+    parallel_ranges(rankers(), z.tasks, 1, [&](Range columns) {
+      const auto most = static_cast<std::size_t>(tests_.largest());
+      const auto keys = std::make_unique_for_overwrite<Key[]>(most);
+      const auto scratch = std::make_unique_for_overwrite<Key[]>(most);
+      for (std::int64_t t = columns.begin; t < columns.end; ++t) {
+        this->context().check_stop();
+        const auto column = static_cast<std::int32_t>(t);
+        const std::int32_t test = tests[static_cast<std::size_t>(column / this->columns())];
+        out[static_cast<std::size_t>(t)] = rank_column(z, column, test, points, keys.get(), scratch.get());
+      }
     });
   }
 
  private:
   using Key = FallingKey<T>;
 
+  /// What is counted of some test rows of one model.
+  struct Part {
+    bool ranked, probabilities;  // asked for
+    std::vector<std::int64_t> counts;
+    std::array<std::int64_t, true_rank_bins> true_ranks{};
+    ProbabilitySums sums = {};
+  };
+  static void add(std::span<const std::int64_t> part, std::span<std::int64_t> all, std::int32_t model) {
+    const auto mine = all.subspan(static_cast<std::size_t>(model) * part.size(), part.size());
+    for (std::size_t b = 0; b < part.size(); ++b) mine[b] += part[b];
+  }
+
   std::size_t row_at(std::int64_t i) const {
     return static_cast<std::size_t>(tests_.rows[static_cast<std::size_t>(i)]);
   }
   const T* decisions(BlockView<const T> z, std::size_t row, std::int32_t model) const {
     return z.data + static_cast<std::int64_t>(row) * z.stride + model * this->columns();
+  }
+  static std::int32_t predicted_at(BlockView<const std::int32_t> predicted, std::size_t row, std::int32_t model) {
+    return predicted.data[static_cast<std::int64_t>(row) * predicted.stride + model];
   }
 
   /// The rows that are tested lie scattered: the one of a few steps on is asked for early.
@@ -148,39 +148,35 @@ class CpuScores final : public ScoreOps<T> {
     __builtin_prefetch(z.data + static_cast<std::int64_t>(row_at(std::min(i + ahead, last))) * z.stride + column);
   }
 
+  int threads() const { return this->context().threads(); }
   std::int64_t ranker_bytes() const { return 2 * tests_.largest() * static_cast<std::int64_t>(sizeof(Key)); }
   int rankers() const {
-    const std::int64_t fitting = memory_ / workspace_share / std::max<std::int64_t>(ranker_bytes(), 1);
-    return static_cast<int>(std::clamp<std::int64_t>(fitting, 1, threads_));
+    const std::int64_t fitting = this->context().memory() / workspace_share / std::max<std::int64_t>(ranker_bytes(), 1);
+    return static_cast<int>(std::clamp<std::int64_t>(fitting, 1, threads()));
   }
 
   /// sums[m] = the sum over the parts of model m's test rows of work(m, part); places in tests_.rows. All parts are
   /// worked at where `sums` is empty too.
-  template <class Work>
-  void sum_parts(std::span<const std::int32_t> tests, std::span<double> sums, Work&& work) const {
+  template <class Sums, class Work>
+  void sum_parts(std::span<const std::int32_t> tests, std::span<Sums> sums, Work&& work) const {
     const std::int64_t parts = std::max<std::int64_t>(1, (tests_.largest() + part_rows - 1) / part_rows);
     const auto models = static_cast<std::int64_t>(tests.size());
-    std::vector<double> partial(static_cast<std::size_t>(models * parts), 0.0);
-    parallel_for(team_for(threads_, models * tests_.largest()), models * parts, [&](std::int64_t k) {
+    std::vector<Sums> partial(static_cast<std::size_t>(models * parts));
+    parallel_for(team_for(threads(), models * tests_.largest()), models * parts, [&](std::int64_t k) {
+      this->context().check_stop();
       const std::int32_t test = tests[static_cast<std::size_t>(k / parts)];
       const std::int64_t begin = tests_.begin(test) + k % parts * part_rows;
       const std::int64_t end = std::min(begin + part_rows, tests_.begin(test + 1));
       if (begin < end) partial[static_cast<std::size_t>(k)] = work(static_cast<std::int32_t>(k / parts), {begin, end});
     });
-    std::fill(sums.begin(), sums.end(), 0.0);
+    std::fill(sums.begin(), sums.end(), Sums{});
     for (std::size_t k = 0; k < partial.size() && !sums.empty(); ++k)
       sums[k / static_cast<std::size_t>(parts)] += partial[k];
   }
 
-  static void count(std::vector<std::int64_t>& counts, const Bins& bins) {
-    for (const auto bin : bins.at)
-      if (bin >= 0) ++counts[static_cast<std::size_t>(bin)];
-  }
-
-  double count_two(BlockView<const T> z, std::int32_t model, Range range, std::vector<std::int64_t>& counts,
-                   bool losses) const {
+  void count_two(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::int32_t model, Range range,
+                 Part& part) const {
     Tile signed_z{};
-    double loss = 0;
     for (std::int64_t first = range.begin; first < range.end; first += tile_rows) {
       const std::int64_t size = std::min(tile_rows, range.end - first);
       for (std::int64_t i = 0; i < size; ++i) {
@@ -188,36 +184,34 @@ class CpuScores final : public ScoreOps<T> {
         prefetch(z, first + i, model);
         const auto value = static_cast<double>(*decisions(z, row, model));
         const std::int32_t label = this->truth().labels[row];
-        ++counts[2 * static_cast<std::size_t>(label) + (value > 0 ? 0U : 1U)];
+        const std::int32_t best = predicted.data != nullptr ? predicted_at(predicted, row, model) : (value > 0 ? 0 : 1);
+        ++part.counts[static_cast<std::size_t>(2 * label + best)];
         signed_z[static_cast<std::size_t>(i)] = label == 0 ? value : -value;
       }
-      if (losses) loss += sum_logistic(signed_z, size);
+      if (part.probabilities) part.sums += sum_probabilities(signed_z, size);
     }
-    return loss;
   }
 
-  double count_many(BlockView<const T> z, std::int32_t model, Range range, std::vector<std::int64_t>& counts,
-                    bool losses) const {
-    double loss = 0;
+  void count_many(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::int32_t model, Range range,
+                  Part& part) const {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::size_t row = row_at(i);
       const T* values = decisions(z, row, model);
       const std::int32_t label = this->truth().labels[row];
       const std::int32_t best = largest_column(values, this->columns());
-      count(counts, bins_of(this->truth().classes, label, best));
-      if (!losses) continue;
-      const double least = logistic_loss(static_cast<double>(values[best]));
-      loss += share_loss(static_cast<double>(values[label]), least, sum_shares(values, this->columns(), least));
+      const std::int32_t found = predicted.data != nullptr ? predicted_at(predicted, row, model) : best;
+      for (const auto bin : bins_of(this->truth().classes, label, found).at)
+        if (bin >= 0) ++part.counts[static_cast<std::size_t>(bin)];
+      if (part.ranked) ++part.true_ranks[static_cast<std::size_t>(rank_bin(rank_of(values, this->columns(), label)))];
+      if (part.probabilities) part.sums += row_probabilities(values, this->columns(), label, best);
     }
-    return loss;
   }
 
   /// Positive rows fill the keys from the front and others from the back, each list sorted by itself.
-  Ranking rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::int32_t points) const {
+  Ranking rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::int32_t points, Key* keys,
+                      Key* scratch) const {
     const std::int64_t size = tests_.size(test);
     const std::int32_t positive = this->class_of(column % this->columns());
-    const auto keys = std::make_unique_for_overwrite<Key[]>(static_cast<std::size_t>(size));
-    const auto scratch = std::make_unique_for_overwrite<Key[]>(static_cast<std::size_t>(size));
     std::int64_t front = 0;
     std::int64_t back = size;
     for (std::int64_t i = tests_.begin(test); i < tests_.begin(test + 1); ++i) {
@@ -226,18 +220,17 @@ class CpuScores final : public ScoreOps<T> {
       const T value = z.data[static_cast<std::int64_t>(row) * z.stride + column];
       const Key key = falling_key(this->reversed() ? -value : value);
       const bool mine = this->truth().labels[row] == positive;
-      keys[static_cast<std::size_t>(mine ? front : back - 1)] = key;
+      keys[mine ? front : back - 1] = key;
       front += mine ? 1 : 0;
       back -= mine ? 0 : 1;
     }
-    const Key* positives = radix_sort(keys.get(), scratch.get(), front);
-    const Key* others = radix_sort(keys.get() + back, scratch.get() + back, size - back);
+    Key* const positives = radix_sort(keys, scratch, front);
+    const Key* const others = radix_sort(keys + back, scratch + back, size - back);
     return rank_sorted<Key>({positives, static_cast<std::size_t>(front)},
-                            {others, static_cast<std::size_t>(size - back)}, points);
+                            {others, static_cast<std::size_t>(size - back)}, points,
+                            positives == keys ? scratch : keys);
   }
 
-  int threads_;
-  std::int64_t memory_;
   TestRows tests_;
 };
 

@@ -8,7 +8,6 @@
 #include <cuda/std/functional>
 
 #include "cuda/check.cuh"
-#include "cuda/reduce.cuh"
 #include "score/ops.hpp"
 #include "score/scores_cuda.cuh"
 
@@ -30,9 +29,9 @@ template <class T>
 class CudaScores final : public ScoreOps<T> {
  public:
   CudaScores(const Context& context, const Truth& truth)
-      : ScoreOps<T>(context.device(), truth),
+      : ScoreOps<T>(context, truth),
         labels_(Array<std::int32_t>::copy_of(truth.labels, context.device())),
-        amounts_(Array<double>::copy_of(truth.values, context.device())) {}
+        values_(Array<double>::copy_of(truth.values, context.device())) {}
 
   void load_tests(TestRows tests) override {
     begins_ = Array<std::int64_t>::copy_of(tests.begins, this->device());
@@ -47,35 +46,38 @@ class CudaScores final : public ScoreOps<T> {
     return largest_ * (each + 1) + (std::int64_t{1} << 16);
   }
 
-  void count_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<std::int64_t> counts,
-                     std::span<double> losses) override {
+  void count_classes(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::span<const std::int32_t> tests,
+                     const ClassStatistics& out) override {
     if (tests.empty()) return;
     const auto current = here();
     const std::int64_t bins = count_bins(this->truth().classes);
-    const bool shared = bins <= most_shared_bins;
-    const std::size_t bytes = shared ? static_cast<std::size_t>(bins) * sizeof(unsigned) : 0;
-    clear(counts_, static_cast<std::int64_t>(counts.size()));
-    sum(tests, std::max(rows_a_block, 4 * bins), [&](dim3 blocks, const std::int32_t* on_device) {
+    const std::int64_t all_bins = bins + true_rank_bins;
+    const bool shared = all_bins <= most_shared_bins;
+    const std::size_t bytes = shared ? static_cast<std::size_t>(all_bins) * sizeof(unsigned) : 0;
+    const gpu::Asked asked{predicted.data, predicted.stride, !out.true_ranks.empty(), !out.probabilities.empty()};
+    clear(counts_, static_cast<std::int64_t>(tests.size()) * all_bins);
+    sum(tests, std::max(rows_a_block, 4 * bins), probabilities_, [&](dim3 blocks, const std::int32_t* on_device) {
       gpu::count_rows<T><<<blocks, score_threads, bytes, stream_>>>(
-          judged(z, on_device), labels_.data(), this->truth().classes, static_cast<int>(bins), shared, !losses.empty(),
-          counts_.data(), partial_.data());
+          tested(z, on_device), labels_.data(), this->truth().classes, static_cast<int>(bins), shared, asked,
+          counts_.data(), probabilities_.partial.data());
     });
-    std::vector<Count> found(counts.size());
+    std::vector<Count> found(tests.size() * static_cast<std::size_t>(all_bins));
     fetch(counts_.data(), std::span(found));
-    fetch(sums_.data(), losses);
+    fetch(probabilities_.sums.data(), out.probabilities);
     stream_.synchronize();
-    std::transform(found.begin(), found.end(), counts.begin(),
-                   [](Count count) { return static_cast<std::int64_t>(count); });
+    copy_columns(found, static_cast<std::size_t>(all_bins), 0, tests.size(), out.counts);
+    copy_columns(found, static_cast<std::size_t>(all_bins), static_cast<std::size_t>(bins), tests.size(),
+                 out.true_ranks);
   }
 
-  void sum_squares(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<double> sums) override {
+  void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ErrorSums> sums) override {
     if (tests.empty()) return;
     const auto current = here();
-    sum(tests, rows_a_block, [&](dim3 blocks, const std::int32_t* on_device) {
-      gpu::square_rows<T>
-          <<<blocks, score_threads, 0, stream_>>>(judged(z, on_device), amounts_.data(), partial_.data());
+    sum(tests, rows_a_block, errors_, [&](dim3 blocks, const std::int32_t* on_device) {
+      gpu::error_rows<T>
+          <<<blocks, score_threads, 0, stream_>>>(tested(z, on_device), values_.data(), errors_.partial.data());
     });
-    fetch(sums_.data(), sums);
+    fetch(errors_.sums.data(), sums);
     stream_.synchronize();
   }
 
@@ -85,22 +87,14 @@ class CudaScores final : public ScoreOps<T> {
     const auto current = here();
     clear(counts_, z.tasks);
     clear(totals_, z.tasks);
-    clear(pieces_, static_cast<std::int64_t>(z.tasks) * points);
-    for (std::int32_t t = 0; t < z.tasks; ++t)
+    clear(precisions_, z.tasks);
+    clear(roc_, static_cast<std::int64_t>(z.tasks) * points);
+    clear(precision_, static_cast<std::int64_t>(z.tasks) * points);
+    for (std::int32_t t = 0; t < z.tasks; ++t) {
+      this->context().check_stop();
       rank_column(z, t, tests[static_cast<std::size_t>(t / this->columns())], points);
-    const auto tasks = static_cast<std::size_t>(z.tasks);
-    std::vector<Count> doubled(tasks);
-    std::vector<Corner> totals(tasks);
-    std::vector<RocPiece> pieces(tasks * static_cast<std::size_t>(points));
-    fetch(counts_.data(), std::span(doubled));
-    fetch(totals_.data(), std::span(totals));
-    fetch(pieces_.data(), std::span(pieces));
-    stream_.synchronize();
-    for (std::size_t t = 0; t < tasks; ++t) {
-      out[t] = {totals[t].others, totals[t].positives, static_cast<std::int64_t>(doubled[t]), {}};
-      const auto* const mine = pieces.data() + t * static_cast<std::size_t>(points);
-      if (out[t].others > 0 && out[t].positives > 0) out[t].pieces.assign(mine, mine + points);
     }
+    fetch_rankings(static_cast<std::size_t>(z.tasks), static_cast<std::size_t>(points), out);
   }
 
  private:
@@ -109,24 +103,42 @@ class CudaScores final : public ScoreOps<T> {
   /// Launches go to the current GPU: every verb makes this one current first.
   cuda::Current here() const { return cuda::Current(this->device().index); }
 
-  gpu::Judged<T> judged(BlockView<const T> z, const std::int32_t* tests) const {
+  gpu::Tested<T> tested(BlockView<const T> z, const std::int32_t* tests) const {
     return {z.data, z.stride, this->columns(), begins_.data(), rows_.data(), tests};
   }
 
-  /// Runs `launch(blocks, tests on the device)`, which fills partial_: blocks.y x models, and adds that up into sums_.
-  template <class Launch>
-  void sum(std::span<const std::int32_t> tests, std::int64_t rows_each, Launch&& launch) {
+  /// Sums of each model, and what blocks of threads found of them.
+  template <class V>
+  struct Sums {
+    Array<V> partial, sums;
+  };
+
+  /// Runs `launch(blocks, tests on the device)`, which fills partial: blocks.y x models, and adds that up.
+  template <class V, class Launch>
+  void sum(std::span<const std::int32_t> tests, std::int64_t rows_each, Sums<V>& out, Launch&& launch) {
+    this->context().check_stop();
     const auto models = static_cast<std::int64_t>(tests.size());
     const dim3 blocks(static_cast<unsigned>(models), blocks_for(largest_, rows_each, most_blocks));
     grow(chosen_, models);
-    grow(partial_, models * blocks.y);
-    grow(sums_, models);
+    grow(out.partial, models * blocks.y);
+    grow(out.sums, models);
     // The copy has left pageable memory when the call returns.
     cuda::check(cudaMemcpyAsync(chosen_.data(), tests.data(), tests.size_bytes(), cudaMemcpyHostToDevice, stream_),
                 "sending the tests of models");
     launch(blocks, chosen_.data());
     cuda::check_launch("a sum over test rows");
-    cuda::add_parts(partial_.data(), static_cast<int>(blocks.y), models, sums_.data(), stream_);
+    gpu::add_sums<V>
+        <<<blocks.x, score_threads, 0, stream_>>>(out.partial.data(), static_cast<int>(blocks.y), out.sums.data());
+    cuda::check_launch("add_sums");
+  }
+
+  /// Rows of `width` numbers, of each those from `first` on that `to` has room for.
+  static void copy_columns(std::span<const Count> from, std::size_t width, std::size_t first, std::size_t rows,
+                           std::span<std::int64_t> to) {
+    const std::size_t each = to.size() / rows;
+    for (std::size_t r = 0; r < rows; ++r)
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * width + first), each,
+                  to.begin() + static_cast<std::ptrdiff_t>(r * each));
   }
 
   void rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::int32_t points) {
@@ -135,17 +147,40 @@ class CudaScores final : public ScoreOps<T> {
     for (auto& keys : keys_) grow(keys, largest_);
     for (auto& flags : flags_) grow(flags, largest_);
     grow(before_, largest_);
+    grow(parts_, most_blocks);
     gpu::gather_keys<T><<<blocks_for(size, score_threads, size), score_threads, 0, stream_>>>(
         z.data + column, z.stride, rows_.data() + tests_.begin(test), size, labels_.data(),
         this->class_of(column % this->columns()), this->reversed(), keys_[0].data(), flags_[0].data());
     cuda::check_launch("gather_keys");
     const gpu::Sorted<Key> sorted = sort(size);
-    gpu::add_pairs<Key>
-        <<<blocks_for(size, rows_a_block, most_blocks), score_threads, 0, stream_>>>(sorted, counts_.data() + column);
+    const unsigned blocks = blocks_for(size, rows_a_block, most_blocks);
+    gpu::add_pairs<Key><<<blocks, score_threads, 0, stream_>>>(sorted, counts_.data() + column, parts_.data());
     cuda::check_launch("add_pairs");
-    gpu::find_pieces<Key><<<1, score_threads, 0, stream_>>>(
-        sorted, points, totals_.data() + column, pieces_.data() + static_cast<std::int64_t>(column) * points);
-    cuda::check_launch("find_pieces");
+    const std::int64_t first = static_cast<std::int64_t>(column) * points;
+    gpu::find_points<Key><<<1, score_threads, 0, stream_>>>(
+        sorted, parts_.data(), static_cast<int>(blocks), points,
+        {totals_.data() + column, precisions_.data() + column, roc_.data() + first, precision_.data() + first});
+    cuda::check_launch("find_points");
+  }
+
+  void fetch_rankings(std::size_t tasks, std::size_t points, std::span<Ranking> out) {
+    std::vector<Count> doubled(tasks);
+    std::vector<Corner> totals(tasks);
+    std::vector<double> precisions(tasks);
+    std::vector<RocPiece> roc(tasks * points);
+    std::vector<Corner> precision(tasks * points);
+    fetch(counts_.data(), std::span(doubled));
+    fetch(totals_.data(), std::span(totals));
+    fetch(precisions_.data(), std::span(precisions));
+    fetch(roc_.data(), std::span(roc));
+    fetch(precision_.data(), std::span(precision));
+    stream_.synchronize();
+    for (std::size_t t = 0; t < tasks; ++t) {
+      out[t] = {totals[t].others, totals[t].positives, static_cast<std::int64_t>(doubled[t]), precisions[t], {}, {}};
+      if (out[t].others == 0 || out[t].positives == 0) continue;
+      out[t].roc.assign(roc.data() + t * points, roc.data() + (t + 1) * points);
+      out[t].precision.assign(precision.data() + t * points, precision.data() + (t + 1) * points);
+    }
   }
 
   /// The gathered keys in order, and the positive rows before each.
@@ -193,19 +228,22 @@ class CudaScores final : public ScoreOps<T> {
 
   cuda::Stream stream_;
   Array<std::int32_t> labels_;
-  Array<double> amounts_;
+  Array<double> values_;
   TestRows tests_;  // without the rows, which are on the device alone
   std::int64_t largest_ = 0;
   Array<std::int64_t> begins_;
   Array<std::int32_t> rows_, chosen_;
   Array<Count> counts_;
-  Array<double> partial_, sums_;
+  Sums<ProbabilitySums> probabilities_;
+  Sums<ErrorSums> errors_;
   Array<Key> keys_[2];
   Array<std::uint8_t> flags_[2];
   Array<std::int32_t> before_;
   Array<char> storage_;
-  Array<Corner> totals_;
-  Array<RocPiece> pieces_;
+  // Of the columns that are ranked; parts_ of one at a time.
+  Array<Corner> totals_, precision_;
+  Array<double> precisions_, parts_;
+  Array<RocPiece> roc_;
 };
 
 }  // namespace

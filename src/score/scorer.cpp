@@ -1,30 +1,28 @@
 #include "score/scorer.hpp"
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
 
 #include "core/parallel.hpp"
-#include "score/terms.hpp"
 
 namespace sheaf::score {
 namespace {
 
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
-
-Scores nothing_known() {
-  Scores result;
-  result.values.fill(undefined);
+/// Those of `wanted`, or of all, that suit the truth.
+std::vector<Metric> suiting(std::span<const Metric> wanted, std::int32_t classes, bool probabilities) {
+  std::vector<Metric> result;
+  for (const auto& row : metrics()) {
+    const bool asked = wanted.empty() || std::find(wanted.begin(), wanted.end(), row.metric) != wanted.end();
+    if (asked && row.suits(classes, probabilities)) result.push_back(row.metric);
+  }
   return result;
 }
 
-double& at(Scores& scores, Metric metric) { return scores.values[static_cast<std::size_t>(metric)]; }
-
-double spread_of(std::span<const double> amounts, std::span<const std::int32_t> rows) {
+double spread_of(std::span<const double> values, std::span<const std::int32_t> rows) {
   double mean = 0;
-  for (const auto row : rows) mean += amounts[static_cast<std::size_t>(row)] / static_cast<double>(rows.size());
+  for (const auto row : rows) mean += values[static_cast<std::size_t>(row)] / static_cast<double>(rows.size());
   double spread = 0;
   for (const auto row : rows) {
-    const double distance = amounts[static_cast<std::size_t>(row)] - mean;
+    const double distance = values[static_cast<std::size_t>(row)] - mean;
     spread += distance * distance;
   }
   return spread;
@@ -33,18 +31,20 @@ double spread_of(std::span<const double> amounts, std::span<const std::int32_t> 
 }  // namespace
 
 template <class T>
-Scorer<T>::Scorer(const Context& context, const Truth& truth, bool probabilities)
-    : truth_(truth),
-      threads_(context.threads()),
-      probabilities_(probabilities),
-      ops_(make_score_ops<T>(context, truth_)) {}
+Scorer<T>::Scorer(const Context& context, const Truth& truth, bool probabilities, std::span<const Metric> wanted)
+    : context_(context),
+      truth_(truth),
+      wanted_(suiting(wanted, truth.classes, probabilities)),
+      ops_(make_score_ops<T>(context, truth)) {
+  for (const auto metric : wanted_) needs_ |= static_cast<unsigned>(metric_row(metric).need);
+}
 
 template <class T>
 void Scorer<T>::load_tests(TestRows tests) {
   const auto count = static_cast<std::size_t>(tests.count());
   sizes_.assign(count, 0);
   spreads_.assign(count, 0);
-  parallel_for(threads_, tests.count(), [&](std::int64_t k) {
+  parallel_for(context_.threads(), tests.count(), [&](std::int64_t k) {
     const auto test = static_cast<std::int32_t>(k);
     const auto rows =
         std::span(tests.rows)
@@ -57,56 +57,61 @@ void Scorer<T>::load_tests(TestRows tests) {
 
 template <class T>
 std::vector<Scores> Scorer<T>::score(BlockView<const T> z, std::span<const std::int32_t> tests,
-                                     BlockView<const std::int32_t> /*predicted*/) {
-  std::vector<Scores> models(tests.size(), nothing_known());
-  if (truth_.classes == 0) {
-    score_amounts(z, tests, models);
-  } else {
-    score_classes(z, tests, models);
-    score_ranks(z, tests, models);
+                                     BlockView<const std::int32_t> predicted) {
+  context_.check_stop();
+  std::vector<Scores> scores(tests.size());
+  std::vector<Statistics> models(tests.size());
+  std::vector<Ranking> rankings(needs(Need::rankings) ? static_cast<std::size_t>(z.tasks) : 0);
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    models[m].rows = sizes_[static_cast<std::size_t>(tests[m])];
+    models[m].spread = spreads_[static_cast<std::size_t>(tests[m])];
+    models[m].positive = truth_.positive;
   }
-  return models;
+  if (truth_.classes > 0) count_classes(z, predicted, tests, models, scores);
+  if (needs(Need::rankings)) rank(z, tests, rankings, models, scores);
+  if (needs(Need::errors)) sum_errors(z, tests, models);
+  for (std::size_t m = 0; m < models.size(); ++m)
+    for (const auto metric : wanted_)
+      scores[m].values[static_cast<std::size_t>(metric)] = metric_row(metric).value(models[m]);
+  return scores;
 }
 
 template <class T>
-void Scorer<T>::score_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models) {
+void Scorer<T>::count_classes(BlockView<const T> z, BlockView<const std::int32_t> predicted,
+                              std::span<const std::int32_t> tests, std::span<Statistics> models,
+                              std::span<Scores> scores) {
   const auto bins = static_cast<std::size_t>(count_bins(truth_.classes));
   std::vector<std::int64_t> counts(bins * models.size());
-  std::vector<double> losses(probabilities_ ? models.size() : 0);
-  ops_->count_classes(z, tests, counts, losses);
+  std::vector<std::int64_t> ranks(needs(Need::true_ranks) ? true_rank_bins * models.size() : 0);
+  std::vector<ProbabilitySums> sums(needs(Need::probabilities) ? models.size() : 0);
+  ops_->count_classes(z, predicted, tests, {counts, ranks, sums});
   for (std::size_t m = 0; m < models.size(); ++m) {
     const auto mine = std::span(counts).subspan(m * bins, bins);
-    const auto tally = tally_of(mine, truth_.classes);
-    at(models[m], Metric::accuracy) = accuracy(tally);
-    at(models[m], Metric::balanced_accuracy) = balanced_accuracy(tally);
-    at(models[m], Metric::f1) = f1(tally, truth_.positive);
-    if (probabilities_) at(models[m], Metric::log_loss) = losses[m] / sizes_[static_cast<std::size_t>(tests[m])];
-    if (truth_.classes <= most_confused) models[m].confusion.assign(mine.begin(), mine.end());
+    models[m].classes = class_counts(mine, truth_.classes);
+    if (!ranks.empty()) std::copy_n(&ranks[m * true_rank_bins], true_rank_bins, models[m].true_ranks.begin());
+    if (!sums.empty()) models[m].probabilities = sums[m];
+    scores[m].recall = recall_of_classes(models[m].classes);
+    if (truth_.classes <= most_confused) scores[m].confusion.assign(mine.begin(), mine.end());
   }
 }
 
 template <class T>
-void Scorer<T>::score_ranks(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models) {
+void Scorer<T>::rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Ranking> rankings,
+                     std::span<Statistics> models, std::span<Scores> scores) {
   const auto columns = static_cast<std::size_t>(ops_->columns());
-  std::vector<Ranking> rankings(models.size() * columns);
-  ops_->rank(z, tests, truth_.positive >= 0 ? static_cast<std::int32_t>(roc_points) : 0, rankings);
+  ops_->rank(z, tests, truth_.classes == 2 ? static_cast<std::int32_t>(roc_points) : 0, rankings);
   for (std::size_t m = 0; m < models.size(); ++m) {
-    double sum = 0;
-    for (std::size_t c = 0; c < columns; ++c) sum += auc(rankings[m * columns + c]);
-    at(models[m], Metric::auc) = sum / static_cast<double>(columns);
-    models[m].roc = roc_curve(rankings[m * columns]);
+    models[m].rankings = rankings.subspan(m * columns, columns);
+    scores[m].roc = roc_curve(rankings[m * columns]);
+    scores[m].precision_recall = precision_recall_curve(rankings[m * columns]);
   }
 }
 
 template <class T>
-void Scorer<T>::score_amounts(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models) {
-  std::vector<double> errors(models.size());
-  ops_->sum_squares(z, tests, errors);
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    const auto test = static_cast<std::size_t>(tests[m]);
-    at(models[m], Metric::r2) = spreads_[test] > 0 ? 1 - errors[m] / spreads_[test] : undefined;
-    at(models[m], Metric::rmse) = std::sqrt(errors[m] / sizes_[test]);
-  }
+void Scorer<T>::sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models) {
+  std::vector<ErrorSums> sums(models.size());
+  ops_->sum_errors(z, tests, sums);
+  for (std::size_t m = 0; m < models.size(); ++m) models[m].errors = sums[m];
 }
 
 template class Scorer<float>;

@@ -8,35 +8,43 @@
 
 #include <sheaf/scores.hpp>
 
+#include "score/metrics.hpp"
 #include "score/ops.hpp"
+#include "score/test_rows.hpp"
 
 namespace sheaf::score {
 
 template <class T>
 class Scorer {
  public:
-  Scorer(const Context& context, const Truth& truth, bool probabilities);
+  /// The rows of `truth` must outlive it and not move. `probabilities`: the models have those of logistic regression.
+  /// `wanted`: the metrics to score, empty: all that suit; what none of them needs is not computed.
+  Scorer(const Context& context, const Truth& truth, bool probabilities, std::span<const Metric> wanted = {});
 
-  std::int32_t positive() const { return truth_.positive; }
   /// From now on, test k of a model is list k of `tests`.
   void load_tests(TestRows tests);
-  /// Bytes that judging takes on the device beside the decision values.
+  /// Bytes that scoring takes on the device beside the decision values.
   std::int64_t workspace() const { return ops_->workspace(); }
-  /// `z`: decision values of all rows on the device, each model's side by side; tests[m]: that of model m.
+  /// `z`: decision values of all rows on the device, each model's side by side (see ops.hpp); tests[m]: that of model
+  /// m. `predicted`, rows x models on the device: class numbers, for models whose choice is not the largest column.
   std::vector<Scores> score(BlockView<const T> z, std::span<const std::int32_t> tests,
                             BlockView<const std::int32_t> predicted = {});
 
  private:
-  void score_classes(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models);
-  void score_ranks(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models);
-  void score_amounts(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Scores> models);
+  bool needs(Need need) const { return (needs_ & static_cast<unsigned>(need)) != 0; }
+  void count_classes(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::span<const std::int32_t> tests,
+                     std::span<Statistics> models, std::span<Scores> scores);
+  void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Ranking> rankings,
+            std::span<Statistics> models, std::span<Scores> scores);
+  void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models);
 
+  Context context_;
   Truth truth_;
-  int threads_;
-  bool probabilities_;
+  std::vector<Metric> wanted_;
+  unsigned needs_ = 0;
   std::unique_ptr<ScoreOps<T>> ops_;
   std::vector<double> sizes_;    // of each test
-  std::vector<double> spreads_;  // amounts: squared distances from their mean, of each test
+  std::vector<double> spreads_;  // regression: squared distances of the target from its mean, of each test
 };
 
 }  // namespace sheaf::score

@@ -1,12 +1,12 @@
 // Kernels of the scoring verbs. Rows are counted in whole numbers, which atomics add in any order to the same sum;
-// losses and errors are double sums of fixed order.
+// losses, errors and precisions are double sums of fixed order.
 #pragma once
 
 #include <cstdint>
 
 #include <cub/block/block_reduce.cuh>
 
-#include "score/tallies.hpp"
+#include "score/statistics.hpp"
 #include "score/terms.hpp"
 
 namespace sheaf::score::gpu {
@@ -14,9 +14,9 @@ namespace sheaf::score::gpu {
 inline constexpr int score_threads = 256;
 using Count = unsigned long long;  // what atomics know
 
-/// Decision values, and which rows of them judge which model.
+/// Decision values, and which rows of them test which model.
 template <class T>
-struct Judged {
+struct Tested {
   const T* z;
   int stride, columns;
   const std::int64_t* begins;
@@ -24,81 +24,119 @@ struct Judged {
   const std::int32_t* tests;
 };
 
+struct Add {
+  template <class V>
+  __device__ V operator()(V a, const V& b) const {
+    return a += b;
+  }
+};
+
 /// The sum of what all threads bring, to thread 0.
 template <class V>
 __device__ V sum_block(V mine) {
   using Reduce = cub::BlockReduce<V, score_threads>;
   __shared__ typename Reduce::TempStorage storage;
-  return Reduce(storage).Sum(mine);
+  return Reduce(storage).Reduce(mine, Add{});
 }
 
 /// partial[blockIdx.y][model] = the sum over some test rows of model blockIdx.x of term(row, its decision values).
-template <class T, class Term>
-__device__ void sum_tests(const Judged<T>& in, double* partial, Term term) {
+template <class Sums, class T, class Term>
+__device__ void sum_tests(const Tested<T>& in, Sums* partial, Term term) {
   const std::int64_t model = blockIdx.x;
   const std::int32_t test = in.tests[model];
   const std::int64_t end = in.begins[test + 1];
-  double sum = 0;
+  Sums sums{};
   for (std::int64_t i = in.begins[test] + static_cast<std::int64_t>(blockIdx.y) * score_threads + threadIdx.x; i < end;
        i += static_cast<std::int64_t>(gridDim.y) * score_threads) {
     const std::int64_t row = in.rows[i];
-    sum += term(row, in.z + row * in.stride + model * in.columns);
+    sums += term(row, in.z + row * in.stride + model * in.columns);
   }
-  const double all = sum_block(sum);
+  const Sums all = sum_block(sums);
   if (threadIdx.x == 0) partial[static_cast<std::int64_t>(blockIdx.y) * gridDim.x + model] = all;
 }
 
+/// sums[model blockIdx.x] = the sum over the parts that sum_tests() left.
+template <class Sums>
+__global__ void __launch_bounds__(score_threads) add_sums(const Sums* partial, int parts, Sums* sums) {
+  Sums mine{};
+  for (int p = threadIdx.x; p < parts; p += score_threads)
+    mine += partial[static_cast<std::int64_t>(p) * gridDim.x + blockIdx.x];
+  const Sums all = sum_block(mine);
+  if (threadIdx.x == 0) sums[blockIdx.x] = all;
+}
+
 template <class T>
-__global__ void __launch_bounds__(score_threads) square_rows(Judged<T> in, const double* amounts, double* partial) {
-  sum_tests(in, partial, [=](std::int64_t row, const T* z) {
-    const double error = static_cast<double>(z[0]) - amounts[row];
-    return error * error;
-  });
+__global__ void __launch_bounds__(score_threads) error_rows(Tested<T> in, const double* values, ErrorSums* partial) {
+  sum_tests(in, partial,
+            [=](std::int64_t row, const T* z) { return error_terms(static_cast<double>(z[0]), values[row]); });
+}
+
+/// What is asked of the rows beside their predicted classes.
+struct Asked {
+  const std::int32_t* predicted;  // rows x models; none: the largest column
+  int predicted_stride;
+  bool true_ranks, probabilities;
+};
+
+/// Of a row of three classes or more; `best` is the largest column.
+template <class T>
+__device__ ProbabilitySums row_probabilities(const T* z, std::int32_t classes, std::int32_t label, std::int32_t best) {
+  const auto most = static_cast<double>(z[best]);
+  WeightSums sums;
+  double mine = 0;
+  for (std::int32_t c = 0; c < classes; ++c) {
+    const double weight = class_weight(static_cast<double>(z[c]), most);
+    sums.weights += weight;
+    sums.squares += weight * weight;
+    if (c == label) mine = weight;
+  }
+  return probability_terms(static_cast<double>(z[label]), mine, most, sums);
 }
 
 struct Classified {
   std::int32_t best;
-  double loss;
+  ProbabilitySums sums;
 };
-/// The chosen class and, where asked for, the loss.
+/// The class of the largest value and, where asked for, what the probabilities cost.
 template <class T>
-__device__ Classified classify(const T* z, std::int32_t classes, std::int32_t label, bool losses) {
+__device__ Classified classify(const T* z, std::int32_t classes, std::int32_t label, bool probabilities) {
   if (classes == 2) {
     const auto value = static_cast<double>(z[0]);
-    return {value > 0 ? 0 : 1, losses ? logistic_loss(label == 0 ? value : -value) : 0.0};
+    const std::int32_t best = value > 0 ? 0 : 1;
+    return {best, probabilities ? probability_terms(label == 0 ? value : -value) : ProbabilitySums{}};
   }
   const std::int32_t best = largest_column(z, classes);
-  if (!losses) return {best, 0.0};
-  const double least = logistic_loss(static_cast<double>(z[best]));
-  double sum = 0;
-  for (std::int32_t c = 0; c < classes; ++c) sum += relative_share(static_cast<double>(z[c]), least);
-  return {best, share_loss(static_cast<double>(z[label]), least, sum)};
+  return {best, probabilities ? row_probabilities(z, classes, label, best) : ProbabilitySums{}};
 }
 
-/// counts: models x bins, zero before. `shared`: the bins fit a block's shared memory.
+/// counts: models x (bins + true_rank_bins), zero before. `shared`: those of a model fit a block's shared memory.
 template <class T>
 __global__ void __launch_bounds__(score_threads)
-    count_rows(Judged<T> in, const std::int32_t* labels, std::int32_t classes, int bins, bool shared, bool losses,
-               Count* counts, double* partial) {
+    count_rows(Tested<T> in, const std::int32_t* labels, std::int32_t classes, int bins, bool shared, Asked asked,
+               Count* counts, ProbabilitySums* partial) {
   extern __shared__ unsigned mine[];
-  for (int b = threadIdx.x; shared && b < bins; b += score_threads) mine[b] = 0;
+  const int all_bins = bins + true_rank_bins;
+  for (int b = threadIdx.x; shared && b < all_bins; b += score_threads) mine[b] = 0;
   __syncthreads();
-  Count* const all = counts + static_cast<std::int64_t>(blockIdx.x) * bins;
+  Count* const all = counts + static_cast<std::int64_t>(blockIdx.x) * all_bins;
+  const auto count = [=](std::int32_t bin) {
+    if (bin < 0) return;
+    if (shared)
+      atomicAdd(&mine[bin], 1U);
+    else
+      atomicAdd(&all[bin], Count{1});
+  };
   sum_tests(in, partial, [=](std::int64_t row, const T* z) {
     const std::int32_t label = labels[row];
-    const auto found = classify(z, classes, label, losses);
-    const Bins places = bins_of(classes, label, found.best);
-    for (const std::int32_t bin : places.at) {
-      if (bin < 0) continue;
-      if (shared)
-        atomicAdd(&mine[bin], 1U);
-      else
-        atomicAdd(&all[bin], Count{1});
-    }
-    return found.loss;
+    const auto found = classify(z, classes, label, asked.probabilities);
+    const std::int32_t predicted =
+        asked.predicted != nullptr ? asked.predicted[row * asked.predicted_stride + blockIdx.x] : found.best;
+    for (const std::int32_t bin : bins_of(classes, label, predicted).at) count(bin);
+    if (asked.true_ranks) count(bins + rank_bin(rank_of(z, classes, label)));
+    return found.sums;
   });
   __syncthreads();
-  for (int b = threadIdx.x; shared && b < bins; b += score_threads)
+  for (int b = threadIdx.x; shared && b < all_bins; b += score_threads)
     if (mine[b] > 0) atomicAdd(&all[b], Count{mine[b]});
 }
 
@@ -150,34 +188,56 @@ struct Sorted {
   }
 };
 
-/// Ranking::doubled: each distinct value is counted by its last row.
+/// Ranking::doubled, and each block's part of Ranking::precisions: each distinct value is counted by its last row.
 template <class Key>
-__global__ void __launch_bounds__(score_threads) add_pairs(Sorted<Key> sorted, Count* doubled) {
-  Count sum = 0;
+__global__ void __launch_bounds__(score_threads) add_pairs(Sorted<Key> sorted, Count* doubled, double* precisions) {
+  Count pairs = 0;
+  double precision = 0;
   for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * score_threads + threadIdx.x; at < sorted.size;
        at += static_cast<std::int64_t>(gridDim.x) * score_threads) {
     const int i = static_cast<int>(at);
     if (i + 1 < sorted.size && sorted.keys[i + 1] == sorted.keys[i]) continue;
     const Corner from = sorted.corner_before(sorted.first_like(i));
     const Corner to = sorted.corner_behind(i);
-    sum += static_cast<Count>((to.others - from.others) * (to.positives + from.positives));
+    pairs += static_cast<Count>((to.others - from.others) * (to.positives + from.positives));
+    precision += static_cast<double>(to.positives - from.positives) * precision_at(to);
   }
-  const Count all = sum_block(sum);
+  const Count all = sum_block(pairs);
   if (threadIdx.x == 0 && all > 0) atomicAdd(doubled, all);
+  const double part = sum_block(precision);
+  if (threadIdx.x == 0) precisions[blockIdx.x] = part;
 }
 
-/// How many rows there are of each kind, and the piece of the ROC curve under each point: that of the first row with
-/// which more others are taken than the point's. One block.
+/// What a ranking is made of on the GPU, beside its pairs: room for one column.
+struct RankingOut {
+  Corner* total;       // rows of each kind
+  double* precisions;  // their sum
+  RocPiece* roc;       // of each point
+  Corner* precision;   // of each point
+};
+
+/// Adds up the `parts` of the precisions, and finds what stands under each point: of the ROC curve the piece of the
+/// first row with which more others are taken than the point's, of the precision-recall curve the corner behind the row
+/// with which enough positive ones are found. One block.
 template <class Key>
 __global__ void __launch_bounds__(score_threads)
-    find_pieces(Sorted<Key> sorted, int points, Corner* all, RocPiece* pieces) {
+    find_points(Sorted<Key> sorted, const double* parts, int part_count, int points, RankingOut out) {
   const Corner total = sorted.corner_behind(sorted.size - 1);
-  if (threadIdx.x == 0) *all = total;
+  double mine = 0;
+  for (int p = threadIdx.x; p < part_count; p += score_threads) mine += parts[p];
+  const double precisions = sum_block(mine);
+  if (threadIdx.x == 0) {
+    *out.total = total;
+    *out.precisions = precisions;
+  }
+  const auto first = [&](auto holds) { return Sorted<Key>::smallest(0, sorted.size - 1, holds); };
   for (int p = threadIdx.x; p < points; p += score_threads) {
     const double at = roc_place(total.others, p, points);
-    const int i = Sorted<Key>::smallest(
-        0, sorted.size - 1, [&](int k) { return static_cast<double>(sorted.corner_behind(k).others) > at; });
-    pieces[p] = {sorted.corner_before(sorted.first_like(i)), sorted.corner_behind(sorted.last_like(i))};
+    const int i = first([&](int k) { return static_cast<double>(sorted.corner_behind(k).others) > at; });
+    out.roc[p] = {sorted.corner_before(sorted.first_like(i)), sorted.corner_behind(sorted.last_like(i))};
+    const std::int64_t found = recall_place(total.positives, p, points);
+    const int j = first([&](int k) { return sorted.corner_behind(k).positives >= found; });
+    out.precision[p] = sorted.corner_behind(sorted.last_like(j));
   }
 }
 

@@ -38,20 +38,82 @@ SHEAF_HOST_DEVICE inline std::int32_t largest_column(const T* z, std::int32_t co
   return best;
 }
 
-/// -log(1 / (1 + exp(-z))) without overflow.
-SHEAF_HOST_DEVICE inline double logistic_loss(double z) {
+/// How many columns stand before that of class `label`, where larger ones come first and of equals the first.
+template <class T>
+SHEAF_HOST_DEVICE inline std::int32_t rank_of(const T* z, std::int32_t columns, std::int32_t label) {
+  const T mine = z[label];
+  std::int32_t before = 0;
+  for (std::int32_t c = 0; c < label; ++c) before += z[c] >= mine ? 1 : 0;
+  for (std::int32_t c = label + 1; c < columns; ++c) before += z[c] > mine ? 1 : 0;
+  return before;
+}
+
+/// Rows are counted by the rank of their true class: 0, 1 ... and the last bin for all others.
+constexpr std::int32_t true_rank_bins = 6;
+SHEAF_HOST_DEVICE inline std::int32_t rank_bin(std::int32_t rank) {
+  return rank < true_rank_bins ? rank : true_rank_bins - 1;
+}
+
+/// Sums over rows of what the probabilities cost.
+struct ProbabilitySums {
+  double log_loss = 0;  // -log(probability of the true class)
+  double brier = 0;     // two classes: the wrong one's probability squared; more: the sum of all squared distances
+
+  SHEAF_HOST_DEVICE ProbabilitySums& operator+=(const ProbabilitySums& other) {
+    log_loss += other.log_loss;
+    brier += other.brier;
+    return *this;
+  }
+};
+
+/// Of a row of two classes whose decision value speaks for the true class where it is positive. Without overflow.
+SHEAF_HOST_DEVICE inline ProbabilitySums probability_terms(double z) {
   const double size = std::abs(z);
-  return (size - z) / 2 + log1p_unit(exp_nonpositive(-size));
+  const double e = exp_nonpositive(-size);
+  const double wrong = (z > 0 ? e : 1) / (1 + e);
+  return {(size - z) / 2 + log1p_unit(e), wrong * wrong};
 }
 
-/// A column's share in the sum of all columns' logistic functions, over that of the largest, whose loss is `least`.
-SHEAF_HOST_DEVICE inline double relative_share(double z, double least) {
-  return exp_nonpositive(least - logistic_loss(z));
+/// Three classes or more have the shares of their logistic functions 1 / (1 + exp(-z)) in the sum of all for
+/// probabilities. This is a column's logistic function over exp(min(most, 0)), where `most` is the largest column: the
+/// largest is at least 1/2, however small all are.
+SHEAF_HOST_DEVICE inline double class_weight(double z, double most) {
+  const double over = (z < 0 ? z : 0) - (most < 0 ? most : 0);
+  return exp_nonpositive(over) / (1 + exp_nonpositive(-std::abs(z)));
 }
 
-/// -log of the share that the true class, of decision value z, has in that sum; `sum` is that of all relative shares.
-SHEAF_HOST_DEVICE inline double share_loss(double z, double least, double sum) {
-  return std::log(sum) - least + logistic_loss(z);
+/// Sums over a row's columns of their weights.
+struct WeightSums {
+  double weights = 0, squares = 0;
+};
+
+/// Of a row of three classes or more; z and `weight` are the true class's, `most` is the largest column.
+SHEAF_HOST_DEVICE inline ProbabilitySums probability_terms(double z, double weight, double most,
+                                                           const WeightSums& sums) {
+  const double over = (z < 0 ? z : 0) - (most < 0 ? most : 0);
+  const double log_weight = over - log1p_unit(exp_nonpositive(-std::abs(z)));
+  const double probability = weight / sums.weights;
+  const double brier = 1 - 2 * probability + sums.squares / (sums.weights * sums.weights);
+  return {std::log(sums.weights) - log_weight, brier > 0 ? brier : 0};
+}
+
+/// The larger one; NaN where either is.
+SHEAF_HOST_DEVICE inline double larger(double a, double b) { return a > b || a != a ? a : b; }
+
+/// Of the errors of numeric predictions.
+struct ErrorSums {
+  double squares = 0, absolute = 0, largest = 0;
+
+  SHEAF_HOST_DEVICE ErrorSums& operator+=(const ErrorSums& other) {
+    squares += other.squares;
+    absolute += other.absolute;
+    largest = larger(largest, other.largest);
+    return *this;
+  }
+};
+SHEAF_HOST_DEVICE inline ErrorSums error_terms(double predicted, double truth) {
+  const double error = std::abs(predicted - truth);
+  return {error * error, error, error};
 }
 
 /// Whole numbers that rise where values fall, and are equal where values are: 0 and -0 too.
@@ -71,6 +133,12 @@ SHEAF_HOST_DEVICE inline FallingKey<T> falling_key(T value) {
 /// How many other rows point `p` of `points` of a ROC curve takes for positive.
 SHEAF_HOST_DEVICE inline double roc_place(std::int64_t others, std::int64_t p, std::int64_t points) {
   return static_cast<double>(others) * static_cast<double>(p) / static_cast<double>(points - 1);
+}
+
+/// With how many positive rows, at least one, point `p` of `points` of a precision-recall curve is reached.
+SHEAF_HOST_DEVICE inline std::int64_t recall_place(std::int64_t positives, std::int64_t p, std::int64_t points) {
+  const std::int64_t found = (positives * p + points - 2) / (points - 1);
+  return found > 1 ? found : 1;
 }
 
 }  // namespace sheaf::score

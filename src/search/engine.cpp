@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include <sheaf/summary.hpp>
+#include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
 #include "search/batches.hpp"
@@ -367,7 +367,7 @@ void note_edges(SearchResult& result) {
 std::vector<Metric> metrics_of(const Family& family) {
   std::vector<Metric> result;
   for (const auto& row : metrics())
-    if (row.regression == family.labels().regression() && (!row.probabilities || family.has_probabilities()))
+    if (row.suits(static_cast<std::int32_t>(family.labels().class_names.size()), family.has_probabilities()))
       result.push_back(row.metric);
   return result;
 }

@@ -18,7 +18,9 @@ std::vector<double> spread_out(const std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   const auto left = spread_out({values.begin(), middle});
   const auto right = spread_out({middle + 1, values.end()});
-  std::vector<double> result{*middle};
+  std::vector<double> result;
+  result.reserve(values.size());
+  result.push_back(*middle);
   for (std::size_t k = 0; k < std::max(left.size(), right.size()); ++k) {
     if (k < left.size()) result.push_back(left[k]);
     if (k < right.size()) result.push_back(right[k]);

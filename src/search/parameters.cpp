@@ -50,6 +50,15 @@ Choices<Metric> score_choices() {
   return choices;
 }
 
+/// Takes scikit-learn's names too.
+Parameter<SearchOptions> score_row() {
+  auto row =
+      open_choice_row<SearchOptions, Metric>("score", &SearchOptions::score, score_choices(), "the score to choose by",
+                                             "accuracy, elastic nets auc, for a numeric target r2");
+  row.set = [](SearchOptions& options, std::string_view text) { options.score = parse_metric(text); };
+  return row;
+}
+
 const Choices<Strategy>& strategies() {
   static const Choices<Strategy> rows{{"auto", Strategy::automatic},  {"grid", Strategy::grid},
                                       {"random", Strategy::random},   {"refine", Strategy::refine},
@@ -92,8 +101,7 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
       open_choice_row<O, SplitKind>("outer-split", &O::outer_split, split_choices(), "how outer folds are held out",
                                     "as the splits are"),
       number_row("outer-fraction", &O::outer_fraction, {0, 1}, "outer shuffles: share of the rows that each holds out"),
-      open_choice_row<O, Metric>("score", &O::score, score_choices(), "the score to choose by",
-                                 "accuracy, elastic nets auc, for a numeric target r2"),
+      score_row(),
       choice_row<O, Choice>("choose", &O::choice,
                             {{"best", Choice::best}, {"one-standard-error", Choice::one_standard_error}},
                             "the best mean score, or the simplest model within one standard error of it"),

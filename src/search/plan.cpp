@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include <sheaf/random.hpp>
-
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -105,7 +104,7 @@ void Plan::add_level(std::int32_t outer, std::span<const std::int32_t> groups, c
   const auto weights = outer_.front().weights(outer, 1);
   std::vector<std::int32_t> rows;
   for (std::int32_t i = 0; i < labels_.rows; ++i)
-    if (!weights.test(i, outer)) rows.push_back(i);
+    if (weights.train(i, outer) > 0) rows.push_back(i);
   const auto together = taken(groups, rows);
   if (!full_ && groups_ > 0) {
     if (const auto count = distinct(together); count < options.folds)

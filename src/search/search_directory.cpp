@@ -1,4 +1,5 @@
 #include <sheaf/search_directory.hpp>
+#include <sheaf/version.hpp>
 
 #include "core/sha256.hpp"
 #include "data/parameter_json.hpp"

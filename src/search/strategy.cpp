@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include <sheaf/error.hpp>
-#include <sheaf/random.hpp>
+#include "core/random.hpp"
 
 namespace sheaf::engine {
 namespace {

@@ -3,17 +3,16 @@
 // Ranks are shifted so that a zero has rank 0: only non-zeros are visited, and one visit serves every shuffle. The
 // largest value over all features under shuffled labels bounds what chance brings (Westfall and Young 1993, single
 // step).
-#include <sheaf/association.hpp>
+#include <sheaf/profile.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
 
-#include <sheaf/random.hpp>
-
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "data/labels.hpp"
 
 namespace sheaf {

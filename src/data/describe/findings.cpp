@@ -7,7 +7,8 @@
 
 #include <sheaf/profile.hpp>
 #include <sheaf/splits.hpp>
-#include <sheaf/text.hpp>
+
+#include "core/text.hpp"
 
 namespace sheaf {
 namespace {

@@ -7,9 +7,8 @@
 #include <numeric>
 #include <utility>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/budget.hpp"
 #include "data/generate/kinds.hpp"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <sheaf/generate.hpp>
-#include <sheaf/random.hpp>
 
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 
 namespace sheaf::generating {
 

@@ -4,10 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include <sheaf/names.hpp>
-#include <sheaf/text.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
+#include "core/text.hpp"
 
 namespace sheaf {
 namespace {

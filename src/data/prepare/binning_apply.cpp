@@ -3,9 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include <sheaf/text.hpp>
-
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/prepare/binning.hpp"
 

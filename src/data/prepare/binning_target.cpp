@@ -2,9 +2,8 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/text.hpp>
-
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/prepare/binning.hpp"
 
 namespace sheaf {

@@ -6,7 +6,7 @@
 //     x
 //     -1 1
 //     1 0.5 7         feature, low, high; constant features have no line
-#include <sheaf/libsvm_scaling.hpp>
+#include "data/prepare/libsvm_scaling.hpp"
 
 #include <algorithm>
 

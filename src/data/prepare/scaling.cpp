@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 
-#include <sheaf/names.hpp>
-#include <sheaf/summary.hpp>
+#include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "data/budget.hpp"
 
@@ -131,7 +131,7 @@ void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& d
   check_features(scaling, dataset);
   const bool shifts = std::any_of(scaling.shift.begin(), scaling.shift.end(), [](double shift) { return shift != 0; });
   if (shifts && is_sparse(dataset.x)) make_dense(context, dataset);
-  std::visit([&](auto& x) { apply_to(context, scaling, x); }, dataset.x);
+  std::visit([&](auto& x) { apply_to(context, scaling, x); }, dataset.change_x());
 }
 
 template Scaling learn_scaling(const Context&, const Dataset<float>&, ScaleMethod);

@@ -6,9 +6,8 @@
 #include <charconv>
 #include <span>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
 namespace sheaf {
 namespace {

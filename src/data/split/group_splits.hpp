@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/random.hpp>
 #include <sheaf/splits.hpp>
+
+#include "core/random.hpp"
 
 namespace sheaf {
 

@@ -7,18 +7,19 @@
 #include <numeric>
 #include <utility>
 
-#include <sheaf/names.hpp>
-#include <sheaf/random.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "core/parallel.hpp"
+#include "core/random.hpp"
 #include "data/split/group_splits.hpp"
 
 namespace sheaf {
 namespace {
 
-constexpr std::array<std::string_view, 8> kind_names{"kfold",   "stratified",    "group", "stratified-group",
-                                                     "shuffle", "group-shuffle", "loo",   "bootstrap"};
+constexpr std::array<std::string_view, 9> kind_names{
+    "kfold", "stratified", "group", "stratified-group", "shuffle", "group-shuffle", "loo", "bootstrap", "custom"};
+/// Custom splits are made of rows, not of a name.
+constexpr std::span makeable_names(kind_names.data(), kind_names.size() - 1);
 
 std::vector<std::int32_t> in_order(std::int64_t count) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(count));
@@ -143,6 +144,12 @@ std::vector<std::uint8_t> draw_bootstrap(Random random, std::int64_t rows) {
   return weights;
 }
 
+std::vector<std::uint8_t> weights_of(const std::vector<std::int32_t>& trained, std::int64_t rows) {
+  std::vector<std::uint8_t> weights(static_cast<std::size_t>(rows));
+  for (const auto row : trained) ++weights[static_cast<std::size_t>(row)];
+  return weights;
+}
+
 /// Mixes the rows of each class.
 void shuffle_members(Members& members, const SplitOptions& options) {
   Random random(options.seed, mixing_stream);
@@ -153,17 +160,13 @@ void shuffle_members(Members& members, const SplitOptions& options) {
 
 }  // namespace
 
-bool Splits::is_partition() const {
-  return kind() != SplitKind::stratified_shuffle && kind() != SplitKind::group_shuffle &&
-         kind() != SplitKind::bootstrap;
-}
-
 std::int32_t Splits::tester(std::int64_t row) const {
-  require(is_partition(), "splits that are drawn have no single tester of a row");
-  return kind() == SplitKind::leave_one_out ? static_cast<std::int32_t>(row) : tester_[static_cast<std::size_t>(row)];
+  require(is_partition(), "only of a partition each row has a single tester");
+  return fold_of(row);
 }
 
 std::vector<std::uint8_t> Splits::draw(std::int32_t split) const {
+  if (kind() == SplitKind::custom) return weights_of(lists_[static_cast<std::size_t>(split)].train, rows_);
   Random random(options_.seed, static_cast<std::uint64_t>(split));
   if (kind() == SplitKind::bootstrap) return draw_bootstrap(random, rows_);
   if (kind() == SplitKind::group_shuffle)
@@ -184,7 +187,7 @@ std::vector<std::uint8_t> Splits::draw(std::int32_t split) const {
 SplitWeights Splits::weights(std::int32_t first, std::int32_t count, int threads) const {
   require(first >= 0 && count >= 0 && first <= count_ - count, "splits were asked for that do not exist");
   SplitWeights table{rows_, first, count, Array<std::uint8_t>(rows_ * count)};
-  if (!is_partition()) {
+  if (!has_folds()) {
     parallel_for(threads, count, [&](std::int64_t s) {
       const auto drawn = draw(first + static_cast<std::int32_t>(s));
       for (std::int64_t i = 0; i < rows_; ++i) table.weights[i * count + s] = drawn[static_cast<std::size_t>(i)];
@@ -195,7 +198,7 @@ SplitWeights Splits::weights(std::int32_t first, std::int32_t count, int threads
   parallel_ranges(threads, rows_, grain, [&](Range range) {
     std::fill(table.weights.data() + range.begin * count, table.weights.data() + range.end * count, std::uint8_t{1});
     for (auto i = range.begin; i < range.end; ++i) {
-      const std::int32_t split = tester(i) - first;
+      const std::int32_t split = fold_of(i) - first;
       if (split >= 0 && split < count) table.weights[i * count + split] = 0;
     }
   });
@@ -205,7 +208,8 @@ SplitWeights Splits::weights(std::int32_t first, std::int32_t count, int threads
 std::vector<std::int32_t> Splits::test_rows(std::int32_t split) const {
   require(split >= 0 && split < count_, "a split was asked for that does not exist");
   if (kind() == SplitKind::leave_one_out) return {split};
-  const auto drawn = is_partition() ? std::vector<std::uint8_t>{} : draw(split);
+  if (kind() == SplitKind::custom && !has_folds()) return lists_[static_cast<std::size_t>(split)].test;
+  const auto drawn = has_folds() ? std::vector<std::uint8_t>{} : draw(split);
   std::vector<std::int32_t> rows(static_cast<std::size_t>(rows_));
   std::size_t count = 0;
   // Without a branch: no processor could foresee it.
@@ -215,7 +219,7 @@ std::vector<std::int32_t> Splits::test_rows(std::int32_t split) const {
       count += tested(i) ? 1 : 0;
     }
   };
-  if (is_partition())
+  if (has_folds())
     gather([&](std::size_t i) { return tester_[i] == split; });
   else
     gather([&](std::size_t i) { return drawn[i] == 0; });
@@ -224,10 +228,10 @@ std::vector<std::int32_t> Splits::test_rows(std::int32_t split) const {
 }
 
 SplitKind parse_split_kind(std::string_view text) {
-  const auto* found = std::find(kind_names.begin(), kind_names.end(), text);
-  if (found == kind_names.end())
-    fail_unknown("kind of split", text, std::vector<std::string>(kind_names.begin(), kind_names.end()));
-  return static_cast<SplitKind>(found - kind_names.begin());
+  const auto found = std::find(makeable_names.begin(), makeable_names.end(), text);
+  if (found == makeable_names.end())
+    fail_unknown("kind of split", text, std::vector<std::string>(makeable_names.begin(), makeable_names.end()));
+  return static_cast<SplitKind>(found - makeable_names.begin());
 }
 
 std::string_view to_string(SplitKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <sheaf/io.hpp>
-#include <sheaf/temporary.hpp>
 
 #include "core/fail.hpp"
+#include "core/temporary.hpp"
 #include "data/compress/compression.hpp"
 
 namespace sheaf {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include <sheaf/names.hpp>
+#include "core/names.hpp"
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include <sheaf/binned.hpp>
+#include <sheaf/binning.hpp>
 
 namespace sheaf::information {
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/binned.hpp>
+#include <sheaf/binning.hpp>
 
 #include "core/simd.hpp"
 #include "information/count/ops.hpp"

@@ -62,7 +62,7 @@ class Shape {
 };
 
 struct Choice {
-  Kernel kernel;
+  Counting counting;
   double cost;
 };
 
@@ -70,39 +70,39 @@ struct Choice {
 Choice choose_unordered(const Problem& problem, const Shape& shape, bool tables_fit, bool planes_fit,
                         bool compared_fit) {
   const bool sparse = sparse_codes(*problem.table) != nullptr;
-  Choice best{Kernel::grouped, shape.grouped()};
-  if (sparse) best = {Kernel::nonzeros, shape.nonzeros()};
-  if (!sparse && tables_fit && shape.tables() < best.cost) best = {Kernel::tables, shape.tables()};
-  if (planes_fit && shape.planes() < best.cost) best = {Kernel::popcount, shape.planes()};
-  if (compared_fit && shape.compared() < best.cost) best = {Kernel::compared, shape.compared()};
+  Choice best{Counting::grouped, shape.grouped()};
+  if (sparse) best = {Counting::nonzeros, shape.nonzeros()};
+  if (!sparse && tables_fit && shape.tables() < best.cost) best = {Counting::tables, shape.tables()};
+  if (planes_fit && shape.planes() < best.cost) best = {Counting::popcount, shape.planes()};
+  if (compared_fit && shape.compared() < best.cost) best = {Counting::compared, shape.compared()};
   return best;
 }
 
-void check_asked(const Problem& problem, Kernel asked, bool on_gpu, bool merged_partners) {
+void check_asked(const Problem& problem, Counting asked, bool on_gpu, bool merged_partners) {
   const std::int64_t states = problem.most_states();
-  if (asked == Kernel::nonzeros && sparse_codes(*problem.table) == nullptr)
-    fail_usage("counting kernel nonzeros needs a sparse table");
-  if (asked == Kernel::tables && (merged_partners || states * states > most_table_cells))
-    fail_usage("counting kernel tables takes up to {} joint states, and here are {} for each class", most_table_cells,
+  if (asked == Counting::nonzeros && sparse_codes(*problem.table) == nullptr)
+    fail_usage("counting by nonzeros needs a sparse table");
+  if (asked == Counting::tables && (merged_partners || states * states > most_table_cells))
+    fail_usage("counting by tables takes up to {} joint states, and here are {} for each class", most_table_cells,
                merged_partners ? problem.rows() * states : states * states);
-  if (asked == Kernel::popcount && (merged_partners || states > most_plane_states))
-    fail_usage("counting kernel popcount takes up to {} states of a feature, and here are {}", most_plane_states,
+  if (asked == Counting::popcount && (merged_partners || states > most_plane_states))
+    fail_usage("counting by popcount takes up to {} states of a feature, and here are {}", most_plane_states,
                merged_partners ? problem.rows() : states);
-  if (asked == Kernel::compared && on_gpu) fail_usage("counting kernel compared is for the CPU alone");
-  if (asked == Kernel::compared && !cpu::ComparedTable::fits(problem))
-    fail_usage("counting kernel compared takes up to {} examples in {} states, and here are {} in {}",
+  if (asked == Counting::compared && on_gpu) fail_usage("counting by compared is for the CPU alone");
+  if (asked == Counting::compared && !cpu::ComparedTable::fits(problem))
+    fail_usage("counting by compared takes up to {} examples in {} states, and here are {} in {}",
                cpu::ComparedTable::most_examples, cpu::ComparedTable::most_states, problem.rows(), states);
-  if (asked == Kernel::ordered && on_gpu && problem.rows() > most_ordered_rows_gpu)
-    fail_usage("counting kernel ordered takes up to {} examples on a GPU, and here are {}", most_ordered_rows_gpu,
+  if (asked == Counting::ordered && on_gpu && problem.rows() > most_ordered_rows_gpu)
+    fail_usage("counting by ordered takes up to {} examples on a GPU, and here are {}", most_ordered_rows_gpu,
                problem.rows());
 }
 
 }  // namespace
 
-Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, Demand demand) {
+Counting choose_counting(const Problem& problem, Counting asked, bool on_gpu, Demand demand) {
   const bool merged_partners = demand == Demand::merged_partners;
   check_asked(problem, asked, on_gpu, merged_partners);
-  if (asked != Kernel::automatic) return asked;
+  if (asked != Counting::automatic) return asked;
   const std::int64_t states = problem.most_states();
   const Shape shape(problem, on_gpu);
   const bool compared_fit = !on_gpu && cpu::ComparedTable::fits(problem);
@@ -110,14 +110,14 @@ Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, Demand d
                                             !merged_partners && states <= most_plane_states, compared_fit);
   const bool sparse = sparse_codes(*problem.table) != nullptr;
   const std::int64_t most_ordered = on_gpu ? most_ordered_rows_gpu : sparse ? 256 : 1024;
-  if (problem.rows() > most_ordered) return unordered.kernel;
-  if (on_gpu) return Kernel::ordered;  // all pairs of a partner at once: nothing is quicker there
+  if (problem.rows() > most_ordered) return unordered.counting;
+  if (on_gpu) return Counting::ordered;  // all pairs of a partner at once: nothing is quicker there
   // Where examples are fewer than states, no two of most pairs share a joint state: scores tie by the hundred, and ties
   // would be counted in order anyway.
-  if (demand == Demand::any && shape.rows() < 0.55 * shape.states()) return Kernel::ordered;
+  if (demand == Demand::any && shape.rows() < 0.55 * shape.states()) return Counting::ordered;
   constexpr double counted_again = 8;
   const double ordered = demand == Demand::screened && compared_fit ? shape.compared() : shape.ordered();
-  return ordered <= unordered.cost * (merged_partners ? counted_again : 1) ? Kernel::ordered : unordered.kernel;
+  return ordered <= unordered.cost * (merged_partners ? counted_again : 1) ? Counting::ordered : unordered.counting;
 }
 
 }  // namespace sheaf::information

@@ -10,25 +10,26 @@
 #include <utility>
 
 #include <sheaf/error.hpp>
-#include <sheaf/names.hpp>
+
+#include "core/names.hpp"
 
 namespace sheaf::information {
 namespace {
 
-constexpr std::array<std::pair<Kernel, std::string_view>, 7> kernel_names{{{Kernel::automatic, "auto"},
-                                                                           {Kernel::ordered, "ordered"},
-                                                                           {Kernel::tables, "tables"},
-                                                                           {Kernel::grouped, "grouped"},
-                                                                           {Kernel::nonzeros, "nonzeros"},
-                                                                           {Kernel::popcount, "popcount"},
-                                                                           {Kernel::compared, "compared"}}};
+constexpr std::array<std::pair<Counting, std::string_view>, 7> counting_names{{{Counting::automatic, "auto"},
+                                                                               {Counting::ordered, "ordered"},
+                                                                               {Counting::tables, "tables"},
+                                                                               {Counting::grouped, "grouped"},
+                                                                               {Counting::nonzeros, "nonzeros"},
+                                                                               {Counting::popcount, "popcount"},
+                                                                               {Counting::compared, "compared"}}};
 
 /// Hands out pieces of a list of pairs. A member that is faster comes back sooner.
 class Team final : public Ops {
  public:
   explicit Team(std::vector<std::unique_ptr<Ops>> members) : members_(std::move(members)) {}
 
-  Kernel kernel() const override { return members_.front()->kernel(); }
+  Counting counting() const override { return members_.front()->counting(); }
   std::int64_t batch() const override {
     std::int64_t sum = 0;
     for (const auto& member : members_) sum += member->batch();
@@ -119,25 +120,25 @@ std::int32_t Problem::most_states() const {
   return table->states.empty() ? 0 : *std::max_element(table->states.begin(), table->states.end());
 }
 
-std::string_view name_of(Kernel kernel) {
-  for (const auto& [value, name] : kernel_names)
-    if (value == kernel) return name;
-  throw InternalError("a counting kernel has no name");
+std::string_view name_of(Counting counting) {
+  for (const auto& [value, name] : counting_names)
+    if (value == counting) return name;
+  throw InternalError("a way of counting has no name");
 }
 
-Kernel parse_kernel(std::string_view name) {
+Counting parse_counting(std::string_view name) {
   std::vector<std::string> known;
-  for (const auto& [value, text] : kernel_names) {
+  for (const auto& [value, text] : counting_names) {
     if (text == name) return value;
     known.emplace_back(text);
   }
-  fail_unknown("counting kernel", name, known);
+  fail_unknown("way of counting", name, known);
 }
 
-std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Kernel kernel) {
-  if (context.device().is_cpu()) return make_cpu_ops(context, problem, kernel);
+std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Counting counting) {
+  if (context.device().is_cpu()) return make_cpu_ops(context, problem, counting);
 #if SHEAF_CUDA
-  return make_cuda_ops(context, problem, kernel);
+  return make_cuda_ops(context, problem, counting);
 #else
   throw InternalError("a GPU was chosen in a build without CUDA");
 #endif
@@ -153,10 +154,10 @@ std::unique_ptr<Ops> make_team(std::vector<std::unique_ptr<Ops>> members) {
 
 namespace sheaf {
 
-std::span<const std::string_view> counting_kernels() {
+std::span<const std::string_view> counting_methods() {
   static const auto names = [] {
-    std::array<std::string_view, information::kernel_names.size()> list{};
-    for (std::size_t k = 0; k < list.size(); ++k) list[k] = information::kernel_names[k].second;
+    std::array<std::string_view, information::counting_names.size()> list{};
+    for (std::size_t k = 0; k < list.size(); ++k) list[k] = information::counting_names[k].second;
     return list;
   }();
   return names;

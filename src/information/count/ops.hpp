@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/binned.hpp>
+#include <sheaf/binning.hpp>
 #include <sheaf/context.hpp>
 
 #include "information/count/fixed_log.hpp"
@@ -47,7 +47,7 @@ struct Pair {
 };
 
 /// Ways to count; not every device or table has each.
-enum class Kernel : std::uint8_t {
+enum class Counting : std::uint8_t {
   automatic,
   ordered,   ///< every pair in FEAST's order at once: few examples
   tables,    ///< one table of counts for each class, examples sorted by class
@@ -56,8 +56,8 @@ enum class Kernel : std::uint8_t {
   popcount,  ///< one bit for each example and state, joined by AND: few states
   compared,  ///< examples of one state of the partner with each other: few examples, many states; CPU only
 };
-std::string_view name_of(Kernel kernel);
-Kernel parse_kernel(std::string_view name);
+std::string_view name_of(Counting counting);
+Counting parse_counting(std::string_view name);
 
 /// Examples up to which a GPU counts in FEAST's order: it compares all of them with all.
 inline constexpr std::int64_t most_ordered_rows_gpu = 128;
@@ -69,7 +69,7 @@ class Ops {
   Ops& operator=(const Ops&) = delete;
   virtual ~Ops() = default;
 
-  virtual Kernel kernel() const = 0;
+  virtual Counting counting() const = 0;
   /// Pairs that are worth one call.
   virtual std::int64_t batch() const = 0;
 
@@ -126,15 +126,15 @@ enum class Demand : std::uint8_t {
 };
 
 /// The way to count that suits the table where `asked` is automatic; one that the table does not allow is a UsageError.
-Kernel choose_kernel(const Problem& problem, Kernel asked, bool on_gpu, Demand demand);
+Counting choose_counting(const Problem& problem, Counting asked, bool on_gpu, Demand demand);
 
 /// The backend of the context's device. `problem` is kept: what it points to must outlive the object.
-std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Kernel kernel);
+std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Counting counting);
 /// Several backends that share each list of pairs, every one taking the next piece when it is free.
 std::unique_ptr<Ops> make_team(std::vector<std::unique_ptr<Ops>> members);
 
 // The backends, for make_ops alone.
-std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Kernel kernel);
-std::unique_ptr<Ops> make_cuda_ops(const Context& context, const Problem& problem, Kernel kernel);
+std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Counting counting);
+std::unique_ptr<Ops> make_cuda_ops(const Context& context, const Problem& problem, Counting counting);
 
 }  // namespace sheaf::information

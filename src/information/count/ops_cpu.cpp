@@ -15,7 +15,7 @@
 namespace sheaf::information {
 namespace {
 
-/// One partner in the form that the kernel wants.
+/// One partner in the form that the way of counting wants.
 struct Partner {
   std::int64_t states = 0;
   std::vector<std::uint16_t> by_class;
@@ -35,22 +35,22 @@ struct Worker {
 
 class CpuOps final : public Ops {
  public:
-  CpuOps(const Context& context, const Problem& problem, Kernel kernel)
+  CpuOps(const Context& context, const Problem& problem, Counting counting)
       : context_(context),
         problem_(problem),
-        kernel_(kernel),
+        counting_(counting),
         ordered_(context, problem),
         workers_(static_cast<std::size_t>(context.threads())) {
-    const bool by_order = kernel_ == Kernel::ordered;
-    if (by_order ? cpu::ComparedTable::fits(problem_) : kernel_ == Kernel::compared)
+    const bool by_order = counting_ == Counting::ordered;
+    if (by_order ? cpu::ComparedTable::fits(problem_) : counting_ == Counting::compared)
       compared_ = cpu::ComparedTable(*problem_.table, threads());
-    if (kernel_ != Kernel::nonzeros) class_order_ = order_by_class(problem_, 1);
-    if (kernel_ == Kernel::tables) sort_table();
-    if (kernel_ == Kernel::popcount) planes_ = PlaneTable(problem_, threads());
+    if (counting_ != Counting::nonzeros) class_order_ = order_by_class(problem_, 1);
+    if (counting_ == Counting::tables) sort_table();
+    if (counting_ == Counting::popcount) planes_ = PlaneTable(problem_, threads());
     choose_rows(problem.weights);
   }
 
-  Kernel kernel() const override { return kernel_; }
+  Counting counting() const override { return counting_; }
   std::int64_t batch() const override { return 256; }  // not by threads: so are the pairs counted
 
   void choose_rows(std::span<const std::uint32_t> weights) override {
@@ -62,11 +62,11 @@ class CpuOps final : public Ops {
     ordered_.choose_rows(kept_weights_);
     log_ = FixedLog(problem_.total());
     sorted_weights_.clear();
-    if (kernel_ == Kernel::popcount) {
+    if (counting_ == Counting::popcount) {
       weight_planes_ = planes_of_weights(planes_, weights);
       plane_counts_ = PlaneCounts(planes_, weight_planes_, threads());
     }
-    if (kernel_ != Kernel::tables || weights.empty()) return;
+    if (counting_ != Counting::tables || weights.empty()) return;
     sorted_weights_.resize(weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i)
       sorted_weights_[static_cast<std::size_t>(class_order_.places[i])] = weights[i];
@@ -78,7 +78,7 @@ class CpuOps final : public Ops {
     return add(feature, std::move(codes), problem_.table->states[static_cast<std::size_t>(feature)]);
   }
   std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
-    require(kernel_ != Kernel::popcount, "merged states have no planes");
+    require(counting_ != Counting::popcount, "merged states have no planes");
     return add(-1, {codes.begin(), codes.end()}, states);
   }
 
@@ -109,13 +109,13 @@ class CpuOps final : public Ops {
     return std::span(column_).first(static_cast<std::size_t>(features));
   }
 
-  bool screens() const override { return kernel_ == Kernel::ordered && !compared_.empty(); }
+  bool screens() const override { return counting_ == Counting::ordered && !compared_.empty(); }
 
-  bool counts_resamples() const override { return kernel_ == Kernel::tables || kernel_ == Kernel::nonzeros; }
+  bool counts_resamples() const override { return counting_ == Counting::tables || counting_ == Counting::nonzeros; }
   void set_resamples(std::span<const std::vector<std::uint32_t>> resamples) override {
     resamples_ = resamples.size();
     resample_weights_ = interleave(resamples);
-    if (kernel_ != Kernel::tables) return;
+    if (counting_ != Counting::tables) return;
     const std::vector<std::uint32_t> in_order = resample_weights_;
     for (std::size_t i = 0; i < class_order_.places.size(); ++i)
       std::copy_n(in_order.data() + i * resamples_, resamples_,
@@ -128,7 +128,7 @@ class CpuOps final : public Ops {
     for (const Pair& pair : pairs) resample_side(partners_[static_cast<std::size_t>(pair.partner)], weights);
     over_pairs(pairs, [&](std::size_t k, Worker& worker) {
       const Partner& partner = partner_of(pairs[k]);
-      if (kernel_ == Kernel::nonzeros)
+      if (counting_ == Counting::nonzeros)
         return cpu::ResampledNonzeros(log_, weights, worker.scratch)(
             partner.sparse, partner.resampled, sparse_column(pairs[k].candidate), states_of(pairs[k]), with_class,
             out.data() + k * weights.wanted());
@@ -175,23 +175,23 @@ class CpuOps final : public Ops {
     Partner partner;
     partner.feature = feature;
     partner.states = states;
-    if (kernel_ == Kernel::tables) {
+    if (counting_ == Counting::tables) {
       partner.by_class.resize(codes.size());
       for (std::size_t i = 0; i < codes.size(); ++i)
         partner.by_class[static_cast<std::size_t>(class_order_.places[i])] = static_cast<std::uint16_t>(codes[i]);
     }
     if (!compared_.empty()) partner.compared = cpu::ComparedSide(problem_, log_, codes, states);
-    if (kernel_ == Kernel::grouped || (is_by_groups() && !partner.compared.applies))
+    if (counting_ == Counting::grouped || (is_by_groups() && !partner.compared.applies))
       partner.groups = cpu::make_groups(problem_, log_, class_order_, codes, states);
-    if (kernel_ == Kernel::nonzeros) partner.sparse = cpu::make_sparse_side(problem_, log_, codes, states);
-    if (kernel_ == Kernel::popcount) partner.planes = cpu::weigh_planes(planes_, feature, weight_planes_);
+    if (counting_ == Counting::nonzeros) partner.sparse = cpu::make_sparse_side(problem_, log_, codes, states);
+    if (counting_ == Counting::popcount) partner.planes = cpu::weigh_planes(planes_, feature, weight_planes_);
     partners_.push_back(std::move(partner));
     ordered_.add_partner(std::move(codes), states);
     return static_cast<std::int32_t>(partners_.size()) - 1;
   }
   /// Where nothing else applies.
   bool is_by_groups() const {
-    return kernel_ == Kernel::grouped || kernel_ == Kernel::compared || kernel_ == Kernel::ordered;
+    return counting_ == Counting::grouped || counting_ == Counting::compared || counting_ == Counting::ordered;
   }
 
   void compared_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) {
@@ -222,11 +222,11 @@ class CpuOps final : public Ops {
 
   JointSums sums_of(const Pair& pair, bool with_class, Worker& worker) {
     const Partner& partner = partner_of(pair);
-    if (kernel_ == Kernel::tables) return by_tables(pair, partner, with_class, worker);
-    if (kernel_ == Kernel::nonzeros)
+    if (counting_ == Counting::tables) return by_tables(pair, partner, with_class, worker);
+    if (counting_ == Counting::nonzeros)
       return cpu::NonzeroSums(log_, weights(), worker.scratch)(partner.sparse, sparse_column(pair.candidate),
                                                                states_of(pair), with_class);
-    if (kernel_ == Kernel::popcount)
+    if (counting_ == Counting::popcount)
       return cpu::PlaneSums(log_, planes_, plane_counts_, worker.scratch)(partner.feature, partner.planes,
                                                                           pair.candidate, with_class);
     if (sparse_codes(*problem_.table) != nullptr) {
@@ -265,13 +265,13 @@ class CpuOps final : public Ops {
   }
   /// Once, when the partner is first counted for several resamples.
   void resample_side(Partner& partner, const cpu::ResampleWeights& weights) const {
-    if (kernel_ == Kernel::nonzeros && partner.resampled.sums.empty())
+    if (counting_ == Counting::nonzeros && partner.resampled.sums.empty())
       partner.resampled = cpu::resample_side(log_, partner.sparse, weights);
   }
 
   Context context_;
   Problem problem_;
-  Kernel kernel_;
+  Counting counting_;
   FixedLog log_;
   ClassOrder class_order_;
   DenseCodes sorted_;
@@ -290,8 +290,8 @@ class CpuOps final : public Ops {
 
 }  // namespace
 
-std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Kernel kernel) {
-  return std::make_unique<CpuOps>(context, problem, kernel);
+std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Counting counting) {
+  return std::make_unique<CpuOps>(context, problem, counting);
 }
 
 }  // namespace sheaf::information

@@ -42,25 +42,25 @@ struct Partner {
 
 class CudaOps final : public Ops {
  public:
-  CudaOps(const Context& context, const Problem& problem, Kernel kernel)
+  CudaOps(const Context& context, const Problem& problem, Counting counting)
       : context_(context),
         problem_(problem),
-        kernel_(kernel),
+        counting_(counting),
         device_(context.device()),
         processors_(attribute(device_.index, cudaDevAttrMultiProcessorCount)),
         ordered_(context.device(), context.threads()),
         planes_(context.device()) {
     states_ = Array<std::int32_t>::copy_of(problem.table->states, device_);
     classes_.assign(problem.classes.begin(), problem.classes.end());
-    if (kernel_ == Kernel::tables) send_sorted();
-    if (kernel_ == Kernel::nonzeros) send_sparse();
-    if (kernel_ == Kernel::ordered) ordered_.send_table(*problem.table);
-    if (kernel_ == Kernel::grouped) send_dense();
-    if (kernel_ == Kernel::popcount) planes_.send_table(problem, context.threads());
+    if (counting_ == Counting::tables) send_sorted();
+    if (counting_ == Counting::nonzeros) send_sparse();
+    if (counting_ == Counting::ordered) ordered_.send_table(*problem.table);
+    if (counting_ == Counting::grouped) send_dense();
+    if (counting_ == Counting::popcount) planes_.send_table(problem, context.threads());
     choose_rows(problem.weights);
   }
 
-  Kernel kernel() const override { return kernel_; }
+  Counting counting() const override { return counting_; }
   std::int64_t batch() const override { return 16384; }
 
   void choose_rows(std::span<const std::uint32_t> weights) override {
@@ -75,8 +75,8 @@ class CudaOps final : public Ops {
     log_ = FixedLog(problem_.total());
     device_log_ = Array<std::int64_t>::copy_of(log_.values(), device_);
     send_weights();
-    if (kernel_ == Kernel::ordered) ordered_.choose_rows(problem_);
-    if (kernel_ == Kernel::popcount) planes_.choose_rows(weights);
+    if (counting_ == Counting::ordered) ordered_.choose_rows(problem_);
+    if (counting_ == Counting::popcount) planes_.choose_rows(weights);
   }
 
   std::int32_t add_partner(std::int32_t feature) override {
@@ -108,7 +108,7 @@ class CudaOps final : public Ops {
   }
 
   void ordered_terms(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) override {
-    if (kernel_ != Kernel::ordered || !ordered_.fits()) {
+    if (counting_ != Counting::ordered || !ordered_.fits()) {
       settle_on_host(pairs, wanted, out);
       return;
     }
@@ -121,7 +121,7 @@ class CudaOps final : public Ops {
   }
 
   /// A GPU counts all pairs of a partner in less time than it takes to say which of them matter.
-  bool counts_columns() const override { return kernel_ == Kernel::ordered && ordered_.fits(); }
+  bool counts_columns() const override { return counting_ == Counting::ordered && ordered_.fits(); }
 
   std::span<const double> column_terms(std::int32_t partner, Terms wanted) override {
     const cuda::Current current(device_.index);
@@ -131,7 +131,7 @@ class CudaOps final : public Ops {
 
  private:
   /// Whether partners are features of the table on the device, and nothing else.
-  bool counts_features() const { return kernel_ == Kernel::tables || kernel_ == Kernel::popcount; }
+  bool counts_features() const { return counting_ == Counting::tables || counting_ == Counting::popcount; }
 
   template <class V>
   void grow(Array<V>& array, std::int64_t size) {
@@ -217,8 +217,8 @@ class CudaOps final : public Ops {
 
   void send_weights() {
     weights_ = {};
-    if (problem_.weights.empty() || kernel_ == Kernel::popcount) return;
-    if (kernel_ != Kernel::tables) {
+    if (problem_.weights.empty() || counting_ == Counting::popcount) return;
+    if (counting_ != Counting::tables) {
       weights_ = Array<std::uint32_t>::copy_of(problem_.weights, device_);
       return;
     }
@@ -233,9 +233,9 @@ class CudaOps final : public Ops {
   std::int32_t add(Partner partner, const std::vector<std::uint32_t>& codes) {
     const cuda::Current current(device_.index);
     stream_.synchronize();  // what is sent below lies where the work before may still read
-    if (kernel_ == Kernel::ordered) ordered_.add_partner(codes, partner.states, stream_);
-    if (kernel_ == Kernel::grouped) prepare_rows(partner, codes);
-    if (kernel_ == Kernel::nonzeros) prepare_counts(partner, codes);
+    if (counting_ == Counting::ordered) ordered_.add_partner(codes, partner.states, stream_);
+    if (counting_ == Counting::grouped) prepare_rows(partner, codes);
+    if (counting_ == Counting::nonzeros) prepare_counts(partner, codes);
     partners_.push_back(std::move(partner));
     send_partners();
     return static_cast<std::int32_t>(partners_.size()) - 1;
@@ -304,12 +304,12 @@ class CudaOps final : public Ops {
       std::vector<std::int32_t> features;
       for (const Partner& partner : partners_) features.push_back(partner.feature);
       device_features_ = Array<std::int32_t>::copy_of(features, device_);
-    } else if (kernel_ != Kernel::ordered) {
+    } else if (counting_ != Counting::ordered) {
       std::vector<gpu::PartnerView> views;
       for (const Partner& p : partners_)
         views.push_back({p.rows.data(), p.rows.size(), p.codes.data(), p.with_class.data(), p.counts.data(),
                          p.class_counts.data(), p.sum, p.class_sum,
-                         kernel_ == Kernel::grouped ? p.counted_states : p.states, p.joint_states});
+                         counting_ == Counting::grouped ? p.counted_states : p.states, p.joint_states});
       device_partners_ = Array<gpu::PartnerView>::copy_of(views, device_);
     }
   }
@@ -328,19 +328,19 @@ class CudaOps final : public Ops {
 
   void launch_sums(std::int64_t count, bool with_class) {
     if (count == 0) return;
-    if (kernel_ == Kernel::tables) {
+    if (counting_ == Counting::tables) {
       launch_tables(count, with_class);
-    } else if (kernel_ == Kernel::popcount) {
+    } else if (counting_ == Counting::popcount) {
       planes_.launch(device_log_.data(), device_features_.data(), device_pairs_.data(), count, with_class,
                      device_sums_.data(), stream_);
-    } else if (kernel_ == Kernel::nonzeros) {
+    } else if (counting_ == Counting::nonzeros) {
       const gpu::NonzeroView view{offsets_.data(), examples_.data(), nonzeros_.data(),
                                   weights(),       states_.data(),   device_log_.data()};
       gpu::nonzero_pairs<<<blocks_for(count), gpu::nonzero_threads, 0, stream_>>>(
           view, device_partners_.data(), device_pairs_.data(), count, with_class, rooms_.data(), room_,
           device_sums_.data());
     } else {
-      require(kernel_ == Kernel::grouped, "sums without order were asked of a kernel that has none");
+      require(counting_ == Counting::grouped, "sums without order were asked of a way of counting that has none");
       const gpu::DenseView view{dense_.data(), problem_.rows(), weights(), states_.data(), device_log_.data()};
       gpu::scratch_pairs<<<blocks_for(count), gpu::scratch_threads, 0, stream_>>>(
           view, device_partners_.data(), device_pairs_.data(), count, rooms_.data(), room_, device_sums_.data());
@@ -363,7 +363,7 @@ class CudaOps final : public Ops {
   /// The host's cores count from the host's table.
   void settle_on_host(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) {
     if (helper_ == nullptr) {
-      helper_ = make_cpu_ops(context_.with({.device = Device::cpu()}), problem_, Kernel::ordered);
+      helper_ = make_cpu_ops(context_.with({.device = Device::cpu()}), problem_, Counting::ordered);
       helper_partners_ = 0;
     }
     for (; helper_partners_ < partners_.size(); ++helper_partners_) {
@@ -378,7 +378,7 @@ class CudaOps final : public Ops {
 
   Context context_;
   Problem problem_;
-  Kernel kernel_;
+  Counting counting_;
   Device device_;
   int processors_;
   cuda::Stream stream_;
@@ -421,9 +421,9 @@ class CudaOps final : public Ops {
 
 }  // namespace
 
-std::unique_ptr<Ops> make_cuda_ops(const Context& context, const Problem& problem, Kernel kernel) {
+std::unique_ptr<Ops> make_cuda_ops(const Context& context, const Problem& problem, Counting counting) {
   const cuda::Current current(context.device().index);
-  return std::make_unique<CudaOps>(context, problem, kernel);
+  return std::make_unique<CudaOps>(context, problem, counting);
 }
 
 }  // namespace sheaf::information

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/names.hpp>
-
+#include "core/names.hpp"
 #include "information/greedy/class_entropies.hpp"
 
 namespace sheaf::information {

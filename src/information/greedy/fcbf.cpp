@@ -22,7 +22,7 @@ class CorrelationFilter {
   Selection run() {
     Selection result;
     result.criterion = options_.criterion;
-    result.kernel = name_of(ops_.kernel());
+    result.counting = name_of(ops_.counting());
     std::vector<std::int32_t> left = above_threshold();
     Stage stage(context_.progress(), "selecting", std::min<std::int64_t>(options_.count, std::ssize(left)),
                 context_.stop());
@@ -137,7 +137,7 @@ class CorrelationFilter {
     std::vector<double> information(pairs.size());
     std::vector<std::size_t> doubtful(pairs.size());
     std::iota(doubtful.begin(), doubtful.end(), std::size_t{0});
-    if (ops_.kernel() != Kernel::ordered) {
+    if (ops_.counting() != Counting::ordered) {
       std::vector<JointSums> sums(pairs.size());
       ops_.joint_sums(pairs, false, sums);
       for (std::size_t k = 0; k < pairs.size(); ++k)

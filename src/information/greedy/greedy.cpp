@@ -34,7 +34,7 @@ class Greedy {
   Selection run() {
     Selection result;
     result.criterion = state_.criterion.info.name;
-    result.kernel = name_of(state_.ops.kernel());
+    result.counting = name_of(state_.ops.counting());
     const auto left = std::ssize(state_.taken) - std::ssize(options().preselected);
     const std::int64_t count = std::min<std::int64_t>(options().count, left);
     Stage stage(state_.context.progress(), "selecting", count, state_.context.stop());

@@ -18,7 +18,7 @@ GreedyState::GreedyState(const Context& context_of, const Problem& problem_of, c
       criterion(criterion_of),
       weights(weights_of(criterion, options)),
       table{facts.classes.entropy, std::log2(static_cast<double>(facts.log.total()))},
-      ordered(ops.kernel() == Kernel::ordered),
+      ordered(ops.counting() == Counting::ordered),
       threads(context.device().is_cpu() ? context.threads() : std::min(context.threads(), most_threads_beside_gpu)),
       taken(facts.features.size(), 0),
       settled_(facts.features.size(), Accumulated{start(), 0}) {

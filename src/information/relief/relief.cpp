@@ -15,6 +15,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "information/relief/relief.hpp"
 #include "information/relief/relief_ops.hpp"
 
 namespace sheaf {
@@ -34,28 +35,28 @@ struct Numbers {
   std::int32_t class_of(std::int64_t i) const { return classes[static_cast<std::size_t>(i)]; }
 };
 
-Numbers read_numbers(const Context& context, const Dataset<double>& dataset) {
+Numbers read_numbers(const Context& context, const Matrix<double>& x, const BinnedTarget& target) {
   Numbers numbers;
-  numbers.examples = dataset.rows();
-  numbers.features = dataset.features();
+  numbers.examples = rows(x);
+  numbers.features = columns(x);
   numbers.values.resize(static_cast<std::size_t>(numbers.examples * numbers.features));
   numbers.ranges.resize(static_cast<std::size_t>(numbers.features), 0.0);
-  const auto fill = [&](const DenseMatrix<double>& x) {
-    parallel_ranges(context, x.columns, 1, [&](Range range) {
+  const auto fill = [&](const DenseMatrix<double>& dense) {
+    parallel_ranges(context, dense.columns, 1, [&](Range range) {
       for (std::int64_t j = range.begin; j < range.end; ++j) {
-        double* column = numbers.values.data() + j * x.rows;
-        for (std::int64_t i = 0; i < x.rows; ++i) column[i] = x.values[i * x.columns + j];
-        const auto [low, high] = std::minmax_element(column, column + x.rows);
-        if (x.rows > 0) numbers.ranges[static_cast<std::size_t>(j)] = *high - *low;
+        double* column = numbers.values.data() + j * dense.rows;
+        for (std::int64_t i = 0; i < dense.rows; ++i) column[i] = dense.values[i * dense.columns + j];
+        const auto [low, high] = std::minmax_element(column, column + dense.rows);
+        if (dense.rows > 0) numbers.ranges[static_cast<std::size_t>(j)] = *high - *low;
       }
     });
   };
-  if (const auto* sparse = std::get_if<SparseMatrix<double>>(&dataset.x))
+  if (const auto* sparse = std::get_if<SparseMatrix<double>>(&x))
     fill(to_dense(*sparse, context.threads()));
   else
-    fill(std::get<DenseMatrix<double>>(dataset.x));
-  numbers.classes.assign(dataset.target.classes.begin(), dataset.target.classes.end());
-  numbers.class_counts.assign(dataset.target.class_names.size(), 0);
+    fill(std::get<DenseMatrix<double>>(x));
+  numbers.classes = target.classes;
+  numbers.class_counts.assign(target.names.size(), 0);
   for (const std::int32_t y : numbers.classes) ++numbers.class_counts[static_cast<std::size_t>(y)];
   return numbers;
 }
@@ -159,7 +160,7 @@ std::vector<double> feature_weights(const Context& context, const Numbers& numbe
   return weights;
 }
 
-void check_numbers(const Numbers& numbers, const Dataset<double>& dataset, const SelectionOptions& options) {
+void check_numbers(const Numbers& numbers, const SelectionOptions& options) {
   if (!find_criterion(options.criterion).numeric)
     fail_usage("{} works on states: bin the data first", options.criterion);
   if (options.count < 1) fail_usage("{} features are asked for; at least 1 is expected", options.count);
@@ -169,16 +170,15 @@ void check_numbers(const Numbers& numbers, const Dataset<double>& dataset, const
   if (std::ssize(numbers.classes) != numbers.examples) fail("{} needs a class for every example", options.criterion);
   const auto present =
       std::count_if(numbers.class_counts.begin(), numbers.class_counts.end(), [](auto c) { return c > 0; });
-  if (present < 2) fail("all {} examples have one class; selection needs at least two classes", dataset.rows());
+  if (present < 2) fail("all {} examples have one class; selection needs at least two classes", numbers.examples);
 }
 
 }  // namespace
-}  // namespace information
 
-Selection select_numeric(const Context& context, const Dataset<double>& dataset, const SelectionOptions& options) {
-  using namespace information;  // NOLINT(google-build-using-namespace): our own family's
-  const Numbers numbers = read_numbers(context, dataset);
-  check_numbers(numbers, dataset, options);
+Selection select_by_relief(const Context& context, const Matrix<double>& x, const BinnedTarget& target,
+                           const SelectionOptions& options) {
+  const Numbers numbers = read_numbers(context, x, target);
+  check_numbers(numbers, options);
   const bool classic = options.criterion == "relief";
   std::vector<double> scaled;
   if (!classic) {
@@ -202,7 +202,7 @@ Selection select_numeric(const Context& context, const Dataset<double>& dataset,
   });
   Selection result;
   result.criterion = options.criterion;
-  result.kernel = "distances";
+  result.counting = "distances";
   for (std::int64_t k = 0; k < options.count; ++k) {
     SelectedFeature feature;
     feature.index = order[static_cast<std::size_t>(k)];
@@ -215,6 +215,13 @@ Selection select_numeric(const Context& context, const Dataset<double>& dataset,
     result.selected.push_back(feature);
   }
   return result;
+}
+
+}  // namespace information
+
+Selection select_numeric(const Context& context, const Dataset<double>& dataset, const SelectionOptions& options) {
+  return information::select_by_relief(context, dataset.x, {dataset.target.classes, dataset.target.class_names},
+                                       options);
 }
 
 }  // namespace sheaf

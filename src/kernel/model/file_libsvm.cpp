@@ -19,9 +19,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/labels.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"

@@ -34,9 +34,8 @@
 // feature, sigmoid and density-marks lines may be missing; an SVM whose training is not known has its rho alone.
 #include <algorithm>
 
-#include <sheaf/names.hpp>
-
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/text/escape.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"

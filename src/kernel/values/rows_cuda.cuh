@@ -127,12 +127,14 @@ __global__ void __launch_bounds__(256)
 inline void gemm(cublasHandle_t blas, int m, int n, int k, const float* a, const float* b, float* c) {
   const float one = 1;
   const float zero = 0;
-  cuda::check(cublasSgemm(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a, k, b, k, &zero, c, m), "cublasSgemm");
+  cuda::check(cuda::cublas().sgemm(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a, k, b, k, &zero, c, m),
+              "a dense product");
 }
 inline void gemm(cublasHandle_t blas, int m, int n, int k, const double* a, const double* b, double* c) {
   const double one = 1;
   const double zero = 0;
-  cuda::check(cublasDgemm(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a, k, b, k, &zero, c, m), "cublasDgemm");
+  cuda::check(cuda::cublas().dgemm(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a, k, b, k, &zero, c, m),
+              "a dense product");
 }
 
 template <class A>

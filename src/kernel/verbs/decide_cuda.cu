@@ -161,10 +161,10 @@ class Decider {
     const double one = 1;
     const double zero = 0;
     const int svms = decisions_.tasks;
-    cuda::check(
-        cublasDgemm(blas_, CUBLAS_OP_N, CUBLAS_OP_N, svms, static_cast<int>(count), static_cast<int>(vectors), &one,
-                    factors.data(), svms, values.data(), static_cast<int>(vectors), &zero, sums.data(), svms),
-        "cublasDgemm");
+    cuda::check(cuda::cublas().dgemm(blas_, CUBLAS_OP_N, CUBLAS_OP_N, svms, static_cast<int>(count),
+                                     static_cast<int>(vectors), &one, factors.data(), svms, values.data(),
+                                     static_cast<int>(vectors), &zero, sums.data(), svms),
+                "a dense product");
   }
 
   void add(const Array<double>& sums, std::int64_t first, std::int64_t count) {

@@ -17,8 +17,8 @@
 #include <fmt/format.h>
 
 #include <sheaf/linear_model.hpp>
-#include <sheaf/names.hpp>
 
+#include "core/names.hpp"
 #include "data/labels.hpp"
 #include "linear/model/formats.hpp"
 

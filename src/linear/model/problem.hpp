@@ -9,6 +9,7 @@
 
 #include <sheaf/linear_model.hpp>
 
+#include "core/rounds.hpp"
 #include "data/labels.hpp"
 
 namespace sheaf::linear {

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include <sheaf/random.hpp>
-
+#include "core/random.hpp"
 #include "linear/net/paths.hpp"
 
 namespace sheaf::linear {

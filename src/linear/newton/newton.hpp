@@ -8,6 +8,7 @@
 
 #include <sheaf/linear.hpp>
 
+#include "core/rounds.hpp"
 #include "linear/fit_progress.hpp"
 #include "linear/products/ops.hpp"
 

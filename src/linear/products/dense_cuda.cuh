@@ -176,8 +176,8 @@ inline void gemm_batch(cublasHandle_t handle, cublasOperation_t second, int m, i
                        int count) {
   const float one = 1;
   const float zero = 0;
-  cuda::check(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, second, m, n, k, &one, a, lda, step_a, b, ldb, step_b,
-                                        &zero, c, ldc, step_c, count),
+  cuda::check(cuda::cublas().sgemm_strided_batched(handle, CUBLAS_OP_N, second, m, n, k, &one, a, lda, step_a, b, ldb,
+                                                   step_b, &zero, c, ldc, step_c, count),
               "a dense product");
 }
 inline void gemm_batch(cublasHandle_t handle, cublasOperation_t second, int m, int n, int k, const double* a, int lda,
@@ -185,8 +185,8 @@ inline void gemm_batch(cublasHandle_t handle, cublasOperation_t second, int m, i
                        long long step_c, int count) {
   const double one = 1;
   const double zero = 0;
-  cuda::check(cublasDgemmStridedBatched(handle, CUBLAS_OP_N, second, m, n, k, &one, a, lda, step_a, b, ldb, step_b,
-                                        &zero, c, ldc, step_c, count),
+  cuda::check(cuda::cublas().dgemm_strided_batched(handle, CUBLAS_OP_N, second, m, n, k, &one, a, lda, step_a, b, ldb,
+                                                   step_b, &zero, c, ldc, step_c, count),
               "a dense product");
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <sheaf/view.hpp>
+#include <sheaf/array.hpp>
 
 #include "linear/losses.hpp"
 

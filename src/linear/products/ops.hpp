@@ -13,7 +13,7 @@
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/task.hpp>
+#include <sheaf/linear.hpp>
 
 #include "linear/losses.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include <sheaf/summary.hpp>
+#include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
 #include "linear/model/net_problem.hpp"

@@ -1,0 +1,7 @@
+#include <sheaf/version.hpp>
+
+namespace sheaf {
+
+const char* version() { return SHEAF_VERSION; }
+
+}  // namespace sheaf

@@ -1,0 +1,111 @@
+// The whole of a selection on a dataset: values become states, the criterion or an ensemble selects, and what was found
+// is named.
+#include <algorithm>
+#include <type_traits>
+
+#include "core/fail.hpp"
+#include "information/relief/relief.hpp"
+#include "information/selection_result.hpp"
+
+namespace sheaf {
+namespace information {
+namespace {
+
+/// States and classes of the dataset, and how they came about.
+struct Prepared {
+  BinnedTarget target;
+  Binned binned;
+};
+
+template <class T>
+Prepared prepare(const Context& context, const Dataset<T>& dataset, const SelectRequest& request) {
+  Prepared prepared{bin_target(dataset.target, request.binning), {}};
+  if (request.cuts)
+    prepared.binned = {*request.cuts, apply_binning(context, *request.cuts, dataset), {}};
+  else
+    prepared.binned = learn_and_apply_binning(context, dataset, request.binning, &prepared.target);
+  return prepared;
+}
+
+template <class T>
+SelectionResult begin_result(const Context& context, const Dataset<T>& dataset, const SelectRequest& request,
+                             const Prepared& prepared) {
+  SelectionResult result;
+  result.source = dataset.source;
+  result.rows = dataset.rows();
+  result.features = dataset.features();
+  result.class_names = prepared.target.names;
+  result.class_counts.resize(prepared.target.names.size());
+  for (const auto c : prepared.target.classes) ++result.class_counts[static_cast<std::size_t>(c)];
+  result.options = request.options;
+  const auto left = dataset.features() - std::ssize(request.options.preselected);
+  if (request.allow_fewer && left > 0) result.options.count = std::min(request.options.count, left);
+  result.ensemble = request.ensemble;
+  result.binning = request.binning;
+  result.cuts = prepared.binned.binning;
+  result.seed = context.seed();
+  result.notes = prepared.binned.notes;
+  for (const auto j : request.options.preselected)
+    if (j >= 0 && j < dataset.features()) result.preselected.push_back(dataset.feature_name(j));
+  return result;
+}
+
+/// FEAST gives relief what all its criteria get, the states; relieff is for the numbers themselves.
+template <class T>
+Selection select_on_numbers(const Context& context, const Dataset<T>& dataset, const Prepared& prepared,
+                            const SelectionOptions& options) {
+  if (prepared.binned.binning.missing == MissingState::own)
+    fail_usage("{} works on numbers, so missing values must be filled in (missing: mean, for instance)",
+               options.criterion);
+  const auto in_double = [&](const Matrix<T>& x) {
+    if constexpr (std::is_same_v<T, double>)
+      return select_by_relief(context, x, prepared.target, options);
+    else
+      return select_by_relief(context, convert_precision<double>(x, context.threads()), prepared.target, options);
+  };
+  if (options.criterion == "relief") return in_double(states_dataset(context, prepared.binned.table, dataset).x);
+  return in_double(dataset.x);
+}
+
+bool is_combined(const EnsembleOptions& ensemble) { return !ensemble.criteria.empty() || ensemble.resamples > 0; }
+
+}  // namespace
+}  // namespace information
+
+template <class T>
+SelectionResult select(const Context& context, const Dataset<T>& dataset, const SelectRequest& request) {
+  using namespace information;  // NOLINT(google-build-using-namespace): our own family's
+  const auto prepared = prepare(context, dataset, request);
+  const auto& table = prepared.binned.table;
+  const SelectionInput input{table, prepared.target, dataset.feature_names};
+  auto result = begin_result(context, dataset, request, prepared);
+  const auto on_numbers = [&](const SelectionOptions& options) {
+    return select_on_numbers(context, dataset, prepared, options);
+  };
+  if (is_combined(request.ensemble))
+    add_ensemble(context, input,
+                 select_ensemble(context, table, prepared.target, result.options, request.ensemble, on_numbers),
+                 result);
+  else if (find_criterion(result.options.criterion).numeric)
+    add_selection(input, on_numbers(result.options), result);
+  else
+    add_selection(input, select_features(context, table, prepared.target, result.options), result);
+  if (request.plots) add_plots(context, input, result);
+  return result;
+}
+
+template <class T>
+Dataset<T> take_selected(const Context& context, const Dataset<T>& dataset, const SelectionResult& result) {
+  const auto features = result.indices();
+  if (features.empty())
+    fail("no feature was selected, so there is no dataset to make of them: {}",
+         result.notes.empty() ? "" : result.notes.back());
+  return take_features(dataset, features, context.threads());
+}
+
+template SelectionResult select(const Context&, const Dataset<float>&, const SelectRequest&);
+template SelectionResult select(const Context&, const Dataset<double>&, const SelectRequest&);
+template Dataset<float> take_selected(const Context&, const Dataset<float>&, const SelectionResult&);
+template Dataset<double> take_selected(const Context&, const Dataset<double>&, const SelectionResult&);
+
+}  // namespace sheaf

@@ -1,0 +1,37 @@
+// What models are scored on: the truth, and the rows of it that each split tests.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sheaf::score {
+
+/// The rows that some splits test, ascending, one list after another.
+struct TestRows {
+  std::vector<std::int64_t> begins{0};
+  std::vector<std::int32_t> rows;
+
+  std::int32_t count() const { return static_cast<std::int32_t>(begins.size()) - 1; }
+  std::int64_t begin(std::int32_t test) const { return begins[static_cast<std::size_t>(test)]; }
+  std::int64_t size(std::int32_t test) const { return begin(test + 1) - begin(test); }
+  std::span<const std::int32_t> list(std::int32_t test) const {
+    return std::span(rows).subspan(static_cast<std::size_t>(begin(test)), static_cast<std::size_t>(size(test)));
+  }
+  std::int64_t largest() const {
+    std::int64_t most = 0;
+    for (std::int32_t test = 0; test < count(); ++test) most = std::max(most, size(test));
+    return most;
+  }
+};
+
+/// What decision values are compared with; whoever owns the rows must outlive those who score.
+struct Truth {
+  std::int32_t classes = 0;              // 0: regression
+  std::int32_t positive = -1;            // two classes: the one that precision, recall, F1 and the curves speak of
+  std::span<const std::int32_t> labels;  // the class of each row
+  std::span<const double> values;        // regression: the target of each row
+};
+
+}  // namespace sheaf::score
