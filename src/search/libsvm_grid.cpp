@@ -68,7 +68,7 @@ double rate_of(std::span<const ModelScores> folds, const score::TestRows& tests,
   return printed(regression ? sum / count : 100 * sum / count);
 }
 
-engine::SplitTable table_of(const kernel::DealtFolds& dealt) {
+engine::SplitTable table_of(const kernel::LibsvmFolds& dealt) {
   engine::SplitTable table;
   const auto folds = dealt.begins.size() - 1;
   table.weights.assign(dealt.order.size() * folds, 1.0F);
