@@ -4,12 +4,19 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/instruction_sets.hpp"
+
 namespace sheaf::score {
 
 std::int64_t TestRows::largest() const {
   std::int64_t most = 0;
   for (std::int32_t test = 0; test < count(); ++test) most = std::max(most, size(test));
   return most;
+}
+
+template <class T>
+std::unique_ptr<ScoreOps<T>> make_cpu_score_ops(const Context& context, const Truth& truth) {
+  return with_instruction_set([&](auto set) { return make_cpu_score_ops_for<decltype(set), T>(context, truth); });
 }
 
 template <class T>
