@@ -260,6 +260,12 @@ std::string label_counts_of(const Target& target) {
   for (const auto& [name, count] : counts)
     sorted.emplace_back(std::strtod(name.c_str(), nullptr), fmt::format("{}={}", name, count));
   std::sort(sorted.begin(), sorted.end());
+  constexpr std::size_t most_listed = 100;
+  if (sorted.size() > most_listed) {
+    const auto [least, most] = std::minmax_element(counts.begin(), counts.end(),
+                                                   [](const auto& a, const auto& b) { return a.second < b.second; });
+    return fmt::format("{} classes, min={} max={}", counts.size(), least->second, most->second);
+  }
   std::string text;
   for (const auto& [value, count] : sorted) text += (text.empty() ? "" : ",") + count;
   return text;

@@ -9,6 +9,7 @@
 
 #include "core/device_cost.hpp"
 #include "core/fail.hpp"
+#include "core/instruction_sets.hpp"
 #include "cuda/runtime.hpp"
 
 namespace sheaf {
@@ -22,22 +23,6 @@ std::string cpu_name() {
     if (colon != std::string::npos) return line.substr(line.find_first_not_of(' ', colon + 1));
   }
   return "CPU";
-}
-
-std::string cpu_detail() {
-#if defined(__aarch64__)
-#if defined(__ARM_FEATURE_SVE)
-  return "built for Arm with SVE";
-#else
-  return "built for Arm with NEON";
-#endif
-#elif defined(__AVX512F__)
-  return "built for x86-64 with AVX-512";
-#elif defined(__AVX2__)
-  return "built for x86-64 with AVX2";
-#else
-  return "built for the plain instruction set";
-#endif
 }
 
 /// MemAvailable counts what the page cache can give back; sysconf's free pages do not.
@@ -58,7 +43,7 @@ DeviceInfo describe_cpu() {
   info.total_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   info.free_bytes = available_memory();
   info.usable = true;
-  info.detail = cpu_detail();
+  info.detail = fmt::format("instructions of {}", name_of(instruction_set()));
   return info;
 }
 

@@ -16,8 +16,7 @@ namespace sheaf {
 class IndexWork {
  public:
   template <class Work>
-  explicit IndexWork(const Work& work)
-      : work_(&work), call_(&call<Work>) {}
+  explicit IndexWork(const Work& work) : work_(&work), call_(&call<Work>) {}
   void operator()(std::int64_t i) const { call_(work_, i); }
 
  private:

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/fail.hpp"
-#include "core/sha256_rounds.hpp"
+#include "core/sha256_instructions.hpp"
 
 namespace sheaf {
 namespace {
@@ -65,7 +65,7 @@ std::array<std::uint32_t, 64> schedule(const unsigned char* block) {
   return w;
 }
 
-[[maybe_unused]] void compress(State& state, const unsigned char* block, const ShaConstants& constants) {
+void compress(State& state, const unsigned char* block, const ShaConstants& constants) {
   const auto w = schedule(block);
   auto [a, b, c, d, e, f, g, h] = state;
   using Word = std::uint32_t;
@@ -94,10 +94,11 @@ std::array<std::uint32_t, 64> schedule(const unsigned char* block) {
 class Hash {
  public:
   void add(std::string_view blocks) {
+    static const bool by_instructions = has_sha_instructions();
     const auto& constants = round_constants();
     for (std::size_t at = 0; at < blocks.size(); at += 64) {
       const auto* block = reinterpret_cast<const unsigned char*>(blocks.data() + at);
-      if constexpr (sha_instructions)
+      if (by_instructions)
         compress_by_instructions(state_, block, constants);
       else
         compress(state_, block, constants);

@@ -2,7 +2,14 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/instruction_sets.hpp"
+
 namespace sheaf::score {
+
+template <class T>
+std::unique_ptr<ScoreOps<T>> make_cpu_score_ops(const Context& context, const Truth& truth) {
+  return with_instruction_set([&](auto set) { return make_cpu_score_ops_for<decltype(set), T>(context, truth); });
+}
 
 template <class T>
 std::unique_ptr<ScoreOps<T>> make_score_ops(const Context& context, const Truth& truth) {

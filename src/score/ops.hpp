@@ -69,6 +69,8 @@ std::unique_ptr<ScoreOps<T>> make_score_ops(const Context& context, const Truth&
 // The backends, for make_score_ops alone.
 template <class T>
 std::unique_ptr<ScoreOps<T>> make_cpu_score_ops(const Context& context, const Truth& truth);
+template <class Set, class T>
+std::unique_ptr<ScoreOps<T>> make_cpu_score_ops_for(const Context& context, const Truth& truth);
 template <class T>
 std::unique_ptr<ScoreOps<T>> make_cuda_score_ops(const Context& context, const Truth& truth);
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/instruction_sets.hpp"
 #include "core/parallel.hpp"
 #include "score/ops.hpp"
 #include "score/radix_sort.hpp"
@@ -236,12 +237,12 @@ class CpuScores final : public ScoreOps<T> {
 
 }  // namespace
 
-template <class T>
-std::unique_ptr<ScoreOps<T>> make_cpu_score_ops(const Context& context, const Truth& truth) {
+template <class Set, class T>
+std::unique_ptr<ScoreOps<T>> make_cpu_score_ops_for(const Context& context, const Truth& truth) {
   return std::make_unique<CpuScores<T>>(context, truth);
 }
 
-template std::unique_ptr<ScoreOps<float>> make_cpu_score_ops(const Context&, const Truth&);
-template std::unique_ptr<ScoreOps<double>> make_cpu_score_ops(const Context&, const Truth&);
+template std::unique_ptr<ScoreOps<float>> make_cpu_score_ops_for<sets::Compiled, float>(const Context&, const Truth&);
+template std::unique_ptr<ScoreOps<double>> make_cpu_score_ops_for<sets::Compiled, double>(const Context&, const Truth&);
 
 }  // namespace sheaf::score

@@ -11,6 +11,7 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/instruction_sets.hpp"
 #include "core/names.hpp"
 
 namespace sheaf::information {
@@ -133,6 +134,10 @@ Counting parse_counting(std::string_view name) {
     known.emplace_back(text);
   }
   fail_unknown("way of counting", name, known);
+}
+
+std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Counting counting) {
+  return with_instruction_set([&](auto set) { return make_cpu_ops_for<decltype(set)>(context, problem, counting); });
 }
 
 std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Counting counting) {

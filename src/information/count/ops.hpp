@@ -135,6 +135,8 @@ std::unique_ptr<Ops> make_team(std::vector<std::unique_ptr<Ops>> members);
 
 // The backends, for make_ops alone.
 std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Counting counting);
+template <class Set>
+std::unique_ptr<Ops> make_cpu_ops_for(const Context& context, const Problem& problem, Counting counting);
 std::unique_ptr<Ops> make_cuda_ops(const Context& context, const Problem& problem, Counting counting);
 
 }  // namespace sheaf::information

@@ -1,6 +1,7 @@
 // The information verbs on CPU cores: pairs are dealt to threads, each with its own tables.
 #include <algorithm>
 
+#include "core/instruction_sets.hpp"
 #include "information/count/bit_plane_sums_cpu.hpp"
 #include "information/count/class_order.hpp"
 #include "information/count/columns.hpp"
@@ -290,8 +291,11 @@ class CpuOps final : public Ops {
 
 }  // namespace
 
-std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Counting counting) {
+template <class Set>
+std::unique_ptr<Ops> make_cpu_ops_for(const Context& context, const Problem& problem, Counting counting) {
   return std::make_unique<CpuOps>(context, problem, counting);
 }
+
+template std::unique_ptr<Ops> make_cpu_ops_for<sets::Compiled>(const Context&, const Problem&, Counting);
 
 }  // namespace sheaf::information

@@ -30,6 +30,9 @@ class DistanceOps {
 /// `values` feature-major: feature j of example i at [j * examples + i].
 std::unique_ptr<DistanceOps> make_distance_ops(const Context& context, std::span<const double> values,
                                                std::int64_t examples, std::int64_t features);
+template <class Set>
+std::unique_ptr<DistanceOps> make_cpu_distance_ops_for(const Context& context, std::span<const double> values,
+                                                       std::int64_t examples, std::int64_t features);
 std::unique_ptr<DistanceOps> make_cuda_distance_ops(const Context& context, std::span<const double> values,
                                                     std::int64_t examples, std::int64_t features);
 

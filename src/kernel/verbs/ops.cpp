@@ -2,7 +2,25 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/instruction_sets.hpp"
+
 namespace sheaf::kernel {
+
+template <class T>
+std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& dataset,
+                                     std::span<const std::int32_t> order, const KernelParams& kernel) {
+  return with_instruction_set(
+      [&](auto set) { return make_cpu_ops_for<decltype(set)>(context, dataset, order, kernel); });
+}
+
+template <class T>
+void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
+                       std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
+                       const Dataset<T>& queries, BlockView<double> decisions) {
+  with_instruction_set([&](auto set) {
+    add_decisions_for<decltype(set)>(context, kernel, support, support_rows, coefficients, queries, decisions);
+  });
+}
 
 template <class T>
 std::unique_ptr<SvmOps> make_ops(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
@@ -29,6 +47,9 @@ void add_decisions(const Context& context, const KernelParams& kernel, const Dat
 }
 
 #define SHEAF_KERNEL_OPS(T)                                                                                          \
+  template void add_decisions_cpu(const Context&, const KernelParams&, const Dataset<T>&,                            \
+                                  std::span<const std::int32_t>, const Coefficients&, const Dataset<T>&,             \
+                                  BlockView<double>);                                                                \
   template std::unique_ptr<SvmOps> make_ops(const Context&, const Dataset<T>&, std::span<const std::int32_t>,        \
                                             const KernelParams&);                                                    \
   template void add_decisions(const Context&, const KernelParams&, const Dataset<T>&, std::span<const std::int32_t>, \

@@ -95,6 +95,13 @@ template <class T>
 void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
                        const Dataset<T>& queries, BlockView<double> decisions);
+template <class Set, class T>
+std::unique_ptr<SvmOps> make_cpu_ops_for(const Context& context, const Dataset<T>& dataset,
+                                         std::span<const std::int32_t> order, const KernelParams& kernel);
+template <class Set, class T>
+void add_decisions_for(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
+                       std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
+                       const Dataset<T>& queries, BlockView<double> decisions);
 template <class T>
 std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Dataset<T>& dataset,
                                       std::span<const std::int32_t> order, const KernelParams& kernel);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/instruction_sets.hpp"
 #include "core/parallel.hpp"
 #include "kernel/values/tiles_cpu.hpp"
 #include "kernel/verbs/choose_cpu.hpp"
@@ -328,9 +329,9 @@ void decide_precomputed(const Context& context, std::span<const std::int32_t> su
 
 }  // namespace
 
-template <class T>
-std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& dataset,
-                                     std::span<const std::int32_t> order, const KernelParams& kernel) {
+template <class Set, class T>
+std::unique_ptr<SvmOps> make_cpu_ops_for(const Context& context, const Dataset<T>& dataset,
+                                         std::span<const std::int32_t> order, const KernelParams& kernel) {
   const int threads = context.threads();
   if (kernel.type == KernelType::precomputed)
     return std::make_unique<CpuOps<float>>(precomputed_table(dataset.x, order, threads), kernel, context);
@@ -344,8 +345,8 @@ std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& d
   return std::make_unique<CpuOps<double>>(take_rows<double>(dataset.x, order, dense_share, threads), kernel, context);
 }
 
-template <class T>
-void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
+template <class Set, class T>
+void add_decisions_for(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
                        const Dataset<T>& queries, BlockView<double> decisions) {
   if (kernel.type == KernelType::precomputed)
@@ -356,12 +357,12 @@ void add_decisions_cpu(const Context& context, const KernelParams& kernel, const
     decide<double>(context, kernel, support, support_rows, coefficients, queries, decisions);
 }
 
-#define SHEAF_KERNEL_CPU(T)                                                                                       \
-  template std::unique_ptr<SvmOps> make_cpu_ops(const Context&, const Dataset<T>&, std::span<const std::int32_t>, \
-                                                const KernelParams&);                                             \
-  template void add_decisions_cpu(const Context&, const KernelParams&, const Dataset<T>&,                         \
-                                  std::span<const std::int32_t>, const Coefficients&, const Dataset<T>&,          \
-                                  BlockView<double>);
+#define SHEAF_KERNEL_CPU(T)                                                                               \
+  template std::unique_ptr<SvmOps> make_cpu_ops_for<sets::Compiled>(                                      \
+      const Context&, const Dataset<T>&, std::span<const std::int32_t>, const KernelParams&);             \
+  template void add_decisions_for<sets::Compiled>(const Context&, const KernelParams&, const Dataset<T>&, \
+                                                  std::span<const std::int32_t>, const Coefficients&,     \
+                                                  const Dataset<T>&, BlockView<double>);
 SHEAF_KERNEL_CPU(float)
 SHEAF_KERNEL_CPU(double)
 #undef SHEAF_KERNEL_CPU

@@ -2,7 +2,14 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/instruction_sets.hpp"
+
 namespace sheaf::linear {
+
+template <class T>
+std::unique_ptr<NetOps<T>> make_cpu_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear) {
+  return with_instruction_set([&](auto set) { return make_cpu_net_ops_for<decltype(set)>(context, dataset, linear); });
+}
 
 template <class T>
 std::unique_ptr<NetOps<T>> make_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear) {

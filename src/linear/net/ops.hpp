@@ -102,6 +102,9 @@ std::unique_ptr<NetOps<T>> make_net_ops(const Context& context, const Dataset<T>
 // The backends, for make_net_ops alone.
 template <class T>
 std::unique_ptr<NetOps<T>> make_cpu_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear);
+template <class Set, class T>
+std::unique_ptr<NetOps<T>> make_cpu_net_ops_for(const Context& context, const Dataset<T>& dataset,
+                                                LinearOps<T>& linear);
 template <class T>
 std::unique_ptr<NetOps<T>> make_cuda_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/instruction_sets.hpp"
 #include "core/parallel.hpp"
 #include "linear/net/gram.hpp"
 #include "linear/net/ops.hpp"
@@ -419,12 +420,15 @@ class CpuNetOps final : public NetOps<T> {
 
 }  // namespace
 
-template <class T>
-std::unique_ptr<NetOps<T>> make_cpu_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear) {
+template <class Set, class T>
+std::unique_ptr<NetOps<T>> make_cpu_net_ops_for(const Context& context, const Dataset<T>& dataset,
+                                                LinearOps<T>& linear) {
   return std::make_unique<CpuNetOps<T>>(context, dataset, linear);
 }
 
-template std::unique_ptr<NetOps<float>> make_cpu_net_ops(const Context&, const Dataset<float>&, LinearOps<float>&);
-template std::unique_ptr<NetOps<double>> make_cpu_net_ops(const Context&, const Dataset<double>&, LinearOps<double>&);
+template std::unique_ptr<NetOps<float>> make_cpu_net_ops_for<sets::Compiled>(const Context&, const Dataset<float>&,
+                                                                             LinearOps<float>&);
+template std::unique_ptr<NetOps<double>> make_cpu_net_ops_for<sets::Compiled>(const Context&, const Dataset<double>&,
+                                                                              LinearOps<double>&);
 
 }  // namespace sheaf::linear

@@ -2,6 +2,7 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/instruction_sets.hpp"
 #include "core/parallel.hpp"
 
 namespace sheaf::linear {
@@ -19,6 +20,14 @@ template Array<float> converted(std::span<const float>, int);
 template Array<double> converted(std::span<const float>, int);
 template Array<float> converted(std::span<const double>, int);
 template Array<double> converted(std::span<const double>, int);
+
+template <class T>
+std::unique_ptr<LinearOps<T>> make_cpu_ops(const Context& context, const Dataset<T>& dataset, T bias) {
+  return with_instruction_set([&](auto set) { return make_cpu_ops_for<decltype(set)>(context, dataset, bias); });
+}
+
+template std::unique_ptr<LinearOps<float>> make_cpu_ops(const Context&, const Dataset<float>&, float);
+template std::unique_ptr<LinearOps<double>> make_cpu_ops(const Context&, const Dataset<double>&, double);
 
 template <class T>
 std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>& dataset, T bias,

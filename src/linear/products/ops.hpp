@@ -140,6 +140,8 @@ std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>&
 // The backends, for make_ops alone.
 template <class T>
 std::unique_ptr<LinearOps<T>> make_cpu_ops(const Context& context, const Dataset<T>& dataset, T bias);
+template <class Set, class T>
+std::unique_ptr<LinearOps<T>> make_cpu_ops_for(const Context& context, const Dataset<T>& dataset, T bias);
 template <class T>
 std::unique_ptr<LinearOps<T>> make_cuda_ops(const Context& context, const Dataset<T>& dataset, T bias,
                                             std::int64_t blocks);

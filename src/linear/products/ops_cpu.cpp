@@ -1,6 +1,7 @@
 // The linear verbs on CPU cores: threads over rows, vectors over tasks.
 #include <vector>
 
+#include "core/instruction_sets.hpp"
 #include "linear/products/blas_cpu.hpp"
 #include "linear/products/losses_cpu.hpp"
 #include "linear/products/ops.hpp"
@@ -257,12 +258,14 @@ class CpuOps final : public LinearOps<T> {
 
 }  // namespace
 
-template <class T>
-std::unique_ptr<LinearOps<T>> make_cpu_ops(const Context& context, const Dataset<T>& dataset, T bias) {
+template <class Set, class T>
+std::unique_ptr<LinearOps<T>> make_cpu_ops_for(const Context& context, const Dataset<T>& dataset, T bias) {
   return std::make_unique<CpuOps<T>>(context, dataset, bias);
 }
 
-template std::unique_ptr<LinearOps<float>> make_cpu_ops(const Context&, const Dataset<float>&, float);
-template std::unique_ptr<LinearOps<double>> make_cpu_ops(const Context&, const Dataset<double>&, double);
+template std::unique_ptr<LinearOps<float>> make_cpu_ops_for<sets::Compiled>(const Context&, const Dataset<float>&,
+                                                                            float);
+template std::unique_ptr<LinearOps<double>> make_cpu_ops_for<sets::Compiled>(const Context&, const Dataset<double>&,
+                                                                             double);
 
 }  // namespace sheaf::linear

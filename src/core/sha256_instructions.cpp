@@ -1,26 +1,27 @@
-// SHA-256's compression by the processor's own instructions, where the build may use them.
-#pragma once
+// The build lets the compiler use the instructions in this source alone; whether the processor has them is asked when
+// the program runs.
+#include "core/sha256_instructions.hpp"
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
+
+#include <sheaf/error.hpp>
 
 #if defined(__ARM_FEATURE_SHA2)
 #include <arm_neon.h>
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #elif defined(__SHA__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
 namespace sheaf {
 
-using ShaState = std::array<std::uint32_t, 8>;
-using ShaConstants = std::array<std::uint32_t, 64>;
-
 #if defined(__ARM_FEATURE_SHA2)
 
-inline constexpr bool sha_instructions = true;
+bool has_sha_instructions() { return (getauxval(AT_HWCAP) & HWCAP_SHA2) != 0; }
 
-inline void compress_by_instructions(ShaState& state, const unsigned char* block, const ShaConstants& constants) {
+void compress_by_instructions(ShaState& state, const unsigned char* block, const ShaConstants& constants) {
   uint32x4_t abcd = vld1q_u32(state.data());
   uint32x4_t efgh = vld1q_u32(state.data() + 4);
   const uint32x4_t abcd_before = abcd;
@@ -42,9 +43,16 @@ inline void compress_by_instructions(ShaState& state, const unsigned char* block
 
 #elif defined(__SHA__)
 
-inline constexpr bool sha_instructions = true;
+bool has_sha_instructions() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  constexpr unsigned sha_bit = 1U << 29U;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & sha_bit) != 0;
+}
 
-inline void compress_by_instructions(ShaState& state, const unsigned char* block, const ShaConstants& constants) {
+void compress_by_instructions(ShaState& state, const unsigned char* block, const ShaConstants& constants) {
   const auto load = [](const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); };
   const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
   // The instructions want the state as ABEF and CDGH.
@@ -74,9 +82,11 @@ inline void compress_by_instructions(ShaState& state, const unsigned char* block
 
 #else
 
-inline constexpr bool sha_instructions = false;
+bool has_sha_instructions() { return false; }
 
-inline void compress_by_instructions(ShaState&, const unsigned char*, const ShaConstants&) {}
+void compress_by_instructions(ShaState& /*state*/, const unsigned char* /*block*/, const ShaConstants& /*constants*/) {
+  throw InternalError("this build has no instructions for SHA-256");
+}
 
 #endif
 
