@@ -1,6 +1,8 @@
 # Flags every target of ours shares; other people's headers are exempt as SYSTEM.
 function(sheaf_flags target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion>)
+  # Vectors wider than the machine has never cross from one object to another, so how they would be passed does not matter.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-psabi>)
   # Nobody asks which operations trapped, and while they might, GCC turns no loop with a choice in it into vectors.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>)
   # "omp simd" asks for vectors; threads are our own.

@@ -75,6 +75,10 @@ struct Files : testing::Test {
 TEST_F(Files, AreNeitherReadNorWrittenAfterAStop) {
   const auto data = dataset();
   for (const std::string name : {"a.csv", "a.libsvm", "a.arff", "a.csv.gz", "a.csv.xz", "a.csv.zst"}) {
+    const auto ending = name.substr(name.rfind('.'));
+    const auto known = compressions();
+    if (name.size() > 6 && name.starts_with("a.csv.") && std::find(known.begin(), known.end(), ending) == known.end())
+      continue;  // this build was made without its library
     EXPECT_THROW(write_dataset(stopped(Device::cpu()), data, path(name)), Stopped) << name;
     EXPECT_EQ(files(), 0) << name;
     write_dataset(plain(Device::cpu()), data, path(name));
@@ -136,7 +140,7 @@ TEST(Stop, EndsASelectionInTheMiddle) {
       options.criterion = criterion;
       options.count = 40;
       const auto before = indices(select_features(plain(device), made.table, made.target, options));
-      StoppingListener listener(3);
+      StoppingListener listener(1);
       const auto context = context_on(device, listener.source.get_token(), &listener);
       EXPECT_THROW(select_features(context, made.table, made.target, options), Stopped) << criterion;
       EXPECT_EQ(indices(select_features(plain(device), made.table, made.target, options)), before) << criterion;

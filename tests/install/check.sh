@@ -50,8 +50,10 @@ if [[ -e $shared ]]; then
   echo "== the names of the shared library"
   names=$(nm -DC --defined-only "$shared" | grep -v ' A SHEAF_')
   grep -q ' sheaf::version()@@SHEAF_' <<<"$names" || fail "sheaf::version() has no symbol version"
-  ! grep -qE ' (sheaf::(linear|kernel|information|cuda|cpu|test)::|std::|fmt::|nlohmann::)' <<<"$names" ||
-    fail "names of the inside are exported: $(grep -E ' (sheaf::(linear|kernel|information|cuda|cpu|test)::|std::|fmt::|nlohmann::)' <<<"$names" | head -3)"
+  # A template of ours names the types that it takes and returns.
+  inside=$(grep -E ' (sheaf::(linear|kernel|information|engine|score|report|cuda|cpu|test)::)' <<<"$names" || true)
+  inside+=$(grep -v 'sheaf::' <<<"$names" | grep -E ' (std|fmt|nlohmann)::' || true)
+  [[ -z $inside ]] || fail "names of the inside are exported: $(head -3 <<<"$inside")"
 fi
 
 echo "== the manual page"
