@@ -1,4 +1,4 @@
-// Kernel machines as sheaves: one training beside LIBSVM's on the same rows, a search beside its slowest model, and how
+// SVMs as sheaves: one training beside LIBSVM's on the same rows, a search beside its slowest model, and how
 // time grows.
 //
 //   bench_svm fit FILE --cost C --gamma G    time, ratio, objective, support vectors; accuracy on FILE.t if there is
@@ -38,8 +38,8 @@ void fit(const Options& options, const std::string& file) {
   describe_fits(ours.fits);
   double objective = 0;
   for (const SvmFit& one : ours.fits.tasks) objective += one.objective;
-  std::vector<SvmMachine> machines;
-  for (SvmFit& one : ours.fits.tasks) machines.push_back(std::move(one.machine));
+  std::vector<BinarySvm> svms;
+  for (SvmFit& one : ours.fits.tasks) svms.push_back(std::move(one.svm));
   const auto right = [&](auto&& class_of) {
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < unseen->rows(); ++i)
@@ -52,8 +52,7 @@ void fit(const Options& options, const std::string& file) {
     Block<double> decisions;
     for (int r = 0; r < options.repeats; ++r) {
       const double start = now();
-      decisions =
-          decision_values(make_context(options), KernelParams{.gamma = options.gamma}, dataset, machines, *unseen);
+      decisions = decision_values(make_context(options), KernelParams{.gamma = options.gamma}, dataset, svms, *unseen);
       ours.predict_seconds = std::min(ours.predict_seconds, now() - start);
     }
     const auto classes = static_cast<std::int32_t>(dataset.target.class_names.size());
@@ -64,7 +63,7 @@ void fit(const Options& options, const std::string& file) {
   if (!have_libsvm() || options.no_peer || options.rest || options.unit) return;
   const auto& x = std::get<SparseMatrix<double>>(dataset.x);
   const auto* rows = unseen ? &std::get<SparseMatrix<double>>(unseen->x) : nullptr;
-  const PeerMachines peer =
+  const PeerSvms peer =
       libsvm_fit(x, dataset.target.classes, options.cost, options.gamma, options.tolerance, options.cache, rows);
   std::printf(
       "  LIBSVM %9.3f s, %.3f s of a processor (ratios %.2f, %.2f), %lld support vectors, ours %+.1e of its "
@@ -82,14 +81,14 @@ void fit(const Options& options, const std::string& file) {
 SvmSheaf search_sheaf(const Dataset<double>& dataset) {
   const auto folds = make_splits(dataset.rows(), dataset.target.classes, {}, SplitOptions{}).weights(0, 5, 1);
   SvmSheaf sheaf = all_classes(dataset, true, 1);
-  const auto machines = sheaf.tasks;
+  const auto svms = sheaf.tasks;
   sheaf.tasks.clear();
   sheaf.weight_columns = 5;
   for (std::int64_t i = 0; i < sheaf.examples; ++i)
     for (std::int32_t s = 0; s < 5; ++s) sheaf.row_weights.push_back(static_cast<float>(folds.train(i, s)));
   for (int power = -3; power <= 6; ++power)
     for (std::int32_t s = 0; s < 5; ++s)
-      for (SvmTask task : machines) {
+      for (SvmTask task : svms) {
         task.rows = s;
         task.cost_positive = task.cost_negative = std::ldexp(1.0, power);
         sheaf.tasks.push_back(task);
@@ -152,12 +151,11 @@ void growth(const Options& options) {
     by_tasks.factors.push_back(factor);
     by_tasks.seconds.push_back(ours.seconds);
   }
-  if (!options.plot.empty())
-    write_growth(options.plot, "Kernel machines: growth in rows and in tasks", {by_rows, by_tasks});
+  if (!options.plot.empty()) write_growth(options.plot, "SVMs: growth in rows and in tasks", {by_rows, by_tasks});
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Kernel machines beside LIBSVM, and whole searches beside one training");
+  CLI::App app("SVMs beside LIBSVM, and whole searches beside one training");
   Options options;
   app.require_subcommand(1);
   const auto shared = [&](CLI::App* command) {

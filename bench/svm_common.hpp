@@ -1,4 +1,4 @@
-// What the benchmarks of kernel machines share: reading, tasks of all classes, training, and what is said of it.
+// What the benchmarks of SVMs share: reading, tasks of all classes, training, and what is said of it.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ inline Dataset<double> read(const Options& options, const std::string& file) {
   return dataset;
 }
 
-/// One machine for each pair of classes, or each class against the rest (two classes: one machine).
+/// One SVM for each pair of classes, or each class against the rest (two classes: one SVM).
 inline SvmSheaf all_classes(const Dataset<double>& dataset, bool rest, double cost) {
   SvmSheaf sheaf;
   sheaf.examples = dataset.rows();
@@ -127,14 +127,14 @@ inline void describe_fits(const SvmFits& fits) {
   bool converged = true;
   for (const SvmFit& fit : fits.tasks) {
     objective += fit.objective;
-    rows.insert(rows.end(), fit.machine.rows.begin(), fit.machine.rows.end());
+    rows.insert(rows.end(), fit.svm.rows.begin(), fit.svm.rows.end());
     iterations += fit.iterations;
     rounds = std::max(rounds, fit.rounds);
     converged = converged && fit.converged;
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  std::printf("    %zu machines, %zu support vectors, %lld steps, at most %d rounds, objectives sum up to %.9g%s\n",
+  std::printf("    %zu SVMs, %zu support vectors, %lld steps, at most %d rounds, objectives sum up to %.9g%s\n",
               fits.tasks.size(), rows.size(), static_cast<long long>(iterations), rounds, objective,
               converged ? "" : ", NOT CONVERGED");
   std::printf("    kernel values computed: %.3e; without sharing: %.3e (%.2f times as many)\n",

@@ -87,11 +87,10 @@ double accuracy(const Dataset<double>& truth, const Dataset<double>& known,
 }
 
 std::vector<std::int32_t> predict(const Options& options, const SvmSheaf& sheaf, const Dataset<double>& train,
-                                  const std::vector<SvmMachine>& machines, const Dataset<double>& rows,
-                                  double& seconds) {
+                                  const std::vector<BinarySvm>& svms, const Dataset<double>& rows, double& seconds) {
   const double start = now();
   const auto decisions =
-      decision_values(make_context(options), KernelParams{.gamma = options.gamma}, train, machines, rows);
+      decision_values(make_context(options), KernelParams{.gamma = options.gamma}, train, svms, rows);
   seconds = now() - start;
   std::vector<std::int32_t> predicted;
   const auto classes = static_cast<std::int32_t>(train.target.class_names.size());
@@ -118,21 +117,21 @@ void compare(Options options, const std::string& folder, const Experiment& one, 
     if (!rest && classes == 2) continue;
     const SvmSheaf sheaf = all_classes(tables->train, rest, one.cost);
     Ours ours = train(options, tables->train, sheaf);
-    std::vector<SvmMachine> machines;
+    std::vector<BinarySvm> svms;
     std::vector<std::int32_t> vectors;
     for (SvmFit& fit : ours.fits.tasks) {
-      vectors.insert(vectors.end(), fit.machine.rows.begin(), fit.machine.rows.end());
-      machines.push_back(std::move(fit.machine));
+      vectors.insert(vectors.end(), fit.svm.rows.begin(), fit.svm.rows.end());
+      svms.push_back(std::move(fit.svm));
     }
     std::sort(vectors.begin(), vectors.end());
     vectors.erase(std::unique(vectors.begin(), vectors.end()), vectors.end());
     double seconds = 0;
-    const double seen = accuracy(tables->train, tables->train,
-                                 predict(options, sheaf, tables->train, machines, tables->train, seconds));
+    const double seen =
+        accuracy(tables->train, tables->train, predict(options, sheaf, tables->train, svms, tables->train, seconds));
     double unseen = -1;
     if (tables->test)
-      unseen = accuracy(*tables->test, tables->train,
-                        predict(options, sheaf, tables->train, machines, *tables->test, seconds));
+      unseen =
+          accuracy(*tables->test, tables->train, predict(options, sheaf, tables->train, svms, *tables->test, seconds));
     print_row(one.name,
               classes == 2 ? "Sheaf"
               : rest       ? "Sheaf, rest"
@@ -159,10 +158,10 @@ void share(Options options, const std::string& folder, const Experiment& one) {
   const auto tables = load(options, folder, one);
   if (!tables) return;
   SvmSheaf sheaf = all_classes(tables->train, true, 1);
-  const SvmTask machine = sheaf.tasks[0];
+  const SvmTask svm = sheaf.tasks[0];
   sheaf.tasks.clear();
   for (int power = -3; power <= 6; ++power) {
-    sheaf.tasks.push_back(machine);
+    sheaf.tasks.push_back(svm);
     sheaf.tasks.back().cost_positive = sheaf.tasks.back().cost_negative = std::ldexp(1.0, power);
   }
   const Ours together = train(options, tables->train, sheaf);

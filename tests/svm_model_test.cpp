@@ -1,4 +1,4 @@
-// Kernel machines as models: what is written reads back the same, and what a file says is what is predicted, by plain
+// SVMs as models: what is written reads back the same, and what a file says is what is predicted, by plain
 // loops over the file's numbers.
 #include <algorithm>
 #include <cmath>
@@ -66,11 +66,11 @@ std::vector<double> plain_decisions(const SvmModel& model, const Rows& queries) 
   const auto vectors = rows_of(support);
   std::vector<double> decisions;
   for (const auto& query : queries)
-    for (const auto& machine : model.machines) {
-      double sum = -machine.rho;
-      for (std::size_t k = 0; k < machine.rows.size(); ++k) {
-        const auto row = static_cast<std::size_t>(machine.rows[k]);
-        sum += machine.coefficients[k] * kernel_of(model.kernel, query, vectors[row], row);
+    for (const auto& svm : model.svms) {
+      double sum = -svm.rho;
+      for (std::size_t k = 0; k < svm.rows.size(); ++k) {
+        const auto row = static_cast<std::size_t>(svm.rows[k]);
+        sum += svm.coefficients[k] * kernel_of(model.kernel, query, vectors[row], row);
       }
       decisions.push_back(sum);
     }
@@ -211,7 +211,7 @@ TEST(SvmModel, OneClassAloneIsAlwaysItself) {
   std::fill(table.labels.begin(), table.labels.end(), 7.0);
   const auto dataset = dataset_of<double>(table, 3, false);
   const auto model = train_svm(Context(), dataset, {});
-  EXPECT_EQ(model.machines.size(), 0U);
+  EXPECT_EQ(model.svms.size(), 0U);
   const auto again = parse_svm(format_svm(model, SvmFormat::libsvm), "model");
   EXPECT_EQ(score_of(again, predict_svm(Context(), again, dataset), dataset.target)->correct, 20);
 }

@@ -173,7 +173,7 @@ TEST_F(SvmPeer, SameObjectivesAndSupportVectors) {
       for (const SvmFit& fit : fits.tasks) {
         EXPECT_TRUE(fit.converged);
         objective += fit.objective;
-        support_vectors += static_cast<std::int64_t>(fit.machine.rows.size());
+        support_vectors += static_cast<std::int64_t>(fit.svm.rows.size());
       }
       EXPECT_NEAR(objective, peer.objective, objective_error(one) * std::abs(peer.objective));
       const auto count = static_cast<double>(peer.support_vectors);

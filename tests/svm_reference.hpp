@@ -1,4 +1,4 @@
-// Kernel machines by plain loops in double: kernels, dual objectives and optimality, from the definitions and nothing
+// SVMs by plain loops in double: kernels, dual objectives and optimality, from the definitions and nothing
 // of ours.
 #pragma once
 
@@ -55,30 +55,30 @@ inline double kernel_of(const KernelParams& kernel, const std::vector<double>& a
   }
 }
 
-struct MachineOptimality {
+struct SvmOptimality {
   double objective = 0;
   double violation = -std::numeric_limits<double>::infinity();
   double sum = 0;  ///< of y alpha
   double sum_positive = 0, sum_negative = 0;
   double outside = 0;             ///< how far an alpha lies outside its bounds
   double largest = 0;             ///< alpha
-  std::vector<double> decisions;  ///< of all rows, with the machine's rho
+  std::vector<double> decisions;  ///< of all rows, with the SVM's rho
 };
 
-/// Of a machine on the problem its task states. Regression has two alphas a row, of which the smaller is 0.
-inline MachineOptimality measure(const Rows& rows, const SvmSheaf& sheaf, const SvmTask& task,
-                                 const KernelParams& kernel, const SvmFit& fit) {
+/// Of an SVM on the problem its task states. Regression has two alphas a row, of which the smaller is 0.
+inline SvmOptimality measure(const Rows& rows, const SvmSheaf& sheaf, const SvmTask& task, const KernelParams& kernel,
+                             const SvmFit& fit) {
   const std::size_t n = rows.size();
   std::vector<double> coefficients(n, 0.0);
   const bool nu_svc = sheaf.kind == SvmKind::nu_svc;
-  for (std::size_t k = 0; k < fit.machine.rows.size(); ++k)
-    coefficients[static_cast<std::size_t>(fit.machine.rows[k])] = fit.machine.coefficients[k];
-  MachineOptimality result;
+  for (std::size_t k = 0; k < fit.svm.rows.size(); ++k)
+    coefficients[static_cast<std::size_t>(fit.svm.rows[k])] = fit.svm.coefficients[k];
+  SvmOptimality result;
   std::vector<double> g(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j)
       if (coefficients[j] != 0) g[i] += coefficients[j] * kernel_of(kernel, rows[i], rows[j], j);
-    result.decisions.push_back(g[i] - fit.machine.rho);
+    result.decisions.push_back(g[i] - fit.svm.rho);
   }
   const bool regression = sheaf.kind == SvmKind::epsilon_svr || sheaf.kind == SvmKind::nu_svr;
   const bool grouped = nu_svc || sheaf.kind == SvmKind::nu_svr;
@@ -109,7 +109,7 @@ inline MachineOptimality measure(const Rows& rows, const SvmSheaf& sheaf, const 
       const double z = sheaf.values[i];
       const double tube = sheaf.kind == SvmKind::epsilon_svr ? task.epsilon : 0;
       const double bound = weight * task.cost_positive;
-      // In a nu problem both alphas of a row may be positive; their difference is what a machine keeps.
+      // In a nu problem both alphas of a row may be positive; their difference is what an SVM keeps.
       add(1, bound, std::max(coefficients[i], 0.0), g[i] + tube - z);
       add(-1, bound, std::max(-coefficients[i], 0.0), g[i] - tube - z);
       result.objective += tube * std::abs(coefficients[i]) - z * coefficients[i];

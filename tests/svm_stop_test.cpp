@@ -74,7 +74,7 @@ TEST(SvmStop, ChunksOfRows) {
     problems[0].tolerance = params.tolerance;
     KernelCounts counts;
     expect_stop(device, [&](const Context& context) {
-      kernel::solve_active(context, table.dataset, params, problems, 400, counts);
+      kernel::solve_in_chunks(context, table.dataset, params, problems, 400, counts);
     });
   }
 }
@@ -88,8 +88,8 @@ TEST(SvmStop, NothingBegins) {
     Table<double> table(300, 5, false, SvmKind::c_svc);
     table.sheaf.tasks = {{0, 0, 1, 1, 1}, {0, 0, SvmTask::rest, 1, 1}};
     EXPECT_THROW(train_sheaf(context, table.dataset, table.sheaf, SvmParams{}), Stopped);
-    const std::vector<SvmMachine> machines{{{0, 1}, {1.0, -1.0}, 0}};
-    EXPECT_THROW(decision_values(context, KernelParams{}, table.dataset, machines, table.dataset), Stopped);
+    const std::vector<BinarySvm> svms{{{0, 1}, {1.0, -1.0}, 0}};
+    EXPECT_THROW(decision_values(context, KernelParams{}, table.dataset, svms, table.dataset), Stopped);
     for (std::int64_t i = 0; i < 300; ++i) table.dataset.target.classes.push_back(static_cast<std::int32_t>(i % 2));
     table.dataset.target.class_names = {"no", "yes"};
     EXPECT_THROW(cross_validate_svm(context, table.dataset, SvmOptions{}, 3), Stopped);
@@ -159,8 +159,8 @@ TEST(SvmProgress, MovesBetweenChunksOfRows) {
     problems[0].tolerance = params.tolerance;
     KernelCounts counts;
     Listener listener;
-    kernel::solve_active(context_on(device).with({.progress = &listener}), table.dataset, params, problems, 100,
-                         counts);
+    kernel::solve_in_chunks(context_on(device).with({.progress = &listener}), table.dataset, params, problems, 100,
+                            counts);
     EXPECT_EQ(listener.done, listener.total);
     EXPECT_GE(listener.moves, 3);
   }

@@ -1,4 +1,4 @@
-// Tables of kernel machines' tests, and what must hold of every machine trained on them.
+// Tables of SVMs' tests, and what must hold of every SVM trained on them.
 #pragma once
 
 #include <cmath>
@@ -59,7 +59,7 @@ struct Table {
 inline void expect_optimal(const Rows& rows, const SvmSheaf& sheaf, std::size_t t, const SvmParams& params,
                            const SvmFit& fit) {
   const SvmTask& task = sheaf.tasks[t];
-  const MachineOptimality found = measure(rows, sheaf, task, params.kernel, fit);
+  const SvmOptimality found = measure(rows, sheaf, task, params.kernel, fit);
   const double size = std::max(1.0, found.largest);
   EXPECT_TRUE(fit.converged);
   EXPECT_LT(fit.violation, params.tolerance);

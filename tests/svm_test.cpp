@@ -1,5 +1,5 @@
-// Kernel machines by what their users rely on: the optimum of every kind under every kernel, checked by plain loops in
-// double; the same machines alone, in a sheaf, with little memory and with other numbers of threads, on every device.
+// SVMs by what their users rely on: the optimum of every kind under every kernel, checked by plain loops in
+// double; the same SVMs alone, in a sheaf, with little memory and with other numbers of threads, on every device.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -81,7 +81,7 @@ TEST(Svm, WideRowsAreOptimal) {
       }
 }
 
-/// A nu machine with the epsilon it found is the epsilon machine.
+/// A nu SVM with the epsilon it found is the epsilon SVM.
 TEST(Svm, NuSvrIsEpsilonSvr) {
   for (const Device device : devices()) {
     Table<double> table(400, 6, false, SvmKind::nu_svr);
@@ -130,7 +130,7 @@ TEST(Svm, SheafEqualsSingleFits) {
         EXPECT_NEAR(alone.tasks[0].objective, together.tasks[t].objective, 1e-6 * std::abs(alone.tasks[0].objective));
         // With pairs in the sheaf, rows stand in another order than for a class against the rest alone.
         if (device.is_cpu() && !pairs) {
-          EXPECT_EQ(alone.tasks[0].machine.coefficients, together.tasks[t].machine.coefficients);
+          EXPECT_EQ(alone.tasks[0].svm.coefficients, together.tasks[t].svm.coefficients);
         }
       }
     }
@@ -144,9 +144,9 @@ TEST(Svm, ThreadsChangeNothing) {
   const auto one = train_sheaf(context_on(Device::cpu(), 1), table.dataset, sheaf, params);
   const auto three = train_sheaf(context_on(Device::cpu(), 3), table.dataset, sheaf, params);
   for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
-    EXPECT_EQ(one.tasks[t].machine.rows, three.tasks[t].machine.rows);
-    EXPECT_EQ(one.tasks[t].machine.coefficients, three.tasks[t].machine.coefficients);
-    EXPECT_EQ(one.tasks[t].machine.rho, three.tasks[t].machine.rho);
+    EXPECT_EQ(one.tasks[t].svm.rows, three.tasks[t].svm.rows);
+    EXPECT_EQ(one.tasks[t].svm.coefficients, three.tasks[t].svm.coefficients);
+    EXPECT_EQ(one.tasks[t].svm.rho, three.tasks[t].svm.rho);
   }
 }
 
@@ -159,7 +159,7 @@ TEST(Svm, SameCallSameBits) {
     const auto first = train_sheaf(context_on(device), table.dataset, sheaf, params);
     const auto second = train_sheaf(context_on(device), table.dataset, sheaf, params);
     for (std::size_t t = 0; t < sheaf.tasks.size(); ++t)
-      EXPECT_EQ(first.tasks[t].machine.coefficients, second.tasks[t].machine.coefficients);
+      EXPECT_EQ(first.tasks[t].svm.coefficients, second.tasks[t].svm.coefficients);
   }
 }
 
@@ -180,7 +180,7 @@ TEST(Svm, LittleMemoryChangesNoOptimum) {
   }
 }
 
-TEST(Svm, HeldOutDecisionsAreThoseOfTheMachine) {
+TEST(Svm, HeldOutDecisionsAreThoseOfTheSvm) {
   for (const Device device : devices())
     for (const bool pairs : {false, true}) {
       Table<double> table(800, 9, pairs, SvmKind::c_svc);
@@ -193,11 +193,11 @@ TEST(Svm, HeldOutDecisionsAreThoseOfTheMachine) {
       params.decisions = true;
       const auto fits = train_sheaf(context_on(device), table.dataset, sheaf, params);
       const Rows rows = rows_of(table.dataset);
-      std::vector<SvmMachine> machines;
-      for (const SvmFit& fit : fits.tasks) machines.push_back(fit.machine);
+      std::vector<BinarySvm> svms;
+      for (const SvmFit& fit : fits.tasks) svms.push_back(fit.svm);
       // With memory for a part of the rows only.
       const auto again =
-          decision_values(context_on(device, 2, 100000), params.kernel, table.dataset, machines, table.dataset);
+          decision_values(context_on(device, 2, 100000), params.kernel, table.dataset, svms, table.dataset);
       for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
         const auto expected = measure(rows, sheaf, sheaf.tasks[t], params.kernel, fits.tasks[t]).decisions;
         for (std::int64_t i = 0; i < sheaf.examples; ++i) {
@@ -217,18 +217,18 @@ TEST(Svm, DecisionsOfOtherRows) {
           const std::int64_t ours = features == 300 ? 310 : 12;
           Table<double> table(200, ours, sparse, SvmKind::c_svc, features == 300 ? 0.97 : 0.6);
           Table<double> others(333, features, !sparse, SvmKind::c_svc);
-          std::vector<SvmMachine> machines{{{3, 77, 150}, {0.5, -2, 1.25}, 0.3}, {{}, {}, -1}, {{3, 4}, {1, -1}, 0}};
-          const auto values = decision_values(context_on(device), kernel, table.dataset, machines, others.dataset);
+          std::vector<BinarySvm> svms{{{3, 77, 150}, {0.5, -2, 1.25}, 0.3}, {{}, {}, -1}, {{3, 4}, {1, -1}, 0}};
+          const auto values = decision_values(context_on(device), kernel, table.dataset, svms, others.dataset);
           const Rows support = rows_of(table.dataset);
           const Rows queries = rows_of(others.dataset);
           ASSERT_EQ(values.rows(), 333);
           for (std::size_t i = 0; i < queries.size(); ++i)
-            for (std::size_t m = 0; m < machines.size(); ++m) {
-              double expected = -machines[m].rho;
+            for (std::size_t m = 0; m < svms.size(); ++m) {
+              double expected = -svms[m].rho;
               double size = 1;  // kernel values are floats
-              for (std::size_t k = 0; k < machines[m].rows.size(); ++k) {
-                const auto row = static_cast<std::size_t>(machines[m].rows[k]);
-                const double term = machines[m].coefficients[k] * kernel_of(kernel, queries[i], support[row], row);
+              for (std::size_t k = 0; k < svms[m].rows.size(); ++k) {
+                const auto row = static_cast<std::size_t>(svms[m].rows[k]);
+                const double term = svms[m].coefficients[k] * kernel_of(kernel, queries[i], support[row], row);
                 expected += term;
                 size += std::abs(term);
               }
@@ -237,30 +237,30 @@ TEST(Svm, DecisionsOfOtherRows) {
         }
 }
 
-/// Of numbers of machines and vectors around those that devices take at a time.
-TEST(Svm, DecisionsOfManyMachines) {
+/// Of numbers of SVMs and vectors around those that devices take at a time.
+TEST(Svm, DecisionsOfManySvms) {
   for (const Device device : devices())
     for (const std::size_t count : {1U, 7U, 8U, 9U, 17U}) {
       Table<double> table(200, 12, false, SvmKind::c_svc);
       Table<double> others(300, 12, false, SvmKind::c_svc);
       Random random(8, count);
-      std::vector<SvmMachine> machines(count);
+      std::vector<BinarySvm> svms(count);
       for (std::size_t m = 0; m < count; ++m)
         for (std::int32_t row = 0; row < 200; ++row)
           if (random.uniform() < 0.7) {
-            machines[m].rows.push_back(row);
-            machines[m].coefficients.push_back(random.normal());
+            svms[m].rows.push_back(row);
+            svms[m].coefficients.push_back(random.normal());
           }
       const KernelParams kernel{.type = KernelType::rbf, .gamma = 0.1};
-      const auto values = decision_values(context_on(device), kernel, table.dataset, machines, others.dataset);
+      const auto values = decision_values(context_on(device), kernel, table.dataset, svms, others.dataset);
       const Rows support = rows_of(table.dataset);
       const Rows queries = rows_of(others.dataset);
       for (std::size_t i = 0; i < queries.size(); ++i)
         for (std::size_t m = 0; m < count; ++m) {
           double expected = 0;
-          for (std::size_t k = 0; k < machines[m].rows.size(); ++k) {
-            const auto row = static_cast<std::size_t>(machines[m].rows[k]);
-            expected += machines[m].coefficients[k] * kernel_of(kernel, queries[i], support[row], row);
+          for (std::size_t k = 0; k < svms[m].rows.size(); ++k) {
+            const auto row = static_cast<std::size_t>(svms[m].rows[k]);
+            expected += svms[m].coefficients[k] * kernel_of(kernel, queries[i], support[row], row);
           }
           ASSERT_NEAR(values(static_cast<std::int64_t>(i), static_cast<std::int32_t>(m)), expected, 5e-5);
         }
@@ -284,13 +284,13 @@ TEST(Svm, PrecomputedIsTheKernelItself) {
     SvmParams given = params;
     given.kernel.type = KernelType::precomputed;
     const auto fits = train_sheaf(context_on(device), values, table.sheaf, given);
-    std::vector<SvmMachine> machines;
+    std::vector<BinarySvm> svms;
     for (std::size_t t = 0; t < 2; ++t) {
       EXPECT_NEAR(fits.tasks[t].objective, direct.tasks[t].objective, 1e-6 * std::abs(direct.tasks[t].objective));
-      machines.push_back(fits.tasks[t].machine);
+      svms.push_back(fits.tasks[t].svm);
     }
-    const auto one = decision_values(context_on(device), given.kernel, values, machines, values);
-    const auto two = decision_values(context_on(device), params.kernel, table.dataset, machines, table.dataset);
+    const auto one = decision_values(context_on(device), given.kernel, values, svms, values);
+    const auto two = decision_values(context_on(device), params.kernel, table.dataset, svms, table.dataset);
     for (std::int64_t i = 0; i < 300; ++i)
       for (std::int32_t m = 0; m < 2; ++m) EXPECT_NEAR(one(i, m), two(i, m), 1e-5);
   }
@@ -316,17 +316,17 @@ TEST(Svm, OneClassOnlyDecidesForIt) {
       const auto fits =
           train_sheaf(context_on(device), dense(3, 1, {1, 2, 3}), two_classes({there, there, there}, 1), {});
       EXPECT_TRUE(fits.tasks[0].converged);
-      EXPECT_TRUE(fits.tasks[0].machine.rows.empty());
-      EXPECT_EQ(fits.tasks[0].machine.rho, there == 0 ? -1 : 1);
+      EXPECT_TRUE(fits.tasks[0].svm.rows.empty());
+      EXPECT_EQ(fits.tasks[0].svm.rho, there == 0 ? -1 : 1);
     }
 }
 
-TEST(Svm, NoCostNoMachine) {
+TEST(Svm, NoCostNoSvm) {
   for (const Device device : devices()) {
     const auto fits = train_sheaf(context_on(device), dense(4, 1, {1, 2, 3, 4}), two_classes({0, 1, 0, 1}, 0), {});
     EXPECT_TRUE(fits.tasks[0].converged);
-    EXPECT_TRUE(fits.tasks[0].machine.rows.empty());
-    EXPECT_EQ(fits.tasks[0].machine.rho, 0);
+    EXPECT_TRUE(fits.tasks[0].svm.rows.empty());
+    EXPECT_EQ(fits.tasks[0].svm.rho, 0);
   }
 }
 
@@ -356,7 +356,7 @@ TEST(Svm, RhoWithoutFreeVectors) {
     const auto fits = train_sheaf(context_on(device), dense(2, 1, {2, -3}), two_classes({0, 1}, 0.01), params);
     EXPECT_EQ(fits.tasks[0].bounded, 2);
     // beta = {0.01, -0.01}: g(2) = 0.1, g(-3) = -0.15; 0.1 - 1 <= rho <= -0.15 + 1
-    EXPECT_NEAR(fits.tasks[0].machine.rho, (0.1 - 1 + -0.15 + 1) / 2, 1e-7);
+    EXPECT_NEAR(fits.tasks[0].svm.rho, (0.1 - 1 + -0.15 + 1) / 2, 1e-7);
   }
 }
 

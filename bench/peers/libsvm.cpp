@@ -43,8 +43,8 @@ double printed_objectives() {
 
 bool have_libsvm() { return true; }
 
-PeerMachines libsvm_fit(const SparseMatrix<double>& x, const std::vector<std::int32_t>& classes, double cost,
-                        double gamma, double tolerance, double cache, const SparseMatrix<double>* unseen) {
+PeerSvms libsvm_fit(const SparseMatrix<double>& x, const std::vector<std::int32_t>& classes, double cost, double gamma,
+                    double tolerance, double cache, const SparseMatrix<double>* unseen) {
   Nodes nodes = nodes_of(x);
   std::vector<double> y(classes.begin(), classes.end());
   svm_problem problem{static_cast<int>(x.rows), y.data(), nodes.rows.data()};
@@ -59,7 +59,7 @@ PeerMachines libsvm_fit(const SparseMatrix<double>& x, const std::vector<std::in
   printed.clear();
   svm_set_print_string_function([](const char* text) { printed += text; });
   if (const char* complaint = svm_check_parameter(&problem, &options)) fail("LIBSVM: {}", complaint);
-  PeerMachines result;
+  PeerSvms result;
   double start = now();
   const double processor = processor_seconds();
   svm_model* model = svm_train(&problem, &options);
@@ -85,8 +85,8 @@ PeerMachines libsvm_fit(const SparseMatrix<double>& x, const std::vector<std::in
 namespace sheaf::bench {
 
 bool have_libsvm() { return false; }
-PeerMachines libsvm_fit(const SparseMatrix<double>&, const std::vector<std::int32_t>&, double, double, double, double,
-                        const SparseMatrix<double>*) {
+PeerSvms libsvm_fit(const SparseMatrix<double>&, const std::vector<std::int32_t>&, double, double, double, double,
+                    const SparseMatrix<double>*) {
   fail("this benchmark was built without LIBSVM");
 }
 

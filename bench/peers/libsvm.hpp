@@ -1,4 +1,4 @@
-// LIBSVM's own library (Debian: libsvm-dev), the peer of our kernel machines on the CPU. Trained in this process on the
+// LIBSVM's own library (Debian: libsvm-dev), the peer of our SVMs on the CPU. Trained in this process on the
 // same rows, so that reading files is not part of any figure.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace sheaf::bench {
 
-struct PeerMachines {
+struct PeerSvms {
   double seconds = 0;
   double processor = 0;  ///< processor seconds
   double objective = 0;  ///< sum over all pairs of classes
@@ -22,7 +22,7 @@ struct PeerMachines {
 bool have_libsvm();
 
 /// C-SVC with an RBF kernel, one class against one, one thread, `cache` megabytes; then the classes of `unseen`.
-PeerMachines libsvm_fit(const SparseMatrix<double>& x, const std::vector<std::int32_t>& classes, double cost,
-                        double gamma, double tolerance, double cache, const SparseMatrix<double>* unseen);
+PeerSvms libsvm_fit(const SparseMatrix<double>& x, const std::vector<std::int32_t>& classes, double cost, double gamma,
+                    double tolerance, double cache, const SparseMatrix<double>* unseen);
 
 }  // namespace sheaf::bench

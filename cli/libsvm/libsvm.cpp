@@ -7,21 +7,21 @@
 namespace sheaf::cli {
 namespace {
 
-/// The classes of a machine: (0, 1), (0, 2) ... (1, 2) ...
-std::pair<std::size_t, std::size_t> pair_of(std::size_t machine, std::size_t classes) {
+/// The classes of an SVM: (0, 1), (0, 2) ... (1, 2) ...
+std::pair<std::size_t, std::size_t> pair_of(std::size_t svm, std::size_t classes) {
   std::size_t i = 0;
-  while (machine >= classes - 1 - i) machine -= classes - 1 - i++;
-  return {i, i + 1 + machine};
+  while (svm >= classes - 1 - i) svm -= classes - 1 - i++;
+  return {i, i + 1 + svm};
 }
 
-/// LIBSVM's nu of a machine, where its two sides have one cost.
-std::string nu_line(const SvmModel& model, const SvmTraining& fit, std::size_t machine) {
+/// LIBSVM's nu of an SVM, where its two sides have one cost.
+std::string nu_line(const SvmModel& model, const SvmTraining& fit, std::size_t svm) {
   if (model.kind == SvmKind::nu_svc) return fmt::format("C = {:f}\n", 1 / fit.margin);
   if (model.kind == SvmKind::nu_svr) return fmt::format("epsilon = {:f}\n", -fit.margin);
   if (model.kind == SvmKind::one_class) return {};
   double cost = model.cost;
   if (model.has_classes() && !model.class_weights.empty()) {
-    const auto [i, j] = pair_of(machine, model.class_names.size());
+    const auto [i, j] = pair_of(svm, model.class_names.size());
     if (model.class_weights[i] != model.class_weights[j]) return {};
     cost *= model.class_weights[i];
   }

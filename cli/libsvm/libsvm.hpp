@@ -10,7 +10,7 @@
 
 namespace sheaf::cli {
 
-/// The lines that svm-train prints of each machine of a model.
+/// The lines that svm-train prints of each SVM of a model.
 std::string training_lines(const SvmModel& model, const std::vector<SvmTraining>& fits, std::int64_t support);
 
 /// "Accuracy = 86.6667% (234/270) (classification)", or the two lines of a regression.

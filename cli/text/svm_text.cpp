@@ -43,13 +43,13 @@ std::string kind_text(SvmKind kind) {
 }
 
 /// "setosa / virginica", or "setosa" against the rest.
-std::string pair_name(const SvmModel& model, std::size_t machine) {
+std::string pair_name(const SvmModel& model, std::size_t svm) {
   const auto classes = model.class_names.size();
   if (!model.has_classes()) return "";
-  if (model.multi_class == MultiClass::one_vs_rest && classes > 2) return model.class_names[machine];
+  if (model.multi_class == MultiClass::one_vs_rest && classes > 2) return model.class_names[svm];
   std::size_t i = 0;
-  while (machine >= classes - 1 - i) machine -= classes - 1 - i++;
-  return shortened(model.class_names[i], 20) + " / " + shortened(model.class_names[i + 1 + machine], 20);
+  while (svm >= classes - 1 - i) svm -= classes - 1 - i++;
+  return shortened(model.class_names[i], 20) + " / " + shortened(model.class_names[i + 1 + svm], 20);
 }
 
 std::string pairs_text(const SvmModel& model) {
@@ -59,7 +59,7 @@ std::string pairs_text(const SvmModel& model) {
   for (std::size_t m = 0; m < shown; ++m) {
     const auto& fit = model.fits[m];
     rows.push_back({pair_name(model, m), grouped(fit.support), grouped(fit.bounded),
-                    fmt::format("{:.4g}", model.machines[m].rho), fmt::format("{:.6g}", fit.objective),
+                    fmt::format("{:.4g}", model.svms[m].rho), fmt::format("{:.6g}", fit.objective),
                     grouped(fit.iterations) + (fit.converged ? "" : ", unfinished")});
   }
   auto text = fmt::format("\n{}\n", bold("Binary SVMs")) + table(rows, "lrrrrr", 2);
@@ -108,7 +108,7 @@ std::string svm_json(const SvmModel& model, const std::string& path, std::int64_
     answer["training"].push_back({{"classes", model.has_classes() ? Json(pair_name(model, m)) : Json()},
                                   {"support_vectors", fit.support},
                                   {"at_bound", fit.bounded},
-                                  {"rho", model.machines[m].rho},
+                                  {"rho", model.svms[m].rho},
                                   {"objective", fit.objective},
                                   {"violation", fit.violation},
                                   {"iterations", fit.iterations},

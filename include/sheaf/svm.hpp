@@ -1,4 +1,4 @@
-// Support vector machines with kernels, trained as whole sheaves that share every kernel value.
+// SVMs with kernels, trained as sheaves: all tasks share every kernel value.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace sheaf {
 
 enum class SvmKind : std::uint8_t { c_svc, nu_svc, one_class, epsilon_svr, nu_svr };
 
-/// One machine: which rows, which classes against each other, how strongly each counts. A few dozen bytes.
+/// One binary SVM to train: its rows, its two classes and their costs. A few dozen bytes.
 struct SvmTask {
   static constexpr std::int32_t rest = -1;
 
@@ -43,11 +43,11 @@ struct SvmParams {
   KernelParams kernel;
   double tolerance = 1e-3;  ///< stop where the largest violation of the optimality conditions is below it, as in LIBSVM
   std::int64_t max_iterations = 0;  ///< pair steps of one task; 0: max(10,000,000, 100 rows), as in LIBSVM
-  bool decisions = false;           ///< also the decision values of every row of the dataset under every machine
+  bool decisions = false;           ///< also the decision values of every row of the dataset under every SVM
 };
 
-/// The decision value of x is sum over k of coefficients[k] K(support vector rows[k], x) - rho.
-struct SvmMachine {
+/// A trained binary SVM. The decision value of x is sum over k of coefficients[k] K(support vector rows[k], x) - rho.
+struct BinarySvm {
   std::vector<std::int32_t> rows;    ///< ascending
   std::vector<double> coefficients;  ///< y alpha; SVR: alpha - alpha*
   double rho = 0;
@@ -55,7 +55,7 @@ struct SvmMachine {
 
 /// How the training of one task ended.
 struct SvmFit {
-  SvmMachine machine;
+  BinarySvm svm;
   double objective = 0;  ///< of the dual, to be minimised, as LIBSVM prints it
   double violation = 0;  ///< m - M of the stopping rule
   double margin = 1;     ///< the nu kinds of classification: what alpha and rho were divided by; nu_svr: -epsilon
@@ -65,7 +65,7 @@ struct SvmFit {
   bool converged = false;
 };
 
-/// What sharing saved.
+/// Kernel values that sharing saved.
 struct KernelCounts {
   std::int64_t computed = 0;  ///< kernel values computed
   std::int64_t unshared = 0;  ///< had every task its own cache of the same size, over the rows of its own problem
@@ -83,10 +83,10 @@ struct SvmFits {
 template <class T>
 SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params);
 
-/// Decision values of every row of `queries` under every machine, whose `rows` are rows of `support`: queries x
-/// machines. Kernel values are computed in blocks, once for all machines, and never kept.
+/// Decision values of every row of `queries` under every SVM, whose `rows` are rows of `support`: queries x SVMs.
+/// Kernel values are computed in blocks, once for all SVMs, and not kept.
 template <class T>
 Block<double> decision_values(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-                              std::span<const SvmMachine> machines, const Dataset<T>& queries);
+                              std::span<const BinarySvm> svms, const Dataset<T>& queries);
 
 }  // namespace sheaf

@@ -1,5 +1,5 @@
-// Kernel machines as users meet them: a model of several machines, trained on a table, kept in a file, applied to other
-// tables.
+// SVMs as users meet them: a model of one or several binary SVMs, trained on a dataset, kept in a file, applied to
+// other datasets.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,15 @@
 
 namespace sheaf {
 
-/// How machines, each of which tells two sides apart, make a choice among three classes or more. Two classes are one
-/// machine either way.
+/// How binary SVMs choose among three classes or more. Two classes are one SVM either way.
 enum class MultiClass : std::uint8_t {
-  one_vs_one,   ///< one machine for each pair of classes, as in LIBSVM
-  one_vs_rest,  ///< one machine for each class
+  one_vs_one,   ///< one SVM for each pair of classes, as in LIBSVM
+  one_vs_rest,  ///< one SVM for each class
 };
 
 enum class ClassRule : std::uint8_t {
   automatic,  ///< votes for pairs, the winner for one against the rest
-  votes,      ///< each machine votes for the side it decides for; of equals the first class
+  votes,      ///< each SVM votes for the side it decides for; of equals the first class
   winner,     ///< the largest decision value; of pairs the largest sum
 };
 
@@ -50,7 +49,7 @@ std::string_view to_string(SvmKind kind);  ///< as model files spell it: c_svc, 
 bool is_classification(SvmKind kind);
 bool is_regression(SvmKind kind);
 
-/// How the training of one machine ended.
+/// How the training of one SVM ended.
 struct SvmTraining {
   double objective = 0;
   double violation = 0;
@@ -63,7 +62,7 @@ struct SvmTraining {
   bool converged = true;
 };
 
-/// Machine m of classes is that of the m-th pair (0, 1), (0, 2) ... (1, 2) ..., or that of class m against the rest.
+/// SVM m of classes is that of the m-th pair (0, 1), (0, 2) ... (1, 2) ..., or that of class m against the rest.
 struct SvmModel {
   SvmKind kind = SvmKind::c_svc;
   KernelParams kernel;
@@ -73,19 +72,19 @@ struct SvmModel {
   std::int64_t features = 0;
   std::vector<std::string> feature_names;  ///< empty: named by position
 
-  Matrix<double> support;                     ///< the support vectors of all machines, each once
+  Matrix<double> support;                     ///< the support vectors of all SVMs, each once
   std::vector<std::int32_t> support_classes;  ///< of each, ascending; classification only
   std::vector<std::int32_t> serials;          ///< precomputed kernels: which column of a table is each one's, from 0
-  std::vector<SvmMachine> machines;           ///< their rows are support vectors
+  std::vector<BinarySvm> svms;                ///< their rows are support vectors
 
-  /// Probabilities, where they were trained: P(first side) = 1 / (1 + exp(a z + b)), by machine. A regression has the
+  /// Probabilities, where they were trained: P(first side) = 1 / (1 + exp(a z + b)), by SVM. A regression has the
   /// width of its errors' Laplace distribution in `a` alone. Of one class: the marks of decision values.
   std::vector<double> sigmoid_a, sigmoid_b, density_marks;
 
   // How it was trained; a model from another program knows nothing of it.
   double cost = 0, nu = 0, epsilon = 0;  ///< 0: not known
   std::vector<double> class_weights;     ///< one a class; empty: all 1
-  std::vector<SvmTraining> fits;         ///< one a machine
+  std::vector<SvmTraining> fits;         ///< one per SVM
   KernelCounts counts;                   ///< of the training; not kept in files
 
   std::int64_t support_vectors() const {
@@ -98,21 +97,21 @@ struct SvmModel {
   }
 };
 
-/// Trains all machines as one sheaf; with probabilities, those of their cross-validation too. Classes stand in the
+/// Trains all SVMs as one sheaf; with probabilities, those of their cross-validation too. Classes stand in the
 /// order of their first rows, but for -1 before +1, which are swapped, as in LIBSVM. `row_weights` (one a row, 0 or
 /// more) multiply the cost of each row. Labels that do not suit the kind are an Error.
 template <class T>
 SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                    std::span<const float> row_weights = {});
 
-/// One sentence for each machine that did not converge.
+/// One sentence for each SVM that did not converge.
 std::vector<std::string> warnings_of(const SvmModel& model);
 /// What in a table makes training slow or poor: features of very different size.
 template <class T>
 std::vector<std::string> warnings_before(const Dataset<T>& dataset, const SvmOptions& options);
 
 /// Features that the table lacks are 0. Where both are named, every feature of the model must stand in the table under
-/// its name. `decisions` has one column a machine. Of one class, classes are 0 (within) and 1. Kernel values are
+/// its name. `decisions` has one column per SVM. Of one class, classes are 0 (within) and 1. Kernel values are
 /// computed in blocks.
 template <class T>
 Predictions predict_svm(const Context& context, const SvmModel& model, const Dataset<T>& dataset,
@@ -125,11 +124,11 @@ std::string prediction_text(const SvmModel& model, const Predictions& prediction
 
 /// The predictions of each row by models that did not see it.
 struct SvmCrossValidation {
-  SvmModel shape;  ///< kind, class names, cost and class weights; no machines
+  SvmModel shape;  ///< kind, class names, cost and class weights; no SVMs
   Predictions predictions;
   Score score;
-  std::vector<std::vector<SvmTraining>> fits;  ///< fold by fold, machine by machine
-  std::vector<std::int64_t> support;           ///< by fold: support vectors of all machines, each once
+  std::vector<std::vector<SvmTraining>> fits;  ///< fold by fold, SVM by SVM
+  std::vector<std::int64_t> support;           ///< by fold: support vectors of all SVMs, each once
 };
 /// Folds are those that LIBSVM deals where its random numbers are those of Linux and begin with the context's seed (0
 /// is its default, 1): stratified for classes.

@@ -17,10 +17,17 @@ class IndexWork {
  public:
   template <class Work>
   explicit IndexWork(const Work& work)
-      : work_(&work), call_([](const void* object, std::int64_t i) { (*static_cast<const Work*>(object))(i); }) {}
+      : work_(&work), call_(&call<Work>) {}
   void operator()(std::int64_t i) const { call_(work_, i); }
 
  private:
+  /// Compiled once for any number of threads: where it were inlined, sums might be contracted or made vectors of in
+  /// other ways, and bits would depend on the number of threads.
+  template <class Work>
+  [[gnu::noinline]] static void call(const void* object, std::int64_t i) {
+    (*static_cast<const Work*>(object))(i);
+  }
+
   const void* work_;
   void (*call_)(const void*, std::int64_t);
 };
@@ -32,8 +39,9 @@ void run_on_pool(int threads, std::int64_t count, IndexWork work, Progress& prog
 /// failed one may be left out; the error of the lowest failing index is thrown.
 template <class Work>
 void parallel_for(int threads, std::int64_t count, const Work& work) {
-  if (threads > 1 && count > 1) return run_on_pool(threads, count, IndexWork(work));
-  for (std::int64_t i = 0; i < count; ++i) work(i);
+  const IndexWork call(work);
+  if (threads > 1 && count > 1) return run_on_pool(threads, count, call);
+  for (std::int64_t i = 0; i < count; ++i) call(i);
 }
 
 /// The same on the context's threads. Ends with Stopped soon after the context is asked to stop: no index is begun.
@@ -43,9 +51,9 @@ void parallel_for(const Context& context, std::int64_t count, const Work& work) 
     context.check_stop();
     work(i);
   };
-  if (context.threads() > 1 && count > 1)
-    return run_on_pool(context.threads(), count, IndexWork(unless_stopped), context.progress());
-  for (std::int64_t i = 0; i < count; ++i) unless_stopped(i);
+  const IndexWork call(unless_stopped);
+  if (context.threads() > 1 && count > 1) return run_on_pool(context.threads(), count, call, context.progress());
+  for (std::int64_t i = 0; i < count; ++i) call(i);
 }
 
 /// Threads worth waking for `work` elementary steps: all, or this one alone, since waking takes microseconds.

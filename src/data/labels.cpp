@@ -48,7 +48,7 @@ Labels make_labels(const Target& target, const std::string& source, std::int64_t
   }
   labels.class_names = target.class_names;
   labels.classes = target.classes;
-  order_classes(labels);
+  if (!target.fixed_order) order_classes(labels);
   labels.positive = positive_class(labels.class_names);
   return labels;
 }

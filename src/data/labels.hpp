@@ -26,7 +26,7 @@ struct Labels {
   std::int32_t columns() const { return class_names.size() > 2 ? static_cast<std::int32_t>(class_names.size()) : 1; }
 };
 
-/// Classes stand in the order of their first rows; but -1 first and +1 second change places, so that positive decision
+/// Classes stand in the caller's order where it is fixed, else in the order of their first rows; but then -1 first and +1 second change places, so that positive decision
 /// values speak for +1. No labels at all, labels of a regression that are not numbers, and numbers of too many
 /// different values to be classes are Errors; `instead` says what to train then.
 Labels make_labels(const Target& target, const std::string& source, std::int64_t rows, bool regression,

@@ -13,14 +13,14 @@ namespace sheaf {
 namespace {
 
 /// The middle first, then the middles of both halves in turn, and so on: any beginning of it is spread out.
-std::vector<double> spread_out(const std::vector<double>& values) {
-  if (values.size() < 2) return values;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  const auto left = spread_out({values.begin(), middle});
-  const auto right = spread_out({middle + 1, values.end()});
+std::vector<double> spread_out(std::span<const double> values) {
   std::vector<double> result;
   result.reserve(values.size());
-  result.push_back(*middle);
+  if (values.empty()) return result;
+  const auto middle = values.size() / 2;
+  result.push_back(values[middle]);
+  const auto left = spread_out(values.first(middle));
+  const auto right = spread_out(values.subspan(middle + 1));
   for (std::size_t k = 0; k < std::max(left.size(), right.size()); ++k) {
     if (k < left.size()) result.push_back(left[k]);
     if (k < right.size()) result.push_back(right[k]);
@@ -68,7 +68,7 @@ double rate_of(std::span<const ModelScores> folds, const score::TestRows& tests,
   return printed(regression ? sum / count : 100 * sum / count);
 }
 
-engine::SplitTable table_of(const kernel::DealtFolds& dealt) {
+engine::SplitTable table_of(const kernel::LibsvmFolds& dealt) {
   engine::SplitTable table;
   const auto folds = dealt.begins.size() - 1;
   table.weights.assign(dealt.order.size() * folds, 1.0F);

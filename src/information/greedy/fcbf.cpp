@@ -31,6 +31,7 @@ class CorrelationFilter {
       left.erase(left.begin());
       if (std::ssize(result.selected) < options_.count) drop_predicted(result, left);
       stage.advance(1);
+      context_.check_stop();
     }
     if (std::ssize(result.selected) < options_.count)
       result.notes.push_back(

@@ -1,5 +1,5 @@
-// The numbers that rand() gives in the C library of Linux: an additive feedback generator over the last 31 numbers.
-// LIBSVM draws its folds with it, so that by the same numbers ours are the same.
+// The random numbers of rand() in the C library of Linux: an additive feedback generator over the last 31 numbers.
+// LIBSVM draws its folds with them; the same numbers give the same folds.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class CRandom {
     return value;
   }
 
-  /// Each place in turn changes with one that is not before it.
+  /// Swaps each element with itself or a later one.
   void shuffle(std::span<std::int32_t> values) {
     for (std::size_t i = 0; i < values.size(); ++i)
       std::swap(values[i], values[i + static_cast<std::size_t>(next()) % (values.size() - i)]);

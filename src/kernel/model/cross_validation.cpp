@@ -1,4 +1,4 @@
-// Cross-validation as svm-train -v does it, all folds and machines one sheaf.
+// Cross-validation as svm-train -v does it, all folds and SVMs one sheaf.
 #include <algorithm>
 #include <set>
 
@@ -17,10 +17,10 @@ namespace {
 using kernel::ModelPlan;
 using kernel::Sides;
 
-std::vector<float> without(std::span<const std::int32_t> testers, std::int32_t fold) {
+std::vector<float> without(std::span<const std::int32_t> fold_of, std::int32_t fold) {
   std::vector<float> weights;
-  weights.reserve(testers.size());
-  for (const auto tester : testers) weights.push_back(tester == fold ? 0.0F : 1.0F);
+  weights.reserve(fold_of.size());
+  for (const auto own : fold_of) weights.push_back(own == fold ? 0.0F : 1.0F);
   return weights;
 }
 
@@ -28,13 +28,13 @@ std::int64_t count_support(const SvmFits& fits, const ModelPlan& plan) {
   std::set<std::int32_t> rows;
   for (const auto task : plan.tasks)
     if (task >= 0) {
-      const auto& some = fits.tasks[static_cast<std::size_t>(task)].machine.rows;
+      const auto& some = fits.tasks[static_cast<std::size_t>(task)].svm.rows;
       rows.insert(some.begin(), some.end());
     }
   return static_cast<std::int64_t>(rows.size());
 }
 
-/// The sigmoids of one fold's machines. Machines that a missing class leaves out have none to tell.
+/// The sigmoids of one fold's SVMs.
 SvmModel sigmoids_of(const Context& context, const SvmModel& shape, const ModelPlan& plan,
                      const Block<double>& decisions) {
   SvmModel model;
@@ -52,7 +52,7 @@ std::int32_t most_likely(const std::vector<double>& p) {
   return static_cast<std::int32_t>(std::max_element(p.begin(), p.end()) - p.begin());
 }
 
-/// What all folds share.
+/// Shared by all folds.
 struct Folds {
   const Labels& labels;
   const SvmOptions& options;
@@ -69,14 +69,14 @@ struct Folds {
   }
 };
 
-/// Puts the decisions of a fold's rows, and what they choose, in their places.
+/// Stores the decision values and classes of a fold's rows.
 void keep_fold(const Folds& folds, std::size_t fold, std::span<const std::int32_t> rows, const Block<double>& block,
                Predictions& predictions) {
-  const std::size_t machines = folds.sides.size();
+  const std::size_t svms = folds.sides.size();
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const auto row = static_cast<std::size_t>(rows[k]);
-    const auto decisions = std::span(predictions.decisions).subspan(row * machines, machines);
-    for (std::size_t m = 0; m < machines; ++m)
+    const auto decisions = std::span(predictions.decisions).subspan(row * svms, svms);
+    for (std::size_t m = 0; m < svms; ++m)
       decisions[m] = block(static_cast<std::int64_t>(k), static_cast<std::int32_t>(m));
     if (!is_regression(folds.options.kind)) predictions.classes[row] = folds.choose(fold, decisions);
   }
@@ -108,10 +108,10 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
   Folds folds{labels, options, kernel::sides_of(options.kind, labels.class_names.size(), options.multi_class), {}, {}};
   kernel::CRandom random(context.seed());
   const auto dealt = kernel::deal_folds(labels, count, random);
-  const auto testers = dealt.testers();
+  const auto fold_of = dealt.fold_of_rows();
   kernel::SheafPlan sheaf(labels, options);
   for (std::int32_t f = 0; f < dealt.count(); ++f) {
-    folds.plans.push_back(sheaf.add_model(sheaf.add_rows(without(testers, f)), options.cost));
+    folds.plans.push_back(sheaf.add_model(sheaf.add_rows(without(fold_of, f)), options.cost));
     if (folds.probabilities()) sheaf.add_platt(folds.plans.back(), options.cost, random, dealt.order);
   }
   auto params = kernel::svm_params(options, dataset.features());

@@ -13,7 +13,7 @@
 //     SV
 //     0.44 0.95 1:5.7 2:4.4 3:1.5 4:0.4
 //
-// Machines are those of all pairs of classes. A support vector of class c has a coefficient for each other class: that
+// SVMs are those of all pairs of classes. A support vector of class c has a coefficient for each other class: that
 // of the pair with class j stands at place j - 1 where c < j, and at place j where j < c. Kinds without classes have
 // nr_class 2, no label and nr_sv, and one coefficient. Precomputed kernels have 0:serial for features.
 #include <algorithm>
@@ -62,7 +62,7 @@ std::vector<double> read_numbers(ModelReader& reader, std::size_t count, std::st
   return numbers;
 }
 
-std::size_t machines_in(const ModelReader& reader, const Heading& heading, const SvmModel& model) {
+std::size_t svms_in(const ModelReader& reader, const Heading& heading, const SvmModel& model) {
   if (!heading.has_kind || heading.classes < 0) reader.fail_here("expected svm_type and nr_class before this line");
   if (!model.has_classes()) return 1;
   return static_cast<std::size_t>(heading.classes * (heading.classes - 1) / 2);
@@ -106,13 +106,13 @@ void read_entry(ModelReader& reader, Heading& heading, SvmModel& model) {
   } else if (key == "total_sv") {
     heading.vectors = reader.count("the number of support vectors", 0);
   } else if (key == "rho") {
-    heading.rho = read_numbers(reader, machines_in(reader, heading, model), "rho, a number");
+    heading.rho = read_numbers(reader, svms_in(reader, heading, model), "rho, a number");
   } else if (key == "label") {
     read_labels(reader, heading, model);
   } else if (key == "probA") {
-    model.sigmoid_a = read_numbers(reader, machines_in(reader, heading, model), "probA, a number");
+    model.sigmoid_a = read_numbers(reader, svms_in(reader, heading, model), "probA, a number");
   } else if (key == "probB") {
-    model.sigmoid_b = read_numbers(reader, machines_in(reader, heading, model), "probB, a number");
+    model.sigmoid_b = read_numbers(reader, svms_in(reader, heading, model), "probB, a number");
   } else if (key == "nr_sv") {
     read_counts(reader, heading);
   } else {
@@ -126,7 +126,7 @@ void check_heading(const ModelReader& reader, const Heading& heading, const SvmM
   if (!heading.has_kernel) reader.fail_here("no kernel_type stands before the support vectors");
   if (heading.classes < 0) reader.fail_here("no nr_class stands before the support vectors");
   if (heading.vectors < 0) reader.fail_here("no total_sv stands before the support vectors");
-  if (heading.rho.size() != machines_in(reader, heading, model))
+  if (heading.rho.size() != svms_in(reader, heading, model))
     reader.fail_here("no rho stands before the support vectors");
   if (!model.has_classes()) return;
   if (model.class_names.empty()) reader.fail_here("no label stands before the support vectors");
@@ -137,9 +137,9 @@ void check_heading(const ModelReader& reader, const Heading& heading, const SvmM
   if (model.sigmoid_a.size() != model.sigmoid_b.size()) reader.fail_here("probA and probB must stand together");
 }
 
-void make_machines(const Heading& heading, SvmModel& model) {
+void make_svms(const Heading& heading, SvmModel& model) {
   const auto sides = sides_of(model.kind, model.class_names.size(), MultiClass::one_vs_one);
-  for (std::size_t m = 0; m < sides.size(); ++m) model.machines.push_back({{}, {}, heading.rho[m]});
+  for (std::size_t m = 0; m < sides.size(); ++m) model.svms.push_back({{}, {}, heading.rho[m]});
   for (std::size_t c = 0; c < heading.counts.size() && model.has_classes(); ++c)
     model.support_classes.insert(model.support_classes.end(), static_cast<std::size_t>(heading.counts[c]),
                                  static_cast<std::int32_t>(c));
@@ -160,8 +160,8 @@ void give_coefficients(std::span<const double> coefficients, std::span<const Sid
       value = coefficients[place_of(sides[m], of)];
     }
     if (value == 0) continue;
-    model.machines[m].rows.push_back(vector);
-    model.machines[m].coefficients.push_back(value);
+    model.svms[m].rows.push_back(vector);
+    model.svms[m].coefficients.push_back(value);
   }
 }
 
@@ -179,7 +179,7 @@ std::string heading_text(const SvmModel& model) {
   if (function.has_coef0) text += fmt::format("coef0 {:.17g}\n", model.kernel.coef0);
   text += fmt::format("nr_class {}\ntotal_sv {}\nrho", model.has_classes() ? model.class_names.size() : 2,
                       model.support_vectors());
-  for (const auto& machine : model.machines) text += fmt::format(" {:.17g}", machine.rho);
+  for (const auto& svm : model.svms) text += fmt::format(" {:.17g}", svm.rho);
   text += '\n';
   if (model.has_classes()) {
     text += "label";
@@ -203,11 +203,11 @@ std::string heading_text(const SvmModel& model) {
 std::vector<double> coefficient_table(const SvmModel& model, std::size_t width) {
   std::vector<double> table(static_cast<std::size_t>(model.support_vectors()) * width, 0.0);
   const auto sides = sides_of(model.kind, model.class_names.size(), MultiClass::one_vs_one);
-  for (std::size_t m = 0; m < model.machines.size(); ++m)
-    for (std::size_t k = 0; k < model.machines[m].rows.size(); ++k) {
-      const auto vector = static_cast<std::size_t>(model.machines[m].rows[k]);
+  for (std::size_t m = 0; m < model.svms.size(); ++m)
+    for (std::size_t k = 0; k < model.svms[m].rows.size(); ++k) {
+      const auto vector = static_cast<std::size_t>(model.svms[m].rows[k]);
       const std::size_t place = model.has_classes() ? place_of(sides[m], model.support_classes[vector]) : 0;
-      table[vector * width + place] = model.machines[m].coefficients[k];
+      table[vector * width + place] = model.svms[m].coefficients[k];
     }
   return table;
 }
@@ -226,7 +226,7 @@ SvmModel parse_libsvm_model(ModelReader& reader) {
   check_heading(reader, heading, model);
   reader.take("SV");
   reader.end_line();
-  make_machines(heading, model);
+  make_svms(heading, model);
   const std::size_t width = model.has_classes() ? static_cast<std::size_t>(heading.classes - 1) : 1;
   const auto sides = sides_of(model.kind, model.class_names.size(), MultiClass::one_vs_one);
   SupportReader support(model);

@@ -1,4 +1,4 @@
-// Sheaf's own file of kernel machines: readable, exact, with names.
+// Sheaf's own file of SVMs: readable, exact, with names.
 //
 //     sheaf-svm-model 1
 //     type c_svc
@@ -28,10 +28,10 @@
 //     support 45
 //     1 2 0 0.44 1 0.95 1:5.7 2:4.4 3:1.5 4:0.4
 //
-// A line of support holds the class (from 1; 0 where there are none), the number of machines that rest on it, each
-// machine (from 0) with its coefficient, and the features, or 0:ROW where the kernel was precomputed. Numbers are the
-// shortest that read back the same; names have \\ \n \r for backslash and line ends. class-weights, features, sigmoids
-// and density-marks stand only where there are some; a machine whose training is not known has its rho alone.
+// A line of support holds the class (from 1; 0: no classes), the number of binary SVMs ("machines") it is a support
+// vector of, each of them (from 0) with its coefficient, and the features, or 0:ROW for a precomputed kernel. Numbers
+// have as few digits as read back the same number; names have \\ \n \r for backslash and line ends. class-weights,
+// feature, sigmoid and density-marks lines may be missing; an SVM whose training is not known has its rho alone.
 #include <algorithm>
 
 #include "core/fail.hpp"
@@ -80,10 +80,10 @@ std::string heading_text(const SvmModel& model) {
   return text + numbers_line("class-weights", model.class_weights);
 }
 
-std::string machines_text(const SvmModel& model) {
-  auto text = fmt::format("machines {}\n", model.machines.size());
-  for (std::size_t m = 0; m < model.machines.size(); ++m) {
-    text += fmt::format("rho {}", model.machines[m].rho);
+std::string svms_text(const SvmModel& model) {
+  auto text = fmt::format("machines {}\n", model.svms.size());
+  for (std::size_t m = 0; m < model.svms.size(); ++m) {
+    text += fmt::format("rho {}", model.svms[m].rho);
     if (!model.fits.empty()) {
       const auto& fit = model.fits[m];
       text += fmt::format(" {} {} steps objective {} violation {} margin {} bounded {} rows {}",
@@ -98,13 +98,13 @@ std::string machines_text(const SvmModel& model) {
 
 std::string support_text(const SvmModel& model) {
   std::vector<std::vector<std::pair<std::size_t, double>>> terms(static_cast<std::size_t>(model.support_vectors()));
-  for (std::size_t m = 0; m < model.machines.size(); ++m)
-    for (std::size_t k = 0; k < model.machines[m].rows.size(); ++k)
-      terms[static_cast<std::size_t>(model.machines[m].rows[k])].emplace_back(m, model.machines[m].coefficients[k]);
+  for (std::size_t m = 0; m < model.svms.size(); ++m)
+    for (std::size_t k = 0; k < model.svms[m].rows.size(); ++k)
+      terms[static_cast<std::size_t>(model.svms[m].rows[k])].emplace_back(m, model.svms[m].coefficients[k]);
   auto text = fmt::format("support {}\n", terms.size());
   for (std::size_t s = 0; s < terms.size(); ++s) {
     text += fmt::format("{} {} ", model.support_classes.empty() ? 0 : model.support_classes[s] + 1, terms[s].size());
-    for (const auto& [machine, coefficient] : terms[s]) text += fmt::format("{} {} ", machine, coefficient);
+    for (const auto& [svm, coefficient] : terms[s]) text += fmt::format("{} {} ", svm, coefficient);
     append_features(model, static_cast<std::int64_t>(s), text);
     text.back() = '\n';
   }
@@ -199,21 +199,21 @@ SvmTraining read_training(ModelReader& reader) {
   return fit;
 }
 
-void read_machines(ModelReader& reader, SvmModel& model) {
+void read_svms(ModelReader& reader, SvmModel& model) {
   const auto wanted = sides_of(model.kind, model.class_names.size(), model.multi_class).size();
   reader.skip_blanks();
   const auto before = reader;
   const auto count = static_cast<std::size_t>(read_count(reader, "machines"));
-  if (count != wanted) before.fail_here(fmt::format("such a model has {} machines, not {}", wanted, count));
+  if (count != wanted) before.fail_here(fmt::format("such a model has {} SVMs, not {}", wanted, count));
   for (std::size_t m = 0; m < count; ++m) {
     reader.keyword("rho");
-    model.machines.push_back({{}, {}, reader.number<double>("rho, a number")});
+    model.svms.push_back({{}, {}, reader.number<double>("rho, a number")});
     reader.skip_blanks();
     if (!reader.at_line_end()) model.fits.push_back(read_training(reader));
     reader.end_line();
   }
   if (!model.fits.empty() && model.fits.size() != count)
-    reader.fail_here("the training of all machines must be told, or of none");
+    reader.fail_here("the training of all SVMs must be given, or of none");
   model.sigmoid_a = read_numbers(reader, "sigmoid-a", count);
   model.sigmoid_b = read_numbers(reader, "sigmoid-b", model.has_classes() ? count : 0);
   model.density_marks = read_numbers(reader, "density-marks", density_mark_count);
@@ -221,7 +221,7 @@ void read_machines(ModelReader& reader, SvmModel& model) {
     reader.fail_here("sigmoid-a and sigmoid-b must stand together");
 }
 
-/// The class of the next support vector; they stand class after class.
+/// The class of the next support vector; classes ascend.
 void read_class(ModelReader& reader, SvmModel& model) {
   reader.skip_blanks();
   const auto before = reader;
@@ -240,16 +240,15 @@ void read_support(ModelReader& reader, SvmModel& model) {
   SupportReader support(model);
   for (std::int64_t s = 0; s < count; ++s) {
     read_class(reader, model);
-    const auto terms = reader.count("the number of machines", 0);
+    const auto terms = reader.count("the number of SVMs", 0);
     for (std::int64_t k = 0; k < terms; ++k) {
       reader.skip_blanks();
       const auto before = reader;
-      const auto m = static_cast<std::size_t>(reader.count("a machine, a number", 0));
-      if (m >= model.machines.size())
-        before.fail_here(
-            fmt::format("there are {} machines, counted from 0, and none of number {}", model.machines.size(), m));
-      model.machines[m].rows.push_back(static_cast<std::int32_t>(s));
-      model.machines[m].coefficients.push_back(reader.number<double>("a coefficient, a number"));
+      const auto m = static_cast<std::size_t>(reader.count("an SVM, a number", 0));
+      if (m >= model.svms.size())
+        before.fail_here(fmt::format("there are {} SVMs, counted from 0, and none of number {}", model.svms.size(), m));
+      model.svms[m].rows.push_back(static_cast<std::int32_t>(s));
+      model.svms[m].coefficients.push_back(reader.number<double>("a coefficient, a number"));
     }
     support.read_features(reader);
   }
@@ -261,16 +260,16 @@ void read_support(ModelReader& reader, SvmModel& model) {
 SvmModel parse_sheaf_svm(ModelReader& reader) {
   SvmModel model;
   read_heading(reader, model);
-  read_machines(reader, model);
+  read_svms(reader, model);
   read_support(reader, model);
   for (std::size_t m = 0; m < model.fits.size(); ++m)
-    model.fits[m].support = static_cast<std::int32_t>(model.machines[m].rows.size());
+    model.fits[m].support = static_cast<std::int32_t>(model.svms[m].rows.size());
   if (!reader.at_end()) reader.fail_expected("the end of the file");
   return model;
 }
 
 std::string format_sheaf_svm(const SvmModel& model) {
-  return heading_text(model) + machines_text(model) + support_text(model);
+  return heading_text(model) + svms_text(model) + support_text(model);
 }
 
 }  // namespace sheaf::kernel

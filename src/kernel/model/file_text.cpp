@@ -124,9 +124,8 @@ SvmModel parse_svm(std::string_view text, const std::string& name) {
   if (text.starts_with(kernel::svm_magic)) return kernel::parse_sheaf_svm(reader);
   reader.skip_space();
   if (reader.peek() != "svm_type")
-    reader.fail_here(
-        fmt::format("this is no model of kernel machines: it begins neither with {} nor, as LIBSVM's do, with svm_type",
-                    kernel::svm_magic));
+    reader.fail_here(fmt::format(
+        "this is not an SVM model: expected {} or, in LIBSVM's format, svm_type at the beginning", kernel::svm_magic));
   return kernel::parse_libsvm_model(reader);
 }
 

@@ -1,4 +1,4 @@
-// What the two model files of kernel machines share: names, and lines of features.
+// Shared by the two formats of SVM model files: names, and lines of features.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline constexpr std::size_t density_mark_count = 10;
 const std::vector<std::string>& kind_names();
 
 /// "1:0.5 3:2 " for the features of support vector s that are not 0, or "0:7 " for the training row of a precomputed
-/// kernel. Numbers are the shortest that read back the same: where LIBSVM's eight digits suffice, they are its own.
+/// kernel. Numbers have as few digits as read back the same number; where LIBSVM's eight suffice, the text is LIBSVM's.
 void append_features(const SvmModel& model, std::int64_t s, std::string& text);
 
 /// Gathers the support vectors of a model from such lines.
@@ -28,7 +28,7 @@ class SupportReader {
  public:
   explicit SupportReader(SvmModel& model) : model_(model) {}
   void read_features(ModelReader& reader);
-  /// The model has its support vectors; its features are at least those used.
+  /// Puts the support vectors into the model, which then has at least the features they use.
   void finish();
 
  private:
@@ -41,7 +41,7 @@ class SupportReader {
 /// An Error where LIBSVM has no such kernel.
 void check_libsvm_kernel(KernelType type);
 
-// The formats, each in its file.
+// Each format has its own file.
 SvmModel parse_libsvm_model(ModelReader& reader);
 std::string format_libsvm_model(const SvmModel& model);
 SvmModel parse_sheaf_svm(ModelReader& reader);

@@ -27,11 +27,11 @@ void check_present(const Labels& labels, const ModelPlan& plan) {
     if (plan.present[c] == 0) fail("no row of class {} has a weight above 0", labels.class_names[c]);
 }
 
-/// Rows that some machine rests on, class after class, ascending within each.
+/// The support vectors of all SVMs, by class, ascending within each.
 std::vector<std::int32_t> support_rows(const SvmFits& fits, const ModelPlan& plan, const Labels& labels) {
   std::vector<std::int32_t> rows;
   for (const auto task : plan.tasks) {
-    const auto& some = fits.tasks[static_cast<std::size_t>(task)].machine.rows;
+    const auto& some = fits.tasks[static_cast<std::size_t>(task)].svm.rows;
     rows.insert(rows.end(), some.begin(), some.end());
   }
   std::sort(rows.begin(), rows.end());
@@ -43,14 +43,14 @@ std::vector<std::int32_t> support_rows(const SvmFits& fits, const ModelPlan& pla
   return rows;
 }
 
-/// The machine with support vectors by their place among those of the model.
-SvmMachine placed(const SvmMachine& machine, const std::vector<std::int32_t>& place) {
+/// The SVM with its support vectors numbered as in the model.
+BinarySvm placed(const BinarySvm& svm, const std::vector<std::int32_t>& place) {
   std::vector<std::pair<std::int32_t, double>> pairs;
-  for (std::size_t k = 0; k < machine.rows.size(); ++k)
-    pairs.emplace_back(place[static_cast<std::size_t>(machine.rows[k])], machine.coefficients[k]);
+  for (std::size_t k = 0; k < svm.rows.size(); ++k)
+    pairs.emplace_back(place[static_cast<std::size_t>(svm.rows[k])], svm.coefficients[k]);
   std::sort(pairs.begin(), pairs.end());
-  SvmMachine result;
-  result.rho = machine.rho;
+  BinarySvm result;
+  result.rho = svm.rho;
   for (const auto& [row, coefficient] : pairs) {
     result.rows.push_back(row);
     result.coefficients.push_back(coefficient);
@@ -69,13 +69,13 @@ void keep_support(const Dataset<T>& dataset, const Labels& labels, const std::ve
     if (!labels.classes.empty()) model.support_classes.push_back(labels.classes[static_cast<std::size_t>(row)]);
 }
 
-void keep_machines(const SvmFits& fits, const ModelPlan& plan, const std::vector<std::int32_t>& rows, SvmModel& model) {
+void keep_svms(const SvmFits& fits, const ModelPlan& plan, const std::vector<std::int32_t>& rows, SvmModel& model) {
   std::vector<std::int32_t> place(
       rows.empty() ? 0 : static_cast<std::size_t>(*std::max_element(rows.begin(), rows.end())) + 1);
   for (std::size_t s = 0; s < rows.size(); ++s) place[static_cast<std::size_t>(rows[s])] = static_cast<std::int32_t>(s);
   for (std::size_t m = 0; m < plan.tasks.size(); ++m) {
     const auto& fit = fits.tasks[static_cast<std::size_t>(plan.tasks[m])];
-    model.machines.push_back(placed(fit.machine, place));
+    model.svms.push_back(placed(fit.svm, place));
     model.fits.push_back(kernel::training_of(fit, plan.rows[m]));
   }
   model.counts = fits.counts;
@@ -98,7 +98,7 @@ void keep_probabilities(const Context& context, const SvmFits& fits, const Model
   }
 }
 
-/// Of one class: what its own rows say.
+/// One-class: the density of its decision values on the training rows.
 void keep_density(const SvmFits& fits, std::span<const float> weights, SvmModel& model) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < fits.decisions.rows(); ++i)
@@ -137,7 +137,7 @@ SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmO
   if (!plan.tasks.empty()) fits = train_sheaf(context, dataset, sheaf.finish(), params);
   const auto rows = support_rows(fits, plan, labels);
   keep_support(dataset, labels, rows, model);
-  keep_machines(fits, plan, rows, model);
+  keep_svms(fits, plan, rows, model);
   if (sigmoids) keep_probabilities(context, fits, plan, labels, model);
   if (options.probabilities && options.kind == SvmKind::one_class) keep_density(fits, weights, model);
   return model;

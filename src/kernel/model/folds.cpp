@@ -6,12 +6,12 @@
 namespace sheaf::kernel {
 namespace {
 
-DealtFolds deal_stratified(const Labels& labels, std::size_t folds, CRandom& random) {
+LibsvmFolds deal_stratified(const Labels& labels, std::size_t folds, CRandom& random) {
   std::vector<std::vector<std::int32_t>> members(labels.class_names.size());
   for (std::size_t i = 0; i < labels.classes.size(); ++i)
     members[static_cast<std::size_t>(labels.classes[i])].push_back(static_cast<std::int32_t>(i));
   for (auto& rows : members) random.shuffle(rows);
-  DealtFolds dealt;
+  LibsvmFolds dealt;
   dealt.begins.push_back(0);
   for (std::size_t f = 0; f < folds; ++f) {
     for (const auto& rows : members)
@@ -24,7 +24,7 @@ DealtFolds deal_stratified(const Labels& labels, std::size_t folds, CRandom& ran
 
 }  // namespace
 
-std::vector<std::int32_t> DealtFolds::testers() const {
+std::vector<std::int32_t> LibsvmFolds::fold_of_rows() const {
   std::vector<std::int32_t> result(order.size());
   for (std::size_t f = 0; f + 1 < begins.size(); ++f)
     for (std::size_t k = begins[f]; k < begins[f + 1]; ++k)
@@ -32,11 +32,11 @@ std::vector<std::int32_t> DealtFolds::testers() const {
   return result;
 }
 
-DealtFolds deal_folds(const Labels& labels, std::int32_t folds, CRandom& random) {
+LibsvmFolds deal_folds(const Labels& labels, std::int32_t folds, CRandom& random) {
   const auto rows = static_cast<std::size_t>(labels.rows);
   const auto count = std::min(static_cast<std::size_t>(folds), rows);
   if (!labels.classes.empty() && count < rows) return deal_stratified(labels, count, random);
-  DealtFolds dealt;
+  LibsvmFolds dealt;
   dealt.order.resize(rows);
   std::iota(dealt.order.begin(), dealt.order.end(), 0);
   random.shuffle(dealt.order);

@@ -1,4 +1,4 @@
-// Folds as LIBSVM deals them.
+// The folds of LIBSVM's cross-validation.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,15 @@
 
 namespace sheaf::kernel {
 
-struct DealtFolds {
+struct LibsvmFolds {
   std::vector<std::int32_t> order;  // rows, fold after fold
   std::vector<std::size_t> begins;  // folds + 1
 
   std::int32_t count() const { return static_cast<std::int32_t>(begins.size()) - 1; }
-  std::vector<std::int32_t> testers() const;  // by row: its fold
+  std::vector<std::int32_t> fold_of_rows() const;
 };
 
-/// Classes are spread evenly over the folds, unless there is a fold for every row; more folds than rows are as many as
-/// rows.
-DealtFolds deal_folds(const Labels& labels, std::int32_t folds, CRandom& random);
+/// Stratified for classes, unless there is a fold for every row. More folds than rows become as many as rows.
+LibsvmFolds deal_folds(const Labels& labels, std::int32_t folds, CRandom& random);
 
 }  // namespace sheaf::kernel

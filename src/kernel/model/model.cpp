@@ -30,15 +30,15 @@ std::string of_kernels(bool KernelFunction::*takes) {
   return fmt::format("of the {} {}", join_names(names), names.size() == 1 ? "kernel" : "kernels");
 }
 
-std::string machine_name(const SvmModel& model, std::size_t machine) {
-  if (!model.has_classes()) return "the machine";
-  const auto sides = kernel::sides_of(model.kind, model.class_names.size(), model.multi_class)[machine];
+std::string svm_name(const SvmModel& model, std::size_t svm) {
+  if (!model.has_classes()) return "the SVM";
+  const auto sides = kernel::sides_of(model.kind, model.class_names.size(), model.multi_class)[svm];
   const auto& first = model.class_names[static_cast<std::size_t>(sides.positive)];
   if (sides.negative == SvmTask::rest) return fmt::format("class {} against the rest", first);
   return fmt::format("class {} against {}", first, model.class_names[static_cast<std::size_t>(sides.negative)]);
 }
 
-constexpr double harmless_ratio = 1e4;  // of the largest feature to 1, beyond which kernels see little else
+constexpr double harmless_size = 1e4;  // larger values dominate all others in a kernel
 
 }  // namespace
 
@@ -57,7 +57,7 @@ std::vector<std::string> warnings_of(const SvmModel& model) {
       warnings.push_back(
           fmt::format("{} did not converge: after {} steps the optimality conditions are violated by {:.3g}; scale the "
                       "features (sheaf scale), or take a smaller C or a larger tolerance",
-                      machine_name(model, m), model.fits[m].iterations, model.fits[m].violation));
+                      svm_name(model, m), model.fits[m].iterations, model.fits[m].violation));
   return warnings;
 }
 
@@ -70,9 +70,9 @@ std::vector<std::string> warnings_before(const Dataset<T>& dataset, const SvmOpt
         for (const T value : x.values) largest = std::max(largest, std::abs(static_cast<double>(value)));
       },
       dataset.x);
-  if (largest < harmless_ratio) return {};
+  if (largest < harmless_size) return {};
   return {
-      fmt::format("{}: values are as large as {:.3g}; features of such size drown the others and make training slow: "
+      fmt::format("{}: values are as large as {:.3g}; such features dominate the others and make training slow: "
                   "scale them first (sheaf scale, or sheaf svm-scale)",
                   dataset.source, largest)};
 }
@@ -103,11 +103,12 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
       positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less"),
       choice_row<O, MultiClass>("multi-class", &O::multi_class,
                                 {{"one-vs-one", MultiClass::one_vs_one}, {"one-vs-rest", MultiClass::one_vs_rest}},
-                                "three classes or more: a machine for each pair, or for each class"),
+                                "three classes or more: an SVM for each pair, or for each class"),
       choice_row<O, ClassRule>(
           "decide", &O::rule,
           {{"automatic", ClassRule::automatic}, {"votes", ClassRule::votes}, {"winner", ClassRule::winner}},
-          "by the votes of all machines or by the largest decision value; automatic: votes of pairs, else the winner"),
+          "by the votes of all SVMs or by the largest decision value; automatic: votes for one-vs-one, else the "
+          "winner"),
       choice_row<O, bool>("probability", &O::probabilities, {{"no", false}, {"yes", true}},
                           "train for probabilities too: five folds within the training rows (Platt)"),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),

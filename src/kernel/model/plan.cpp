@@ -19,7 +19,7 @@ void check_class_weights(const Labels& labels, const SvmOptions& options) {
   for (const auto& [name, weight] : options.class_weights) find_class(labels.class_names, name);
 }
 
-/// Of a pair's rows a share nu must be support vectors, half of them of each class.
+/// A share nu of a pair's rows must be support vectors, half of them of each class.
 void check_nu(const Labels& labels, const SvmOptions& options) {
   if (options.kind != SvmKind::nu_svc) return;
   const auto counts = count_classes(labels);
@@ -34,7 +34,7 @@ void check_nu(const Labels& labels, const SvmOptions& options) {
   }
 }
 
-/// Columns are narrow and many: the table is written row by row.
+/// The weights row by row: examples x columns.
 std::vector<float> interleaved(const std::vector<std::vector<float>>& columns, std::int64_t rows) {
   std::vector<float> table(static_cast<std::size_t>(rows) * columns.size());
   for (std::size_t k = 0; k < columns.size(); ++k)
@@ -102,7 +102,8 @@ void SheafPlan::count_classes(std::int32_t column) {
     if (weights[i] > 0) counts[labels_.classes.empty() ? 0 : static_cast<std::size_t>(labels_.classes[i])] += 1;
 }
 
-/// Folds may leave less of a class than the whole table has: nu then gives way, where LIBSVM does not look.
+/// A fold may have fewer rows of a class than the dataset, too few for nu: the largest possible nu is taken then.
+/// LIBSVM does not check this.
 double SheafPlan::feasible_nu(std::int32_t column, Sides sides) const {
   if (options_.kind != SvmKind::nu_svc) return options_.nu;
   const auto& weights = columns_[static_cast<std::size_t>(column)];
@@ -155,7 +156,7 @@ ModelPlan SheafPlan::add_model(std::int32_t column, double cost) {
   return model;
 }
 
-/// Rows with a weight, those of the first side before those of the second.
+/// Rows with a positive weight, those of the first side before those of the second.
 std::vector<std::int32_t> SheafPlan::rows_of(std::int32_t column, Sides sides,
                                              std::span<const std::int32_t> order) const {
   const auto& weights = columns_[static_cast<std::size_t>(column)];
@@ -187,7 +188,7 @@ PlattPlan SheafPlan::deal(const ModelPlan& model, Sides sides, CRandom& random,
   return plan;
 }
 
-/// `model` stands for the fold: its column is the fold's.
+/// `model.column` is the fold's column of row weights.
 void SheafPlan::add_platt_fold(const ModelPlan& model, Sides sides, double cost, std::size_t fold, PlattPlan& plan) {
   auto& weights = columns_[static_cast<std::size_t>(model.column)];
   std::int64_t left[2] = {0, 0};
@@ -203,7 +204,8 @@ void SheafPlan::add_platt_fold(const ModelPlan& model, Sides sides, double cost,
   if (possible) sheaf_.tasks.push_back(make_task(model, sides, cost));
 }
 
-/// Pairs without a common class never meet in a row, so that their folds share columns: a round of a tournament.
+/// Pairs without a common class have no row in common, so that their folds share columns, as games share a round of a
+/// tournament.
 void SheafPlan::add_platt(ModelPlan& model, double cost, CRandom& random, std::span<const std::int32_t> order) {
   std::vector<std::vector<std::uint8_t>> taken;  // by round: the classes that have played
   std::vector<std::int32_t> firsts;              // by round: its first column
@@ -255,13 +257,13 @@ std::vector<double> held_out_decisions(const PlattPlan& plan, const Block<double
 
 namespace {
 
-/// Whether a machine says something of the classes that are there.
-bool speaks(const Sides& sides, std::span<const std::uint8_t> present) {
+/// Whether both sides of an SVM are present.
+bool has_both_sides(const Sides& sides, std::span<const std::uint8_t> present) {
   const auto there = [&](std::int32_t c) { return present.empty() || present[static_cast<std::size_t>(c)] != 0; };
   return there(sides.positive) && (sides.negative == SvmTask::rest || there(sides.negative));
 }
 
-/// For pairs the side a machine decides for gains; against the rest the class, or every other one, does.
+/// One-vs-one: a vote for the chosen side. One-vs-rest: for the class, or for every other class.
 void add_vote(const Sides& sides, double decision, std::vector<double>& sums) {
   if (sides.negative != SvmTask::rest) {
     sums[static_cast<std::size_t>(decision > 0 ? sides.positive : sides.negative)] += 1;
@@ -284,7 +286,7 @@ std::int32_t choose_class(std::span<const double> decisions, std::span<const Sid
   const bool votes = rule == ClassRule::votes || (rule == ClassRule::automatic && !rest);
   std::vector<double> sums(classes, 0.0);
   for (std::size_t m = 0; m < sides.size(); ++m) {
-    if (!speaks(sides[m], present)) continue;
+    if (!has_both_sides(sides[m], present)) continue;
     if (votes)
       add_vote(sides[m], decisions[m], sums);
     else
@@ -304,7 +306,7 @@ std::vector<double> class_values(std::span<const double> decisions, std::span<co
   std::vector<double> sizes(classes, 0.0);
   const bool rest = !sides.empty() && sides.front().negative == SvmTask::rest;
   for (std::size_t m = 0; m < sides.size(); ++m) {
-    if (!speaks(sides[m], present)) continue;
+    if (!has_both_sides(sides[m], present)) continue;
     if (!rest) add_vote(sides[m], decisions[m], votes);
     add_size(sides[m], decisions[m], sizes);
   }
@@ -315,10 +317,9 @@ std::vector<double> class_values(std::span<const double> decisions, std::span<co
 
 SvmTraining training_of(const SvmFit& fit, std::int64_t rows) {
   double alphas = 0;
-  for (const double coefficient : fit.machine.coefficients) alphas += std::abs(coefficient);
-  return {
-      fit.objective, fit.violation, fit.margin,      fit.iterations, static_cast<std::int32_t>(fit.machine.rows.size()),
-      fit.bounded,   rows,          fit.machine.rho, alphas,         fit.converged};
+  for (const double coefficient : fit.svm.coefficients) alphas += std::abs(coefficient);
+  return {fit.objective, fit.violation, fit.margin,  fit.iterations, static_cast<std::int32_t>(fit.svm.rows.size()),
+          fit.bounded,   rows,          fit.svm.rho, alphas,         fit.converged};
 }
 
 }  // namespace sheaf::kernel

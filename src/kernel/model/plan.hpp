@@ -1,5 +1,5 @@
-// What a table and its options make of sheaves: which classes there are, which machines tell them apart, and which rows
-// each is trained on. Shared by training, cross-validation and the search.
+// Plans the sheaf of a dataset and its options: the classes, the binary SVMs that separate them, and the rows that each
+// is trained on. Training, cross-validation and the search share it.
 #pragma once
 
 #include <array>
@@ -15,22 +15,21 @@
 
 namespace sheaf::kernel {
 
-/// Labels that do not suit the kind, class weights of classes that are not there, and a nu that no machine can have,
-/// are Errors.
+/// Throws an Error for labels that do not suit the kind, weights of unknown classes, and a nu that no SVM can have.
 Labels make_svm_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options);
 
 struct Sides {
   std::int32_t positive = 0;
   std::int32_t negative = SvmTask::rest;
 };
-/// The two sides of each machine. Kinds without classes have one machine.
+/// The two sides of each SVM. Kinds without classes have one SVM.
 std::vector<Sides> sides_of(SvmKind kind, std::size_t classes, MultiClass multi_class);
 
 SvmParams svm_params(const SvmOptions& options, std::int64_t features);
 
 constexpr std::int32_t platt_folds = 5;
 
-/// The cross-validation within the training rows of one machine, for its probabilities.
+/// The cross-validation within the training rows of one SVM, for its probabilities.
 struct PlattPlan {
   std::vector<std::int32_t> rows;  // fold after fold
   std::vector<std::int8_t> sides;  // of each of them: +1, -1
@@ -42,10 +41,10 @@ struct PlattPlan {
 /// One model within a sheaf.
 struct ModelPlan {
   std::int32_t column = 0;
-  std::vector<std::int32_t> tasks;    // of each machine; -1: one of its sides has no row
-  std::vector<std::uint8_t> present;  // by class: whether there are rows of it
-  std::vector<PlattPlan> platt;       // by machine
-  std::vector<std::int64_t> rows;     // by machine: how many take part
+  std::vector<std::int32_t> tasks;    // by SVM; -1: one of its sides has no row
+  std::vector<std::uint8_t> present;  // by class: whether it has rows
+  std::vector<PlattPlan> platt;       // by SVM
+  std::vector<std::int64_t> rows;     // by SVM: how many it is trained on
   std::vector<double> class_weights;
 };
 
@@ -57,11 +56,11 @@ class SheafPlan {
   /// A column of row weights.
   std::int32_t add_rows(std::vector<float> weights);
   ModelPlan add_model(std::int32_t column, double cost);
-  /// Adds the machines that probabilities need. A regression's is that of its errors. The rows are dealt to folds from
-  /// the order given; none: ascending.
+  /// Adds the SVMs that probabilities need: five folds within the training rows. `order` is the order of the rows
+  /// before they are shuffled into folds; empty: ascending.
   void add_platt(ModelPlan& model, double cost, CRandom& random, std::span<const std::int32_t> order = {});
 
-  /// All that was added, after which nothing may be.
+  /// Returns the sheaf of everything added. Nothing may be added afterwards.
   SvmSheaf finish();
 
  private:
@@ -80,13 +79,13 @@ class SheafPlan {
   SvmSheaf sheaf_;
 };
 
-/// The decision values of one machine's training rows by machines that did not see them.
+/// The decision values of one SVM's training rows, by SVMs of folds that were trained without them.
 std::vector<double> held_out_decisions(const PlattPlan& plan, const Block<double>& decisions);
 
-/// Which class decision values, one a machine, choose among those present (empty: all).
+/// The class that the decision values (one per SVM) choose, among those present (empty: all).
 std::int32_t choose_class(std::span<const double> decisions, std::span<const Sides> sides, std::size_t classes,
                           ClassRule rule, std::span<const std::uint8_t> present);
-/// One value a class, whose largest is the choice but for ties: votes and, in fractions below one, decision values.
+/// One value per class, the largest for the chosen class except in ties: votes, plus decision values as fractions.
 std::vector<double> class_values(std::span<const double> decisions, std::span<const Sides> sides, std::size_t classes,
                                  std::span<const std::uint8_t> present);
 

@@ -6,7 +6,7 @@
 namespace sheaf::kernel {
 namespace {
 
-// The limits that LIBSVM works with, so that its models and ours agree in their digits.
+// LIBSVM's limits, so that its models and ours have the same digits.
 constexpr int most_newton_steps = 100;
 constexpr double least_step = 1e-10;
 constexpr double ridge = 1e-12;  // keeps the Hessian positive definite
@@ -75,7 +75,7 @@ double Sigmoid::operator()(double z) const {
 Sigmoid fit_sigmoid(std::span<const double> decisions, std::span<const std::int8_t> sides) {
   const auto first = static_cast<double>(std::count_if(sides.begin(), sides.end(), [](auto side) { return side > 0; }));
   const double second = static_cast<double>(sides.size()) - first;
-  // Platt's targets: not 1 and 0, but what the counts let one expect of rows not seen.
+  // Platt's targets: not 1 and 0, but the expected probabilities of unseen rows, from the class counts.
   std::vector<double> targets;
   targets.reserve(sides.size());
   for (const auto side : sides) targets.push_back(side > 0 ? (first + 1) / (first + 2) : 1 / (second + 2));

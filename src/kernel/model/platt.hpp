@@ -21,13 +21,13 @@ Sigmoid fit_sigmoid(std::span<const double> decisions, std::span<const std::int8
 /// that it is i or j. Wu, Lin and Weng (2004), second method.
 std::vector<double> couple(std::span<const double> pairs, std::size_t classes);
 
-/// The width of a Laplace distribution of a regression's errors; those beyond five deviations do not count.
+/// The scale of the Laplace distribution of a regression's errors, without errors beyond five standard deviations.
 double laplace_width(std::span<const double> errors);
 
-/// Ten decision values of one class, below and above 0, between which the density is told; none where there are too
-/// few.
+/// Ten decision values of a one-class SVM, below and above 0, that divide its rows into groups of equal size; none
+/// where there are too few rows.
 std::vector<double> density_marks(std::vector<double> decisions);
-/// The probability that the marks give to a decision value.
+/// The probability of a decision value, from these marks.
 double density_probability(std::span<const double> marks, double decision);
 
 }  // namespace sheaf::kernel

@@ -12,7 +12,8 @@
 namespace sheaf {
 namespace {
 
-/// Blanks out a 0:SERIAL behind the label, so that places in messages stay what they are. Returns the serial, 0: none.
+/// Overwrites a 0:SERIAL behind the label with blanks, so that columns in messages stay right. Returns the serial, 0:
+/// none.
 std::int32_t take_serial(std::string& text, std::size_t begin, std::size_t end) {
   const auto blank = [&](std::size_t at) { return text[at] == ' ' || text[at] == '\t'; };
   std::size_t at = begin;

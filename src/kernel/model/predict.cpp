@@ -45,19 +45,19 @@ std::vector<double> class_probabilities(const SvmModel& model, std::span<const d
 
 namespace {
 
-/// The machines with rows as the table to predict for numbers them.
+/// The SVMs with their rows as columns of the dataset, where the kernel is precomputed.
 template <class T>
-std::vector<SvmMachine> machines_for(const SvmModel& model, const Dataset<T>& dataset) {
-  auto machines = model.machines;
-  if (model.kernel.type != KernelType::precomputed) return machines;
-  for (auto& machine : machines)
-    for (auto& row : machine.rows) {
+std::vector<BinarySvm> svms_for(const SvmModel& model, const Dataset<T>& dataset) {
+  auto svms = model.svms;
+  if (model.kernel.type != KernelType::precomputed) return svms;
+  for (auto& svm : svms)
+    for (auto& row : svm.rows) {
       row = model.serials[static_cast<std::size_t>(row)];
       if (row >= dataset.features())
         fail("{}: has {} columns; the model needs the kernel value with training row {}", dataset.source,
              dataset.features(), row + 1);
     }
-  return machines;
+  return svms;
 }
 
 /// The same memory; the model must outlive it.
@@ -84,7 +84,7 @@ Dataset<float> support_of(const SvmModel& model, std::type_identity<float> /*pre
 
 void check_probabilities(const SvmModel& model) {
   if (model.has_probabilities() || !model.density_marks.empty()) return;
-  if (model.has_classes() && model.machines.empty()) return;
+  if (model.has_classes() && model.svms.empty()) return;
   fail_usage("Model does not support probabiliy estimates: train it with probabilities (-b 1, --probability yes)");
 }
 
@@ -114,12 +114,12 @@ Predictions predict_svm(const Context& context, const SvmModel& model, const Dat
   const auto sides = kernel::sides_of(model.kind, model.class_names.size(), model.multi_class);
   Predictions result;
   result.rows = dataset.rows();
-  result.columns = static_cast<std::int32_t>(model.machines.size());
+  result.columns = static_cast<std::int32_t>(model.svms.size());
   result.decisions.reserve(static_cast<std::size_t>(result.rows * result.columns));
   if (result.columns > 0) {
     const auto support = support_of(model, std::type_identity<T>{}, context.threads());
-    const auto machines = machines_for(model, dataset);
-    const auto block = decision_values<T>(context, model.kernel, support, machines, dataset);
+    const auto svms = svms_for(model, dataset);
+    const auto block = decision_values<T>(context, model.kernel, support, svms, dataset);
     for (std::int64_t i = 0; i < result.rows; ++i)
       for (std::int32_t m = 0; m < result.columns; ++m) result.decisions.push_back(block(i, m));
   }

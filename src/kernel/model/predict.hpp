@@ -1,4 +1,4 @@
-// What prediction and cross-validation share.
+// Shared by prediction and cross-validation.
 #pragma once
 
 #include <span>
@@ -10,7 +10,8 @@
 
 namespace sheaf::kernel {
 
-/// Of each class, from the decision values of one row: pairs coupled, or each class's own divided by their sum.
+/// The probability of each class from the decision values of one row: pairwise coupling for one-vs-one, normalised
+/// probabilities for one-vs-rest.
 std::vector<double> class_probabilities(const SvmModel& model, std::span<const double> decisions,
                                         std::span<const Sides> sides);
 

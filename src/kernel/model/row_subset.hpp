@@ -1,4 +1,4 @@
-// A few rows of a table, and what machines decide of them.
+// Some rows of a dataset, and their decision values.
 #pragma once
 
 #include <algorithm>
@@ -48,20 +48,20 @@ Matrix<To> some_rows(const Matrix<From>& x, std::span<const std::int32_t> rows) 
   return std::visit([&](const auto& m) { return Matrix<To>(some_rows<To>(m, rows)); }, x);
 }
 
-/// Decision values of some rows under some tasks of a sheaf: rows x tasks, 0 for task -1. Those that training left are
-/// taken (`left`); else, where it would have had to compute them for all rows, they are computed for these alone.
+/// Decision values of some rows under some tasks of a sheaf: rows x tasks, 0 for task -1. They are taken from the
+/// training where it computed them (`from_training`), otherwise computed for these rows alone.
 template <class T>
 Block<double> decisions_of(const Context& context, const Dataset<T>& dataset, const KernelParams& kernel,
                            const SvmFits& fits, std::span<const std::int32_t> tasks, std::span<const std::int32_t> rows,
-                           bool left) {
+                           bool from_training) {
   Block<double> result(static_cast<std::int64_t>(rows.size()), static_cast<std::int32_t>(tasks.size()));
-  if (!left) {
-    std::vector<SvmMachine> machines;
+  if (!from_training) {
+    std::vector<BinarySvm> svms;
     for (const auto task : tasks)
-      machines.push_back(task < 0 ? SvmMachine{} : fits.tasks[static_cast<std::size_t>(task)].machine);
+      svms.push_back(task < 0 ? BinarySvm{} : fits.tasks[static_cast<std::size_t>(task)].svm);
     Dataset<T> asked;
     asked.x = some_rows<T>(dataset.x, rows);
-    return decision_values<T>(context, kernel, dataset, machines, asked);
+    return decision_values<T>(context, kernel, dataset, svms, asked);
   }
   for (std::int64_t i = 0; i < result.rows(); ++i)
     for (std::int32_t t = 0; t < result.tasks(); ++t) {

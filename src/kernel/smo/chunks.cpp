@@ -1,9 +1,10 @@
-// Each turn (chunking: Boser, Guyon, Vapnik 1992; Osuna, Freund, Girosi 1997), for all unfinished tasks together:
+// Chunking (Boser, Guyon, Vapnik 1992; Osuna, Freund, Girosi 1997). Each outer round, for all unfinished tasks
+// together:
 //
-//   1. rows are chosen: those with a free variable of any task, and those that violate the optimality conditions most;
-//   2. every task is solved over these rows, whose kernel matrix fits the memory, by rounds.hpp; what all other rows
-//      add to g is constant meanwhile and counts as linear;
-//   3. g of all rows is brought up to date with what changed, by kernel values that nobody keeps.
+//   1. a chunk of rows is chosen: rows with a free variable of any task, and the worst violators;
+//   2. every task is solved on the chunk, whose kernel matrix fits into memory, by rounds.hpp; the contribution of all
+//      other rows to g is constant meanwhile and belongs to the linear term;
+//   3. g of all rows is brought up to date with the changes, by kernel values that are not kept.
 //
 // On a GPU a kernel value of a few dozen features is computed as fast as it is read from memory, so that the last step
 // costs less than a cache of rows would; and rounds over a tenth of the rows cost a tenth.
@@ -23,18 +24,18 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Excess beyond this share of a task's violation makes rows alike, so that those chosen are a sample of all that are
-/// wrong: the worst alone would be outliers, which pull the machine to their side.
-constexpr double alike_from = 0.02;
-/// How far a turn brings the violation down. Of 0.3, 0.1, 0.03 and 0.01, the third took the fewest rounds.
+/// Rows that violate by more than this share of the task's violation count as equally bad, so that the chunk is a
+/// sample of all of them: the worst alone would be outliers, which pull the SVM to their side.
+constexpr double equally_bad_from = 0.02;
+/// The share of the violation that an outer round leaves. Of 0.3, 0.1, 0.03 and 0.01, the third took the fewest rounds.
 constexpr double share_left = 0.03;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// What a task's gradient says of its rows.
-class Judge {
+/// How far each row of a task is beyond its optimality condition, from the gradient.
+class RowViolations {
  public:
-  Judge(const TaskProblem& problem, const Solved& state) : problem_(problem), state_(state) {
+  RowViolations(const TaskProblem& problem, const Solved& state) : problem_(problem), state_(state) {
     for_variables([&](std::int64_t row, std::size_t v, double f) {
       Group& group = groups_[group_of(v)];
       const bool rises = can_rise(v);
@@ -103,20 +104,20 @@ class Judge {
   Group groups_[2];
 };
 
-/// How much a row is wanted.
+/// A row that may belong to the next chunk.
 struct Candidate {
   double excess = 0;
   bool free = false;
   std::int32_t row = 0;
 
-  /// Rows that are alike come in an order that has nothing to do with how they are sorted.
+  /// Equally bad rows are taken in an order unrelated to their order in the dataset.
   std::uint32_t scrambled() const { return static_cast<std::uint32_t>(row) * 2654435769U; }
   bool operator<(const Candidate& other) const {
     return excess != other.excess ? excess > other.excess : scrambled() < other.scrambled();
   }
 };
 
-/// Moves the `count` most wanted to `rows`.
+/// Adds the `count` worst candidates to `rows`.
 void take_best(std::vector<Candidate>& from, std::int64_t count, std::vector<std::int32_t>& rows) {
   if (static_cast<std::int64_t>(from.size()) > count) {
     std::nth_element(from.begin(), from.begin() + count, from.end());
@@ -126,10 +127,10 @@ void take_best(std::vector<Candidate>& from, std::int64_t count, std::vector<std
 }
 
 template <class T>
-class ActiveTrainer {
+class ChunkTrainer {
  public:
-  ActiveTrainer(const Context& context, const Dataset<T>& dataset, const SvmParams& params,
-                std::span<const TaskProblem> problems, std::int64_t most_rows, KernelCounts& counts)
+  ChunkTrainer(const Context& context, const Dataset<T>& dataset, const SvmParams& params,
+               std::span<const TaskProblem> problems, std::int64_t most_rows, KernelCounts& counts)
       : context_(context),
         dataset_(dataset),
         params_(params),
@@ -147,11 +148,11 @@ class ActiveTrainer {
   }
 
   std::vector<Solved> run() {
-    const std::string name = fmt::format("training, {} of {} rows a turn", most_rows_, dataset_.rows());
+    const std::string name = fmt::format("training, {} of {} rows at a time", most_rows_, dataset_.rows());
     TaskProgress progress(context_.progress(), name, problems_.size(), params_.tolerance);
     while (true) {
       context_.check_stop();
-      const auto candidates = judge();
+      const auto candidates = find_candidates();
       finish(progress);
       if (unfinished_.empty()) return std::move(solved_);
       improve(choose(candidates));
@@ -167,18 +168,18 @@ class ActiveTrainer {
     move_to(rows, betas);
   }
 
-  /// How far every unfinished task is, and how much it wants each row.
-  std::vector<Candidate> judge() {
-    std::vector<std::vector<Candidate>> wanted(unfinished_.size());
+  /// The violation of every unfinished task, and how bad each row is for any of them.
+  std::vector<Candidate> find_candidates() {
+    std::vector<std::vector<Candidate>> found(unfinished_.size());
     parallel_for(context_.threads(), static_cast<std::int64_t>(unfinished_.size()), [&](std::int64_t k) {
       const std::size_t t = unfinished_[at(k)];
-      const Judge judge(problems_[t], solved_[t]);
-      solved_[t].end.violation = judge.violation();
-      auto& rows = wanted[at(k)];
+      const RowViolations violations(problems_[t], solved_[t]);
+      solved_[t].end.violation = violations.violation();
+      auto& rows = found[at(k)];
       rows.resize(at(dataset_.rows()));
-      judge.visit([&](std::int64_t row, double excess, bool free) {
+      violations.visit([&](std::int64_t row, double excess, bool free) {
         Candidate& candidate = rows[at(row)];
-        if (excess < infinity) excess = std::min(excess / solved_[t].end.violation, alike_from);
+        if (excess < infinity) excess = std::min(excess / solved_[t].end.violation, equally_bad_from);
         candidate.excess = std::max(candidate.excess, excess);
         candidate.free = candidate.free || free;
       });
@@ -186,7 +187,7 @@ class ActiveTrainer {
     std::vector<Candidate> all(at(dataset_.rows()));
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].row = static_cast<std::int32_t>(i);
-      for (const auto& rows : wanted) {
+      for (const auto& rows : found) {
         all[i].excess = std::max(all[i].excess, rows[i].excess);
         all[i].free = all[i].free || rows[i].free;
       }
@@ -194,12 +195,12 @@ class ActiveTrainer {
     return all;
   }
 
-  /// Lets go of tasks that are done, or that no turn moves.
+  /// Removes tasks that are done, or that the last outer round did not change.
   void finish(TaskProgress& progress) {
     std::erase_if(unfinished_, [&](std::size_t t) {
       Rounds::End& end = solved_[t].end;
       end.converged = end.violation < params_.tolerance;
-      const bool stuck = turns_ > 0 && moved_[t] == 0;
+      const bool stuck = outer_rounds_ > 0 && moved_[t] == 0;
       const bool done = end.converged || stuck || end.iterations >= most_iterations(t);
       if (done)
         progress.finish(t);
@@ -231,7 +232,7 @@ class ActiveTrainer {
   }
 
   void improve(const std::vector<std::int32_t>& rows) {
-    ++turns_;
+    ++outer_rounds_;
     const auto ops = make_ops(context_, dataset_, rows, params_.kernel);
     std::vector<TaskProblem> problems;
     for (const std::size_t t : unfinished_) problems.push_back(part_of_problem(t, rows));
@@ -257,7 +258,7 @@ class ActiveTrainer {
     move_to(rows, moved);
   }
 
-  /// The task over some rows: what the others add to its gradient is linear.
+  /// The task over some rows; the gradient of the others belongs to the linear term.
   TaskProblem part_of_problem(std::size_t t, const std::vector<std::int32_t>& rows) const {
     const TaskProblem& all = problems_[t];
     const Solved& state = solved_[t];
@@ -295,7 +296,7 @@ class ActiveTrainer {
           beta = to;
         }
         if (change == 0) continue;
-        changes.machines.push_back(static_cast<std::int32_t>(t));
+        changes.svms.push_back(static_cast<std::int32_t>(t));
         changes.values.push_back(change);
       }
       if (static_cast<std::int64_t>(changes.values.size()) == changes.offsets.back()) continue;
@@ -321,21 +322,22 @@ class ActiveTrainer {
   KernelCounts& counts_;
   std::vector<Solved> solved_;
   std::vector<std::size_t> unfinished_;
-  std::vector<std::int64_t> moved_;  // variables of each task that the last turn changed
-  std::int64_t turns_ = 0;
+  std::vector<std::int64_t> moved_;  // by task: variables that the last outer round changed
+  std::int64_t outer_rounds_ = 0;
 };
 
 }  // namespace
 
 template <class T>
-std::vector<Solved> solve_active(const Context& context, const Dataset<T>& dataset, const SvmParams& params,
-                                 std::span<const TaskProblem> problems, std::int64_t most_rows, KernelCounts& counts) {
-  return ActiveTrainer<T>(context, dataset, params, problems, most_rows, counts).run();
+std::vector<Solved> solve_in_chunks(const Context& context, const Dataset<T>& dataset, const SvmParams& params,
+                                    std::span<const TaskProblem> problems, std::int64_t most_rows,
+                                    KernelCounts& counts) {
+  return ChunkTrainer<T>(context, dataset, params, problems, most_rows, counts).run();
 }
 
-template std::vector<Solved> solve_active(const Context&, const Dataset<float>&, const SvmParams&,
-                                          std::span<const TaskProblem>, std::int64_t, KernelCounts&);
-template std::vector<Solved> solve_active(const Context&, const Dataset<double>&, const SvmParams&,
-                                          std::span<const TaskProblem>, std::int64_t, KernelCounts&);
+template std::vector<Solved> solve_in_chunks(const Context&, const Dataset<float>&, const SvmParams&,
+                                             std::span<const TaskProblem>, std::int64_t, KernelCounts&);
+template std::vector<Solved> solve_in_chunks(const Context&, const Dataset<double>&, const SvmParams&,
+                                             std::span<const TaskProblem>, std::int64_t, KernelCounts&);
 
 }  // namespace sheaf::kernel

@@ -1,4 +1,4 @@
-// Training over more rows than there is memory for kernel rows: in turns, each over the rows that matter most.
+// Training on more rows than memory holds kernel rows for: outer rounds, each over the chunk of rows that matter most.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@
 
 namespace sheaf::kernel {
 
-/// A task as training leaves it: beta by variable, g by row.
+/// A trained task: beta by variable, g by row.
 struct Solved {
   std::vector<double> beta, g;
   Rounds::End end;
 };
 
-/// Solves the problems, which stand over all rows in the order of the dataset, `most_rows` of them at a time.
+/// Solves the problems, which are over all rows in the order of the dataset, in chunks of `most_rows` rows.
 template <class T>
-std::vector<Solved> solve_active(const Context& context, const Dataset<T>& dataset, const SvmParams& params,
-                                 std::span<const TaskProblem> problems, std::int64_t most_rows, KernelCounts& counts);
+std::vector<Solved> solve_in_chunks(const Context& context, const Dataset<T>& dataset, const SvmParams& params,
+                                    std::span<const TaskProblem> problems, std::int64_t most_rows,
+                                    KernelCounts& counts);
 
 }  // namespace sheaf::kernel

@@ -20,7 +20,7 @@ double weight_of(const SvmSheaf& sheaf, const SvmTask& task, std::int64_t row) {
   return static_cast<double>(sheaf.row_weights[static_cast<std::size_t>(row * sheaf.weight_columns + task.rows)]);
 }
 
-/// +1, -1, or 0 where the row takes no part.
+/// +1, -1, or 0 for a row of neither class.
 int sign_of(const SvmSheaf& sheaf, const SvmTask& task, std::int64_t row) {
   if (!is_classification(sheaf.kind)) return 1;
   const std::int32_t c = sheaf.classes[static_cast<std::size_t>(row)];
@@ -29,7 +29,7 @@ int sign_of(const SvmSheaf& sheaf, const SvmTask& task, std::int64_t row) {
   return task.negative == SvmTask::rest || c == task.negative ? -1 : 0;
 }
 
-/// Gives the variables of one sign as much as they can hold until `total` is spent, as LIBSVM begins.
+/// Raises the variables of one sign to their bounds, one after the other, until their sum is `total`: LIBSVM's start.
 void spend(TaskProblem& problem, bool positive, double total, std::int32_t task, double nu) {
   const double wanted = total;
   for (std::int64_t v = 0; v < problem.variables() && total > 0; ++v) {
@@ -44,7 +44,7 @@ void spend(TaskProblem& problem, bool positive, double total, std::int32_t task,
     fail("task {}: nu = {} is too large for the rows and their weights; there is no solution", task + 1, nu);
 }
 
-/// The span of rho that a group of variables allows, and the mean over its free ones.
+/// The range of rho that a group of variables allows, and its mean over the free ones.
 struct RhoBounds {
   double highest = infinity, lowest = -infinity, sum = 0;
   std::int64_t free = 0;
@@ -209,20 +209,20 @@ SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem&
     if (coefficient != 0) support.emplace_back(order.rows[static_cast<std::size_t>(problem.position(i))], coefficient);
   }
   std::sort(support.begin(), support.end());
-  fit.machine.rho = above.middle();
+  fit.svm.rho = above.middle();
   double scale = 1;
   if (problem.grouped) {
     const double positive = above.middle();
     const double negative = below.middle();
-    fit.machine.rho = (positive + negative) / 2;
+    fit.svm.rho = (positive + negative) / 2;
     fit.margin = (positive - negative) / 2;
     if (sheaf.kind == SvmKind::nu_svc && fit.margin > 0) scale = 1 / fit.margin;
   }
-  fit.machine.rho *= scale;
+  fit.svm.rho *= scale;
   fit.objective *= scale * scale;
   for (const auto& [row, coefficient] : support) {
-    fit.machine.rows.push_back(row);
-    fit.machine.coefficients.push_back(coefficient * scale);
+    fit.svm.rows.push_back(row);
+    fit.svm.coefficients.push_back(coefficient * scale);
   }
   return fit;
 }

@@ -1,4 +1,4 @@
-// What every kind of support vector machine comes down to, for all tasks of a sheaf:
+// The dual problem of every kind of SVM:
 //
 //     min over beta of  beta' K beta / 2 + linear' beta,   sum of beta = const,   beta_v between 0 and bound_v
 //
@@ -18,23 +18,23 @@
 
 namespace sheaf::kernel {
 
-/// The order rows stand in while training: by class where tasks set one class against another, so that the rows of a
-/// task are one or two ranges.
+/// The order of rows during training: by class where tasks set one class against another, so that the rows of a task
+/// are one or two ranges.
 struct RowOrder {
   std::vector<std::int32_t> rows;  ///< position to row of the dataset
   std::vector<Range> classes;      ///< positions of each class; empty: as in the dataset
 
-  /// What kernel rows are cut into: the classes and the rest, or the whole.
+  /// The parts of a kernel row: one per class and one for the rest, or the row as one.
   std::vector<Range> parts() const;
 };
 RowOrder order_rows(const SvmSheaf& sheaf);
 
-/// One task: its rows are the ranges of positions, one behind the other; variable v stands at row v % rows.
+/// One task: its rows are the ranges of positions, one behind the other; variable v belongs to row v % rows.
 struct TaskProblem {
   Range ranges[2];
   std::int32_t parts[2] = {0, -1};  ///< the numbers of the ranges among the order's parts; negative: none
   std::int64_t rows = 0;
-  int sides = 1;  ///< variables a row
+  int sides = 1;  ///< variables per row
   bool grouped = false;
   double tolerance = 0;
   std::vector<double> bounds, linear, start;  ///< rows * sides
@@ -48,10 +48,10 @@ struct TaskProblem {
 
 /// Throws where the problem has no solution.
 TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
-/// Rows and variables of the task, without making it.
+/// The variables of the task, without making it.
 std::int64_t count_variables(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
 
-/// The machine of a solved task: beta by variable, g by row.
+/// The SVM of a solved task, from its beta by variable and g by row.
 SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem, std::span<const double> beta,
                 std::span<const double> g);
 

@@ -39,13 +39,13 @@ void Rounds::solve(std::span<const TaskProblem> problems, bool known, std::int64
     if (!known) start(task);
     least = std::min(least, most_iterations(task));
   }
-  const KernelCounts small = ops_.solve_small(active, least, report);
+  const KernelCounts small = ops_.solve_full_pairs(active, least, report);
   counts_.computed += small.computed;
   counts_.unshared += small.unshared;
   while (!active.empty()) round(active, report);
 }
 
-/// g of a task that does not start at 0.
+/// Computes g of a task that does not start at 0.
 void Rounds::start(std::int32_t task) {
   const TaskProblem& problem = problems_[index(task)];
   std::vector<std::int32_t> positions;
@@ -74,7 +74,7 @@ void Rounds::start(std::int32_t task) {
 void Rounds::round(std::vector<std::int32_t>& active, const ReportViolation& report) {
   context_.check_stop();
   ops_.choose(active, size_, std::span(sets_).first(active.size()));
-  std::size_t going = 0;  // tasks and sets of those that go on move to the front
+  std::size_t going = 0;  // unfinished tasks and their sets move to the front
   for (std::size_t k = 0; k < active.size(); ++k) {
     End& end = ends_[index(active[k])];
     end.violation = sets_[k].violation;
@@ -98,7 +98,7 @@ void Rounds::round(std::vector<std::int32_t>& active, const ReportViolation& rep
   }
 }
 
-/// How many of the first sets have their rows in the cache together.
+/// How many of the first sets fit into the cache together.
 std::size_t Rounds::fitting(std::span<const WorkingSet> sets) {
   if (cache_.slots() >= rows_) return sets.size();
   seen_in_.resize(static_cast<std::size_t>(rows_), 0);
@@ -117,7 +117,7 @@ std::size_t Rounds::fitting(std::span<const WorkingSet> sets) {
   return count;
 }
 
-/// Gives the sets' rows slots; what tasks need of them and is missing is computed together.
+/// Gives the rows of the sets their slots, and computes all missing parts that tasks need.
 void Rounds::bring(std::span<const std::int32_t> tasks, std::span<WorkingSet> sets) {
   std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> missing(parts_.size());  // slot and position
   for (std::size_t k = 0; k < tasks.size(); ++k) {

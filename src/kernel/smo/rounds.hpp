@@ -1,11 +1,10 @@
 // Sequential minimal optimisation over working sets, for all tasks of a sheaf at once. The problem is stated in
-// problem.hpp. Each round (Joachims 1999; paper 001, algorithms 3 and 4; Wen et al. 2018):
+// problem.hpp. Each round (Joachims 1999; Wen et al. 2018, ThunderSVM):
 //
-//   1. every task names the variables it works on next: what it worked on last and is free, and the worst violators;
-//   2. kernel rows of the union of all these that are not at hand are computed by one product and kept for all tasks;
-//   3. every task is solved on its variables alone, by pairs chosen to second order (Fan, Chen, Lin 2005);
-//   4. every g = K beta is brought up to date, for rows that take no part too: those are decision values of held-out
-//      rows.
+//   1. every task chooses its next working set: variables of the last one that are free, and the worst violators;
+//   2. missing kernel rows of the union of all working sets are computed by one product and kept for all tasks;
+//   3. every task is solved on its working set alone, by pairs chosen to second order (Fan, Chen, Lin 2005);
+//   4. every g = K beta is brought up to date, also for held-out rows, whose decision values it gives.
 //
 // A task is done where its violation m - M (Keerthi et al. 2001) is below the tolerance. There is no shrinking within:
 // rows are shared, so none can be cut short for one task.
@@ -32,11 +31,11 @@ class Rounds {
     bool converged = false;
   };
 
-  /// Over so many rows, whose kernel rows are cut into the given parts. Context and ops must outlive it.
+  /// For `rows` rows, whose kernel rows are cut into `parts`. Context and ops must outlive it.
   Rounds(const Context& context, SvmOps& ops, std::vector<Range> parts, std::int64_t rows, std::int64_t slots);
 
-  /// Solves the problems. `known`: their linear terms hold K start already, so that g stands for K (beta - start).
-  /// Reports from any thread.
+  /// Solves the problems. `known`: their linear terms include K start, so that g is K (beta - start). `report` is
+  /// called from any thread.
   void solve(std::span<const TaskProblem> problems, bool known, std::int64_t max_iterations,
              const ReportViolation& report);
 
@@ -65,7 +64,7 @@ class Rounds {
   std::vector<End> ends_;
   std::vector<std::vector<std::uint8_t>> asked_;
   std::vector<WorkingSet> sets_;
-  std::vector<std::int64_t> seen_in_;  // the call of fitting() that last met a row
+  std::vector<std::int64_t> seen_in_;  // by row: the last call of fitting() that counted it
   std::int64_t fitting_calls_ = 0;
   KernelCounts counts_;
 };

@@ -1,5 +1,5 @@
-// Training of sheaves: all rows at once where memory holds their kernel rows (rounds.hpp), the rows that matter most
-// in turns where it does not (active.hpp).
+// Training of sheaves: all rows at once where memory holds their kernel rows (rounds.hpp), else in chunks of rows
+// (chunks.hpp).
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,19 +17,19 @@ namespace sheaf {
 namespace kernel {
 namespace {
 
-/// However little memory there is: a working set needs room for a few pairs.
+/// A working set needs room for a few pairs, however little memory there is.
 constexpr std::int64_t fewest_slots = 64;
 
-/// Turns over fewer rows than this would be many.
-constexpr std::int64_t fewest_active = 4096;
+/// Smaller chunks would take many outer rounds.
+constexpr std::int64_t fewest_chunk_rows = 4096;
 
-/// How many slots for kernel rows the memory holds beside `other` bytes.
+/// How many kernel rows fit into memory beside `other` bytes.
 std::int64_t slots_for(const Context& context, std::int64_t rows, std::int64_t other) {
   const std::int64_t room = std::max<std::int64_t>(0, context.memory() - other);
   return std::min(rows, room / (rows * std::int64_t{sizeof(float)}));
 }
 
-/// Makes the machines of solved tasks.
+/// Makes the SVMs of solved tasks.
 class Results {
  public:
   Results(const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order)
@@ -60,7 +60,7 @@ class Results {
       const double scale = sheaf_.kind == SvmKind::nu_svc && fit.margin > 0 ? 1 / fit.margin : 1;
       for (std::int64_t i = 0; i < problem.rows; ++i)
         fits.decisions(order_.rows[static_cast<std::size_t>(problem.position(i))], task) =
-            g[static_cast<std::size_t>(i)] * scale - fit.machine.rho;
+            g[static_cast<std::size_t>(i)] * scale - fit.svm.rho;
     }
     fits.tasks[static_cast<std::size_t>(task)] = std::move(fit);
   }
@@ -112,26 +112,26 @@ std::int32_t tasks_that_fit(const SvmSheaf& sheaf, const RowOrder& order, std::i
   return count;
 }
 
-/// How many rows to train on in turns, where memory does not hold the kernel rows of all beside `other` bytes; 0: none,
-/// kernel rows come and go instead. Of 20,000 rows of covtype, an eighth at a time took 24 turns and 228 rounds, a
-/// fifth 16 and 271.
-std::int64_t active_rows(const Context& context, const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order,
-                         std::int64_t other) {
+/// The rows of a chunk, where memory does not hold the kernel rows of all rows beside `other` bytes; 0: no chunks,
+/// kernel rows are given up and computed again instead. Of 20,000 rows of covtype, an eighth at a time took 24 outer
+/// rounds and 228 inner ones, a fifth 16 and 271.
+std::int64_t chunk_rows(const Context& context, const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order,
+                        std::int64_t other) {
   if (!order.classes.empty() || params.kernel.type == KernelType::precomputed) return 0;
   const auto room = static_cast<double>(std::max<std::int64_t>(0, context.memory() - other));
   const auto fitting = static_cast<std::int64_t>(std::sqrt(room / sizeof(float)));
-  const std::int64_t wanted = std::max(fewest_active, sheaf.examples / 8);
-  return fitting < std::max(fewest_active, sheaf.examples / 32) ? 0 : std::min({fitting, wanted, sheaf.examples});
+  const std::int64_t wanted = std::max(fewest_chunk_rows, sheaf.examples / 8);
+  return fitting < std::max(fewest_chunk_rows, sheaf.examples / 32) ? 0 : std::min({fitting, wanted, sheaf.examples});
 }
 
 template <class T>
-void train_active(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params,
-                  const RowOrder& order, std::int64_t most_rows, Results& results) {
+void train_in_chunks(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params,
+                     const RowOrder& order, std::int64_t most_rows, Results& results) {
   constexpr std::int64_t per_variable = 6 * sizeof(double);  // the problem, beta, g and what is added to it
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, per_variable, context.memory() / 4);
     const auto problems = results.problems(context, first, count);
-    const auto solved = solve_active(context, dataset, params, problems, most_rows, results.fits.counts);
+    const auto solved = solve_in_chunks(context, dataset, params, problems, most_rows, results.fits.counts);
     parallel_for(context.threads(), count, [&](std::int64_t number) {
       const auto t = static_cast<std::size_t>(number);
       results.keep(first + static_cast<std::int32_t>(number), problems[t], solved[t].beta, solved[t].g, solved[t].end);
@@ -152,10 +152,10 @@ SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSh
   const std::int64_t room = std::min(context.memory() / 4, variables * ops->bytes_per_variable());
   const std::int64_t slots =
       std::max(slots_for(context, sheaf.examples, ops->data_bytes() + room), std::min(sheaf.examples, fewest_slots));
-  const std::int64_t active = active_rows(context, sheaf, params, order, ops->data_bytes() + room);
-  if (slots < sheaf.examples && active > 0) {
+  const std::int64_t chunk = chunk_rows(context, sheaf, params, order, ops->data_bytes() + room);
+  if (slots < sheaf.examples && chunk > 0) {
     ops.reset();
-    train_active(context, dataset, sheaf, params, order, active, results);
+    train_in_chunks(context, dataset, sheaf, params, order, chunk, results);
     return std::move(results.fits);
   }
   Rounds rounds(context, *ops, order.parts(), sheaf.examples, slots);
@@ -171,9 +171,9 @@ SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSh
   results.fits.counts = rounds.counts();
   SvmFits fits = std::move(results.fits);
   if (params.decisions && !order.classes.empty()) {  // most rows take part in few tasks
-    std::vector<SvmMachine> machines;
-    for (const SvmFit& fit : fits.tasks) machines.push_back(fit.machine);
-    fits.decisions = decision_values(context, params.kernel, dataset, machines, dataset);
+    std::vector<BinarySvm> svms;
+    for (const SvmFit& fit : fits.tasks) svms.push_back(fit.svm);
+    fits.decisions = decision_values(context, params.kernel, dataset, svms, dataset);
   }
   return fits;
 }

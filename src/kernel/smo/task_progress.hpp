@@ -1,5 +1,5 @@
-// How far the tasks of a sheaf are. A task counts progress_per_model, of which violations that fall from the first one
-// seen to the tolerance give shares by their logarithm: each tenfold fall counts the same. Any thread may report the
+// Progress of the tasks of a sheaf. A task counts progress_per_model units, in proportion to the logarithm of its
+// violation between the first one seen and the tolerance: each tenfold fall counts the same. Any thread may report the
 // task it works on.
 #pragma once
 

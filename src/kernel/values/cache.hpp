@@ -1,5 +1,5 @@
-// Which kernel values are at hand: slots for as many rows as memory allows, the row used longest ago making room. A row
-// is cut into parts (one a class), which are computed as tasks need them.
+// The kernel rows in memory: slots for as many rows as fit; the row used longest ago is given up first. A row consists
+// of parts (one per class), which are computed when a task needs them.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,7 @@ class RowCache {
 
   std::int64_t slots() const { return static_cast<std::int64_t>(row_in_.size()); }
 
-  /// The slot of a row, which becomes the newest. At most slots() different rows may be asked for before what was asked
-  /// for first is given up.
+  /// The slot of a row, which becomes the newest. The rows of the last slots() calls are never given up.
   std::int32_t take(std::int32_t row) {
     std::int32_t slot = slot_of_[at(row)];
     if (slot != none) {
@@ -35,7 +34,7 @@ class RowCache {
     link_newest(slot);
     return slot;
   }
-  /// Whether the caller must compute a part of what is in a slot; from then on it counts as present.
+  /// Whether the caller must compute this part of the row in the slot; from then on it counts as present.
   bool must_compute(std::int32_t slot, std::size_t part) {
     std::uint8_t& present = present_[at(slot) * parts_ + part];
     const bool missing = present == 0;

@@ -1,6 +1,6 @@
-// Kernel functions: what each is called and takes, and how its value comes from an inner product, as host/device
-// functors written once for both backends. A new one is a functor here with its `function`, a place in AllKernels, and
-// a member of KernelType. `A` is the type inner products were summed in; values are float.
+// Kernel functions: names, parameters and formulas, and the value of each from an inner product, as host/device
+// functors written once for both backends. A new kernel is a functor here with its `function`, a place in AllKernels,
+// and a member of KernelType. `A` is the type in which inner products are summed; values are float.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace sheaf::kernel {
 
-/// x'y of two rows, with their squared norms.
+/// Functors take x'y of two rows and the squared norms of both.
 template <class A>
 struct Linear {
   static constexpr KernelFunction function{
@@ -54,8 +54,8 @@ SHEAF_HOST_DEVICE float scaled_distance(A gamma, A dot, A norm, A other_norm) {
   return static_cast<float>(gamma * (distance > 0 ? distance : A(0)));
 }
 
-/// A function `of` the scaled distance t that nowhere changes faster than t does: errors of t are errors of the value
-/// at most.
+/// A kernel that is a function `of` the scaled distance t and changes nowhere faster than t: its error is at most that
+/// of t.
 template <class Kernel>
 concept OfDistance = requires(float t) {
   Kernel::of(t);
@@ -105,7 +105,7 @@ void with_kernel_of(const KernelParams& params, const Work& work, KernelList<Ker
   static_cast<void>(((params.type == Kernels::function.type && (work(Kernels(params)), true)) || ...));
 }
 
-/// Calls work(functor) with the kernel's functor; not at all where values are precomputed.
+/// Calls work(functor) with the kernel's functor. Precomputed kernels have none: work is not called.
 template <class A, class Work>
 void with_kernel(const KernelParams& params, const Work& work) {
   with_kernel_of(params, work, AllKernels<A>{});

@@ -1,6 +1,6 @@
-// Kernel rows on a GPU: some rows of one table against a range of the rows of another. Dense tables of few features by
-// a product that applies the kernel function on the way out, wider ones by cuBLAS and a pass behind it, sparse ones by
-// a product with 128 rows laid side by side.
+// Kernel rows on a GPU: some rows of one table against a range of rows of another. Dense rows of few features: a
+// product that applies the kernel function before it stores; wider ones: cuBLAS and a second pass; sparse ones: a
+// product with 128 rows laid side by side.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace sheaf::kernel::gpu {
 /// Lanes of the sparse product: a warp's threads hold four each.
 inline constexpr int lanes = 128;
 inline constexpr int tile_rows = 32;
-/// Inner products on their way to becoming kernel values.
+/// Memory for inner products before the kernel function is applied.
 inline constexpr std::int64_t between_bytes = std::int64_t{256} << 20;
 
 /// Rows of a table as lanes: row-major for dense products, feature-major for sparse ones.

@@ -93,8 +93,8 @@ Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, doub
 namespace {
 
 struct Size {
-  double largest = 0;  ///< squared norm of a row
-  bool whole = true;   ///< all entries are integers
+  double largest = 0;    ///< squared norm of a row
+  bool integers = true;  ///< all entries are integers
 };
 
 template <class T>
@@ -107,13 +107,13 @@ Size size_of(const Matrix<T>& x, int threads) {
       double norm = 0;
       for_entries(x, i, [&](std::int64_t, T value) {
         norm += static_cast<double>(value) * static_cast<double>(value);
-        here.whole = here.whole && value == std::trunc(value);
+        here.integers = here.integers && value == std::trunc(value);
       });
       here.largest = std::max(here.largest, norm);
     }
     const std::lock_guard lock(mutex);
     size.largest = std::max(size.largest, here.largest);
-    size.whole = size.whole && here.whole;
+    size.integers = size.integers && here.integers;
   });
   return size;
 }
@@ -132,7 +132,7 @@ bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads)
   if (!depends_on_distance(kernel)) return false;
   const Size size = size_of(x, threads);
   constexpr double harmless = 16;  // gamma |x|^2 of which float loses about 1e-6
-  return kernel.gamma * size.largest <= harmless || (size.whole && size.largest < (1 << 22));
+  return kernel.gamma * size.largest <= harmless || (size.integers && size.largest < (1 << 22));
 }
 
 template <class T>

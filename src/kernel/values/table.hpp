@@ -1,5 +1,5 @@
-// Rows as kernels are computed from them: in the order of training, in the precision that inner products need, dense
-// or sparse as is cheaper, with their squared norms. In CPU memory.
+// The rows that kernel values are computed from, in CPU memory: in the order of training, in the precision that inner
+// products need, dense or sparse as is cheaper, with their squared norms.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Table {
   bool distances = false;  ///< |x - y|^2 is summed itself, not |x|^2 + |y|^2 - 2 x'y
 };
 
-/// Stored entries above this share make rows dense.
+/// Rows with a larger share of stored entries are made dense.
 inline constexpr double dense_share = 0.4;
 
 /// Rows order[0], order[1] ... of x.

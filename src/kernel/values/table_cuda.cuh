@@ -1,5 +1,5 @@
-// Rows as kernels are computed from them, on a GPU: taken from the resident dataset in the order of training, in the
-// precision that inner products need, dense or sparse as is cheaper there, with their squared norms.
+// The rows that kernel values are computed from, on a GPU: taken from the resident dataset in the order of training, in
+// the precision that inner products need, dense or sparse as is cheaper there, with their squared norms.
 #pragma once
 
 #include <cstdint>
@@ -86,8 +86,8 @@ __global__ void take_sparse_rows(SourceRows<T> from, const std::int32_t* order, 
   if (threadIdx.x % 32 == 0) norms[i] = static_cast<A>(norm);
 }
 
-/// Stored entries above this share make rows dense where `room` bytes hold them: tensor and vector units do twenty
-/// times as many products of dense rows.
+/// Rows with a larger share of stored entries are made dense where `room` bytes hold them: a GPU does twenty times as
+/// many products of dense rows.
 inline constexpr double dense_share = 0.05;
 
 /// `x` lies in CPU memory, `on_device` is the same there.

@@ -1,5 +1,5 @@
-// Kernel values on CPU cores. Some rows ("lanes") are laid side by side, feature by feature, and held in registers
-// while other rows pass by; results do not depend on the number of threads.
+// Kernel values on CPU cores. A few rows are laid side by side, one per lane of a vector, and held in registers while
+// other rows pass by. Results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sheaf::kernel::cpu {
 
-/// Rows side by side: 64 bytes.
+/// Rows side by side: 64 bytes of each feature.
 template <class A>
 inline constexpr int lanes = 64 / static_cast<int>(sizeof(A));
 /// Rows that pass by in one tile, which stays in the first-level cache.
@@ -140,8 +140,8 @@ inline Floats exp_of_negative(Floats x) {
   const Ints vanishes = x < least;
   const Floats clipped = vanishes ? Floats{} + least : x;
   const Ints power = __builtin_convertvector(clipped * 1.44269504F - 0.5F, Ints);  // rounds, as x <= 0
-  const Floats whole = __builtin_convertvector(power, Floats);
-  const Floats rest = (clipped - whole * 0.693359375F) + whole * 2.12194440e-4F;
+  const Floats rounded = __builtin_convertvector(power, Floats);
+  const Floats rest = (clipped - rounded * 0.693359375F) + rounded * 2.12194440e-4F;
   Floats sum = rest * 1.9875691500e-4F + 1.3981999507e-3F;
   sum = sum * rest + 8.3334519073e-3F;
   sum = sum * rest + 4.1665795894e-2F;

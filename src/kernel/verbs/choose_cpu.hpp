@@ -1,5 +1,5 @@
-// Which variables a task works on next, on one core: those it worked on last that are free, and those that violate
-// the optimality conditions most, half of them wanting to rise and half to fall.
+// Chooses the next working set of a task, on one core: free variables of the last one, and the worst violators, half of
+// them to rise and half to fall.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct TaskState {
   std::vector<double> beta, g;
   std::vector<std::int32_t> last;   ///< the last working set, newest first
   std::vector<std::uint8_t> taken;  ///< scratch, 0 between calls
-  std::int64_t steps = 0;           ///< since it last chose
+  std::int64_t steps = 0;           ///< since the last choice
 
   bool can_rise(std::size_t v) const { return beta[v] < std::max(problem.bounds[v], 0.0); }
   bool can_fall(std::size_t v) const { return beta[v] > std::min(problem.bounds[v], 0.0); }
@@ -26,7 +26,7 @@ struct TaskState {
 
 class Chooser {
  public:
-  /// The violation; a working set where it is not below the tolerance.
+  /// Finds the violation, and a working set unless it is below the tolerance.
   void choose(TaskState& task, std::int32_t size, WorkingSet& set) {
     set.variables.clear();
     set.positions.clear();
@@ -45,7 +45,7 @@ class Chooser {
 
  private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
-  using Candidate = std::pair<double, std::int32_t>;  // how much it wants to move, and which
+  using Candidate = std::pair<double, std::int32_t>;  // how far it violates, and which
 
   static std::size_t group_of(const TaskProblem& problem, std::size_t v) {
     return problem.grouped && problem.bounds[v] < 0 ? 1 : 0;

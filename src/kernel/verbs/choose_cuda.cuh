@@ -1,6 +1,6 @@
-// Which variables tasks work on next, one block a task: what it worked on last and is free, and the worst violators,
-// found by their leading bits (two passes of 2,048 bins each) instead of a sort. Of equal ones the first are taken, so
-// that the same state gives the same set.
+// Chooses the next working sets, one block per task: free variables of the last set, and the worst violators, found by
+// their leading bits (two passes of 2,048 bins each) instead of a sort. Of equal ones the first are taken, so that the
+// same state gives the same set.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +38,14 @@ class BlockChooser {
     const double first = highest_[0] - lowest_[0];
     const double violation = task_.grouped != 0 ? fmax(first, highest_[1] - lowest_[1]) : first;
     const bool done = violation < task_.tolerance;
-    const bool whole = task_.rows * task_.sides <= size;
+    const bool holds_all = task_.rows * task_.sides <= size;
     int count = 0;
-    if (!done) count = whole ? take_all() : take_best(size, most_kept);
+    if (!done) count = holds_all ? take_all() : take_best(size, most_kept);
     __syncthreads();
     if (threadIdx.x == 0) {
       state_.violations[number_] = violation;
       state_.counts[number_] = count;
-      state_.whole[number_] = whole ? 1 : 0;
+      state_.holds_all[number_] = holds_all ? 1 : 0;
     }
   }
 

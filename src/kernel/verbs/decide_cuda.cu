@@ -1,6 +1,6 @@
 // Decision values on one NVIDIA GPU: queries in blocks against parts of the support vectors, kernel values in double,
-// then one product with the coefficients; dense rows of few features for few machines in one go. Tables that do not fit
-// come in parts from CPU memory.
+// then one product with the coefficients; dense rows of few features under few SVMs in one kernel. Datasets that do not
+// fit come in parts from CPU memory.
 #include <algorithm>
 #include <numeric>
 #include <type_traits>
@@ -17,17 +17,16 @@ namespace {
 
 constexpr std::int64_t coefficient_bytes = std::int64_t{256} << 20;
 constexpr std::int64_t value_bytes = std::int64_t{512} << 20;
-/// Products of one launch that sums at once: a fifth of a second on an H200.
+/// Products of one launch of sum_narrow_decisions: about a fifth of a second on an H200.
 constexpr std::int64_t most_products = std::int64_t{1} << 42;
 
-/// Dense coefficients of some support vectors, machine-minor.
-std::vector<double> dense_coefficients(const Coefficients& coefficients, Range vectors, std::int32_t machines) {
-  std::vector<double> dense(static_cast<std::size_t>((vectors.end - vectors.begin) * machines), 0.0);
+/// Dense coefficients of some support vectors: vectors x SVMs.
+std::vector<double> dense_coefficients(const Coefficients& coefficients, Range vectors, std::int32_t svms) {
+  std::vector<double> dense(static_cast<std::size_t>((vectors.end - vectors.begin) * svms), 0.0);
   for (std::int64_t s = vectors.begin; s < vectors.end; ++s)
     for (std::int64_t e = coefficients.offsets[static_cast<std::size_t>(s)];
          e < coefficients.offsets[static_cast<std::size_t>(s) + 1]; ++e)
-      dense[static_cast<std::size_t>((s - vectors.begin) * machines +
-                                     coefficients.machines[static_cast<std::size_t>(e)])] +=
+      dense[static_cast<std::size_t>((s - vectors.begin) * svms + coefficients.svms[static_cast<std::size_t>(e)])] +=
           coefficients.values[static_cast<std::size_t>(e)];
   return dense;
 }
@@ -98,12 +97,13 @@ class Decider {
     }
   }
 
-  /// Dense rows of few features under few machines: kernel values are used where they are computed. False: not so.
+  /// Dense rows of few features under few SVMs: kernel values are used where they are computed. Returns false for
+  /// others.
   bool at_once(const gpu::DeviceTable<A>& table, const gpu::DeviceTable<A>& asked, const Array<double>& factors,
                std::int64_t begin) {
     if constexpr (std::is_same_v<A, float>) {
       if (!table.is_dense || !asked.is_dense || table.columns != asked.columns || table.columns > gpu::narrow<A> ||
-          decisions_.tasks > gpu::summed_machines)
+          decisions_.tasks > gpu::summed_svms)
         return false;
       const std::int64_t block = rows_of_a_launch(asked, table);
       Array<double> sums(block * decisions_.tasks, context_.device());
@@ -155,28 +155,28 @@ class Decider {
     }
   }
 
-  /// sums (count x machines) = values (count x vectors) * factors (vectors x machines), all row-major.
+  /// sums (count x SVMs) = values (count x vectors) * factors (vectors x SVMs), all row-major.
   void multiply(const Array<double>& factors, std::int64_t vectors, const Array<double>& values, std::int64_t count,
                 Array<double>& sums) {
     const double one = 1;
     const double zero = 0;
-    const int machines = decisions_.tasks;
-    cuda::check(cuda::cublas().dgemm(blas_, CUBLAS_OP_N, CUBLAS_OP_N, machines, static_cast<int>(count),
-                                     static_cast<int>(vectors), &one, factors.data(), machines, values.data(),
-                                     static_cast<int>(vectors), &zero, sums.data(), machines),
+    const int svms = decisions_.tasks;
+    cuda::check(cuda::cublas().dgemm(blas_, CUBLAS_OP_N, CUBLAS_OP_N, svms, static_cast<int>(count),
+                                     static_cast<int>(vectors), &one, factors.data(), svms, values.data(),
+                                     static_cast<int>(vectors), &zero, sums.data(), svms),
                 "a dense product");
   }
 
   void add(const Array<double>& sums, std::int64_t first, std::int64_t count) {
-    const std::int64_t machines = decisions_.tasks;
-    host_.resize(static_cast<std::size_t>(count * machines));
+    const std::int64_t svms = decisions_.tasks;
+    host_.resize(static_cast<std::size_t>(count * svms));
     cuda::check(
         cudaMemcpyAsync(host_.data(), sums.data(), host_.size() * sizeof(double), cudaMemcpyDeviceToHost, stream_),
         "fetching decisions");
     stream_.synchronize();
     for (std::int64_t i = 0; i < count; ++i)
-      for (std::int64_t m = 0; m < machines; ++m)
-        decisions_.data[(first + i) * decisions_.stride + m] += host_[static_cast<std::size_t>(i * machines + m)];
+      for (std::int64_t m = 0; m < svms; ++m)
+        decisions_.data[(first + i) * decisions_.stride + m] += host_[static_cast<std::size_t>(i * svms + m)];
   }
 
   const Context& context_;
@@ -197,7 +197,7 @@ template <class T>
 void add_decisions_cuda(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                         std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
                         const Dataset<T>& queries, BlockView<double> decisions) {
-  // Precomputed values need no kernel: there is nothing for a GPU to do.
+  // Precomputed kernels have nothing for a GPU to compute.
   if (kernel.type == KernelType::precomputed)
     return add_decisions_cpu(context, kernel, support, support_rows, coefficients, queries, decisions);
   const cuda::Current current(context.device().index);

@@ -1,6 +1,5 @@
-// Decision values of dense rows of few features on a GPU: kernel values are applied to the sums of all machines where
-// they are computed, and never leave the chip. One costs as many products as there are features; to write it and read
-// it again would cost as much.
+// Decision values of dense rows of few features on a GPU: kernel values are added to the sums of all SVMs where they
+// are computed, and never stored. Storing and reading one would cost as much as computing it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace sheaf::kernel::gpu {
 
-/// Machines whose sums a block keeps.
-inline constexpr int summed_machines = 8;
+/// SVMs whose sums a block keeps.
+inline constexpr int summed_svms = 8;
 inline constexpr int summed_threads = 256;
 inline constexpr int summed_depth = 8;
 /// Kernel values of a lane; 4 lanes of it differ by half the banks of shared memory.
@@ -20,7 +19,7 @@ struct SummedShared {
   float xs[summed_depth][narrow_rows + 4];
   float others[summed_depth][narrow_lanes + 4];
   float values[narrow_lanes][summed_stride];
-  double factors[narrow_lanes][summed_machines];
+  double factors[narrow_lanes][summed_svms];
 };
 
 /// Inner products of narrow_rows rows and narrow_lanes others from `first_lane` on; a thread holds 8 x 4 of them.
@@ -49,18 +48,18 @@ __device__ inline void multiply_narrow(const float* x, std::int64_t first, std::
 }
 
 /// sums[i][m] = sum over vectors s of factors[s][m] K(row i, vector s), for narrow_rows rows a block. Added up in the
-/// order of the vectors, so that the same call gives the same bits. At most summed_machines machines.
+/// order of the vectors, so that the same call gives the same bits. At most summed_svms of them.
 template <class Kernel>
 __global__ void __launch_bounds__(summed_threads)
     sum_narrow_decisions(Kernel kernel, const float* x, const float* norms, std::int64_t rows, std::int64_t features,
                          const float* vectors, const float* vector_norms, std::int64_t count, const double* factors,
-                         int machines, double* sums) {
+                         int svms, double* sums) {
   __shared__ SummedShared shared;
-  constexpr int each = summed_machines / (summed_threads / narrow_rows);  // machines a thread
+  constexpr int each = summed_svms / (summed_threads / narrow_rows);  // SVMs a thread
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * narrow_rows;
   const int row = thread % narrow_rows;
-  const int first_machine = thread / narrow_rows * each;
+  const int first_svm = thread / narrow_rows * each;
   double totals[each] = {};
   for (std::int64_t lane = 0; lane < count; lane += narrow_lanes) {
     float products[8][4] = {};
@@ -74,21 +73,21 @@ __global__ void __launch_bounds__(summed_threads)
         shared.values[r][i] = kernel(products[a][b], own, norm);
       }
     }
-    for (int k = thread; k < narrow_lanes * summed_machines; k += summed_threads) {
-      const int r = k / summed_machines;
-      const int m = k % summed_machines;
-      shared.factors[r][m] = lane + r < count && m < machines ? factors[(lane + r) * machines + m] : 0.0;
+    for (int k = thread; k < narrow_lanes * summed_svms; k += summed_threads) {
+      const int r = k / summed_svms;
+      const int m = k % summed_svms;
+      shared.factors[r][m] = lane + r < count && m < svms ? factors[(lane + r) * svms + m] : 0.0;
     }
     __syncthreads();
     for (int r = 0; r < narrow_lanes; ++r) {
       const auto value = static_cast<double>(shared.values[r][row]);
-      for (int m = 0; m < each; ++m) totals[m] += shared.factors[r][first_machine + m] * value;
+      for (int m = 0; m < each; ++m) totals[m] += shared.factors[r][first_svm + m] * value;
     }
     __syncthreads();
   }
   if (first + row >= rows) return;
   for (int m = 0; m < each; ++m)
-    if (first_machine + m < machines) sums[(first + row) * machines + first_machine + m] = totals[m];
+    if (first_svm + m < svms) sums[(first + row) * svms + first_svm + m] = totals[m];
 }
 
 }  // namespace sheaf::kernel::gpu

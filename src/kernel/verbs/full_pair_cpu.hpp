@@ -1,6 +1,6 @@
-// Small tasks of pairs of classes, solved whole by one core. Of the kernel values of a pair only those within a class
-// are of use to other pairs, so that with few features they are cheaper to compute than to share: half of the matrix,
-// into a tile that stays in the core's caches, once for some of the tasks of the pair (its costs and folds).
+// Small pairs of classes, solved by one core without a working set: the full kernel matrix of the pair is computed.
+// Only values within a class are of use to other pairs, so that with few features computing them again costs less than
+// sharing them. The matrix stays in the core's caches and serves several tasks of the pair (its costs and folds).
 #pragma once
 
 #include <algorithm>
@@ -15,56 +15,56 @@
 
 namespace sheaf::kernel::cpu {
 
-/// Rows of a pair whose tile lies in the third-level cache.
-inline constexpr std::int64_t most_whole = 2048;
-/// Stored entries a row up to which computing a value costs no more than a few steps that read it.
-inline constexpr std::int64_t most_whole_entries = 64;
-/// Tasks of one pair that share a tile; more would leave cores without work.
-inline constexpr std::size_t whole_tasks = 8;
-/// Of a full pair: some milliseconds' worth.
+/// Rows of a pair whose kernel matrix fits into the third-level cache.
+inline constexpr std::int64_t most_full_pair_rows = 2048;
+/// Stored entries per row up to which computing a value costs no more than a few steps that read it.
+inline constexpr std::int64_t most_full_pair_entries = 64;
+/// Tasks of one pair that share a matrix; more would leave cores without work.
+inline constexpr std::size_t most_sharing_tasks = 8;
+/// A few milliseconds.
 inline constexpr std::int64_t steps_between_stops = 2048;
 
-/// Tasks over the same rows.
-using WholeUnit = std::vector<TaskState*>;
+/// Tasks of one pair, over the same rows.
+using PairTasks = std::vector<TaskState*>;
 
 template <class A>
-bool solved_whole(const TaskProblem& problem, const Table<A>& table) {
-  return problem.parts[1] >= 0 && !problem.grouped && problem.variables() <= most_whole && table.norms.size() > 0 &&
-         stored(table.x) <= most_whole_entries * rows(table.x);
+bool is_full_pair(const TaskProblem& problem, const Table<A>& table) {
+  return problem.parts[1] >= 0 && !problem.grouped && problem.variables() <= most_full_pair_rows &&
+         table.norms.size() > 0 && stored(table.x) <= most_full_pair_entries * rows(table.x);
 }
 
-/// Those of the tasks that are solved whole, by their rows. They do not depend on the number of cores.
+/// The tasks that are solved as full pairs, grouped by pair. The groups do not depend on the number of cores.
 template <class A>
-std::vector<WholeUnit> whole_units(std::span<TaskState> states, std::span<const std::int32_t> tasks,
-                                   const Table<A>& table) {
+std::vector<PairTasks> group_full_pairs(std::span<TaskState> states, std::span<const std::int32_t> tasks,
+                                        const Table<A>& table) {
   std::vector<std::int32_t> order;
   for (const std::int32_t task : tasks)
-    if (solved_whole(states[static_cast<std::size_t>(task)].problem, table)) order.push_back(task);
+    if (is_full_pair(states[static_cast<std::size_t>(task)].problem, table)) order.push_back(task);
   const auto pair_of = [&](std::int32_t task) {
     const auto& parts = states[static_cast<std::size_t>(task)].problem.parts;
     return std::pair(parts[0], parts[1]);
   };
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return pair_of(a) < pair_of(b); });
-  std::vector<WholeUnit> units;
+  std::vector<PairTasks> units;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const bool same = k > 0 && pair_of(order[k]) == pair_of(order[k - 1]);
-    if (!same || units.back().size() == whole_tasks) units.emplace_back();
+    if (!same || units.back().size() == most_sharing_tasks) units.emplace_back();
     units.back().push_back(&states[static_cast<std::size_t>(order[k])]);
   }
   return units;
 }
 
-/// How many kernel values a unit computes.
-inline std::int64_t whole_values(const WholeUnit& unit) {
+/// Kernel values that a pair computes: half of the symmetric matrix.
+inline std::int64_t values_of_pair(const PairTasks& unit) {
   const std::int64_t rows = unit.front()->problem.rows;
   return rows * (rows + 1) / 2;
 }
 
-/// The kernel matrix of a problem's rows: lanes of them against themselves and all rows behind, each value put in both
-/// its places.
+/// Computes the kernel matrix of a problem's rows: a few rows at a time against themselves and all later rows; each
+/// value is stored in both its places.
 template <class A>
-void fill_whole(const Context& context, const KernelParams& kernel, const Table<A>& table, const TaskProblem& problem,
-                SmallProblem& small) {
+void fill_full_pair(const Context& context, const KernelParams& kernel, const Table<A>& table,
+                    const TaskProblem& problem, SmallProblem& small) {
   constexpr auto group = static_cast<std::int64_t>(lanes<A>);
   alignas(64) float values[tile_rows * lanes<A>];
   const std::int64_t size = small.size();
@@ -91,7 +91,7 @@ void fill_whole(const Context& context, const KernelParams& kernel, const Table<
   for (std::int64_t k = 0; k < problem.rows; ++k) small.diagonal[static_cast<std::size_t>(k)] = tile[k * size + k];
 }
 
-/// In pieces that take a few milliseconds, so that a stop is answered and progress moves.
+/// Solves one task in pieces of a few milliseconds, so that a stop is answered and progress moves.
 template <class Report>
 void solve_task(const Context& context, SmallProblem& small, std::int64_t most_steps, TaskState& task,
                 const Report& report) {
@@ -110,11 +110,11 @@ void solve_task(const Context& context, SmallProblem& small, std::int64_t most_s
 
 /// Calls report(task, violation) now and then.
 template <class A, class Report>
-void solve_whole(const Context& context, const KernelParams& kernel, const Table<A>& table, const WholeUnit& unit,
-                 std::int64_t most_steps, SmallProblem& small, const Report& report) {
+void solve_full_pair(const Context& context, const KernelParams& kernel, const Table<A>& table, const PairTasks& unit,
+                     std::int64_t most_steps, SmallProblem& small, const Report& report) {
   const std::int64_t rows = unit.front()->problem.rows;
   small.resize(rows, 0);
-  fill_whole(context, kernel, table, unit.front()->problem, small);
+  fill_full_pair(context, kernel, table, unit.front()->problem, small);
   for (TaskState* task : unit) {
     const TaskProblem& problem = task->problem;
     for (std::size_t v = 0; v < static_cast<std::size_t>(rows); ++v) {

@@ -1,5 +1,5 @@
-// The kernel verbs on CPU cores. Threads share out tiles of rows or whole tasks; sums are made in one order whatever
-// their number.
+// The kernel verbs on CPU cores. Threads share out tiles of rows, or tasks; the order of sums does not depend on their
+// number.
 #include <algorithm>
 #include <numeric>
 
@@ -90,22 +90,22 @@ class CpuOps final : public SvmOps {
     add_changes(tasks, {&change, 1});
   }
 
-  KernelCounts solve_small(std::span<const std::int32_t> tasks, std::int64_t most_steps,
-                           const ReportViolation& report) override {
-    const auto units = cpu::whole_units(tasks_, tasks, table_);
+  KernelCounts solve_full_pairs(std::span<const std::int32_t> tasks, std::int64_t most_steps,
+                                const ReportViolation& report) override {
+    const auto units = cpu::group_full_pairs(tasks_, tasks, table_);
     const auto report_state = [&](const TaskState& task, double violation) {
       report(static_cast<std::int32_t>(&task - tasks_.data()), violation);
     };
     share_out(context_.threads(), std::ssize(units), [&](std::int64_t unit) {
       smalls_.with_one([&](cpu::SmallProblem& small) {
-        cpu::solve_whole(context_, kernel_, table_, units[static_cast<std::size_t>(unit)], most_steps, small,
-                         report_state);
+        cpu::solve_full_pair(context_, kernel_, table_, units[static_cast<std::size_t>(unit)], most_steps, small,
+                             report_state);
       });
     });
     KernelCounts counts;
     for (const auto& unit : units) {
-      counts.computed += cpu::whole_values(unit);
-      counts.unshared += cpu::whole_values(unit) * std::ssize(unit);
+      counts.computed += cpu::values_of_pair(unit);
+      counts.unshared += cpu::values_of_pair(unit) * std::ssize(unit);
     }
     return counts;
   }
@@ -142,7 +142,7 @@ class CpuOps final : public SvmOps {
  private:
   using TaskState = cpu::TaskState;
 
-  /// Calls work(i) for i in 0 .. count-1 on so many threads, and none once the work is to stop.
+  /// Calls work(i) for i in 0 .. count-1 on this many threads; throws Stopped once a stop is requested.
   template <class Work>
   void share_out(int threads, std::int64_t count, const Work& work) const {
     parallel_for(threads, count, [&](std::int64_t i) {
@@ -226,7 +226,7 @@ class CpuOps final : public SvmOps {
             const std::vector<std::size_t>& places, cpu::SmallProblem& small) {
     const TaskProblem& problem = task.problem;
     const auto size = static_cast<std::size_t>(small.size());
-    std::vector<std::int32_t> columns(size, 0);  // padding reads a value that nobody uses
+    std::vector<std::int32_t> columns(size, 0);  // padding reads a value that is not used
     for (std::size_t k = 0; k < order.size(); ++k) columns[places[k]] = set.positions[order[k]];
     for (std::size_t k = 0; k < order.size(); ++k) {
       const auto v = static_cast<std::size_t>(set.variables[order[k]]);
@@ -296,7 +296,7 @@ void decide(const Context& context, const KernelParams& kernel, const Dataset<T>
         for (std::int64_t e = coefficients.offsets[static_cast<std::size_t>(begin + s)];
              e < coefficients.offsets[static_cast<std::size_t>(begin + s) + 1]; ++e) {
           const double factor = coefficients.values[static_cast<std::size_t>(e)];
-          double* to = sums.data() + std::int64_t{coefficients.machines[static_cast<std::size_t>(e)]} * lanes;
+          double* to = sums.data() + std::int64_t{coefficients.svms[static_cast<std::size_t>(e)]} * lanes;
           for (std::int64_t r = 0; r < lanes; ++r) to[r] += factor * static_cast<double>(values[s * lanes + r]);
         }
     }
@@ -307,7 +307,7 @@ void decide(const Context& context, const KernelParams& kernel, const Dataset<T>
   });
 }
 
-/// The kernel values stand in the queries themselves.
+/// The features of the queries are the kernel values.
 template <class T>
 void decide_precomputed(const Context& context, std::span<const std::int32_t> support_rows,
                         const Coefficients& coefficients, const Dataset<T>& queries, BlockView<double> decisions) {
@@ -320,7 +320,7 @@ void decide_precomputed(const Context& context, std::span<const std::int32_t> su
       context.check_stop();
       for (std::size_t s = 0; s < support_rows.size(); ++s)
         for (std::int64_t e = coefficients.offsets[s]; e < coefficients.offsets[s + 1]; ++e)
-          decisions.data[i * decisions.stride + coefficients.machines[static_cast<std::size_t>(e)]] +=
+          decisions.data[i * decisions.stride + coefficients.svms[static_cast<std::size_t>(e)]] +=
               coefficients.values[static_cast<std::size_t>(e)] * x.values[i * x.columns + support_rows[s]];
     }
   });

@@ -15,7 +15,7 @@
 namespace sheaf::kernel {
 namespace {
 
-/// One thread a variable. Twice as many as on the CPU: rounds cost a GPU more than steps do.
+/// One thread per variable. Twice as many as on the CPU: on a GPU rounds cost more than steps.
 constexpr std::int32_t working_set = 1024;
 constexpr std::int64_t slab_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t tile_bytes = std::int64_t{1} << 30;
@@ -42,7 +42,7 @@ class CudaOps final : public SvmOps {
     if (kernel.type == KernelType::precomputed)
       precomputed_ = precomputed_table(dataset.x, order, context.threads());
     else if (matrix_bytes(dataset.x) > context.memory() / 3)
-      waiting_ = kernel::take_rows<A>(dataset.x, order, kernel::dense_share, context.threads());
+      on_host_ = kernel::take_rows<A>(dataset.x, order, kernel::dense_share, context.threads());
     else
       table_ = gpu::take_rows<A>(dataset.x, dataset.by_rows(device_), order, context.memory() / 4, device_, stream_);
     stream_.synchronize();
@@ -52,7 +52,7 @@ class CudaOps final : public SvmOps {
   std::int64_t data_bytes() const override {
     const std::int64_t table = table_.dense.bytes() + table_.values.bytes() + table_.indices.bytes() +
                                table_.offsets.bytes() + table_.norms.bytes();
-    return table + tile_bytes + 4 * gpu::between_bytes + (waiting_.norms.size() > 0 ? 2 * streamed_bytes : 0);
+    return table + tile_bytes + 4 * gpu::between_bytes + (on_host_.norms.size() > 0 ? 2 * streamed_bytes : 0);
   }
   std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
 
@@ -79,7 +79,7 @@ class CudaOps final : public SvmOps {
     const auto count = static_cast<std::int64_t>(problems.size());
     sets_ = Array<std::int32_t>::zeros(count * working_set, device_);
     counts_ = Array<std::int32_t>::zeros(count, device_);
-    whole_ = Array<std::uint8_t>::zeros(count, device_);
+    holds_all_ = Array<std::uint8_t>::zeros(count, device_);
     violations_ = Array<double>::zeros(count, device_);
     steps_ = Array<std::int64_t>::zeros(count, device_);
     last_steps_.assign(problems.size(), 0);
@@ -99,7 +99,7 @@ class CudaOps final : public SvmOps {
     cuda::check_launch("find_rows");
     if (kernel_.type == KernelType::precomputed)
       copy_rows(positions, slots, against);
-    else if (waiting_.norms.size() > 0)
+    else if (on_host_.norms.size() > 0)
       stream_rows(positions, against);
     else
       rows_.compute(table_, against, table_, on_device, count, row_pointers_.data(), against.begin);
@@ -116,8 +116,10 @@ class CudaOps final : public SvmOps {
     stream_.synchronize();
   }
 
-  /// A block a task solves them as fast in rounds.
-  KernelCounts solve_small(std::span<const std::int32_t>, std::int64_t, const ReportViolation&) override { return {}; }
+  /// None: one block per task solves small pairs as fast in rounds.
+  KernelCounts solve_full_pairs(std::span<const std::int32_t>, std::int64_t, const ReportViolation&) override {
+    return {};
+  }
 
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
     const auto current = here();
@@ -146,7 +148,7 @@ class CudaOps final : public SvmOps {
     }
   }
 
-  /// Where the sets' rows lie is known here since they were computed.
+  /// The slots of the sets are known here since their rows were computed.
   void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet>) override {
     const auto current = here();
     const auto most = static_cast<std::size_t>(
@@ -171,8 +173,8 @@ class CudaOps final : public SvmOps {
   cuda::Current here() const { return cuda::Current(device_.index); }
 
   gpu::DeviceState state() {
-    return {tasks_.data(), bounds_.data(), linear_.data(), beta_.data(),       g_.data(),     taken_.data(),
-            sets_.data(),  counts_.data(), whole_.data(),  violations_.data(), steps_.data(), working_set};
+    return {tasks_.data(), bounds_.data(), linear_.data(),    beta_.data(),       g_.data(),     taken_.data(),
+            sets_.data(),  counts_.data(), holds_all_.data(), violations_.data(), steps_.data(), working_set};
   }
 
   gpu::Slots slots_view() { return {slab_pointers_.data(), slot_of_.data(), slab_rows_, stride_}; }
@@ -188,20 +190,20 @@ class CudaOps final : public SvmOps {
     return slabs_[static_cast<std::size_t>(slot / slab_rows_)].data() + slot % slab_rows_ * stride_;
   }
 
-  /// Rows that do not fit the GPU pass by in tiles.
+  /// Rows that do not fit into the GPU's memory are sent in tiles.
   void stream_rows(std::span<const std::int32_t> positions, Range against) {
     const std::int64_t width =
-        std::max<std::int64_t>(1, matrix_bytes(waiting_.x) / std::max<std::int64_t>(1, examples_));
+        std::max<std::int64_t>(1, matrix_bytes(on_host_.x) / std::max<std::int64_t>(1, examples_));
     const std::int64_t tile = std::max<std::int64_t>(1, streamed_bytes / width);
     std::vector<std::int32_t> numbers;
-    Table<A> asked = take_rows<A>(waiting_.x, positions, is_sparse(waiting_.x) ? 2.0 : 0.0, 1);
+    Table<A> asked = take_rows<A>(on_host_.x, positions, is_sparse(on_host_.x) ? 2.0 : 0.0, 1);
     const auto lanes = gpu::bring_rows(asked, {0, static_cast<std::int64_t>(positions.size())}, device_);
     for (std::size_t k = 0; k < positions.size(); ++k) numbers.push_back(static_cast<std::int32_t>(k));
     const auto on_device = Array<std::int32_t>::copy_of(numbers, device_);
     for (std::int64_t begin = against.begin; begin < against.end; begin += tile) {
       context_.check_stop();
       const Range part{begin, std::min(against.end, begin + tile)};
-      const auto here = gpu::bring_rows(waiting_, part, device_);
+      const auto here = gpu::bring_rows(on_host_, part, device_);
       rows_.compute(here, {0, part.end - part.begin}, lanes, on_device.data(),
                     static_cast<std::int64_t>(positions.size()), row_pointers_.data(), begin);
       stream_.synchronize();
@@ -284,13 +286,13 @@ class CudaOps final : public SvmOps {
   gpu::KernelRows<A> rows_;
   std::int64_t examples_, stride_ = 0, slab_rows_ = 0;
   gpu::DeviceTable<A> table_;
-  Table<A> waiting_;  // in CPU memory, where the GPU's does not hold it
+  Table<A> on_host_;  // rows that do not fit into the GPU's memory
   Table<float> precomputed_;
   std::vector<Array<float>> slabs_;
   std::span<const TaskProblem> problems_;
   Array<gpu::DeviceTask> tasks_;
   Array<double> bounds_, linear_, beta_, g_;
-  Array<std::uint8_t> taken_, whole_;
+  Array<std::uint8_t> taken_, holds_all_;
   Array<std::int32_t> sets_, counts_;
   Array<double> violations_;
   Array<std::int64_t> steps_;

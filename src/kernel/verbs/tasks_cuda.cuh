@@ -1,4 +1,4 @@
-// Tasks as a GPU holds them: all variables of all tasks one behind the other.
+// The tasks in a GPU's memory: the variables of all tasks one behind the other.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ struct DeviceState {
   const double* linear;
   double* beta;
   double* g;
-  std::uint8_t* taken;  ///< a flag a variable, 0 between kernels
+  std::uint8_t* taken;  ///< a flag per variable, 0 between kernels
   std::int32_t* sets;   ///< of each task, `size` variables: the working set
   std::int32_t* counts;
-  std::uint8_t* whole;  ///< whether the working set holds all variables
+  std::uint8_t* holds_all;  ///< whether the working set holds all variables
   double* violations;
   std::int64_t* steps;
   std::int32_t size;
@@ -44,7 +44,7 @@ struct Slots {
   }
 };
 
-/// Notes the slots of rows about to be computed, and where they lie.
+/// Stores the slots of rows that are about to be computed, and their addresses.
 __global__ void find_rows(Slots slots, const std::int32_t* positions, const std::int32_t* numbers, std::int64_t count,
                           float** rows) {
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < count;

@@ -1,5 +1,6 @@
-// One task on its working set, on one core: SMO with second-order choice of pairs (Fan, Chen, Lin 2005), on a tile of
-// kernel values that lies in the core's cache. Variables of one group stand together and are padded to whole vectors.
+// Solves one task on its working set, on one core: SMO with second-order choice of pairs (Fan, Chen, Lin 2005), on a
+// matrix of kernel values that stays in the core's cache. The variables of a group are contiguous and padded to full
+// vectors.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ class SmallProblem {
  public:
   static constexpr int width = native_vector_bytes < 32 ? 8 : native_vector_bytes / 4;
 
-  /// Makes room for so many variables of each group.
+  /// Sets the number of variables of each group.
   void resize(std::int64_t first_group, std::int64_t second_group) {
     middle_ = padded(first_group);
     size_ = middle_ + padded(second_group);
@@ -39,10 +40,10 @@ class SmallProblem {
   }
   std::int64_t size() const { return size_; }
   std::int64_t second_group() const { return middle_; }
-  /// As the last call of solve() left it.
+  /// At the end of the last call of solve().
   double violation() const { return violation_; }
 
-  /// Steps until the violation is below the tolerance, with f kept up to date; returns their number.
+  /// Takes steps until the violation is below the tolerance, and keeps f up to date; returns their number.
   std::int64_t solve(double tolerance, std::int64_t most_steps) {
     for (std::int64_t k = 0; k < size_; ++k) mark(k);
     std::int64_t steps = 0;
@@ -74,7 +75,7 @@ class SmallProblem {
     double gain = -1;
   };
 
-  /// What a pair does to f, which is added when f is next read.
+  /// The change of f by a pair, which is added when f is next read.
   struct Step {
     double delta;
     const float* row_i;
@@ -108,8 +109,8 @@ class SmallProblem {
     return value;
   }
 
-  /// Where the mask is set the first, else the second; said in bits, as compilers make more of a comparison's choice
-  /// than the one instruction it needs.
+  /// The first where the mask is set, else the second. Written with bit operations, since compilers turn a conditional
+  /// into more than the one instruction it needs.
   template <class Mask, class V>
   static V select(Mask mask, V first, V second) {
     const auto a = reinterpret_cast<Mask>(first);
@@ -117,8 +118,8 @@ class SmallProblem {
     return reinterpret_cast<V>(((a ^ b) & mask) ^ b);
   }
 
-  /// After the last step: the variable that most wants to rise, and of those that want to fall against it the one that
-  /// gains most.
+  /// Adds the last step to f, and chooses the variable that gains most by rising and the partner whose fall gains most
+  /// with it.
   Pair choose(const Step& last, std::int64_t begin, std::int64_t end) {
     Pair pair;
     Doubles top[chains];
@@ -159,8 +160,8 @@ class SmallProblem {
     return pair;
   }
 
-  /// Gains slope^2 / bend are compared as products: that saves a division a variable. Slopes are relative
-  /// to the violation, so that nothing overflows.
+  /// Gains slope^2 / bend are compared as products, which saves a division per variable. Slopes are relative to the
+  /// violation, so that nothing overflows.
   void choose_partner(std::int64_t begin, std::int64_t end, double highest, Pair& pair) const {
     if (!(pair.violation > 0)) return;
     const float* row = tile.data() + pair.i * size_;
@@ -219,7 +220,7 @@ class SmallProblem {
   std::vector<double> rise_, fall_;
 };
 
-/// Small problems whose memory serves one task after the other: as many as there are threads at work.
+/// A pool of small problems, whose memory serves one task after the other: one per thread at work.
 class SmallProblems {
  public:
   template <class Work>

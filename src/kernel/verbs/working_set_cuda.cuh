@@ -1,7 +1,7 @@
-// Tasks on their working sets, one block a task and one thread a variable: SMO with second-order choice of pairs, as in
-// small_cpu.hpp. Kernel values lie in a tile of size x size in global memory, which the second-level cache holds. Keys
-// of the choice are floats relative to the last choice, so that they are exact where it matters; everything that is
-// kept is double.
+// Solves tasks on their working sets, one block per task and one thread per variable: SMO with second-order choice of
+// pairs, as in working_set_cpu.hpp. Kernel values are in a tile of size x size in global memory, which the second-level
+// cache holds. Keys of the choice are floats relative to the last choice, so that they are exact where it matters;
+// everything that is kept is double.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ __device__ int winner(const unsigned* keys, const int* at, unsigned& best) {
   return best == 0 ? -1 : at[__ffs(static_cast<int>(who)) - 1];
 }
 
-/// Some milliseconds' worth.
+/// A few milliseconds.
 inline constexpr std::int64_t steps_between_stops = 2048;
 
 template <int Threads>
@@ -71,11 +71,11 @@ class BlockSolver {
     load();
   }
 
-  /// Of no use once `stop` is raised.
+  /// Ends early, with an undefined state, once `stop` is raised.
   __device__ void solve(std::int64_t most_steps, const volatile int* stop) {
     const double violation = state_.violations[number_];
     const double wanted =
-        0.999 * (state_.whole[number_] != 0 ? task_.tolerance : fmax(task_.tolerance, 0.1 * violation));
+        0.999 * (state_.holds_all[number_] != 0 ? task_.tolerance : fmax(task_.tolerance, 0.1 * violation));
     const int groups = task_.grouped != 0 ? 2 : 1;
     for (int group = 0; group < groups; ++group) choose(group);  // what later keys are relative to
     std::int64_t steps = 0;
@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(Threads)
   solver.finish(slots, changes.rows + first, changes.factors + first, changes.counts + number);
 }
 
-/// g of every row of the tasks, a thread a row. `stride`: rows a task has room for in the changes.
+/// Updates g of every row of the tasks, one thread per row. `stride`: room for the changes of one task.
 __global__ void add_changes(DeviceState state, const std::int32_t* tasks, Changes changes, std::int64_t stride) {
   const auto number = static_cast<std::int64_t>(blockIdx.y);
   const DeviceTask task = state.tasks[tasks[number]];

@@ -26,7 +26,7 @@ void add_training(const SvmFits& fits, const ModelPlan& plan, double tolerance, 
     all.iterations =
         static_cast<int>(std::min<std::int64_t>(all.iterations + fit.iterations, std::numeric_limits<int>::max()));
     all.converged = all.converged && fit.converged;
-    rows.insert(rows.end(), fit.machine.rows.begin(), fit.machine.rows.end());
+    rows.insert(rows.end(), fit.svm.rows.begin(), fit.svm.rows.end());
   }
   std::sort(rows.begin(), rows.end());
   scores.size = static_cast<double>(std::unique(rows.begin(), rows.end()) - rows.begin());

@@ -27,8 +27,8 @@ std::vector<SvmTask> tasks_of(SvmKind kind) {
   }
 }
 
-std::vector<SvmFit> train_in_turns(const Context& context, const Table<double>& table, const SvmParams& params,
-                                   std::int64_t most_rows) {
+std::vector<SvmFit> train_in_chunks(const Context& context, const Table<double>& table, const SvmParams& params,
+                                    std::int64_t most_rows) {
   const auto order = kernel::order_rows(table.sheaf);
   std::vector<kernel::TaskProblem> problems;
   for (std::size_t t = 0; t < table.sheaf.tasks.size(); ++t) {
@@ -36,7 +36,7 @@ std::vector<SvmFit> train_in_turns(const Context& context, const Table<double>& 
     problems.back().tolerance = params.tolerance;
   }
   KernelCounts counts;
-  const auto solved = kernel::solve_active(context, table.dataset, params, problems, most_rows, counts);
+  const auto solved = kernel::solve_in_chunks(context, table.dataset, params, problems, most_rows, counts);
   EXPECT_GT(counts.computed, 0);
   std::vector<SvmFit> fits;
   for (std::size_t t = 0; t < solved.size(); ++t) {
@@ -48,7 +48,7 @@ std::vector<SvmFit> train_in_turns(const Context& context, const Table<double>& 
   return fits;
 }
 
-TEST(SvmActive, EveryKindIsOptimal) {
+TEST(SvmChunks, EveryKindIsOptimal) {
   for (const Device device : devices())
     for (const SvmKind kind :
          {SvmKind::c_svc, SvmKind::nu_svc, SvmKind::one_class, SvmKind::epsilon_svr, SvmKind::nu_svr})
@@ -60,7 +60,7 @@ TEST(SvmActive, EveryKindIsOptimal) {
         SvmParams params;
         params.kernel = {.type = KernelType::rbf, .gamma = gamma};
         const Rows rows = rows_of(table.dataset);
-        const auto fits = train_in_turns(context_on(device), table, params, 100);
+        const auto fits = train_in_chunks(context_on(device), table, params, 100);
         for (std::size_t t = 0; t < fits.size(); ++t) {
           SCOPED_TRACE("task " + std::to_string(t));
           expect_optimal(rows, table.sheaf, t, params, fits[t]);
@@ -69,7 +69,7 @@ TEST(SvmActive, EveryKindIsOptimal) {
 }
 
 /// The first rows all of one class, and rows for a turn fewer than there are free vectors: it still arrives.
-TEST(SvmActive, SortedRowsAndShortTurns) {
+TEST(SvmChunks, SortedRowsAndSmallChunks) {
   for (const Device device : devices()) {
     Table<double> table(400, 6, false, SvmKind::c_svc);
     auto& classes = table.sheaf.classes;
@@ -81,32 +81,32 @@ TEST(SvmActive, SortedRowsAndShortTurns) {
     table.sheaf.tasks = {{0, 0, SvmTask::rest, 1, 1}, {1, 1, SvmTask::rest, 20, 20}};
     SvmParams params;
     params.kernel = {.type = KernelType::rbf, .gamma = 0.2};
-    const auto fits = train_in_turns(context_on(device), table, params, 40);
+    const auto fits = train_in_chunks(context_on(device), table, params, 40);
     for (std::size_t t = 0; t < fits.size(); ++t)
       expect_optimal(rows_of(table.dataset), table.sheaf, t, params, fits[t]);
   }
 }
 
-TEST(SvmActive, ThreadsChangeNothing) {
+TEST(SvmChunks, ThreadsChangeNothing) {
   Table<double> table(600, 8, false, SvmKind::c_svc);
   table.sheaf.tasks = tasks_of(SvmKind::c_svc);
   SvmParams params;
   params.kernel.gamma = 0.3;
-  const auto one = train_in_turns(context_on(Device::cpu(), 1), table, params, 100);
-  const auto many = train_in_turns(context_on(Device::cpu(), 3), table, params, 100);
+  const auto one = train_in_chunks(context_on(Device::cpu(), 1), table, params, 100);
+  const auto many = train_in_chunks(context_on(Device::cpu(), 3), table, params, 100);
   for (std::size_t t = 0; t < one.size(); ++t) {
     EXPECT_EQ(one[t].objective, many[t].objective);
-    EXPECT_EQ(one[t].machine.rows, many[t].machine.rows);
-    EXPECT_EQ(one[t].machine.coefficients, many[t].machine.coefficients);
+    EXPECT_EQ(one[t].svm.rows, many[t].svm.rows);
+    EXPECT_EQ(one[t].svm.coefficients, many[t].svm.coefficients);
   }
 }
 
-TEST(SvmActive, StepsHaveALimit) {
+TEST(SvmChunks, StepsHaveALimit) {
   Table<double> table(300, 6, false, SvmKind::c_svc);
   table.sheaf.tasks = {{0, 0, SvmTask::rest, 1000, 1000}};
   SvmParams params;
   params.max_iterations = 50;
-  const auto fits = train_in_turns(context_on(Device::cpu()), table, params, 40);
+  const auto fits = train_in_chunks(context_on(Device::cpu()), table, params, 40);
   EXPECT_FALSE(fits[0].converged);
   EXPECT_GE(fits[0].violation, params.tolerance);
 }
