@@ -11,13 +11,13 @@ complain() {
   failed=1
 }
 
-# Paths such as src/linear/net/ops.hpp or cli/commands/; what follows is no part of them.
+# Paths such as src/linear/net/ops.hpp, cli/commands/ or tests/*_test.cpp.
 for page in "${pages[@]}"; do
   while IFS=: read -r line path; do
     path=${path%%[.,]}
-    [[ -e $path ]] || complain "$page:$line: names $path, which does not exist"
-  done < <(grep -noE '(^|[^A-Za-z0-9_./-])(src|cli|include|tests|bench|scripts|docs|examples|cmake)/[A-Za-z0-9_./-]*' "$page" |
-    sed -E 's/^([0-9]+):[^a-z]?/\1:/' | grep -vE ':[a-z]+/(NAME|\*)')
+    compgen -G "$path" >/dev/null || complain "$page:$line: names $path, which does not exist"
+  done < <(grep -noE '(^|[^A-Za-z0-9_./-])(src|cli|include|tests|bench|scripts|docs|examples|cmake)/[A-Za-z0-9_./*-]*' "$page" |
+    sed -E 's/^([0-9]+):[^a-z]?/\1:/' | grep -vE '/NAME')
   # Files named without their folder, in backticks.
   while IFS=: read -r line name; do
     grep -qxF "$name" <<<"$sources" || complain "$page:$line: names $name, which does not exist"
