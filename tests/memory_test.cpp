@@ -256,6 +256,15 @@ TYPED_TEST(MemoryOf, MemoryOnADeviceStaysWhereItIs) {
     EXPECT_EQ(std::get<DenseMatrix<T>>(made.by_rows(device)).values.data(), dense.data());
     expect_same_training(context, made, read_text<T>(context, csv_of(numbers), "csv", Storage::dense, 70));
 
+    const auto shifted = on_device([&] {
+      auto values = dense_memory<T>(numbers, true, 0);
+      values.insert(values.begin(), T(0));
+      return values;
+    }());
+    const auto unaligned =
+        make_dataset<T>(context, DenseInput::row_major(view(shifted).subspan(1), 200, 70, 0, device), numbers.labels);
+    expect_same_training(context, unaligned, read_text<T>(context, csv_of(numbers), "csv", Storage::dense, 70));
+
     const auto columns = on_device(dense_memory<float>(numbers, false, 2));
     expect_same_training(
         context,
@@ -535,6 +544,14 @@ TEST(MemoryDefects, OfSparseMatricesNameTheArgument) {
           "argument 'values': row 1, column 2 is NaN; set 'missing' to say what stands for a missing value");
   refused([](auto& c) { c.values[1] = std::numeric_limits<float>::infinity(); },
           "argument 'values': row 0, column 1 is inf, but a finite number is expected");
+}
+
+TEST(MemoryDefects, OfAddressesNameTheArgument) {
+  const std::vector<char> bytes(100);
+  const void* odd = bytes.data() + 1;  // vectors begin at even addresses
+  const std::span<const double> values(static_cast<const double*>(odd), 6);
+  expect_refused([&] { make_dataset<double>(Context(), DenseInput::row_major(values, 3, 2)); },
+                 "argument 'values': the memory begins at no multiple of 8 bytes; copy it to memory of its own");
 }
 
 TEST(MemoryDefects, AreFoundWhereverTheyStand) {

@@ -1,5 +1,5 @@
 // A program of one's own: arrays in memory become a dataset, a model is trained on some rows and predicts the others,
-// and the features that say most of the classes are selected.
+// and the features that know most about the classes are selected.
 //
 //   g++ -std=c++20 memory.cpp $(pkg-config --cflags --libs sheaf) -o memory && ./memory
 #include <cstdint>
@@ -55,12 +55,14 @@ void run() {
   const auto model = sheaf::train_linear(context, training, {});
   const auto predictions = sheaf::predict_linear(context, model, test);
   const auto score = sheaf::score_of(model, predictions, test.target);
-  std::printf("%.1f %% of %lld flowers are told apart\n", 100 * score->accuracy(), static_cast<long long>(score->rows));
+  std::printf("%.1f %% of %lld flowers are recognised\n", 100 * score->accuracy(), static_cast<long long>(score->rows));
 
   sheaf::SelectRequest request;
   request.options.count = 2;
+  request.binning.bins = 8;  // few rows fill few bins
   for (const auto& row : sheaf::select(context, training, request).selected)
-    std::printf("selected: %s, which tells %.2f bits of the kind\n", row.name.c_str(), row.feature.relevance);
+    std::printf("selected: %s, with %.2f bits of information about the kind\n", row.name.c_str(),
+                row.feature.relevance);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 // is used and must outlive it, unless `owner` keeps it alive. Everything else is converted by all threads of the
 // context, and may go away once make_dataset has returned.
 //
-// Memory on a GPU is brought to the CPU once, checked there, and where its layout is one that is borrowed, the GPU uses
-// it where it is. Whatever writes it must have finished before.
+// Memory on a GPU is brought to the CPU once and checked there; where its layout is one that is borrowed and it begins
+// at a multiple of 16 bytes, the GPU uses it where it is. Whatever writes it must have finished before.
 //
 // All of it is checked: shapes, offsets, indices, finite values. A defect is a UsageError that names the argument:
 // "argument 'indices': entry 17 is 40, but the matrix has 30 columns". Rows, columns and entries are numbered from 0.

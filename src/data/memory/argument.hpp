@@ -52,9 +52,21 @@ std::int64_t find_first(int threads, std::int64_t count, Question&& is_wrong) {
   return first;
 }
 
+inline bool is_aligned(const void* memory, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(memory) % bytes == 0;
+}
+
+/// Whether kernels can read it as it is: they load up to 16 bytes at once.
+template <class T>
+bool suits_kernels(std::span<const T> values) {
+  return is_aligned(values.data(), 16);
+}
+
 /// The memory itself where it is the CPU's, else a copy there.
 template <class T>
-Array<T> on_host(std::span<const T> values, Device device) {
+Array<T> on_host(std::string_view argument, std::span<const T> values, Device device) {
+  if (!is_aligned(values.data(), alignof(T)))
+    fail_argument(argument, "the memory begins at no multiple of {} bytes; copy it to memory of its own", alignof(T));
   const auto size = static_cast<std::int64_t>(values.size());
   auto borrowed = Array<T>::over(values.data(), size, device);
   return device.is_cpu() ? std::move(borrowed) : borrowed.to(Device::cpu());

@@ -80,13 +80,13 @@ void gather_by_columns(const DenseInput& input, const From* from, int threads, T
 template <class T, class From>
 Imported<T> import_values(const DenseInput& input, std::span<const From> values, int threads) {
   const auto used = values.first(static_cast<std::size_t>(checked_span(input, std::ssize(values))));
-  auto host = on_host(used, input.device);
+  auto host = on_host("values", used, input.device);
   DenseMatrix<T> x{input.rows, input.columns, {}};
   Imported<T> result;
   if constexpr (std::is_same_v<T, From>) {
     if (is_row_major(input)) {
       x.values = std::move(host);
-      if (!input.device.is_cpu())
+      if (!input.device.is_cpu() && suits_kernels(used))
         result.resident =
             DenseMatrix<T>{input.rows, input.columns, Array<T>::over(used.data(), std::ssize(used), input.device)};
       result.x = std::move(x);

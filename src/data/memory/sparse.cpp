@@ -37,7 +37,8 @@ void check_sizes(const SparseInput& input, const Axes& axes) {
 
 Array<std::int64_t> import_offsets(const SparseInput& input, int threads) {
   auto offsets = std::visit(
-      [&](auto values) { return converted<std::int64_t>(on_host(values, input.device), threads); }, input.offsets);
+      [&](auto values) { return converted<std::int64_t>(on_host("offsets", values, input.device), threads); },
+      input.offsets);
   if (offsets[0] != 0) fail_argument("offsets", "entry 0 is {}, but 0 is expected", offsets[0]);
   const std::int64_t last = offsets.size() - 1;
   const auto falls = find_first(threads, last, [&](std::int64_t i) { return offsets[i + 1] < offsets[i]; });
@@ -53,7 +54,7 @@ Array<std::int64_t> import_offsets(const SparseInput& input, int threads) {
 Array<std::int32_t> import_indices(const SparseInput& input, const Axes& axes, int threads) {
   return std::visit(
       [&](auto values) {
-        auto indices = on_host(values, input.device);
+        auto indices = on_host("indices", values, input.device);
         const auto wrong = find_first(threads, indices.size(),
                                       [&](std::int64_t k) { return indices[k] < 0 || indices[k] >= axes.minor; });
         if (wrong < indices.size())
@@ -127,6 +128,7 @@ std::optional<Matrix<T>> resident_of(const SparseInput& input) {
   const auto* values = std::get_if<std::span<const T>>(&input.values);
   const bool fits = input.layout == SparseLayout::csr && offsets != nullptr && indices != nullptr && values != nullptr;
   if (input.device.is_cpu() || !fits) return {};
+  if (!suits_kernels(*offsets) || !suits_kernels(*indices) || !suits_kernels(*values)) return {};
   const auto over = [&](auto span) {
     using Element = std::remove_cv_t<typename decltype(span)::element_type>;
     return Array<Element>::over(span.data(), std::ssize(span), input.device);
@@ -142,8 +144,8 @@ Imported<T> import_sparse(const Context& context, const SparseInput& input) {
   const auto axes = axes_of(input);
   check_sizes(input, axes);
   SparseMatrix<T> x{axes.major, axes.minor, import_offsets(input, threads), import_indices(input, axes, threads), {}};
-  x.values =
-      std::visit([&](auto values) { return converted<T>(on_host(values, input.device), threads); }, input.values);
+  x.values = std::visit([&](auto values) { return converted<T>(on_host("values", values, input.device), threads); },
+                        input.values);
   Imported<T> result;
   if (input.layout == SparseLayout::csc)
     x = transpose(x, threads);
