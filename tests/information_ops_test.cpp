@@ -144,7 +144,7 @@ std::vector<Pair> all_pairs(std::int64_t partners, std::int64_t features) {
 }
 
 void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::int64_t features) {
-  const Facts facts = find_facts(Context(), problem);
+  const Entropies entropies = find_entropies(Context(), problem);
   const std::int64_t partners = std::min<std::int64_t>(features, 3);
   for (std::int32_t s = 0; s < partners; ++s) ASSERT_EQ(ops.add_partner(s), s);
   const auto pairs = all_pairs(partners, features);
@@ -153,7 +153,7 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
   std::vector<JointSums> sums(pairs.size());
   const bool has_sums = ops.counting() != Counting::ordered || ops.screens();
   if (has_sums) ops.joint_sums(pairs, true, sums);
-  const double error = facts.log.error(1e18);
+  const double error = entropies.log.error(1e18);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     SCOPED_TRACE(fmt::format("pair {} {}", pairs[k].partner, pairs[k].candidate));
     const auto s = static_cast<std::size_t>(pairs[k].partner);
@@ -161,8 +161,8 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
     const PairTerms wanted = reference_terms(counted, s, j);
     expect_terms(ordered[k], wanted, 0);
     if (!has_sums) continue;
-    expect_terms(terms_of(facts, facts.features[s], facts.features[j], sums[k]), wanted, error);
-    EXPECT_EQ(facts.features[j].relevance, reference::mutual_information(counted.columns[j], counted.classes));
+    expect_terms(terms_of(entropies, entropies.features[s], entropies.features[j], sums[k]), wanted, error);
+    EXPECT_EQ(entropies.features[j].relevance, reference::mutual_information(counted.columns[j], counted.classes));
     if (!ops.counts_sum_columns()) continue;
     const JointSums of_column = ops.column_sums(pairs[k].partner, true)[j];
     EXPECT_EQ(of_column.pair, sums[k].pair);
@@ -235,8 +235,8 @@ TEST(Verbs, MergedPartnersMayHaveAsManyStatesAsThereAreExamples) {
       codes.push_back(static_cast<std::uint32_t>(i - i % 2));
       merged.columns[0].push_back(i - i % 2);
     }
-    const Facts facts = find_facts(Context(), problem);
-    const FeatureFacts partner = facts_of(problem, facts, codes, table.rows);
+    const Entropies entropies = find_entropies(Context(), problem);
+    const FeatureEntropies partner = entropies_of(problem, entropies, codes, table.rows);
     const Counting counting = choose_counting(problem, Counting::automatic, device.is_cuda(), Demand::merged_partners);
     const auto ops = make_ops(context_of(device, 2), problem, counting);
     ops->add_partner(codes, static_cast<std::int32_t>(table.rows));
@@ -249,8 +249,8 @@ TEST(Verbs, MergedPartnersMayHaveAsManyStatesAsThereAreExamples) {
     if (counting == Counting::ordered) return;
     std::vector<JointSums> sums(1);
     ops->joint_sums(pairs, true, sums);
-    EXPECT_LE(std::abs(terms_of(facts, partner, facts.features.back(), sums[0]).relevance_beyond - wanted),
-              facts.log.error(1e18));
+    EXPECT_LE(std::abs(terms_of(entropies, partner, entropies.features.back(), sums[0]).relevance_beyond - wanted),
+              entropies.log.error(1e18));
     static_cast<void>(sparse);
   });
 }
@@ -297,8 +297,8 @@ TEST(Criteria, NoPartExceedsItsBound) {
     const BinnedTable table = test::dense_table(plain.columns, c.rows);
     const BinnedTarget target = test::target_of(plain.classes);
     const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-    const Facts facts = find_facts(Context(), problem);
-    const TableFacts all{facts.classes.entropy, std::log2(static_cast<double>(c.rows))};
+    const Entropies entropies = find_entropies(Context(), problem);
+    const EntropyLimits all{entropies.classes.entropy, std::log2(static_cast<double>(c.rows))};
     for (std::size_t s = 0; s < std::min<std::size_t>(plain.columns.size(), 4); ++s)
       for (std::size_t j = 0; j < plain.columns.size(); ++j) {
         const PairTerms terms = reference_terms(plain, s, j);
@@ -306,8 +306,10 @@ TEST(Criteria, NoPartExceedsItsBound) {
           const Criterion* criterion = greedy_criterion(info.name);
           if (criterion == nullptr || c.classes < 2) continue;
           const Weights weights{0.7, info.name == "cife" ? 1.5 : 0.3};
-          const auto score = [&](double part) { return criterion->score.of_one(facts.features[j].relevance, part, 1); };
-          const double bound = criterion->most.of_pair(facts.features[s], facts.features[j], all, weights);
+          const auto score = [&](double part) {
+            return criterion->score.of_one(entropies.features[j].relevance, part, 1);
+          };
+          const double bound = criterion->most.of_pair(entropies.features[s], entropies.features[j], all, weights);
           EXPECT_GE(score(bound), score(criterion->part.of_pair(terms, weights)) - 1e-9)
               << info.name << " " << describe(c) << " pair " << s << " " << j;
         }

@@ -74,7 +74,7 @@ TEST(Requests, ThatCannotBeMetSayWhy) {
   expect_refused<UsageError>(made, with([](auto& o) { o.beta = -1; }), "beta is -1");
   expect_refused<UsageError>(made, with([](auto& o) { o.gamma = std::nan(""); }), "gamma is nan");
   expect_refused<UsageError>(made, with([](auto& o) { o.counting = "table"; }), "did you mean tables");
-  expect_refused<UsageError>(made, with([](auto& o) { o.counting = "nonzeros"; }), "needs a sparse table");
+  expect_refused<UsageError>(made, with([](auto& o) { o.counting = "nonzeros"; }), "needs a sparse dataset");
   expect_refused<UsageError>(made, with([](auto& o) { o.preselected = {6}; }), "feature 6 is not there");
   expect_refused<UsageError>(made, with([](auto& o) { o.preselected = {1, 1}; }), "pre-selected twice");
   expect_refused<UsageError>(made, with([](auto& o) {

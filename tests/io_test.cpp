@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <unistd.h>
 
@@ -355,6 +356,42 @@ TEST_F(Files, AreKnownByEndingElseByContent) {
   EXPECT_EQ(read_dataset<double>(context, write("numbers.txt", "1,2,3\n4,5,6\n")).features(), 2);
   EXPECT_EQ(read_dataset<double>(context, write("plain", "% c\n@relation r\n@attribute y real\n@data\n1\n")).features(),
             0);
+}
+
+/// Every row of the table of formats: its writer's file is known by its content and by each of its endings.
+TEST_F(Files, OfEveryFormatAreKnownAndReadBack) {
+  const auto context = with_threads(1);
+  const auto dataset = read("a,b,class\n1.5,2,x\n3,-4,y\n5,6,x\n", as("csv"));
+  for (const Format& format : formats()) {
+    SCOPED_TRACE(format.name);
+    WriteOptions options;
+    options.format = format.name;
+    std::vector<std::string> names{"without an ending"};
+    std::istringstream endings{std::string(format.endings)};
+    for (std::string ending; endings >> ending;) names.push_back("t." + ending);
+    for (const auto& name : names) {
+      const auto path = (folder_ / name).string();
+      write_dataset(context, dataset, path, options);
+      const auto again = read_dataset<double>(context, path);
+      EXPECT_EQ(again.format, format.name) << name;
+      EXPECT_EQ(again.target.classes, dataset.target.classes) << name;
+      EXPECT_EQ(dense_values(again), dense_values(dataset)) << name;
+    }
+  }
+}
+
+TEST_F(Files, AnUnknownFormatIsNotWritten) {
+  const auto dataset = read("1 1:2\n", as("libsvm"));
+  WriteOptions options;
+  options.format = "excel";
+  try {
+    write_dataset(with_threads(1), dataset, (folder_ / "t.csv").string(), options);
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    for (const Format& format : formats())
+      EXPECT_NE(std::string(error.what()).find(format.name), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
 TEST_F(Files, MayEndExactlyAtAPage) {

@@ -2,6 +2,7 @@
 // loops over the file's numbers.
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -116,6 +117,20 @@ TEST(SvmModel, FilesReadBackTheSame) {
       ASSERT_EQ(before.probabilities.size(), after.probabilities.size());
     }
   });
+}
+
+/// The numbers and names of LIBSVM's svm.h and svm.cpp.
+TEST(SvmModel, KernelsHaveLibsvmsNumbersAndNames) {
+  const std::vector<std::string> libsvm{"linear", "polynomial", "rbf", "sigmoid", "precomputed"};
+  std::set<std::string_view> names;
+  for (const auto& function : kernel_functions()) {
+    EXPECT_TRUE(names.insert(function.name).second) << function.name << " stands twice";
+    EXPECT_EQ(kernel_function(function.type).name, function.name);
+    if (function.libsvm >= 0) {
+      EXPECT_EQ(libsvm.at(static_cast<std::size_t>(function.libsvm)), function.name);
+    }
+  }
+  for (const auto& name : libsvm) EXPECT_TRUE(names.contains(name)) << name;
 }
 
 TEST(SvmModel, NamesOfAnyKindSurvive) {

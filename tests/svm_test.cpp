@@ -1,5 +1,6 @@
 // SVMs by what their users rely on: the optimum of every kind under every kernel, checked by plain loops in
 // double; the same SVMs alone, in a sheaf, with little memory and with other numbers of threads, on every device.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -54,6 +55,13 @@ void check_kind(SvmKind kind) {
           expect_optimal(rows, table.sheaf, t, params, fits.tasks[t]);
         }
       }
+}
+
+TEST(Svm, EveryKernelIsTested) {
+  for (const auto& function : kernel_functions())
+    EXPECT_TRUE(function.type == KernelType::precomputed ||
+                std::any_of(kernels.begin(), kernels.end(), [&](const auto& k) { return k.type == function.type; }))
+        << function.name << " has no row in the list of kernels above";
 }
 
 TEST(Svm, CSvcIsOptimal) {

@@ -1,5 +1,5 @@
-// Ensembles of selections: several criteria, or bootstrap resamples, over one resident table. A resample is a count for
-// each example, never a copy.
+// Ensembles of selections: several criteria, or bootstrap resamples, over one resident dataset. A resample is a weight
+// per example, never a copy.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::int64_t most_shared_bytes = std::int64_t{2} << 30;
 
-/// How often each example is drawn when as many are drawn as there are, with replacement. A resample without two
-/// classes says nothing: it is drawn again.
+/// A bootstrap resample: how often each example is drawn. One without two classes is useless and is drawn again.
 std::vector<std::uint32_t> draw_resample(const Context& context, const BinnedTarget& target, std::int64_t number) {
   const auto rows = target.classes.size();
   for (std::uint64_t attempt = 0;; ++attempt) {
@@ -34,7 +33,7 @@ std::vector<std::uint32_t> draw_resample(const Context& context, const BinnedTar
   }
 }
 
-/// Where each feature stands with each member.
+/// The rank of each feature in each member.
 struct Standing {
   double rank_sum = 0;
   double borda = 0;
@@ -64,7 +63,7 @@ bool comes_before(Combination combination, const EnsembleFeature& a, const Ensem
 struct Member {
   std::int64_t resample = -1;
   const SelectionOptions* options = nullptr;
-  std::int64_t same_as = -1;  ///< an earlier one that comes to the same: betagamma may be cife, or mifs
+  std::int64_t same_as = -1;  ///< an earlier member with the same result: betagamma may be cife, or mifs
 };
 
 std::vector<Member> list_members(const std::vector<SelectionOptions>& runs, std::int64_t resamples) {
@@ -85,12 +84,12 @@ std::vector<Member> list_members(const std::vector<SelectionOptions>& runs, std:
   return members;
 }
 
-/// What all members of an ensemble share.
+/// Shared by all members of an ensemble.
 struct Common {
   Problem problem;
-  Facts facts;
+  Entropies entropies;
   std::vector<std::vector<std::uint32_t>> resamples;
-  std::vector<Facts> facts_of_resamples;
+  std::vector<Entropies> entropies_of_resamples;
   bool several_criteria = false;
 };
 
@@ -107,8 +106,8 @@ class Selector {
     auto& ops = devices_[counting];
     if (ops == nullptr) ops = make(*member.options, counting);
     ops->choose_rows(problem_.weights);
-    const Facts& facts = member.resample < 0 ? common_.facts : common_.facts_of_resamples[b];
-    return select_with(context_, problem_, facts, *ops, *member.options);
+    const Entropies& entropies = member.resample < 0 ? common_.entropies : common_.entropies_of_resamples[b];
+    return select_with(context_, problem_, entropies, *ops, *member.options);
   }
 
  private:
@@ -127,7 +126,7 @@ class Selector {
   std::map<Counting, std::unique_ptr<Ops>> devices_;  // not every criterion is best counted in the same way
 };
 
-void combine(const SelectionOptions& options, Combination combination, const Facts& facts, Ensemble& result) {
+void combine(const SelectionOptions& options, Combination combination, const Entropies& entropies, Ensemble& result) {
   const auto members = static_cast<double>(result.members.size());
   for (const auto& [index, standing] : count_standings(result.members, options.count)) {
     EnsembleFeature feature;
@@ -136,7 +135,7 @@ void combine(const SelectionOptions& options, Combination combination, const Fac
     feature.mean_rank = (standing.rank_sum + absent * static_cast<double>(options.count + 1)) / members;
     feature.borda = standing.borda;
     feature.frequency = static_cast<double>(standing.members) / members;
-    feature.relevance = facts.features[static_cast<std::size_t>(index)].relevance;
+    feature.relevance = entropies.features[static_cast<std::size_t>(index)].relevance;
     result.selected.push_back(feature);
   }
   std::sort(result.selected.begin(), result.selected.end(),
@@ -179,9 +178,9 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
   if (ensemble.resamples < 0) fail_usage("{} resamples are asked for; 0 or more is expected", ensemble.resamples);
   Common common;
   common.problem = {&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-  common.facts = find_facts(context, common.problem);
+  common.entropies = find_entropies(context, common.problem);
   for (std::int64_t b = 0; b < ensemble.resamples; ++b) common.resamples.push_back(draw_resample(context, target, b));
-  common.facts_of_resamples = find_facts_of_resamples(context, common.problem, common.resamples);
+  common.entropies_of_resamples = find_entropies_of_resamples(context, common.problem, common.resamples);
   common.several_criteria = runs.size() > 1;
   Selector selector(context, common);
   Ensemble result;
@@ -195,7 +194,7 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
     selection.criterion = member.options->criterion;
     result.members.push_back({member.resample, std::move(selection)});
   }
-  combine(options, ensemble.combination, common.facts, result);
+  combine(options, ensemble.combination, common.entropies, result);
   std::vector<std::vector<std::int64_t>> sets;
   for (const EnsembleMember& member : result.members) {
     sets.emplace_back();

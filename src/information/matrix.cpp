@@ -11,10 +11,10 @@ std::vector<double> mutual_information_matrix(const Context& context, const Binn
   for (const std::int64_t j : features)
     if (j < 0 || j >= table.features)
       fail_usage("feature {} is not there: features are numbered 0 to {}", j, table.features - 1);
-  // The class plays no part: one class for all.
+  // Classes are not needed here: one class for all.
   const std::vector<std::int32_t> classes(static_cast<std::size_t>(table.rows), 0);
   const Problem problem{&table, classes, 1, {}};
-  const Facts facts = find_facts(context, problem);
+  const Entropies entropies = find_entropies(context, problem);
   const auto ops = make_devices(context, problem, {}, counting_for(context, problem, {}));
   std::vector<Pair> pairs;
   for (std::size_t a = 0; a < features.size(); ++a) {
@@ -22,11 +22,11 @@ std::vector<double> mutual_information_matrix(const Context& context, const Binn
     for (std::size_t b = 0; b < a; ++b)
       pairs.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(features[b])});
   }
-  const auto between = pair_informations(facts, *ops, features, pairs);
+  const auto between = pair_informations(entropies, *ops, features, pairs);
   std::vector<double> matrix(features.size() * features.size(), 0.0);
   std::size_t next = 0;
   for (std::size_t a = 0; a < features.size(); ++a) {
-    matrix[a * features.size() + a] = facts.features[static_cast<std::size_t>(features[a])].entropy;
+    matrix[a * features.size() + a] = entropies.features[static_cast<std::size_t>(features[a])].entropy;
     for (std::size_t b = 0; b < a; ++b)
       matrix[a * features.size() + b] = matrix[b * features.size() + a] = between[next++];
   }

@@ -1,4 +1,4 @@
-// From a request to a selection: what can be wrong with it, which devices count, and what is told of each pick.
+// From a request to a selection: checks it, chooses the devices, selects, and reports each pick.
 #include "information/select.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 void check_classes(const BinnedTable& table, const BinnedTarget& target) {
   if (std::ssize(target.classes) != table.rows)
-    fail("the table has {} examples and the target {}", table.rows, target.classes.size());
+    fail("the dataset has {} examples and the target {}", table.rows, target.classes.size());
   std::set<std::int32_t> seen(target.classes.begin(), target.classes.end());
   if (seen.empty()) fail("there are no examples to select by");
   if (*seen.begin() < 0 || *seen.rbegin() >= std::ssize(target.names))
@@ -39,8 +39,8 @@ void check_weight(std::string_view name, double value) {
   if (!(value >= 0) || std::isinf(value)) fail_usage("{} is {}; 0 or more is expected", name, value);
 }
 
-/// Mean I(X;Xs) over those before each, all pairs in one go.
-void add_redundancies(const Problem& problem, const Facts& facts, Ops& ops, const SelectionOptions& options,
+/// Mean I(X;Xs) over the features selected before each, all pairs at once.
+void add_redundancies(const Problem& problem, const Entropies& entropies, Ops& ops, const SelectionOptions& options,
                       Selection& result) {
   std::vector<std::int64_t> before = options.preselected;
   std::vector<Pair> pairs;
@@ -51,7 +51,7 @@ void add_redundancies(const Problem& problem, const Facts& facts, Ops& ops, cons
     before.push_back(feature.index);
   }
   for (std::size_t s = 0; s + 1 < before.size(); ++s) ops.add_partner(static_cast<std::int32_t>(before[s]));
-  const auto between = pair_informations(facts, ops, before, pairs);
+  const auto between = pair_informations(entropies, ops, before, pairs);
   std::size_t next = 0;
   std::size_t earlier = options.preselected.size();
   for (SelectedFeature& feature : result.selected) {
@@ -77,7 +77,7 @@ Demand demand_of(const SelectionOptions& options) {
 
 }  // namespace
 
-std::vector<double> pair_informations(const Facts& facts, Ops& ops, std::span<const std::int64_t> partners,
+std::vector<double> pair_informations(const Entropies& entropies, Ops& ops, std::span<const std::int64_t> partners,
                                       std::span<const Pair> pairs) {
   std::vector<double> information(pairs.size());
   if (ops.counting() == Counting::ordered) {
@@ -91,7 +91,7 @@ std::vector<double> pair_informations(const Facts& facts, Ops& ops, std::span<co
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto partner = static_cast<std::size_t>(partners[static_cast<std::size_t>(pairs[k].partner)]);
     const auto candidate = static_cast<std::size_t>(pairs[k].candidate);
-    information[k] = terms_of(facts, facts.features[partner], facts.features[candidate], sums[k]).between;
+    information[k] = terms_of(entropies, entropies.features[partner], entropies.features[candidate], sums[k]).between;
   }
   return information;
 }
@@ -103,7 +103,7 @@ void check_request(const BinnedTable& table, const BinnedTarget& target, const S
 }
 
 void check_states_request(const BinnedTable& table, const BinnedTarget& target, const SelectionOptions& options) {
-  if (table.features == 0) fail("the table has no features to select from");
+  if (table.features == 0) fail("the dataset has no features to select from");
   if (options.count < 1) fail_usage("{} features are asked for; at least 1 is expected", options.count);
   check_preselected(table, options);
   const std::int64_t left = table.features - std::ssize(options.preselected);
@@ -134,11 +134,11 @@ std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem
   return make_team(std::move(members));
 }
 
-Selection select_with(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,
+Selection select_with(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
                       const SelectionOptions& options) {
-  Selection result = options.criterion == "fcbf" ? filter_by_correlation(context, problem, facts, ops, options)
-                                                 : select_greedily(context, problem, facts, ops, options);
-  add_redundancies(problem, facts, ops, options, result);
+  Selection result = options.criterion == "fcbf" ? filter_by_correlation(context, problem, entropies, ops, options)
+                                                 : select_greedily(context, problem, entropies, ops, options);
+  add_redundancies(problem, entropies, ops, options, result);
   return result;
 }
 
@@ -151,9 +151,9 @@ Selection select_features(const Context& context, const BinnedTable& table, cons
   using namespace information;  // NOLINT(google-build-using-namespace): our own family's
   check_request(table, target, options);
   const Problem problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
-  const Facts facts = find_facts(context, problem);
+  const Entropies entropies = find_entropies(context, problem);
   const auto ops = make_devices(context, problem, options, counting_for(context, problem, options));
-  return select_with(context, problem, facts, *ops, options);
+  return select_with(context, problem, entropies, *ops, options);
 }
 
 }  // namespace sheaf

@@ -1,4 +1,4 @@
-// The steps of a selection that single runs and ensembles share.
+// The steps of a selection, shared by single runs and ensembles.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace sheaf::information {
 
-/// Throws what is wrong with the request; what a criterion that works on numbers needs is not its concern.
+/// Throws for a wrong request. Does not check what a criterion that works on numbers needs.
 void check_states_request(const BinnedTable& table, const BinnedTarget& target, const SelectionOptions& options);
-/// The same, and such criteria are wrong.
+/// The same, and refuses criteria that work on numbers.
 void check_request(const BinnedTable& table, const BinnedTarget& target, const SelectionOptions& options);
 
-/// The way to count that suits the table, the criterion and all devices of the request.
+/// The counting method that suits the dataset, the criterion and all devices of the request.
 Counting counting_for(const Context& context, const Problem& problem, const SelectionOptions& options);
 
 /// All devices of the request as one.
@@ -25,11 +25,11 @@ std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem
                                   Counting counting);
 
 /// `ops` may have served another selection on the same rows before.
-Selection select_with(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,
+Selection select_with(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
                       const SelectionOptions& options);
 
 /// I(partner;candidate) of each pair; partner p is feature partners[p].
-std::vector<double> pair_informations(const Facts& facts, Ops& ops, std::span<const std::int64_t> partners,
+std::vector<double> pair_informations(const Entropies& entropies, Ops& ops, std::span<const std::int64_t> partners,
                                       std::span<const Pair> pairs);
 
 }  // namespace sheaf::information

@@ -12,7 +12,7 @@
 namespace sheaf::information {
 namespace {
 
-/// Hands everything on, and knows which features the partners are.
+/// Passes everything on, and remembers which features the partners are.
 class Wrapped : public Ops {
  public:
   explicit Wrapped(std::unique_ptr<Ops> ops) : ops_(std::move(ops)) {}
@@ -50,7 +50,7 @@ class Wrapped : public Ops {
   std::vector<std::int32_t> partners_;
 };
 
-/// What is remembered of one partner and every feature; `Column` says what.
+/// The counts remembered of one partner and every feature, in a `Column`.
 template <class Column>
 class Remembering : public Wrapped {
  public:
@@ -82,8 +82,8 @@ class Remembering : public Wrapped {
   /// nullptr: merged states, or no memory left for another partner.
   Column* column_of(const Pair& pair) const { return of_partners_[static_cast<std::size_t>(pair.partner)]; }
 
-  /// What is known of a pair is read by read(column, pair, out), all else counted by count(pairs, out) and remembered
-  /// by write(column, pair, out). The pairs of a call differ.
+  /// Known pairs are read by read(column, pair, out); all others are counted by count(pairs, out) and remembered by
+  /// write(column, pair, out). The pairs of a call must differ.
   template <class Value, class Read, class Count, class Write>
   void look_up(std::span<const Pair> pairs, std::span<Value> out, const Read& read, const Count& count,
                const Write& write) {
@@ -128,8 +128,8 @@ class Remembering : public Wrapped {
   std::vector<Column*> of_partners_;
 };
 
-/// Sums of all features, 0 where they are not known (those that are 0 are counted again). Only what is written takes
-/// memory: the pages of fresh zeros are nobody's until then.
+/// Sums of all features, 0 where not known (sums of 0 are counted again). Only written pages take memory: fresh zeros
+/// have none.
 class SumsColumn {
  public:
   static constexpr std::int64_t bytes_each = sizeof(JointSums);
@@ -168,7 +168,7 @@ class SharedSums final : public Remembering<SumsColumn> {
   }
 };
 
-/// Each term on its own, for few criteria read the same ones. Not a number: not known.
+/// Each term on its own, since few criteria read the same ones. NaN: not known.
 class TermsColumn {
  public:
   static constexpr std::int64_t bytes_each = term_count * sizeof(double);
@@ -225,7 +225,7 @@ class SharedTerms final : public Remembering<TermsColumn> {
   }
 };
 
-/// Where whole columns are counted, single pairs are few and not worth remembering.
+/// Remembers columns only: where columns are counted, single pairs are few.
 class SharedColumns final : public Wrapped {
  public:
   SharedColumns(std::unique_ptr<Ops> ops, std::shared_ptr<ColumnMemory> memory)

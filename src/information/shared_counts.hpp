@@ -12,8 +12,8 @@
 
 namespace sheaf::information {
 
-/// Columns of sums, the same whichever way they were counted: the ways of one ensemble share them. A column is kept
-/// where there is room when it is first counted; more than that would take longer to write than to count.
+/// Columns of sums. They do not depend on the counting method, so that all methods of an ensemble share them. A column
+/// is kept where there is room when it is first counted; giving up others would take longer than counting.
 class ColumnMemory {
  public:
   static constexpr std::int64_t most_bytes = std::int64_t{128} << 20;

@@ -9,10 +9,10 @@
 namespace sheaf::information {
 namespace {
 
-/// Resamples that must be expected to ask for the same partner: one pass for all costs about as much as four alone.
+/// Resamples that must be expected to need the same partner: one pass for all costs about as much as four single ones.
 constexpr double worth_sharing = 4;
 
-/// The sums of one partner with those features that were counted, for all resamples.
+/// The sums of one partner with all features counted so far, for all resamples.
 class Column {
  public:
   explicit Column(std::size_t features) : states_(features, unknown), places_(features, 0) {}

@@ -26,8 +26,8 @@ std::int64_t find_column(const Reading& reading, const std::vector<std::string>&
   }
   const std::int64_t column = position > 0 ? position - 1 : columns + position;
   if (position == 0 || column < 0 || column >= columns)
-    fail_usage("{}: there is no column {}: the table has {} columns, counted from 1, or from -1 backwards",
-               reading.name, position, columns);
+    fail_usage("{}: there is no column {}: the file has {} columns, counted from 1, or from -1 backwards", reading.name,
+               position, columns);
   return column;
 }
 
@@ -65,7 +65,7 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
     fail_usage("{}: column {} cannot be both the label and the group", reading.name, roles.label + 1);
   for (const std::int64_t special : {roles.label, roles.group})
     if (special >= 0 && roles.ignored[static_cast<std::size_t>(special)])
-      fail_usage("{}: column {} is to be left out, but is the label or the group", reading.name, special + 1);
+      fail_usage("{}: column {} is to be ignored, but is the label or the group", reading.name, special + 1);
   for (std::int64_t j = 0; j < roles.columns(); ++j)
     if (j != roles.label && j != roles.group && !roles.ignored[static_cast<std::size_t>(j)])
       roles.features.push_back(j);

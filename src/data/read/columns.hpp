@@ -1,4 +1,4 @@
-// Which column of a CSV or ARFF table is the label, the group, a feature, or left out.
+// The role of each column of a CSV or ARFF file: label, group, feature, or ignored.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Counting bytes at memory speed, many at once. Written with the vectors that g++ and clang have on every machine,
-// since neither makes good code of the plain loop.
+// Counts bytes at memory speed, many at once. Written with the portable vectors of g++ and clang, since neither makes
+// good code of the plain loop.
 #pragma once
 
 #include <cstdint>

@@ -173,7 +173,7 @@ const char* CsvReader<T>::parse_feature(const char* at, const char* end, std::si
   return parse_odd_feature(at, end, column, value);
 }
 
-/// Blanks around, quotes, nothing there, no number.
+/// Fields with blanks around the number, quotes, a missing value, or no number.
 template <class T>
 const char* CsvReader<T>::parse_odd_feature(const char* at, const char* end, std::size_t column, T& value) {
   const CsvField field = next_field(reading_, layout_.delimiter, at, end);

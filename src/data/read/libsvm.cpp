@@ -153,7 +153,7 @@ class LibsvmReader {
   }
 
  private:
-  /// What a chunk met, besides what it wrote.
+  /// What was found in a chunk, besides its entries.
   struct Parsed {
     std::int64_t first_row = 0;
     std::int64_t first_entry = 0;

@@ -1,4 +1,4 @@
-// What the readers of all formats share: the text, where a defect stands in it, and the cutting into chunks of lines.
+// Shared by the readers of all formats: the text, the place of a defect in it, and chunks of lines.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Reading {
   const std::string& name;
   const ReadOptions& options;
   std::int64_t chunk_bytes = std::int64_t{1} << 20;  ///< about; results and messages do not depend on it
-  bool mapped = false;                               ///< the text is a file's, and comes back when it is read again
+  bool mapped = false;                               ///< the text is a mapped file: pages given up are read again
 
   const char* limit() const { return text.data() + text.size(); }
 };
@@ -29,7 +29,7 @@ std::string shown(std::string_view piece);
 
 bool is_utf8(std::string_view text);
 
-/// A name from the text that will stand in messages and reports; one that is not UTF-8 is a defect.
+/// A name from the text, for messages and reports; one that is not UTF-8 is a defect.
 std::string checked_name(const Reading& reading, std::string_view name, const char* at);
 
 /// Throws for a NUL byte, which no text holds, and for UTF-16.
@@ -42,7 +42,7 @@ struct Chunk {
   std::int64_t size() const { return end - begin; }
 };
 
-/// A chunk that was read takes no memory any longer, where the text is a large file's: the table is about to take as
+/// Gives up the memory of a chunk that was read, where the text is a large mapped file: the dataset needs about as
 /// much.
 void let_go(const Reading& reading, Chunk chunk);
 

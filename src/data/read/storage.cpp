@@ -13,7 +13,7 @@ Matrix<T> stored_as(const Reading& reading, SparseMatrix<T> x) {
   const Storage storage = reading.options.storage;
   if (storage == Storage::sparse || (storage == Storage::automatic && !(full && fits))) return x;
   if (!fits)
-    fail("{}: {} rows of {} features do not fit into {} as a dense table; read it as sparse", reading.name, x.rows,
+    fail("{}: {} rows of {} features do not fit into {} as a dense matrix; read them as sparse", reading.name, x.rows,
          x.columns, format_bytes(memory));
   return to_dense(x, reading.context.threads());
 }

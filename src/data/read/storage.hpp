@@ -1,4 +1,4 @@
-// The storage a reading asks for, and the filling in of missing values.
+// Dense or sparse, as the options of a reading ask.
 #pragma once
 
 #include <sheaf/matrix.hpp>

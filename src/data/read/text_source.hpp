@@ -14,7 +14,7 @@ namespace sheaf {
 /// Memory that grows at its end.
 class ByteBuffer {
  public:
-  /// Room for at least `bytes` more, of which written() then tells how many were used.
+  /// Room for at least `bytes` more; call written() with how many were used.
   char* room(std::int64_t bytes);
   std::int64_t free_bytes() const { return memory_.size() - size_; }
   void written(std::int64_t bytes) { size_ += bytes; }

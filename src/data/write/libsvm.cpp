@@ -42,7 +42,7 @@ class LibsvmWriter : public RowWriter<T> {
     append_label(out, dataset_, i);
     if (!dataset_.groups.empty()) append_group(out, i);
     for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
-      // Zeros of a dense table are left out, but for -0, which would come back as +0.
+      // Zeros of a dense matrix are not written, except -0, which would come back as +0.
       if (!is_sparse(dataset_.x) && value == 0 && !std::signbit(value)) return;
       std::array<char, 24> index{};
       const auto end = std::to_chars(index.data(), index.data() + index.size(), feature + 1);

@@ -44,7 +44,7 @@ class FileSink : public Sink {
   }
   void write(std::string_view bytes) override { write_all(descriptor_, bytes, path_); }
   void finish() override {
-    // Some file systems tell of a full disk only here.
+    // Some file systems report a full disk only here.
     if (close(std::exchange(descriptor_, -1)) != 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
     temporary_.publish();
   }

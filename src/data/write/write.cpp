@@ -18,7 +18,7 @@ constexpr std::int64_t chunk_entries = 1 << 16;
 
 template <class T>
 void append_any_number(std::string& out, T value, int digits) {
-  if (value == 0 && !std::signbit(value)) {  // most of a sparse table written in full
+  if (value == 0 && !std::signbit(value)) {  // most entries of a sparse matrix written as CSV
     out += '0';
     return;
   }

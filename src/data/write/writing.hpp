@@ -1,5 +1,5 @@
-// What the writers of all formats share. A format writes what stands before the rows, and rows; chunks of rows are
-// formatted by all threads and written in order.
+// Shared by the writers of all formats. A format writes a preamble and rows; chunks of rows are formatted by all
+// threads and written in order.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sheaf {
 
-/// Turns a dataset into text. Rows may be asked for from several threads at once.
+/// Writes a dataset as text. Several threads may call row() at once.
 template <class T>
 class RowWriter {
  public:
@@ -43,7 +43,7 @@ void for_each_entry(const Dataset<T>& dataset, std::int64_t row, Entry&& entry) 
     entry(std::int64_t{sparse.indices[k]}, sparse.values[k]);
 }
 
-/// `wanted`, with as many underscores behind it as make it differ from all feature names.
+/// `wanted`, followed by underscores until it differs from all feature names.
 template <class T>
 std::string unused_name(const Dataset<T>& dataset, std::string wanted);
 

@@ -1,5 +1,5 @@
-// From the ones that planes share to sums of c log2 c. What has the last state of either side is the rest of a row, of
-// a column, or of all.
+// From the ones that two bit planes share to sums of c log2 c. Counts of the last state of either side are the
+// remainder of a row, of a column, or of all.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Order-free sums of pairs of few states, counted in planes of bits, on one CPU core.
+// Order-free sums of pairs of few states, counted in bit planes, on one CPU core.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Tables of few states as planes of bits: one bit for each example, one plane for each state but the last. The examples
-// of a joint state are then the ones of two planes joined by AND, 64 at a time, and what has the last state follows
-// from how many there are of all.
+// Features of few states as bit planes: one bit per example, one plane per state except the last. The examples of a
+// joint state are then the ones of two planes joined by AND, 64 at a time; counts of the last state follow from the
+// totals.
 //
 // A weight is a number in binary: the examples whose weight has bit b make a plane too, whose ones count 2^b each.
 #pragma once

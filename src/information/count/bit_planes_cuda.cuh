@@ -1,5 +1,5 @@
-// Order-free sums of pairs of few states on the GPU, counted in planes of bits: one warp for each pair, the counts of a
-// tile of planes in its registers.
+// Order-free sums of pairs of few states on the GPU, counted in bit planes: one warp per pair, the counts of a tile of
+// planes in its registers.
 #pragma once
 
 #include <cstdint>

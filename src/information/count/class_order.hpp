@@ -1,4 +1,4 @@
-// A table with the examples of each class side by side: each class then has its own small table of counts.
+// Examples sorted by class: each class then has its own small table of counts.
 #pragma once
 
 #include <cstdint>

@@ -81,7 +81,7 @@ Choice choose_unordered(const Problem& problem, const Shape& shape, bool tables_
 void check_asked(const Problem& problem, Counting asked, bool on_gpu, bool merged_partners) {
   const std::int64_t states = problem.most_states();
   if (asked == Counting::nonzeros && sparse_codes(*problem.table) == nullptr)
-    fail_usage("counting by nonzeros needs a sparse table");
+    fail_usage("counting by nonzeros needs a sparse dataset");
   if (asked == Counting::tables && (merged_partners || states * states > most_table_cells))
     fail_usage("counting by tables takes up to {} joint states, and here are {} for each class", most_table_cells,
                merged_partners ? problem.rows() * states : states * states);

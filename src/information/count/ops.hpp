@@ -1,9 +1,8 @@
 // The verbs of the information family: counting joint states of a partner (a selected feature, or the merged states of
-// all selected), a candidate feature and the class. One object serves one table on one device.
+// all selected), a candidate feature and the class. One object serves one dataset on one device.
 //
-// Two ways to count. joint_sums is free of order: integers, the same bits on every device whatever order rows are taken
-// in. ordered_terms adds in FEAST's order: merged states are numbered by the row that shows them first, and every
-// rounding is FEAST's.
+// joint_sums gives integers, the same bits on every device and in any order of rows. ordered_terms adds in FEAST's
+// order: merged states are numbered by the row that shows them first, and every rounding is FEAST's.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@
 
 namespace sheaf::information {
 
-/// A table and its classes. `weights` count each example that often (a resample); empty: once each.
+/// A dataset of states and its classes. `weights`: how often each example counts (a resample); empty: once each.
 struct Problem {
   const BinnedTable* table = nullptr;
   std::span<const std::int32_t> classes;
@@ -46,14 +45,14 @@ struct Pair {
   std::int32_t candidate = 0;  ///< a feature
 };
 
-/// Ways to count; not every device or table has each.
+/// Counting methods. Not every device or dataset allows each.
 enum class Counting : std::uint8_t {
   automatic,
   ordered,   ///< every pair in FEAST's order at once: few examples
   tables,    ///< one table of counts for each class, examples sorted by class
   grouped,   ///< counts within each joint state of partner and class: many states or classes
-  nonzeros,  ///< sparse tables: only examples not in the common state
-  popcount,  ///< one bit for each example and state, joined by AND: few states
+  nonzeros,  ///< sparse datasets: only examples not in the common state
+  popcount,  ///< bit planes, one bit for each example and state, joined by AND: few states
   compared,  ///< examples of one state of the partner with each other: few examples, many states; CPU only
 };
 std::string_view name_of(Counting counting);
@@ -73,7 +72,7 @@ class Ops {
   /// Pairs that are worth one call.
   virtual std::int64_t batch() const = 0;
 
-  /// Counts each example as often as it says, from now on; forgets the partners. Empty: once each.
+  /// Sets how often each example counts from now on (empty: once each), and forgets the partners.
   virtual void choose_rows(std::span<const std::uint32_t> weights) = 0;
   /// The number of the new partner: 0, 1, 2 ...
   virtual std::int32_t add_partner(std::int32_t feature) = 0;
@@ -83,7 +82,7 @@ class Ops {
   virtual void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) = 0;
   virtual void ordered_terms(std::span<const Pair> pairs, Terms terms, std::span<PairTerms> out) = 0;
 
-  /// Of those that count in FEAST's order: whether joint_sums is there as well, and takes less.
+  /// For backends that count in FEAST's order: whether they have joint_sums as well, and it takes less time.
   virtual bool screens() const { return false; }
 
   /// Whether order-free sums of a partner with every feature cost less than choosing the pairs that matter.
@@ -93,7 +92,7 @@ class Ops {
 
   /// Whether sums of many resamples take one pass.
   virtual bool counts_resamples() const { return false; }
-  /// The resamples that resampled_sums counts; each has as many examples as the table.
+  /// The resamples that resampled_sums counts; each has a weight for every example.
   virtual void set_resamples(std::span<const std::vector<std::uint32_t>> resamples);
   /// out[k * wanted + r]: of pair k in resample first + r, for all from `first` on.
   virtual void resampled_sums(std::span<const Pair> pairs, bool with_class, std::size_t first,
@@ -117,15 +116,15 @@ class TermColumns {
   const double* columns_[term_count] = {};
 };
 
-/// What a criterion means for the way to count.
+/// What a criterion needs of the counting method.
 enum class Demand : std::uint8_t {
   any,
   distinct_parts,   ///< parts that hardly ever tie, however few the examples: condred
-  screened,         ///< parts that rounding can seldom tell: counted quickly first, though in order
+  screened,         ///< rounding seldom matters: counted quickly first, then in order where it does
   merged_partners,  ///< partners will have as many states as examples: cmi
 };
 
-/// The way to count that suits the table where `asked` is automatic; one that the table does not allow is a UsageError.
+/// The counting method that suits the dataset where `asked` is automatic; one that it does not allow is a UsageError.
 Counting choose_counting(const Problem& problem, Counting asked, bool on_gpu, Demand demand);
 
 /// The backend of the context's device. `problem` is kept: what it points to must outlive the object.
@@ -133,7 +132,7 @@ std::unique_ptr<Ops> make_ops(const Context& context, const Problem& problem, Co
 /// Several backends that share each list of pairs, every one taking the next piece when it is free.
 std::unique_ptr<Ops> make_team(std::vector<std::unique_ptr<Ops>> members);
 
-// The backends, for make_ops alone.
+// The backends, called by make_ops only.
 std::unique_ptr<Ops> make_cpu_ops(const Context& context, const Problem& problem, Counting counting);
 template <class Set>
 std::unique_ptr<Ops> make_cpu_ops_for(const Context& context, const Problem& problem, Counting counting);

@@ -28,7 +28,7 @@ int attribute(int index, cudaDeviceAttr which) {
   return value;
 }
 
-/// One partner on the device, and what a host that settles ties needs of it.
+/// One partner on the device, and the copy that the host needs to resolve ties.
 struct Partner {
   std::int32_t feature = -1;  ///< -1: merged states
   std::vector<std::uint32_t> merged;
@@ -88,7 +88,7 @@ class CudaOps final : public Ops {
     return add(std::move(partner), codes);
   }
   std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) override {
-    require(!counts_features(), "merged states are counted neither in tables nor in planes");
+    require(!counts_features(), "merged states are counted neither in tables nor in bit planes");
     Partner partner;
     partner.merged.assign(codes.begin(), codes.end());
     partner.states = states;
@@ -109,7 +109,7 @@ class CudaOps final : public Ops {
 
   void ordered_terms(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) override {
     if (counting_ != Counting::ordered || !ordered_.fits()) {
-      settle_on_host(pairs, wanted, out);
+      ordered_terms_on_host(pairs, wanted, out);
       return;
     }
     const cuda::Current current(device_.index);
@@ -361,7 +361,7 @@ class CudaOps final : public Ops {
   }
 
   /// The host's cores count from the host's table.
-  void settle_on_host(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) {
+  void ordered_terms_on_host(std::span<const Pair> pairs, Terms wanted, std::span<PairTerms> out) {
     if (helper_ == nullptr) {
       helper_ = make_cpu_ops(context_.with({.device = Device::cpu()}), problem_, Counting::ordered);
       helper_partners_ = 0;

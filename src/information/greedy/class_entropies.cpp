@@ -15,20 +15,20 @@ std::uint32_t weight_of(const Problem& problem, std::int64_t i) {
   return problem.weights.empty() ? 1 : problem.weights[static_cast<std::size_t>(i)];
 }
 
-ClassFacts find_class_facts(const Problem& problem, const FixedLog& log) {
-  ClassFacts facts;
-  facts.counts.assign(static_cast<std::size_t>(problem.class_count), 0);
+ClassEntropy find_class_entropy(const Problem& problem, const FixedLog& log) {
+  ClassEntropy classes;
+  classes.counts.assign(static_cast<std::size_t>(problem.class_count), 0);
   for (std::int64_t i = 0; i < problem.rows(); ++i)
-    facts.counts[static_cast<std::size_t>(problem.classes[static_cast<std::size_t>(i)])] += weight_of(problem, i);
-  for (const std::uint32_t c : facts.counts) facts.sum += log(c);
-  facts.entropy = log.bits(log(log.total()) - facts.sum);
-  return facts;
+    classes.counts[static_cast<std::size_t>(problem.classes[static_cast<std::size_t>(i)])] += weight_of(problem, i);
+  for (const std::uint32_t c : classes.counts) classes.sum += log(c);
+  classes.entropy = log.bits(log(log.total()) - classes.sum);
+  return classes;
 }
 
 /// counts[y * states + x].
 class ClassCounter {
  public:
-  ClassCounter(const Problem& problem, const ClassFacts& classes) : problem_(problem), classes_(classes) {}
+  ClassCounter(const Problem& problem, const ClassEntropy& classes) : problem_(problem), classes_(classes) {}
 
   std::span<const std::uint32_t> count(std::int64_t j) {
     begin(problem_.table->states[static_cast<std::size_t>(j)]);
@@ -71,7 +71,7 @@ class ClassCounter {
   }
 
   const Problem& problem_;
-  const ClassFacts& classes_;
+  const ClassEntropy& classes_;
   std::size_t states_ = 0;
   std::vector<std::uint32_t> counts_;
 };
@@ -79,12 +79,12 @@ class ClassCounter {
 /// counts[(y * states + x) * resamples + r]: a row is read once and adds its weights of all resamples.
 class ResampleCounter {
  public:
-  ResampleCounter(const Problem& problem, std::span<const Facts> facts, std::span<const std::uint32_t> weights)
-      : problem_(problem), facts_(facts), weights_(weights) {}
+  ResampleCounter(const Problem& problem, std::span<const Entropies> entropies, std::span<const std::uint32_t> weights)
+      : problem_(problem), entropies_(entropies), weights_(weights) {}
 
   void count(std::int64_t j) {
     states_ = static_cast<std::size_t>(problem_.table->states[static_cast<std::size_t>(j)]);
-    counts_.assign(states_ * static_cast<std::size_t>(problem_.class_count) * facts_.size(), 0);
+    counts_.assign(states_ * static_cast<std::size_t>(problem_.class_count) * entropies_.size(), 0);
     if (const SparseCodes* sparse = sparse_codes(*problem_.table)) return count_sparse(*sparse, j);
     with_dense_column(*problem_.table, j, [this](const auto* codes) {
       for (std::int64_t i = 0; i < problem_.rows(); ++i) add<1>(i, codes[i]);
@@ -92,8 +92,8 @@ class ResampleCounter {
   }
   /// As ClassCounter has them.
   std::span<const std::uint32_t> of_resample(std::size_t r) {
-    own_.resize(counts_.size() / facts_.size());
-    for (std::size_t e = 0; e < own_.size(); ++e) own_[e] = counts_[e * facts_.size() + r];
+    own_.resize(counts_.size() / entropies_.size());
+    for (std::size_t e = 0; e < own_.size(); ++e) own_[e] = counts_[e * entropies_.size() + r];
     return own_;
   }
 
@@ -101,15 +101,15 @@ class ResampleCounter {
   template <int Sign>
   void add(std::int64_t i, std::size_t state) {
     const auto y = static_cast<std::size_t>(problem_.classes[static_cast<std::size_t>(i)]);
-    std::uint32_t* to = counts_.data() + (y * states_ + state) * facts_.size();
-    const std::uint32_t* from = weights_.data() + static_cast<std::size_t>(i) * facts_.size();
-    for (std::size_t r = 0; r < facts_.size(); ++r) to[r] = Sign > 0 ? to[r] + from[r] : to[r] - from[r];
+    std::uint32_t* to = counts_.data() + (y * states_ + state) * entropies_.size();
+    const std::uint32_t* from = weights_.data() + static_cast<std::size_t>(i) * entropies_.size();
+    for (std::size_t r = 0; r < entropies_.size(); ++r) to[r] = Sign > 0 ? to[r] + from[r] : to[r] - from[r];
   }
   void count_sparse(const SparseCodes& sparse, std::int64_t j) {
     const std::size_t common = sparse.common[j];
-    for (std::size_t r = 0; r < facts_.size(); ++r)
-      for (std::size_t y = 0; y < facts_[r].classes.counts.size(); ++y)
-        counts_[(y * states_ + common) * facts_.size() + r] = facts_[r].classes.counts[y];
+    for (std::size_t r = 0; r < entropies_.size(); ++r)
+      for (std::size_t y = 0; y < entropies_[r].classes.counts.size(); ++y)
+        counts_[(y * states_ + common) * entropies_.size() + r] = entropies_[r].classes.counts[y];
     for (std::int64_t e = sparse.offsets[j]; e < sparse.offsets[j + 1]; ++e) {
       add<-1>(sparse.examples[e], common);
       add<1>(sparse.examples[e], sparse.codes[e]);
@@ -117,51 +117,52 @@ class ResampleCounter {
   }
 
   const Problem& problem_;
-  std::span<const Facts> facts_;
+  std::span<const Entropies> entropies_;
   std::span<const std::uint32_t> weights_;  ///< [row * resamples + r]
   std::size_t states_ = 0;
   std::vector<std::uint32_t> counts_, own_;
 };
 
 /// What follows from the sums.
-void finish(const Facts& facts, double information, FeatureFacts& result) {
-  const std::int64_t all = facts.log(facts.log.total());
+void finish(const Entropies& entropies, double information, FeatureEntropies& result) {
+  const std::int64_t all = entropies.log(entropies.log.total());
   result.relevance = information / std::log(2.0);
-  result.entropy = facts.log.bits(all - result.sum);
-  result.joint_with_class = facts.log.bits(all - result.class_sum);
+  result.entropy = entropies.log.bits(all - result.sum);
+  result.joint_with_class = entropies.log.bits(all - result.class_sum);
 }
 
 /// The sums of one feature from its counts: class outside, state inside, as FEAST adds.
-FeatureFacts from_counts(const Facts& facts, const TermTable& terms, std::span<const std::uint32_t> counts) {
-  const std::size_t classes = facts.classes.counts.size();
+FeatureEntropies from_counts(const Entropies& entropies, const TermTable& terms,
+                             std::span<const std::uint32_t> counts) {
+  const std::size_t classes = entropies.classes.counts.size();
   const std::size_t states = counts.size() / std::max<std::size_t>(classes, 1);
   std::vector<std::uint32_t> own(states, 0);
   for (std::size_t y = 0; y < classes; ++y)
     for (std::size_t x = 0; x < states; ++x) own[x] += counts[y * states + x];
-  FeatureFacts result;
+  FeatureEntropies result;
   std::vector<std::uint32_t> occurring(states);
   std::size_t next = 0;
   for (std::size_t x = 0; x < states; ++x) {  // without a branch that could not be foreseen
     occurring[next] = static_cast<std::uint32_t>(x);
     next += own[x] > 0 ? 1 : 0;
-    result.sum += facts.log(own[x]);
+    result.sum += entropies.log(own[x]);
   }
   occurring.resize(next);
   double information = 0;
   for (std::size_t y = 0; y < classes; ++y)
     for (const std::uint32_t x : occurring) {
       const std::uint32_t c = counts[y * states + x];
-      information += terms.with_class_or_zero(c, own[x], facts.classes.counts[y], y);
-      result.class_sum += facts.log(c);
+      information += terms.with_class_or_zero(c, own[x], entropies.classes.counts[y], y);
+      result.class_sum += entropies.log(c);
     }
-  finish(facts, information, result);
+  finish(entropies, information, result);
   return result;
 }
 
 /// The same row by row, where rows are fewer than joint states: only states that occur are met.
-class RowFacts {
+class RowCounter {
  public:
-  explicit RowFacts(const Problem& problem) : classes_(static_cast<std::size_t>(problem.class_count)) {
+  explicit RowCounter(const Problem& problem) : classes_(static_cast<std::size_t>(problem.class_count)) {
     for (std::size_t i = 0; i < problem.classes.size(); ++i)
       classes_[static_cast<std::size_t>(problem.classes[i])].push_back(static_cast<std::uint32_t>(i));
   }
@@ -170,14 +171,14 @@ class RowFacts {
   }
 
   /// `weights`: of each row; empty: once each.
-  FeatureFacts of(const Facts& facts, const TermTable& terms, std::span<const std::uint16_t> codes, std::size_t states,
-                  std::span<const std::uint32_t> weights) {
+  FeatureEntropies of(const Entropies& entropies, const TermTable& terms, std::span<const std::uint16_t> codes,
+                      std::size_t states, std::span<const std::uint32_t> weights) {
     const auto weight_of = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
     own_.assign(states, 0);
     in_class_.resize(std::max(in_class_.size(), states), 0);
     present_.resize(std::max(present_.size(), (states + 63) / 64), 0);
     for (std::size_t i = 0; i < codes.size(); ++i) own_[codes[i]] += weight_of(i);
-    FeatureFacts result;
+    FeatureEntropies result;
     double information = 0;
     for (std::size_t y = 0; y < classes_.size(); ++y) {
       for (const std::uint32_t i : classes_[y]) {
@@ -188,12 +189,12 @@ class RowFacts {
         for (std::uint64_t bits = std::exchange(present_[w], 0); bits != 0; bits &= bits - 1) {
           const std::size_t x = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
           const std::uint32_t c = std::exchange(in_class_[x], 0);
-          information += terms.with_class_or_zero(c, own_[x], facts.classes.counts[y], y);
-          result.class_sum += facts.log(c);
+          information += terms.with_class_or_zero(c, own_[x], entropies.classes.counts[y], y);
+          result.class_sum += entropies.log(c);
         }
     }
-    for (const std::uint32_t c : own_) result.sum += facts.log(c);
-    finish(facts, information, result);
+    for (const std::uint32_t c : own_) result.sum += entropies.log(c);
+    finish(entropies, information, result);
     return result;
   }
 
@@ -204,12 +205,12 @@ class RowFacts {
 };
 
 /// All but what is counted of each feature.
-Facts begin_facts(const Problem& problem) {
-  Facts facts;
-  facts.log = FixedLog(problem.total());
-  facts.classes = find_class_facts(problem, facts.log);
-  facts.features.resize(static_cast<std::size_t>(problem.table->features));
-  return facts;
+Entropies begin_entropies(const Problem& problem) {
+  Entropies entropies;
+  entropies.log = FixedLog(problem.total());
+  entropies.classes = find_class_entropy(problem, entropies.log);
+  entropies.features.resize(static_cast<std::size_t>(problem.table->features));
+  return entropies;
 }
 
 std::size_t states_of(const Problem& problem, std::int64_t j) {
@@ -226,67 +227,68 @@ std::vector<std::uint32_t> interleave(std::span<const std::vector<std::uint32_t>
   return weights;
 }
 
-std::vector<Facts> find_facts_of_resamples(const Context& context, const Problem& problem,
-                                           std::span<const std::vector<std::uint32_t>> resamples) {
-  std::vector<Facts> facts;
+std::vector<Entropies> find_entropies_of_resamples(const Context& context, const Problem& problem,
+                                                   std::span<const std::vector<std::uint32_t>> resamples) {
+  std::vector<Entropies> entropies;
   std::vector<TermTable> terms;
   for (const auto& resample : resamples) {
     Problem of_resample = problem;
     of_resample.weights = resample;
-    facts.push_back(begin_facts(of_resample));
-    terms.emplace_back(facts.back().log.total(), facts.back().classes.counts);
+    entropies.push_back(begin_entropies(of_resample));
+    terms.emplace_back(entropies.back().log.total(), entropies.back().classes.counts);
   }
-  if (RowFacts::suits(problem)) {
+  if (RowCounter::suits(problem)) {
     parallel_ranges(context, problem.table->features, 16, [&](Range range) {
-      RowFacts rows(problem);
+      RowCounter rows(problem);
       std::vector<std::uint16_t> codes;
       for (std::int64_t j = range.begin; j < range.end; ++j) {
         read_column(*problem.table, j, codes);
-        for (std::size_t r = 0; r < facts.size(); ++r)
-          facts[r].features[static_cast<std::size_t>(j)] =
-              rows.of(facts[r], terms[r], codes, states_of(problem, j), resamples[r]);
+        for (std::size_t r = 0; r < entropies.size(); ++r)
+          entropies[r].features[static_cast<std::size_t>(j)] =
+              rows.of(entropies[r], terms[r], codes, states_of(problem, j), resamples[r]);
       }
     });
-    return facts;
+    return entropies;
   }
   const std::vector<std::uint32_t> weights = interleave(resamples);
   parallel_ranges(context, problem.table->features, 16, [&](Range range) {
-    ResampleCounter counter(problem, facts, weights);
+    ResampleCounter counter(problem, entropies, weights);
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       counter.count(j);
-      for (std::size_t r = 0; r < facts.size(); ++r)
-        facts[r].features[static_cast<std::size_t>(j)] = from_counts(facts[r], terms[r], counter.of_resample(r));
+      for (std::size_t r = 0; r < entropies.size(); ++r)
+        entropies[r].features[static_cast<std::size_t>(j)] =
+            from_counts(entropies[r], terms[r], counter.of_resample(r));
     }
   });
-  return facts;
+  return entropies;
 }
 
-Facts find_facts(const Context& context, const Problem& problem) {
-  Facts facts = begin_facts(problem);
-  const TermTable terms(facts.log.total(), facts.classes.counts);
+Entropies find_entropies(const Context& context, const Problem& problem) {
+  Entropies entropies = begin_entropies(problem);
+  const TermTable terms(entropies.log.total(), entropies.classes.counts);
   parallel_ranges(context, problem.table->features, 16, [&](Range range) {
-    if (RowFacts::suits(problem)) {
-      RowFacts rows(problem);
+    if (RowCounter::suits(problem)) {
+      RowCounter rows(problem);
       std::vector<std::uint16_t> codes;
       for (std::int64_t j = range.begin; j < range.end; ++j) {
         read_column(*problem.table, j, codes);
-        facts.features[static_cast<std::size_t>(j)] =
-            rows.of(facts, terms, codes, states_of(problem, j), problem.weights);
+        entropies.features[static_cast<std::size_t>(j)] =
+            rows.of(entropies, terms, codes, states_of(problem, j), problem.weights);
       }
       return;
     }
-    ClassCounter counter(problem, facts.classes);
+    ClassCounter counter(problem, entropies.classes);
     for (std::int64_t j = range.begin; j < range.end; ++j)
-      facts.features[static_cast<std::size_t>(j)] = from_counts(facts, terms, counter.count(j));
+      entropies.features[static_cast<std::size_t>(j)] = from_counts(entropies, terms, counter.count(j));
   });
-  return facts;
+  return entropies;
 }
 
-FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<const std::uint32_t> codes,
-                      std::int64_t states) {
-  ClassCounter counter(problem, facts.classes);
-  const TermTable terms(facts.log.total(), facts.classes.counts);
-  return from_counts(facts, terms, counter.count(codes, states));
+FeatureEntropies entropies_of(const Problem& problem, const Entropies& entropies, std::span<const std::uint32_t> codes,
+                              std::int64_t states) {
+  ClassCounter counter(problem, entropies.classes);
+  const TermTable terms(entropies.log.total(), entropies.classes.counts);
+  return from_counts(entropies, terms, counter.count(codes, states));
 }
 
 }  // namespace sheaf::information

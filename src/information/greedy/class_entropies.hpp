@@ -1,4 +1,4 @@
-// What is known of each feature before any pair is counted: entropies and relevance, from its counts in each class.
+// Entropies and relevance of each feature, from its counts in each class: known before any pair is counted.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +11,41 @@
 
 namespace sheaf::information {
 
-/// The class itself.
-struct ClassFacts {
+/// Of the class itself.
+struct ClassEntropy {
   std::vector<std::uint32_t> counts;
   double entropy = 0;
   std::int64_t sum = 0;  ///< of c log2 c, fixed point
 };
 
-struct Facts {
+/// Of the class and of all features.
+struct Entropies {
   FixedLog log;
-  ClassFacts classes;
-  std::vector<FeatureFacts> features;
+  ClassEntropy classes;
+  std::vector<FeatureEntropies> features;
 };
 
 /// For every feature; the relevance in FEAST's order and rounding.
-Facts find_facts(const Context& context, const Problem& problem);
+Entropies find_entropies(const Context& context, const Problem& problem);
 
 /// The weights of each row side by side: [row * resamples + r].
 std::vector<std::uint32_t> interleave(std::span<const std::vector<std::uint32_t>> resamples);
 
-/// The same for each resample, all counted in one pass over the table.
-std::vector<Facts> find_facts_of_resamples(const Context& context, const Problem& problem,
-                                           std::span<const std::vector<std::uint32_t>> resamples);
+/// The same for each resample, all counted in one pass over the dataset.
+std::vector<Entropies> find_entropies_of_resamples(const Context& context, const Problem& problem,
+                                                   std::span<const std::vector<std::uint32_t>> resamples);
 
-/// Of states that are no feature: merged ones.
-FeatureFacts facts_of(const Problem& problem, const Facts& facts, std::span<const std::uint32_t> codes,
-                      std::int64_t states);
+/// Of merged states, which are no feature.
+FeatureEntropies entropies_of(const Problem& problem, const Entropies& entropies, std::span<const std::uint32_t> codes,
+                              std::int64_t states);
 
-/// All terms of a pair from its order-free sums. Inline: what a criterion does not read is then not computed.
-inline PairTerms terms_of(const Facts& facts, const FeatureFacts& partner, const FeatureFacts& candidate,
-                          const JointSums& sums) {
-  const FixedLog& log = facts.log;
+/// All terms of a pair from its order-free sums. Inline, so that terms which a criterion does not read are not
+/// computed.
+inline PairTerms terms_of(const Entropies& entropies, const FeatureEntropies& partner,
+                          const FeatureEntropies& candidate, const JointSums& sums) {
+  const FixedLog& log = entropies.log;
   const std::int64_t all = log(log.total());
-  const std::int64_t y = facts.classes.sum;
+  const std::int64_t y = entropies.classes.sum;
   PairTerms terms;
   terms.between = log.bits(sums.pair - partner.sum - candidate.sum + all);
   terms.joint_with_class = log.bits(sums.with_class - sums.pair - y + all);
@@ -55,12 +57,12 @@ inline PairTerms terms_of(const Facts& facts, const FeatureFacts& partner, const
 
 /// One partner and features that follow each other.
 struct PairColumn {
-  const Facts& facts;
-  FeatureFacts partner;
-  std::span<const FeatureFacts> features;
+  const Entropies& entropies;
+  FeatureEntropies partner;
+  std::span<const FeatureEntropies> features;
   std::span<const JointSums> sums;  ///< of each of them
 
-  PairTerms operator[](std::size_t k) const { return terms_of(facts, partner, features[k], sums[k]); }
+  PairTerms operator[](std::size_t k) const { return terms_of(entropies, partner, features[k], sums[k]); }
 };
 
 }  // namespace sheaf::information

@@ -1,5 +1,5 @@
-// The criteria, one row each. J(S) below is a candidate's score given the selected features S; what each is to match is
-// FEAST's (Brown, Pocock, Zhao and Lujan 2012, and the programs published with it), its order of additions included.
+// The criteria, one row each. J(S) below is a candidate's score given the selected features S. Each matches FEAST's
+// (Brown, Pocock, Zhao and Lujan 2012, and the programs published with it), including its order of additions.
 #include "information/greedy/criteria.hpp"
 
 #include <algorithm>
@@ -15,55 +15,58 @@ namespace {
 
 constexpr double lowest_number = -std::numeric_limits<double>::max();
 
-double most_joint(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table) {
-  return std::min({table.class_entropy, s.relevance + j.entropy, j.relevance + s.entropy});
+double most_joint(const FeatureEntropies& s, const FeatureEntropies& j, const EntropyLimits& limits) {
+  return std::min({limits.class_entropy, s.relevance + j.entropy, j.relevance + s.entropy});
 }
 
 double nothing(const PairTerms&, const Weights&) { return 0; }
-double no_more(const FeatureFacts&, const FeatureFacts&, const TableFacts&, const Weights&) { return 0; }
-double unbounded(const FeatureFacts&, const FeatureFacts&, const TableFacts&, const Weights&) {
+double no_more(const FeatureEntropies&, const FeatureEntropies&, const EntropyLimits&, const Weights&) { return 0; }
+double unbounded(const FeatureEntropies&, const FeatureEntropies&, const EntropyLimits&, const Weights&) {
   return std::numeric_limits<double>::infinity();
 }
 
 double joint_part(const PairTerms& t, const Weights&) { return t.joint_with_class; }
-double joint_most(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights&) {
-  return most_joint(s, j, table);
+double joint_most(const FeatureEntropies& s, const FeatureEntropies& j, const EntropyLimits& limits, const Weights&) {
+  return most_joint(s, j, limits);
 }
 
 double ratio_part(const PairTerms& t, const Weights&) { return t.joint_with_class / t.joint_entropy; }
-double ratio_most(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights&) {
+double ratio_most(const FeatureEntropies& s, const FeatureEntropies& j, const EntropyLimits& limits, const Weights&) {
   const double smallest_entropy = std::max(s.joint_with_class, j.joint_with_class);
-  return smallest_entropy > 0 ? std::min(1.0, most_joint(s, j, table) / smallest_entropy) : 1.0;
+  return smallest_entropy > 0 ? std::min(1.0, most_joint(s, j, limits) / smallest_entropy) : 1.0;
 }
 
 /// I(S;J) = H(S) + H(J) - H(SJ), and no entropy is larger than log2 of the number of examples.
-double least_between(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table) {
-  return std::max(0.0, s.entropy + j.entropy - table.most_entropy);
+double least_between(const FeatureEntropies& s, const FeatureEntropies& j, const EntropyLimits& limits) {
+  return std::max(0.0, s.entropy + j.entropy - limits.most_entropy);
 }
 
-double between_least(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights&) {
-  return least_between(s, j, table);
+double between_least(const FeatureEntropies& s, const FeatureEntropies& j, const EntropyLimits& limits,
+                     const Weights&) {
+  return least_between(s, j, limits);
 }
 double between_part(const PairTerms& t, const Weights&) { return t.between; }
 
-/// What redundancy costs: subtracted from the relevance.
+/// The cost of redundancy, subtracted from the relevance.
 double weighted_part(const PairTerms& t, const Weights& w) {
   const double redundant = w.beta * t.between;
   return redundant - w.gamma * t.between_in_class;
 }
 /// The least it can cost. I(S;J|Y) = I(S;J) + I(SJ;Y) - I(S;Y) - I(J;Y), and it is at most H(S|Y) and H(J|Y).
-double weighted_most(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights& w) {
+double weighted_most(const FeatureEntropies& s, const FeatureEntropies& j, const EntropyLimits& limits,
+                     const Weights& w) {
   const double in_class = std::min(s.entropy - s.relevance, j.entropy - j.relevance);
-  const double interaction = most_joint(s, j, table) - s.relevance - j.relevance;
-  const double least = least_between(s, j, table);
+  const double interaction = most_joint(s, j, limits) - s.relevance - j.relevance;
+  const double least = least_between(s, j, limits);
   const double at = w.beta >= w.gamma ? least : std::min(s.entropy, j.entropy);
   return std::max(w.beta * least - w.gamma * in_class, (w.beta - w.gamma) * at - w.gamma * interaction);
 }
 
 double interaction_part(const PairTerms& t, const Weights&) { return std::min(0.0, t.between_in_class - t.between); }
 
-double interaction_most(const FeatureFacts& s, const FeatureFacts& j, const TableFacts& table, const Weights&) {
-  return std::min(0.0, most_joint(s, j, table) - s.relevance - j.relevance);
+double interaction_most(const FeatureEntropies& s, const FeatureEntropies& j, const EntropyLimits& limits,
+                        const Weights&) {
+  return std::min(0.0, most_joint(s, j, limits) - s.relevance - j.relevance);
 }
 
 double beyond_part(const PairTerms& t, const Weights&) { return t.relevance_beyond; }
@@ -105,18 +108,18 @@ constexpr Part part() {
 }
 template <double (*OfOne)(double, double, std::int64_t)>
 constexpr Score score() {
-  return {OfOne, [](std::span<const FeatureFacts> features, std::span<const double> accumulated, std::int64_t selected,
-                    std::span<double> out) {
+  return {OfOne, [](std::span<const FeatureEntropies> features, std::span<const double> accumulated,
+                    std::int64_t selected, std::span<double> out) {
             for (std::size_t k = 0; k < out.size(); ++k)
               out[k] = OfOne(features[k].relevance, accumulated[k], selected);
           }};
 }
 
-template <double (*OfPair)(const FeatureFacts&, const FeatureFacts&, const TableFacts&, const Weights&)>
+template <double (*OfPair)(const FeatureEntropies&, const FeatureEntropies&, const EntropyLimits&, const Weights&)>
 constexpr Bound most() {
-  return {OfPair, [](const FeatureFacts& selected, std::span<const FeatureFacts> candidates, const TableFacts& table,
-                     const Weights& weights, std::span<double> out) {
-            for (std::size_t k = 0; k < out.size(); ++k) out[k] = OfPair(selected, candidates[k], table, weights);
+  return {OfPair, [](const FeatureEntropies& selected, std::span<const FeatureEntropies> candidates,
+                     const EntropyLimits& limits, const Weights& weights, std::span<double> out) {
+            for (std::size_t k = 0; k < out.size(); ++k) out[k] = OfPair(selected, candidates[k], limits, weights);
           }};
 }
 
@@ -127,12 +130,12 @@ Criterion summed(const CriterionInfo& info, Terms needs, Part part, Bound bound,
                  decltype(Criterion::sensitivity) sensitivity) {
   return {info, needs, A::sum, 0, true, part, bound, score<accumulated_alone>(), sensitivity};
 }
-/// Relevance and what others take from it.
+/// Relevance minus redundancy.
 Criterion reduced(const CriterionInfo& info, Terms needs, Part part, Bound bound, Score score,
                   decltype(Criterion::sensitivity) sensitivity = one, decltype(Criterion::certain) certain = nullptr) {
   return {info, needs, A::sum, lowest_number, false, part, bound, score, sensitivity, certain};
 }
-/// I(X;Y) less beta times what X repeats, plus gamma times what it repeats within classes.
+/// I(X;Y) - beta * sum of I(X;S) + gamma * sum of I(X;S|Y).
 Criterion weighted(const CriterionInfo& info, Terms needs) {
   return reduced(info, needs, part<weighted_part>(), most<weighted_most>(), score<less_sum>(), by_weights);
 }

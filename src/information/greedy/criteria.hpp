@@ -1,5 +1,5 @@
-// What a criterion is made of: terms of one selected feature and one candidate, how they add up, and how large a term
-// can be before it is counted. The rows stand in criteria.cpp; nothing else knows a criterion by name.
+// The parts of a criterion: terms of one selected feature and one candidate, how they add up, and upper bounds of terms
+// that are not counted yet. The rows are in criteria.cpp; nothing else knows a criterion by name.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct PairTerms {
   double relevance_beyond = 0;
 };
 
-/// What is known of one feature before any pair is counted.
-struct FeatureFacts {
+/// Of one feature; known before any pair is counted.
+struct FeatureEntropies {
   double entropy = 0;           ///< H(X)
   double joint_with_class = 0;  ///< H(X,Y)
   double relevance = 0;         ///< I(X;Y), as FEAST rounds it
@@ -38,8 +38,8 @@ struct FeatureFacts {
   std::int64_t class_sum = 0;   ///< the same over (state, class)
 };
 
-/// What bounds every pair of a table.
-struct TableFacts {
+/// Upper bounds of every pair of a dataset.
+struct EntropyLimits {
   double class_entropy = 0;  ///< H(Y)
   double most_entropy = 0;   ///< log2 of the number of examples: no entropy is larger
 };
@@ -66,17 +66,17 @@ struct Part {
 /// The score from the accumulated parts of `selected` features: of a candidate, or of one after another.
 struct Score {
   double (*of_one)(double relevance, double accumulated, std::int64_t selected) = nullptr;
-  void (*of_column)(std::span<const FeatureFacts> features, std::span<const double> accumulated, std::int64_t selected,
-                    std::span<double> out) = nullptr;
+  void (*of_column)(std::span<const FeatureEntropies> features, std::span<const double> accumulated,
+                    std::int64_t selected, std::span<double> out) = nullptr;
 };
 
-/// The part that would raise a score most, from what is known before counting: of a pair, or of one candidate after
+/// The part that would raise a score most (an upper bound), known before counting: of a pair, or of one candidate after
 /// another with one selected feature.
 struct Bound {
-  double (*of_pair)(const FeatureFacts& selected, const FeatureFacts& candidate, const TableFacts& table,
+  double (*of_pair)(const FeatureEntropies& selected, const FeatureEntropies& candidate, const EntropyLimits& limits,
                     const Weights& weights) = nullptr;
-  void (*of_column)(const FeatureFacts& selected, std::span<const FeatureFacts> candidates, const TableFacts& table,
-                    const Weights& weights, std::span<double> out) = nullptr;
+  void (*of_column)(const FeatureEntropies& selected, std::span<const FeatureEntropies> candidates,
+                    const EntropyLimits& limits, const Weights& weights, std::span<double> out) = nullptr;
 };
 
 struct Criterion {
@@ -90,8 +90,8 @@ struct Criterion {
   Score score = {};
   /// How far the score moves, at most, when every term moves by 1, for one selected feature.
   double (*sensitivity)(double class_entropy, const Weights& weights) = nullptr;
-  /// What the part comes to, where that is certain although each term may be off by `error`; otherwise not a number.
-  /// `limit`: a minimum is no larger than that, whatever this part is. nullptr: never certain.
+  /// The part, where it is certain although each term may be off by `error`; otherwise NaN. `limit`: the minimum is no
+  /// larger than that, whatever this part is. nullptr: never certain.
   double (*certain)(const PairTerms& terms, double error, double limit) = nullptr;
 };
 

@@ -13,9 +13,9 @@ namespace {
 
 class CorrelationFilter {
  public:
-  CorrelationFilter(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,
+  CorrelationFilter(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
                     const SelectionOptions& options)
-      : context_(context), facts_(facts), ops_(ops), options_(options) {
+      : context_(context), entropies_(entropies), ops_(ops), options_(options) {
     find_uncertainties(problem);
   }
 
@@ -43,22 +43,22 @@ class CorrelationFilter {
 
  private:
   void find_uncertainties(const Problem& problem) {
-    const std::vector<double> terms = entropy_terms(facts_.log.total());
+    const std::vector<double> terms = entropy_terms(entropies_.log.total());
     const auto entropy = [&](std::span<const std::uint32_t> counts) {
       double sum = 0;
       for (const std::uint32_t c : counts) sum -= terms[c];
       return sum / std::log(2.0);
     };
-    const double of_class = entropy(facts_.classes.counts);
-    entropies_.resize(facts_.features.size());
-    uncertainties_.resize(facts_.features.size());
-    parallel_ranges(context_, std::ssize(entropies_), 64, [&](Range range) {
+    const double of_class = entropy(entropies_.classes.counts);
+    feature_entropies_.resize(entropies_.features.size());
+    uncertainties_.resize(entropies_.features.size());
+    parallel_ranges(context_, std::ssize(feature_entropies_), 64, [&](Range range) {
       std::vector<std::uint32_t> column, counts;
       for (std::int64_t j = range.begin; j < range.end; ++j) {
         const auto s = static_cast<std::size_t>(j);
         count_states(problem, j, column, counts);
-        entropies_[s] = entropy(counts);
-        uncertainties_[s] = uncertainty(facts_.features[s].relevance, entropies_[s], of_class);
+        feature_entropies_[s] = entropy(counts);
+        uncertainties_[s] = uncertainty(entropies_.features[s].relevance, feature_entropies_[s], of_class);
       }
     });
   }
@@ -81,7 +81,7 @@ class CorrelationFilter {
     counts.assign(static_cast<std::size_t>(problem.table->states[static_cast<std::size_t>(j)]), 0);
     if (const SparseCodes* sparse = sparse_codes(*problem.table)) {
       std::uint32_t& common = counts[sparse->common[j]];
-      common = static_cast<std::uint32_t>(facts_.log.total());
+      common = static_cast<std::uint32_t>(entropies_.log.total());
       for (std::int64_t e = sparse->offsets[j]; e < sparse->offsets[j + 1]; ++e) {
         const std::uint32_t weight = weight_of(static_cast<std::size_t>(sparse->examples[e]));
         common -= weight;
@@ -112,7 +112,7 @@ class CorrelationFilter {
     SelectedFeature feature;
     feature.index = j;
     feature.score = feature.gain = uncertainties_[static_cast<std::size_t>(j)];
-    feature.relevance = facts_.features[static_cast<std::size_t>(j)].relevance;
+    feature.relevance = entropies_.features[static_cast<std::size_t>(j)].relevance;
     result.selected.push_back(feature);
   }
 
@@ -128,7 +128,8 @@ class CorrelationFilter {
     std::vector<std::int32_t> kept;
     for (std::size_t k = 0; k < left.size(); ++k) {
       const auto j = static_cast<std::size_t>(left[k]);
-      if (!(uncertainty(information[k], entropies_[best], entropies_[j]) > uncertainties_[j])) kept.push_back(left[k]);
+      if (!(uncertainty(information[k], feature_entropies_[best], feature_entropies_[j]) > uncertainties_[j]))
+        kept.push_back(left[k]);
     }
     left = std::move(kept);
   }
@@ -142,8 +143,8 @@ class CorrelationFilter {
       std::vector<JointSums> sums(pairs.size());
       ops_.joint_sums(pairs, false, sums);
       for (std::size_t k = 0; k < pairs.size(); ++k)
-        information[k] = terms_of(facts_, facts_.features[best],
-                                  facts_.features[static_cast<std::size_t>(pairs[k].candidate)], sums[k])
+        information[k] = terms_of(entropies_, entropies_.features[best],
+                                  entropies_.features[static_cast<std::size_t>(pairs[k].candidate)], sums[k])
                              .between;
       std::erase_if(doubtful, [&](std::size_t k) { return !is_doubtful(best, pairs[k], information[k]); });
       result.work.pairs_ordered += std::ssize(doubtful);
@@ -160,23 +161,24 @@ class CorrelationFilter {
   bool is_doubtful(std::size_t best, const Pair& pair, double information) const {
     if (options_.match == Match::fast) return false;
     const auto j = static_cast<std::size_t>(pair.candidate);
-    const double sum = entropies_[best] + entropies_[j];
-    const double error = 4 * facts_.log.error(static_cast<double>(facts_.log.total())) / std::max(sum, 1e-300);
-    return std::abs(uncertainty(information, entropies_[best], entropies_[j]) - uncertainties_[j]) <= error;
+    const double sum = feature_entropies_[best] + feature_entropies_[j];
+    const double error = 4 * entropies_.log.error(static_cast<double>(entropies_.log.total())) / std::max(sum, 1e-300);
+    return std::abs(uncertainty(information, feature_entropies_[best], feature_entropies_[j]) - uncertainties_[j]) <=
+           error;
   }
 
   const Context& context_;
-  const Facts& facts_;
+  const Entropies& entropies_;
   Ops& ops_;
   const SelectionOptions& options_;
-  std::vector<double> entropies_, uncertainties_;
+  std::vector<double> feature_entropies_, uncertainties_;
 };
 
 }  // namespace
 
-Selection filter_by_correlation(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,
+Selection filter_by_correlation(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
                                 const SelectionOptions& options) {
-  return CorrelationFilter(context, problem, facts, ops, options).run();
+  return CorrelationFilter(context, problem, entropies, ops, options).run();
 }
 
 }  // namespace sheaf::information

@@ -16,20 +16,20 @@
 namespace sheaf::information {
 namespace {
 
-bool goes_by_columns(const GreedyState& state) {
+bool evaluates_columns(const GreedyState& state) {
   if (state.ordered && state.ops.counts_columns()) return true;
   if (!state.ops.counts_sum_columns() || state.is(Accumulation::latest)) return false;
   if (!state.ordered) return true;
-  // A part above the minimum needs no order, and most are. Parts of sums do, unless bounds spare them.
+  // Parts above the minimum, which most are, need no order. Parts of sums do, unless bounds rule them out.
   return state.is(Accumulation::minimum) && state.criterion.certain != nullptr && state.ops.screens();
 }
 
 class Greedy {
  public:
-  Greedy(const Context& context, const Problem& problem, const Facts& facts, Ops& ops, const SelectionOptions& options,
-         const Criterion& criterion)
-      : state_(context, problem, facts, ops, options, criterion),
-        settling_(goes_by_columns(state_) ? make_column_settling(state_) : make_lazy_settling(state_)) {}
+  Greedy(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
+         const SelectionOptions& options, const Criterion& criterion)
+      : state_(context, problem, entropies, ops, options, criterion),
+        evaluation_(evaluates_columns(state_) ? make_column_evaluation(state_) : make_lazy_evaluation(state_)) {}
 
   Selection run() {
     Selection result;
@@ -51,12 +51,12 @@ class Greedy {
 
  private:
   const SelectionOptions& options() const { return state_.options; }
-  double relevance(std::size_t j) const { return state_.facts.features[j].relevance; }
+  double relevance(std::size_t j) const { return state_.entropies.features[j].relevance; }
 
   Best find_best() {
     if (state_.selected.empty() || state_.criterion.needs == 0) return most_relevant();
     if (options().lazy && state_.is(Accumulation::latest) && nothing_left()) return {0, first_candidate()};
-    return settling_->settle();
+    return evaluation_->find_best();
   }
 
   Best most_relevant() const {
@@ -66,9 +66,9 @@ class Greedy {
     return best;
   }
 
-  /// Whether the merged states tell the class: with it they are then the same states in the same order, and what a
-  /// candidate tells beyond them is 0 in FEAST's rounding too. Not for states of one feature, which have their own
-  /// order.
+  /// Whether the merged states determine the class. Merged with it they are then the same states in the same order, and
+  /// the information that a candidate adds is 0 in FEAST's rounding too. Not for states of one feature, which have
+  /// their own order.
   bool nothing_left() const {
     return state_.selected.size() > 1 && state_.partners.back().sum == state_.partners.back().class_sum;
   }
@@ -76,7 +76,7 @@ class Greedy {
     return std::find(state_.taken.begin(), state_.taken.end(), std::uint8_t{0}) - state_.taken.begin();
   }
 
-  /// Says why where the selection is over.
+  /// Whether the selection is over; notes why.
   bool ends(const Best& best, Selection& result) const {
     const auto picked = result.selected.size();
     const double lowest = state_.criterion.lowest;
@@ -116,10 +116,10 @@ class Greedy {
       merge(feature);
     } else {
       state_.ops.add_partner(static_cast<std::int32_t>(feature));
-      state_.partners.push_back(state_.facts.features[s]);
+      state_.partners.push_back(state_.entropies.features[s]);
     }
     state_.work.pairs_possible += state_.candidates();
-    settling_->widen();
+    evaluation_->widen();
   }
 
   void merge(std::int64_t feature) {
@@ -135,22 +135,22 @@ class Greedy {
     merged_ = std::move(codes);
     merged_states_ = states;
     state_.ops.add_partner(merged_, static_cast<std::int32_t>(states));
-    state_.partners.push_back(facts_of(state_.problem, state_.facts, merged_, states));
+    state_.partners.push_back(entropies_of(state_.problem, state_.entropies, merged_, states));
   }
 
   GreedyState state_;
-  std::unique_ptr<Settling> settling_;
+  std::unique_ptr<Evaluation> evaluation_;
   std::vector<std::uint32_t> merged_;
   std::int64_t merged_states_ = 0;
 };
 
 }  // namespace
 
-Selection select_greedily(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,
+Selection select_greedily(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
                           const SelectionOptions& options) {
   const Criterion* criterion = greedy_criterion(options.criterion);
   require(criterion != nullptr, "a criterion without a greedy row");
-  return Greedy(context, problem, facts, ops, options, *criterion).run();
+  return Greedy(context, problem, entropies, ops, options, *criterion).run();
 }
 
 }  // namespace sheaf::information

@@ -3,33 +3,33 @@
 namespace sheaf::information {
 namespace {
 
-/// Between two calls of a GPU there are microseconds of work to share: more threads are waited for longer than that.
+/// Between two calls of a GPU there are microseconds of work: waking more threads would take longer.
 constexpr int most_threads_beside_gpu = 4;
 
 }  // namespace
 
-GreedyState::GreedyState(const Context& context_of, const Problem& problem_of, const Facts& facts_of, Ops& ops_of,
-                         const SelectionOptions& options_of, const Criterion& criterion_of)
+GreedyState::GreedyState(const Context& context_of, const Problem& problem_of, const Entropies& entropies_of,
+                         Ops& ops_of, const SelectionOptions& options_of, const Criterion& criterion_of)
     : context(context_of),
       problem(problem_of),
-      facts(facts_of),
+      entropies(entropies_of),
       ops(ops_of),
       options(options_of),
       criterion(criterion_of),
       weights(weights_of(criterion, options)),
-      table{facts.classes.entropy, std::log2(static_cast<double>(facts.log.total()))},
+      limits{entropies.classes.entropy, std::log2(static_cast<double>(entropies.log.total()))},
       ordered(ops.counting() == Counting::ordered),
       threads(context.device().is_cpu() ? context.threads() : std::min(context.threads(), most_threads_beside_gpu)),
-      taken(facts.features.size(), 0),
-      settled_(facts.features.size(), Accumulated{start(), 0}) {
+      taken(entropies.features.size(), 0),
+      in_order_(entropies.features.size(), Accumulated{start(), 0}) {
   const double states = problem.most_states();
-  term_error = facts.log.error(is(Accumulation::latest) ? infinity : states * states * problem.class_count);
+  term_error = entropies.log.error(is(Accumulation::latest) ? infinity : states * states * problem.class_count);
 }
 
 double GreedyState::score_error() const {
   constexpr double rounding = std::numeric_limits<double>::epsilon() / 2;
   const auto parts = static_cast<double>(selected.size());
-  const double terms = 1 + parts * criterion.sensitivity(facts.classes.entropy, weights);
+  const double terms = 1 + parts * criterion.sensitivity(entropies.classes.entropy, weights);
   return terms * (term_error + 64 * parts * rounding);
 }
 
@@ -45,7 +45,7 @@ std::vector<JointSums> GreedyState::joint_sums(std::span<const Pair> pairs) cons
   return sums;
 }
 
-Best GreedyState::settle_ties(const Best& best, std::span<const Best> complete) {
+Best GreedyState::resolve_ties(const Best& best, std::span<const Best> complete) {
   const double least = best.score - 2 * score_error();
   std::vector<std::int64_t> close;
   for (const Best& candidate : complete)
@@ -54,17 +54,17 @@ Best GreedyState::settle_ties(const Best& best, std::span<const Best> complete) 
   if (close.size() == 1 && clear) return best;
   std::vector<Pair> pairs;
   for (const std::int64_t j : close) {
-    auto& settled = settled_[static_cast<std::size_t>(j)];
-    if (is(Accumulation::latest)) settled.parts = partner_count() - 1;
-    for (std::int32_t s = settled.parts; s < partner_count(); ++s) pairs.push_back({s, static_cast<std::int32_t>(j)});
+    auto& in_order = in_order_[static_cast<std::size_t>(j)];
+    if (is(Accumulation::latest)) in_order.parts = partner_count() - 1;
+    for (std::int32_t s = in_order.parts; s < partner_count(); ++s) pairs.push_back({s, static_cast<std::int32_t>(j)});
   }
   work.pairs_ordered += std::ssize(pairs);
   const auto terms = ordered_terms(pairs);
   for (std::size_t k = 0; k < pairs.size(); ++k)
-    include(settled_[static_cast<std::size_t>(pairs[k].candidate)], part_of(terms[k]));
+    include(in_order_[static_cast<std::size_t>(pairs[k].candidate)], part_of(terms[k]));
   Best exact;
   for (const std::int64_t j : close)
-    exact.offer(score_of(static_cast<std::size_t>(j), settled_[static_cast<std::size_t>(j)].value), j);
+    exact.offer(score_of(static_cast<std::size_t>(j), in_order_[static_cast<std::size_t>(j)].value), j);
   return exact;
 }
 

@@ -1,5 +1,5 @@
-// What the ways to settle a round of forward selection share: what was picked, what a candidate's parts come to, and
-// how ties that rounding could decide are settled.
+// The state of a forward selection, shared by the two ways to evaluate a round (lazy, by columns): the picks so far,
+// the parts of a candidate's score, and how ties that depend on rounding are resolved.
 #pragma once
 
 #include <algorithm>
@@ -37,24 +37,24 @@ struct Best {
   }
 };
 
-/// One selection while it goes on.
+/// One selection under way.
 class GreedyState {
  public:
-  GreedyState(const Context& context, const Problem& problem, const Facts& facts, Ops& ops,
+  GreedyState(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
               const SelectionOptions& options, const Criterion& criterion);
 
   const Context& context;
   const Problem& problem;
-  const Facts& facts;
+  const Entropies& entropies;
   Ops& ops;
   const SelectionOptions& options;
   const Criterion& criterion;
   const Weights weights;
-  const TableFacts table;
+  const EntropyLimits limits;
   const bool ordered;  ///< every pair is counted in FEAST's order
   const int threads;   ///< for loops over candidates
   double term_error = 0;
-  std::vector<FeatureFacts> partners;
+  std::vector<FeatureEntropies> partners;
   std::vector<std::int64_t> selected;
   std::vector<std::uint8_t> taken;
   SelectionWork work;
@@ -65,7 +65,7 @@ class GreedyState {
   std::size_t features() const { return taken.size(); }
   std::int64_t candidates() const { return std::ssize(taken) - std::ssize(selected); }
   double score_of(std::size_t j, double accumulated) const {
-    return criterion.score.of_one(facts.features[j].relevance, accumulated, std::ssize(selected));
+    return criterion.score.of_one(entropies.features[j].relevance, accumulated, std::ssize(selected));
   }
   double part_of(const PairTerms& terms) const { return criterion.part.of_pair(terms, weights); }
   /// The largest distance of a score from FEAST's own rounding of it.
@@ -82,33 +82,33 @@ class GreedyState {
   std::vector<JointSums> joint_sums(std::span<const Pair> pairs) const;
   bool needs_class_sums() const { return criterion.needs != between; }
   PairTerms quick_terms(const Pair& pair, const JointSums& sums) const {
-    return terms_of(facts, partners[static_cast<std::size_t>(pair.partner)],
-                    facts.features[static_cast<std::size_t>(pair.candidate)], sums);
+    return terms_of(entropies, partners[static_cast<std::size_t>(pair.partner)],
+                    entropies.features[static_cast<std::size_t>(pair.candidate)], sums);
   }
 
-  /// Candidates that rounding might put first are counted in FEAST's order. A lone one is the winner as it stands.
-  /// `complete`: at least those that come so close.
-  Best settle_ties(const Best& best, std::span<const Best> complete);
+  /// Counts candidates that rounding might put first in FEAST's order. A single one is the winner as it is. `complete`:
+  /// at least all candidates so close to the best.
+  Best resolve_ties(const Best& best, std::span<const Best> complete);
 
  private:
-  std::vector<Accumulated> settled_;  ///< in FEAST's order, where that was needed
+  std::vector<Accumulated> in_order_;  ///< in FEAST's order, where that was needed
 };
 
-/// A way to find the best candidate of a round.
-class Settling {
+/// Finds the best candidate of a round.
+class Evaluation {
  public:
-  Settling() = default;
-  Settling(const Settling&) = delete;
-  Settling& operator=(const Settling&) = delete;
-  virtual ~Settling() = default;
-  /// There is one partner more.
+  Evaluation() = default;
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+  virtual ~Evaluation() = default;
+  /// Call when a partner was added.
   virtual void widen() {}
-  virtual Best settle() = 0;
+  virtual Best find_best() = 0;
 };
 
-/// Candidates are counted, those that may reach highest first, until no other can beat the best or tie with it.
-std::unique_ptr<Settling> make_lazy_settling(GreedyState& state);
-/// Every candidate is counted with every partner: for devices that take less time for that than for choosing.
-std::unique_ptr<Settling> make_column_settling(GreedyState& state);
+/// Counts candidates, highest upper bound first, until no other can beat the best or tie with it.
+std::unique_ptr<Evaluation> make_lazy_evaluation(GreedyState& state);
+/// Counts every candidate with every partner: for devices that take less time for that than for choosing.
+std::unique_ptr<Evaluation> make_column_evaluation(GreedyState& state);
 
 }  // namespace sheaf::information

@@ -78,7 +78,7 @@ void OrderedTerms::prepare_small(Partner& partner) const {
   partner.with_class = SmallGroups(partner.ordered.with_class, partner.ordered.with_class_states, chosen_weights_);
 }
 
-/// What the quick way needs of every feature.
+/// Prepares every feature for SmallCounter.
 void OrderedTerms::prepare_features(Terms terms) {
   const std::int64_t features = problem_.table->features;
   // Rows that are not drawn must not be met: the order of first appearance is that of the others. So few rows are

@@ -1,5 +1,5 @@
-// Terms in FEAST's order on CPU cores: the rows that count, the partners as the counters want them, and the quick way
-// for tables of bytes and two classes where it applies.
+// Terms in FEAST's order on CPU cores: the rows with a weight, the partners in the form of the counters, and the quick
+// counter for states of one byte and two classes where it applies.
 #pragma once
 
 #include <cstdint>

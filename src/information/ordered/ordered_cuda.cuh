@@ -1,4 +1,4 @@
-// FEAST's sums on the GPU, for tables of up to 128 examples: one warp for each pair, its counts on chip.
+// FEAST's sums on the GPU, for up to 128 examples: one warp per pair, its counts in shared memory.
 //
 // A variable is a number below 128 for each row, equal where states are equal and ascending in FEAST's order: the
 // state, or for merged states the row that shows them first. Each joint state is counted at one of its rows, whichever

@@ -1,4 +1,4 @@
-// Pairs of few examples and two classes in FEAST's order, for tables whose states are bytes: gene data as a rule.
+// Pairs of few examples and two classes in FEAST's order, for features whose states are bytes: typical of gene data.
 //
 // A joint state has one entry, the counts of both classes side by side, which is also the index of its terms. Rows take
 // their entries in their own order, the first to come finding it and the others zeros, whose terms are 0 and change no
@@ -28,7 +28,7 @@ struct Both {
   }
 };
 
-/// What all pairs share.
+/// Shared by all pairs.
 class SmallRows {
  public:
   SmallRows() = default;

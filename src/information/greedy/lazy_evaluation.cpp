@@ -1,6 +1,6 @@
-// Counting only what can matter. A candidate's score is accumulated part by part, one part for each selected feature,
-// and one whose parts so far plus upper bounds of the missing ones cannot reach the best score is left as it is:
-// Fleuret's idea for cmim, here for every criterion.
+// Lazy evaluation by upper bounds. A candidate's score is the sum (or minimum) of one part per selected feature. A
+// candidate whose parts so far plus upper bounds of the missing ones cannot reach the best score is not counted
+// further: Fleuret's idea for cmim (2004), here for every criterion.
 #include <algorithm>
 #include <cmath>
 
@@ -10,9 +10,9 @@
 namespace sheaf::information {
 namespace {
 
-class LazySettling final : public Settling {
+class LazyEvaluation final : public Evaluation {
  public:
-  explicit LazySettling(GreedyState& state)
+  explicit LazyEvaluation(GreedyState& state)
       : state_(state),
         screens_(state.ordered && state.criterion.certain != nullptr && state.ops.screens()),
         accumulated_(state.features(), Accumulated{state.start(), 0}),
@@ -27,8 +27,8 @@ class LazySettling final : public Settling {
     });
   }
 
-  /// Counts candidates, those that reach highest first, until no other can beat the best or tie with it.
-  Best settle() override {
+  /// Counts candidates, highest upper bound first, until no other can beat the best or tie with it.
+  Best find_best() override {
     Best best;
     std::vector<Best> complete;
     std::vector<std::int32_t> open;
@@ -44,27 +44,27 @@ class LazySettling final : public Settling {
         best.offer(complete.back().score, j);
       }
     }
-    mind_marks(std::ssize(complete), state_.work.pairs_counted - counted_before);
+    adapt_pruning(std::ssize(complete), state_.work.pairs_counted - counted_before);
     if (state_.ordered || state_.options.match == Match::fast || best.feature < 0) return best;
-    return state_.settle_ties(best, complete);
+    return state_.resolve_ties(best, complete);
   }
 
  private:
   double most(std::size_t partner, std::size_t j) const {
-    return state_.criterion.most.of_pair(state_.partners[partner], state_.facts.features[j], state_.table,
+    return state_.criterion.most.of_pair(state_.partners[partner], state_.entropies.features[j], state_.limits,
                                          state_.weights);
   }
 
-  /// How far candidates may reach now that one part more is missing.
+  /// Updates the upper bounds: one more part is missing.
   void widen(std::size_t first, std::size_t count) {
     const auto bounds = std::span(bounds_).subspan(first, count);
-    const auto features = std::span(state_.facts.features).subspan(first, count);
+    const auto features = std::span(state_.entropies.features).subspan(first, count);
     if (state_.is(Accumulation::latest)) {
       for (std::size_t k = 0; k < count; ++k) accumulated_[first + k].parts = partners() - 1;
       std::fill(bounds.begin(), bounds.end(), infinity);
     } else if (state_.criterion.needs != 0) {
       const auto parts = std::span(reach_).subspan(first, count);  // there until the reach is known
-      state_.criterion.most.of_column(state_.partners.back(), features, state_.table, state_.weights, parts);
+      state_.criterion.most.of_column(state_.partners.back(), features, state_.limits, state_.weights, parts);
       const bool sums = state_.is(Accumulation::sum);
       for (std::size_t k = 0; k < count; ++k) bounds[k] = sums ? bounds[k] + parts[k] : std::min(bounds[k], parts[k]);
     }
@@ -72,17 +72,18 @@ class LazySettling final : public Settling {
                                      std::span(reach_).subspan(first, count));
   }
 
-  /// Where one call holds all candidates and a mark ruled out hardly any of them, some rounds do without: a mark costs
-  /// a device a call of its own.
-  void mind_marks(std::int64_t complete, std::int64_t counted) {
+  /// Skips pruning for some rounds where it ruled out hardly any candidate and one call holds them all: the first pass,
+  /// which finds a score to prune by, costs a device a call of its own.
+  void adapt_pruning(std::int64_t complete, std::int64_t counted) {
     constexpr std::int32_t rounds = 8;
-    if (rounds_without_mark_ > 0) {
-      --rounds_without_mark_;
+    if (rounds_without_pruning_ > 0) {
+      --rounds_without_pruning_;
       return;
     }
     const std::int64_t candidates = std::ssize(state_.taken) - std::ssize(state_.selected);
-    const bool in_vain = std::min(complete, counted) * 10 > candidates * 9;
-    if (in_vain && state_.selected.size() > 1 && candidates <= state_.ops.batch()) rounds_without_mark_ = rounds;
+    const bool pruned_little = std::min(complete, counted) * 10 > candidates * 9;
+    if (pruned_little && state_.selected.size() > 1 && candidates <= state_.ops.batch())
+      rounds_without_pruning_ = rounds;
   }
 
   double slack() const {
@@ -90,12 +91,11 @@ class LazySettling final : public Settling {
     return of_bounds * static_cast<double>(state_.selected.size()) + (state_.ordered ? 0 : 2 * state_.score_error());
   }
 
-  /// Those that may still beat or tie with the best. What the second pass leaves out cannot come back later.
+  /// Candidates that may still beat or tie with the best. Those that the second pass rules out do not come back.
   std::vector<std::int32_t> open_candidates(const Best& best, int pass, const std::vector<std::int32_t>& before) const {
-    if (state_.options.lazy && pass == 0 && rounds_without_mark_ == 0) return highest();
+    if (state_.options.lazy && pass == 0 && rounds_without_pruning_ == 0) return highest();
     const double least = state_.options.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
-    // Minima of parts as FEAST rounds them are bounds without error: no room is needed, and a tie goes to the lower
-    // index.
+    // Minima of parts as FEAST rounds them are exact bounds: no slack is needed, and a tie goes to the lower index.
     const bool exact = state_.ordered && state_.is(Accumulation::minimum) && best.feature >= 0 && state_.options.lazy;
     std::vector<std::int32_t> open;
     const auto consider = [&](std::int32_t candidate) {
@@ -111,8 +111,8 @@ class LazySettling final : public Settling {
     return open;
   }
 
-  /// Those that reach highest, enough of them to set a mark for the others. Most are below the lowest of those kept so
-  /// far, so that this takes little more than looking at each once: less than waking the other threads.
+  /// The candidates with the highest bounds, enough of them to find a score that prunes the others. Most are below the
+  /// lowest of those kept so far, so that this is little more than one look at each: less than waking other threads.
   std::vector<std::int32_t> highest() const {
     const auto most =
         static_cast<std::size_t>(std::max<std::int64_t>(state_.ops.batch() / (std::int64_t{4} * partners()), 16));
@@ -140,8 +140,8 @@ class LazySettling final : public Settling {
     return kept;
   }
 
-  /// Missing parts to count at once: few where bounds may rule the candidate out before the rest, but never so few that
-  /// the device would wait.
+  /// Missing parts to count at once: few, since bounds may rule the candidate out before the rest, but never so few
+  /// that the device would be idle.
   std::int32_t depth(std::size_t open, int pass) const {
     if (pass == 0 || !state_.options.lazy) return partners();
     const std::int64_t wanted = std::int64_t{1} << std::min(2 * (pass - 1), 30);
@@ -180,8 +180,8 @@ class LazySettling final : public Settling {
     });
   }
 
-  /// Counted quickly first, and in FEAST's order only where its rounding can tell: not a part that is larger than a
-  /// minimum known already, nor one that is capped. The pairs of candidate k begin at begins[k].
+  /// Counted quickly first, and in FEAST's order only where its rounding can matter: not a part larger than a known
+  /// minimum, nor one that is capped. The pairs of candidate k begin at begins[k].
   std::vector<double> screened_parts(std::span<const Pair> pairs, const std::vector<std::size_t>& begins) {
     std::vector<double> parts(pairs.size());
     const std::vector<JointSums> sums = state_.joint_sums(pairs);
@@ -223,14 +223,14 @@ class LazySettling final : public Settling {
 
   GreedyState& state_;
   bool screens_;
-  std::int32_t rounds_without_mark_ = 0;  ///< to come
-  std::vector<Accumulated> accumulated_;  ///< as counted first
-  std::vector<double> bounds_;            ///< accumulated parts and the most that the missing ones can add
-  std::vector<double> reach_;             ///< the score the bound allows
+  std::int32_t rounds_without_pruning_ = 0;  ///< to come
+  std::vector<Accumulated> accumulated_;     ///< as counted first
+  std::vector<double> bounds_;               ///< accumulated parts and the most that the missing ones can add
+  std::vector<double> reach_;                ///< the score the bound allows
 };
 
 }  // namespace
 
-std::unique_ptr<Settling> make_lazy_settling(GreedyState& state) { return std::make_unique<LazySettling>(state); }
+std::unique_ptr<Evaluation> make_lazy_evaluation(GreedyState& state) { return std::make_unique<LazyEvaluation>(state); }
 
 }  // namespace sheaf::information

@@ -1,4 +1,4 @@
-// Every candidate with every partner: no bounds to keep, no pairs to list.
+// Evaluates every candidate with every partner: no bounds to keep, no pairs to list.
 #include <cmath>
 #include <mutex>
 
@@ -8,12 +8,12 @@
 namespace sheaf::information {
 namespace {
 
-class ColumnSettling final : public Settling {
+class ColumnEvaluation final : public Evaluation {
  public:
-  explicit ColumnSettling(GreedyState& state)
+  explicit ColumnEvaluation(GreedyState& state)
       : state_(state), values_(state.features(), state.start()), parts_(state.features()), scores_(state.features()) {}
 
-  Best settle() override {
+  Best find_best() override {
     if (state_.is(Accumulation::latest)) columns_ = state_.partner_count() - 1;
     Best best;
     for (; columns_ < state_.partner_count(); ++columns_) {
@@ -22,7 +22,7 @@ class ColumnSettling final : public Settling {
       best = include_parts();
     }
     if (state_.ordered || state_.options.match == Match::fast || best.feature < 0) return best;
-    return state_.settle_ties(best, close_to(best));
+    return state_.resolve_ties(best, close_to(best));
   }
 
  private:
@@ -43,7 +43,7 @@ class ColumnSettling final : public Settling {
     });
   }
 
-  /// In FEAST's order only where its rounding can tell.
+  /// In FEAST's order only where its rounding can matter.
   void screened_parts(std::int32_t partner, std::span<const JointSums> sums) {
     over_features([&](std::size_t first, std::size_t count) {
       const PairColumn pairs = column(partner, sums, first, count);
@@ -64,7 +64,7 @@ class ColumnSettling final : public Settling {
     std::mutex mutex;
     over_features([&](std::size_t first, std::size_t count) {
       for (std::size_t j = first; j < first + count; ++j) values_[j] = included(values_[j], parts_[j]);
-      state_.criterion.score.of_column(std::span(state_.facts.features).subspan(first, count),
+      state_.criterion.score.of_column(std::span(state_.entropies.features).subspan(first, count),
                                        std::span(values_).subspan(first, count), std::ssize(state_.selected),
                                        std::span(scores_).subspan(first, count));
       Best of_range;
@@ -89,8 +89,8 @@ class ColumnSettling final : public Settling {
   }
 
   PairColumn column(std::int32_t partner, std::span<const JointSums> sums, std::size_t first, std::size_t count) const {
-    return {state_.facts, state_.partners[static_cast<std::size_t>(partner)],
-            std::span(state_.facts.features).subspan(first, count), sums.subspan(first, count)};
+    return {state_.entropies, state_.partners[static_cast<std::size_t>(partner)],
+            std::span(state_.entropies.features).subspan(first, count), sums.subspan(first, count)};
   }
   /// work(first, count).
   template <class Work>
@@ -108,6 +108,8 @@ class ColumnSettling final : public Settling {
 
 }  // namespace
 
-std::unique_ptr<Settling> make_column_settling(GreedyState& state) { return std::make_unique<ColumnSettling>(state); }
+std::unique_ptr<Evaluation> make_column_evaluation(GreedyState& state) {
+  return std::make_unique<ColumnEvaluation>(state);
+}
 
 }  // namespace sheaf::information
