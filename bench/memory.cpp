@@ -9,7 +9,6 @@
 #include <sheaf/memory.hpp>
 
 #include "core/parallel.hpp"
-#include "core/parallel_copy.hpp"
 #include "timing.hpp"
 
 namespace sheaf::bench {

@@ -63,7 +63,7 @@ if command -v groff >/dev/null; then
 fi
 while read -r command; do
   grep -qF ".SS \"sheaf $command\"" "$prefix/share/man/man1/sheaf.1" || fail "the manual page lacks $command"
-done < <("$prefix/bin/sheaf" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+done < <("$prefix/bin/sheaf" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
 
 echo "== completions"
 complete_as() (  # the words of a line, the last of them to complete

@@ -40,7 +40,7 @@ void wait_for_bytes(int file, const std::stop_token& stop) {
   if (!stop.stop_possible()) return;
   for (pollfd one{file, POLLIN, 0};;) {
     if (stop.stop_requested()) throw Stopped();
-    if (poll(&one, 1, milliseconds) != 0) return;
+    if (poll(&one, 1, milliseconds) > 0) return;  // a signal ends it early
   }
 }
 
