@@ -77,7 +77,7 @@ complete_as() (  # the words of a line, the last of them to complete
 [[ $(complete_as sheaf convert --storage sp) == sparse ]] || fail "bash does not know the values of --storage"
 if command -v zsh >/dev/null; then zsh -n "$prefix/share/zsh/site-functions/_sheaf" || fail "zsh does not read its completions"; fi
 if command -v fish >/dev/null; then
-  [[ $(fish --no-config -c "source $prefix/share/fish/vendor_completions.d/sheaf.fish; complete -C 'sheaf convert --storage sp'") == sparse ]] ||
+  [[ $(fish --no-config -c "source $prefix/share/fish/vendor_completions.d/sheaf.fish; complete -C 'sheaf convert --storage sp'" | cut -f1) == sparse ]] ||
     fail "fish does not know the values of --storage"
 fi
 echo "All is there and works."
