@@ -68,13 +68,13 @@ TEST_F(StudyCli, FitAnswersInJson) {
 TEST_F(StudyCli, LabelsAreClassesWhereTheyLookLikeThem) {
   ASSERT_EQ(shell("sheaf generate regression r.csv --rows 60 --features 10 --quiet").code, 0);
   ASSERT_EQ(shell("sheaf fit r.csv --model elastic-net --alpha 0.1 --output r --quiet").code, 0);
-  EXPECT_TRUE(holds(file("r"), {"solver ELASTIC_NET_AMOUNTS\nclasses 0\n"}));
+  EXPECT_TRUE(holds(file("r"), {"classes 0\n", "solver ELASTIC_NET_REGRESSION\n"}));
   EXPECT_TRUE(holds(shell("sheaf predict r.csv --model-file r").out, {"mean squared error"}));
   write("two.csv", "a,b,label\n1,2,0\n2,1,1\n1,1,0\n3,0,1\n0,2,0\n4,1,1\n");
   ASSERT_EQ(shell("sheaf fit two.csv --model ridge --alpha 0.1 --output c --quiet").code, 0);
-  EXPECT_TRUE(holds(file("c"), {"solver ELASTIC_NET\nclasses 2\n"}));
+  EXPECT_TRUE(holds(file("c"), {"classes 2\n", "solver ELASTIC_NET\n"}));
   ASSERT_EQ(shell("sheaf fit two.csv --model ridge --alpha 0.1 --labels numbers --output a --quiet").code, 0);
-  EXPECT_TRUE(holds(file("a"), {"solver ELASTIC_NET_AMOUNTS\n"}));
+  EXPECT_TRUE(holds(file("a"), {"solver ELASTIC_NET_REGRESSION\n"}));
   EXPECT_TRUE(complains(shell("sheaf fit two.csv --model elastic-net-logistic --labels numbers --alpha 1 --output x"),
                         2, {"for classes"}));
   // LIBLINEAR's programs can apply it.

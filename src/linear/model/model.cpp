@@ -22,7 +22,7 @@ constexpr std::array solvers{
     LinearSolver{12, "L2R_L2LOSS_SVR_DUAL", "L2-loss support vector regression (dual)", true},
     LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true},
     LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, {}, "L2R_L2LOSS_SVC"},
-    LinearSolver{-1, "ELASTIC_NET_AMOUNTS", "elastic net", true, false, {}, "L2R_L2LOSS_SVR"},
+    LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, {}, "L2R_L2LOSS_SVR"},
     LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, {}, "L2R_LR"},
 };
 
