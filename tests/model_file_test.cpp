@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 namespace sheaf::test {
 namespace {

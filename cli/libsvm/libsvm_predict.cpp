@@ -23,7 +23,7 @@ struct Predict : PeerPrediction {
     const auto model = load_svm(model_path);
     const Context context(surroundings);
     const auto dataset = model.kernel.type == KernelType::precomputed ? read_kernel_table(context, input).dataset
-                                                                      : read_libsvm_table(context, input);
+                                                                      : read_libsvm(context, input);
     if (!quiet) announce(model);
     const auto predictions = predict_svm(context, model, dataset, probabilities);
     write_text_file(output, libsvm_predictions(model, predictions));

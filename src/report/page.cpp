@@ -82,8 +82,17 @@ std::string tiles(const std::vector<Tile>& list) {
 }
 
 std::string card(std::string_view title, std::string_view about, std::string_view content, bool wide) {
-  return fmt::format("<section class=\"card{}\">\n<h2>{}</h2>\n<p>{}</p>\n{}</section>\n", wide ? " wide" : "",
-                     escaped(title), escaped(about), content);
+  const auto paragraph = about.empty() ? std::string() : fmt::format("<p>{}</p>\n", escaped(about));
+  return fmt::format("<section class=\"card{}\">\n<h2>{}</h2>\n{}{}</section>\n", wide ? " wide" : "", escaped(title),
+                     paragraph, content);
+}
+
+std::string notes_card(std::string_view about, const std::vector<Note>& notes) {
+  if (notes.empty()) return {};
+  std::string list = "<ul class=\"findings\">\n";
+  for (const auto& note : notes)
+    list += fmt::format("<li class=\"{}\">{}</li>\n", note.warning ? "warning" : "note", escaped(note.text));
+  return card("Notes", about, list + "</ul>\n", true);
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment) {

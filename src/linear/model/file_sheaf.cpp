@@ -38,7 +38,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/io.hpp>
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "data/read/text_source.hpp"
 #include "data/text/escape.hpp"

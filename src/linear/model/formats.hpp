@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "data/text/model_reader.hpp"
 
