@@ -44,6 +44,13 @@ void LiblinearFlags::weights(WeightList& weights) {
   arguments_.add({"-w", "LABEL WEIGHT", "factor of C for one class, as in -w1 5", "1", std::move(take), 2});
 }
 
+Context on_device(const Context::Options& options, const WorkEstimate& work) {
+  const auto context = Context(options).for_work(work);
+  if (options.device == Device::automatic() && context.device().is_cuda())
+    say(fmt::format("device: {} ({})", to_string(context.device()), describe(context.device()).name));
+  return context;
+}
+
 Dataset<double> read_libsvm(const Context& context, const std::string& path) {
   ReadOptions options;
   options.format = "libsvm";

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
+#include <sheaf/model.hpp>
 
 #include "arguments.hpp"
 #include "signals.hpp"
@@ -34,6 +34,10 @@ class LiblinearFlags {
  private:
   Arguments& arguments_;
 };
+
+/// The device for the work, where it is automatic. Reports it only if it is a GPU, since other programs read the
+/// output.
+Context on_device(const Context::Options& options, const WorkEstimate& work);
 
 /// LIBSVM's format, in double, as LIBLINEAR reads.
 Dataset<double> read_libsvm(const Context& context, const std::string& path);

@@ -23,13 +23,13 @@ struct Train : PeerTraining {
   void run() {
     choose_loss();
     choose_bias();
-    const Context context(surroundings);
-    const auto dataset = read_libsvm(context, input);
+    const auto dataset = read_libsvm(Context(surroundings), input);
+    const auto context = on_device(surroundings, training_work(dataset, options, std::max(1, folds)));
     drop_unknown_weights(options.class_weights, dataset.target, !linear_solver(options.loss).regression);
     if (find_cost) return search(context, dataset);
     if (folds > 0) return validate(context, dataset);
     const auto model = train_linear(context, dataset, options);
-    save_model(model, model_path(), ModelFormat::liblinear);
+    write_text_file(model_path(), format_model(model, ModelFile::liblinear));
     print_training(model);
   }
 
