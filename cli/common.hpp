@@ -1,4 +1,4 @@
-// What most commands share: where they work, how much they say, and in which form they answer.
+// Options that most commands share: device, threads, memory, seed, precision, --json, --quiet.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +14,7 @@
 
 namespace sheaf::cli {
 
-/// What a command shares beyond the context's parameters.
+/// Shared options of a command beyond the context's parameters.
 struct CommonParts {
   bool precision = true;         ///< --precision
   bool json = true;              ///< --json as a switch

@@ -187,7 +187,7 @@ TEST_F(Cli, InfoTellsClassesOnTheTerminal) {
   write("t.csv", small_csv);
   const auto outcome = shell("sheaf info t.csv");
   EXPECT_EQ(outcome.code, 0);
-  for (const char* part : {"4 examples x 2 features", "Label species", "cat", "Memory to train", "cpu"})
+  for (const char* part : {"4 rows x 2 features", "Label species", "cat", "Memory to train", "cpu"})
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   EXPECT_EQ(outcome.out.find('\033'), std::string::npos) << "no colours into a pipe";
 }

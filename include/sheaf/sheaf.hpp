@@ -7,15 +7,10 @@
 #include <sheaf/dataset.hpp>
 #include <sheaf/device.hpp>
 #include <sheaf/elastic_net.hpp>
-#include <sheaf/elastic_net_model.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/kernel.hpp>
-#include <sheaf/libsvm_grid.hpp>
 #include <sheaf/linear.hpp>
-#include <sheaf/linear_model.hpp>
-#include <sheaf/linear_search.hpp>
 #include <sheaf/matrix.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
@@ -27,9 +22,7 @@
 #include <sheaf/scaling.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/search_directory.hpp>
 #include <sheaf/selection.hpp>
 #include <sheaf/splits.hpp>
 #include <sheaf/svm.hpp>
-#include <sheaf/svm_model.hpp>
 #include <sheaf/version.hpp>
