@@ -51,7 +51,7 @@ struct NetParams {
   bool intercept = true;      ///< not penalised
   bool standardise = false;   ///< penalise each weight as if its feature had standard deviation 1 in the path's rows
   std::int32_t parallel = 0;  ///< shotgun: features updated at once; 0: estimated
-  std::int32_t lanes = 0;     ///< models in work at once; 0: as many as are worth it and fit
+  std::int32_t models_at_once = 0;  ///< 0: as many as are worth it and fit
 };
 
 /// How the training of one model ended.

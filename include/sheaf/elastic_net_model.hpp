@@ -23,6 +23,8 @@ struct NetKind {
   std::optional<double> l1_ratio = {};  ///< where the name says it
 };
 std::span<const NetKind> net_kinds();
+/// What a net with this loss is called in model files.
+const LinearSolver& net_solver(Loss loss, bool classes);
 /// nullptr: no such kind.
 const NetKind* find_net_kind(std::string_view name);
 

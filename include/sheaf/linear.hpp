@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <sheaf/array.hpp>
@@ -13,6 +14,7 @@ namespace sheaf {
 /// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
 /// z)^2 / 2.
 enum class Loss : std::uint8_t { logistic, squared_hinge, squared_tube, squared };
+std::string_view to_string(Loss loss);
 
 enum class StepRule : std::uint8_t {
   trust_region,  ///< as LIBLINEAR up to 2.30

@@ -26,7 +26,7 @@ struct LinearSolver {
   std::string_view about;
   bool regression = false;
   bool probabilities = false;
-  std::optional<Loss> loss = {};
+  std::optional<Loss> loss = {};     ///< that Sheaf trains it with; none: it is only applied
   std::string_view applied_as = {};  ///< nets: the solver of LIBLINEAR whose models predict alike
 
   bool net() const { return id < 0; }

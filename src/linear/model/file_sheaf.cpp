@@ -245,7 +245,7 @@ NetFit read_net_fit(ModelReader& reader) {
 void read_training(ModelReader& reader, LinearModel& model) {
   reader.keyword("training");
   const auto before = reader;
-  const auto count = reader.count("how many fits are told", 0);
+  const auto count = reader.count("how many fits follow", 0);
   if (count != 0 && count != model.columns)
     before.fail_here(fmt::format("expected 0 or {}, one for each decision value, not {}", model.columns, count));
   reader.end_line();

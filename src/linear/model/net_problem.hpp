@@ -16,8 +16,8 @@ struct NetProblem {
   std::vector<float> row_weights;  // those given times those of the classes; empty: all 1
 };
 
-/// Options of a linear model whose labels are understood, and whose decision values are judged, as those of the net.
-LinearOptions judged_as(const NetOptions& options, bool classes);
+/// Options of a linear model whose labels are understood, and whose decision values are scored, as those of the net.
+LinearOptions scored_as(const NetOptions& options, bool classes);
 
 /// Labels that do not suit, a single class, and weights that are not 0 or more are Errors.
 NetProblem make_net_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
