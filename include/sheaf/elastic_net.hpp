@@ -56,7 +56,7 @@ struct NetParams {
   bool intercept = true;      ///< not penalised
   bool standardise = false;   ///< penalise each weight as if its feature had standard deviation 1 in the path's rows
   std::int32_t parallel = 0;  ///< shotgun: features updated at once; 0: estimated
-  std::int32_t lanes = 0;     ///< models in work at once; 0: as many as are worth it and fit
+  std::int32_t models_at_once = 0;  ///< 0: as many as are worth it and fit
 };
 
 /// Decision values are z = x'w + intercept.
@@ -113,6 +113,8 @@ struct NetKind {
 std::span<const NetKind> net_kinds();
 /// nullptr: no such kind.
 const NetKind* find_net_kind(std::string_view name);
+/// The name of a net with this loss in model files.
+const LinearSolver& net_solver(Loss loss, bool classes);
 
 enum class LabelKind : std::uint8_t {
   automatic,  ///< numbers, where they do not look like classes

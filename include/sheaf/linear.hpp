@@ -22,6 +22,7 @@ namespace sheaf {
 /// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
 /// z)^2 / 2.
 enum class Loss : std::uint8_t { logistic, squared_hinge, squared_tube, squared };
+std::string_view to_string(Loss loss);
 
 enum class StepRule : std::uint8_t {
   trust_region,  ///< as LIBLINEAR up to 2.30
@@ -91,7 +92,7 @@ struct LinearSolver {
   std::string_view about;
   bool regression = false;
   bool probabilities = false;
-  std::optional<Loss> loss = {};
+  std::optional<Loss> loss = {};     ///< that Sheaf trains it with; none: it is only applied
   std::string_view applied_as = {};  ///< nets: the solver of LIBLINEAR whose models predict alike
 
   bool net() const { return id < 0; }

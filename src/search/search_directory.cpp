@@ -29,7 +29,7 @@ Json family_json(const SvmSearch& search) {
 }
 Json family_json(const NetSearch& search) {
   return {{"family", "elastic-net"},
-          {"loss", search.options.loss == Loss::logistic ? "logistic" : "squared"},
+          {"loss", to_string(search.options.loss)},
           {"space", parameters_json(search)},
           {"training", parameters_json(search.options)},
           {"penalty_factors", checksum(search.options.penalty_factors)}};

@@ -1,5 +1,3 @@
-#include <array>
-
 #include <sheaf/elastic_net.hpp>
 
 #include "core/fail.hpp"
@@ -9,13 +7,6 @@ namespace sheaf {
 namespace {
 
 using Row = Parameter<NetOptions>;
-
-constexpr std::array kinds{
-    NetKind{"elastic-net", "elastic net: least squares with an L1 and an L2 penalty"},
-    NetKind{"lasso", "lasso: the elastic net of l1-ratio 1", Loss::squared, 1.0},
-    NetKind{"ridge", "ridge regression: the elastic net of l1-ratio 0", Loss::squared, 0.0},
-    NetKind{"elastic-net-logistic", "logistic regression with the penalty of the elastic net", Loss::logistic},
-};
 
 Row alpha_row() {
   auto set = [](NetOptions& options, std::string_view text) {
@@ -40,14 +31,6 @@ Row parallel_row() {
 }
 
 }  // namespace
-
-std::span<const NetKind> net_kinds() { return kinds; }
-
-const NetKind* find_net_kind(std::string_view name) {
-  for (const auto& kind : kinds)
-    if (kind.name == name) return &kind;
-  return nullptr;
-}
 
 template <>
 const std::vector<Parameter<NetOptions>>& parameters() {

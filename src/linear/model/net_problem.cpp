@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "linear/losses.hpp"
 
 namespace sheaf {
 namespace linear {
@@ -21,7 +22,7 @@ void weigh_rows(const std::vector<std::int32_t>& classes, const std::vector<doub
 
 LinearOptions scored_as(const NetOptions& options, bool classes) {
   LinearOptions like;
-  like.loss = options.loss == Loss::logistic ? Loss::logistic : classes ? Loss::squared_hinge : Loss::squared_tube;
+  like.loss = !is_regression(options.loss) ? options.loss : classes ? Loss::squared_hinge : Loss::squared_tube;
   like.class_weights = options.class_weights;
   like.balanced = options.balanced;
   return like;
@@ -56,8 +57,9 @@ NetParams net_params(const NetOptions& options) {
 
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
-  const bool wanted = options.loss == Loss::logistic || options.labels == LabelKind::classes;
-  if (options.loss == Loss::logistic && options.labels == LabelKind::numbers)
+  const bool classifier = !linear::is_regression(options.loss);
+  const bool wanted = classifier || options.labels == LabelKind::classes;
+  if (classifier && options.labels == LabelKind::numbers)
     fail_usage("logistic regression is for classes; use --model elastic-net for a numeric target");
   if (wanted && target.classes.empty())
     fail("{}: the labels have over {} distinct values, too many for classes; use elastic-net for a numeric target",

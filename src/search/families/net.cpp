@@ -61,7 +61,7 @@ class NetTrainer : public Trainer {
         labels_(labels),
         options_(options),
         sheaf_(sheaf),
-        scorer_(context, truth_of(labels), options.loss == Loss::logistic) {
+        scorer_(context, truth_of(labels), net_solver(options.loss, !labels.class_names.empty()).probabilities) {
     if (columns() > 1) ops_ = linear::make_ops<T>(context, dataset);
   }
 
@@ -195,10 +195,9 @@ class NetFamily : public Family {
 
   const Labels& labels() const override { return problem_.labels; }
   std::string title() const override {
-    return std::string(logistic() ? "elastic-net logistic regression" : "elastic net") +
-           (search_.options.standardise ? ", standardised" : "");
+    return std::string(solver().about) + (search_.options.standardise ? ", standardised" : "");
   }
-  bool has_probabilities() const override { return logistic(); }
+  bool has_probabilities() const override { return solver().probabilities; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return sheaf_.target_columns; }
   /// Fewer weights, then a larger alpha, then a larger share of the L1 penalty.
@@ -257,7 +256,7 @@ class NetFamily : public Family {
   }
 
  private:
-  bool logistic() const { return search_.options.loss == Loss::logistic; }
+  const LinearSolver& solver() const { return net_solver(search_.options.loss, !problem_.labels.class_names.empty()); }
   ClassWeights class_weights() const { return {search_.options.class_weights, search_.options.balanced}; }
 
   /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
@@ -348,11 +347,11 @@ FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
   sort_once(search.l1_ratios);
   sort_once(search.alphas);
   std::reverse(search.alphas.begin(), search.alphas.end());
-  const bool logistic = search.options.loss == Loss::logistic;
-  return {!classes, logistic, classes ? Metric::auc : Metric::r2, Strategy::grid,
-          logistic  ? "elastic-net logistic regression"
-          : classes ? "the elastic net on classes"
-                    : "the elastic net"};
+  const auto& solver = net_solver(search.options.loss, classes);
+  return {!classes, solver.probabilities, classes ? Metric::auc : Metric::r2, Strategy::grid,
+          solver.probabilities ? std::string(solver.about)
+          : classes            ? "the elastic net on classes"
+                               : "the elastic net"};
 }
 
 template <class T>
