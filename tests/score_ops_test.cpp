@@ -31,7 +31,7 @@ struct Case {
   std::int32_t models;
   std::uint64_t levels;  // few: many values are tied; 0: as good as none
   std::int32_t positive = 1;
-  bool one_class = false;  // all rows are of class 0
+  bool one_class = false;  // all rows have class 0
 };
 
 const std::vector<Case>& cases() {

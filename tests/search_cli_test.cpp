@@ -153,7 +153,7 @@ TEST_F(SearchCli, MistakesAreToldBeforeTheWorkAndLeaveNothing) {
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --cost 1:2"), 2, {"LOW:HIGH:COUNT"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --split sideways"), 2, {"sideways", "stratified"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --outer 1"), 2, {"2 outer folds"}));
-  EXPECT_TRUE(complains(shell("sheaf search one.csv --output d"), 1, {"all rows are of class x"}));
+  EXPECT_TRUE(complains(shell("sheaf search one.csv --output d"), 1, {"all rows have class x"}));
   EXPECT_TRUE(complains(shell("sheaf search bad.csv --output d"), 1, {"bad.csv:3:1"}));
   EXPECT_TRUE(complains(shell("sheaf search words.csv --output d --loss svr"), 1, {"not numbers"}));
   EXPECT_EQ(listing(), before);

@@ -296,7 +296,7 @@ TEST(Search, SplitsThatCannotBeTrainedOrScoredAreErrors) {
   options.score = Metric::auc;
   EXPECT_NE(message(dataset_of(table, false, false), options).find("AUC is not defined"), std::string::npos);
   table.classes.assign(20, 0);
-  EXPECT_NE(message(dataset_of(table, false, false), options).find("all rows are of class ant"), std::string::npos);
+  EXPECT_NE(message(dataset_of(table, false, false), options).find("all rows have class ant"), std::string::npos);
 }
 
 TEST(Search, ScoresMustSuitTheLoss) {

@@ -271,7 +271,7 @@ TEST_F(StudyCli, RefusesWhatItWouldForget) {
   EXPECT_TRUE(refuses("--model elastic-net --path-split 50", {"resample 50"}));
   EXPECT_TRUE(refuses("--model elastic-net --missing bin", {"must be filled in"}));
   write("one.csv", "a,b,label\n1,2,x\n2,1,x\n3,1,x\n");
-  EXPECT_TRUE(complains(shell("sheaf select one.csv --model elastic-net"), 1, {"all rows are of class x"}));
+  EXPECT_TRUE(complains(shell("sheaf select one.csv --model elastic-net"), 1, {"all rows have class x"}));
   write("rare.csv", "a,b,label\n1,2,x\n2,1,x\n3,1,x\n1,1,x\n2,2,x\n3,3,x\n1,2,rare\n2,1,rare\n");
   EXPECT_TRUE(complains(shell("sheaf select rare.csv --model elastic-net"), 1, {"class rare has 2 rows", "folds"}));
   write("numbers.csv", "a,b,label\n1,2,0.5\n2,1,1.5\n3,1,2.5\n1,1,3.5\n");

@@ -475,7 +475,7 @@ TEST(Study, WhatCannotBeStudiedIsSaidBeforeAnyTraining) {
   };
   const auto labels = table.labels;
   std::fill(table.labels.begin(), table.labels.end(), 1.0);
-  EXPECT_NE(message().find("all rows are of class 1"), std::string::npos) << message();
+  EXPECT_NE(message().find("all rows have class 1"), std::string::npos) << message();
   std::fill(table.labels.begin(), table.labels.end() - 3, -1.0);
   EXPECT_NE(message().find("fold"), std::string::npos) << "two members cannot be in three folds: " << message();
   table.labels = labels;
