@@ -15,13 +15,17 @@
 #include <sheaf/context.hpp>
 #include <sheaf/matrix.hpp>
 
+#include "core/host_device.hpp"
+
 namespace sheaf::rescore {
 
 /// What a PSM is in a training part: 4 * bin + role. Bin 0 is outside of the part; nested bins count from 1.
 enum Role : std::uint16_t { decoy = 0, positive = 1, other_target = 2 };
-constexpr std::uint16_t code_of(std::int32_t bin, Role role) { return static_cast<std::uint16_t>(4 * bin + role); }
-constexpr std::int32_t bin_of(std::uint16_t code) { return code / 4; }
-constexpr Role role_of(std::uint16_t code) { return static_cast<Role>(code % 4); }
+SHEAF_HOST_DEVICE constexpr std::uint16_t code_of(std::int32_t bin, Role role) {
+  return static_cast<std::uint16_t>(4 * bin + role);
+}
+SHEAF_HOST_DEVICE constexpr std::int32_t bin_of(std::uint16_t code) { return code / 4; }
+SHEAF_HOST_DEVICE constexpr Role role_of(std::uint16_t code) { return static_cast<Role>(code % 4); }
 
 /// One support vector machine: min over w of |w|^2 / 2 + sum over rows of |cost| / 2 * max(0, 1 - sign(cost) x'w)^2.
 struct SvmTask {
@@ -92,7 +96,7 @@ class RescoreOps {
 };
 
 /// Whether a row of this bin is counted.
-constexpr bool is_counted(const AcceptQuery& query, std::int32_t bin) {
+SHEAF_HOST_DEVICE constexpr bool is_counted(const AcceptQuery& query, std::int32_t bin) {
   return query.bin == 0 ? bin > 0 : bin == query.bin;
 }
 
