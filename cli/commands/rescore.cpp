@@ -72,6 +72,10 @@ struct Rescore {
       put(result.psms, false, "decoy_psms.tsv");
       if (options.peptides) put(result.peptides, false, "decoy_peptides.tsv");
     }
+    if (options.proteins) {
+      write_proteins(result, options.rules, true, folder + "/proteins.tsv");
+      if (keep_decoys) write_proteins(result, options.rules, false, folder + "/decoy_proteins.tsv");
+    }
     write_weights(result.model, folder + "/model.txt", true);
     write_text_file(folder + "/results.json", rescore_json(result, options));
     write_text_file(folder + "/report.html", rescore_html(result, options));

@@ -16,7 +16,8 @@ namespace {
 
 struct Percolator {
   std::vector<std::string> pins;
-  std::string psms, decoy_psms, peptides, decoy_peptides, weights, initial_weights;
+  std::string psms, decoy_psms, peptides, decoy_peptides, proteins, decoy_proteins, weights, initial_weights;
+  std::string fasta, decoy_prefix = "auto";
   RescoreOptions options;
   RescoreTable table;
   PrecisionOptions precision;
@@ -51,6 +52,9 @@ struct Percolator {
     if (options.cost_negative > 0 && options.cost_positive == 0)
       say("sheaf: warning: -n is used only together with -p; both costs are chosen");
     options.peptides = !only_psms;
+    if (!fasta.empty() && fasta != "auto") fail("-f {}: proteins are not grouped by a FASTA file; give -f auto", fasta);
+    options.proteins = !fasta.empty();
+    if (decoy_prefix != "auto") options.decoy_prefix = decoy_prefix;
     table.protein_separator = options.protein_separator;
     redirect(psms, peptides, "-r", "-m");
     redirect(decoy_psms, decoy_peptides, "-B", "-M");
@@ -87,9 +91,14 @@ struct Percolator {
     if (!weights.empty()) write_weights(result.model, weights, false);
     put(result.psms, true, only_psms && psms.empty() ? "-" : psms);
     put(result.psms, false, decoy_psms);
-    if (only_psms) return;
-    put(result.peptides, true, peptides.empty() ? "-" : peptides);
-    put(result.peptides, false, decoy_peptides);
+    if (!only_psms) {
+      put(result.peptides, true, peptides.empty() ? "-" : peptides);
+      put(result.peptides, false, decoy_peptides);
+    }
+    if (!options.proteins) return;
+    if (!proteins.empty() || decoy_proteins.empty())
+      write_proteins(result, options.rules, true, proteins.empty() ? "-" : proteins);
+    if (!decoy_proteins.empty()) write_proteins(result, options.rules, false, decoy_proteins);
   }
 };
 
@@ -139,6 +148,10 @@ void declare_files(Flags& flags, Percolator& run) {
   flags.file("-M", "--decoy-results-psms", run.decoy_psms, "write decoy PSMs");
   flags.file("-r", "--results-peptides", run.peptides, "write target peptides, else to standard output");
   flags.file("-B", "--decoy-results-peptides", run.decoy_peptides, "write decoy peptides");
+  flags.add("-f", "--picked-protein", "auto", "proteins too, by their best peptide that no other has", "",
+            [&run](const std::string& text) { run.fasta = text; });
+  flags.file("-l", "--results-proteins", run.proteins, "write target proteins, else to standard output");
+  flags.file("-L", "--decoy-results-proteins", run.decoy_proteins, "write decoy proteins");
   flags.toggle("-U", "--only-psms", run.only_psms, "PSMs only, no peptides");
   flags.file("-w", "--weights", run.weights, "write the weights of each fold");
   flags.file("-W", "--init-weights", run.initial_weights, "begin with the raw weights of a weights file");
@@ -190,7 +203,8 @@ void declare_confidence(Flags& flags, Percolator& run) {
             [&options](const std::string&) { options.pep = PepMethod::pooled; });
   flags.add("-K", "--protein-name-separator", "TEXT", "between proteins", "a tab",
             [&options](const std::string& text) { options.protein_separator = text; });
-  flags.accepted("-P", "--protein-decoy-pattern", "PREFIX", "accepted; proteins are not grouped");
+  flags.add("-P", "--protein-decoy-pattern", "PREFIX", "what names of decoy proteins have before those of targets",
+            "auto", [&run](const std::string& text) { run.decoy_prefix = text; });
   flags.number("-v", "--verbose", run.verbose, 0, 10, "how much to say: 0 nothing, 1 results, 2 progress");
   flags.number("", "--num-threads", run.surroundings.threads, 1, 128, "threads");
   flags.accepted("", "--no-analytics", "", "accepted; nothing is ever sent");

@@ -67,9 +67,11 @@ struct RescoreOptions {
   SearchType search = SearchType::automatic;
   Confidence confidence = Confidence::automatic;
   PepMethod pep = PepMethod::automatic;
-  std::int64_t subset = 0;  ///< PSMs to train on; 0: all
-  bool peptides = true;     ///< also the best PSM of each peptide
-  std::string group;        ///< q-values within groups: a column's name, "file" or "modified"; empty: of all together
+  std::int64_t subset = 0;   ///< PSMs to train on; 0: all
+  bool peptides = true;      ///< also the best PSM of each peptide
+  bool proteins = false;     ///< also proteins, by their best peptide that no other has
+  std::string decoy_prefix;  ///< of the names of decoy proteins; empty: what those of decoys share, up to the first _
+  std::string group;         ///< q-values within groups: a column's name, "file" or "modified"; empty: of all together
   std::string protein_separator = "\t";
   std::vector<std::string> ignore;  ///< columns that are no features
   std::uint64_t seed = 1;
@@ -102,6 +104,16 @@ struct RescoreLevel {
   std::int64_t accepted = 0;  ///< targets with q below test_fdr
 };
 
+/// A protein, by the best of its peptides that belong to it alone. Of a target and its decoy only the better one is
+/// kept (Savitski and others 2015).
+struct RescoreProtein {
+  std::string name;
+  std::int32_t group = 0;  ///< its number by first appearance, from 1
+  bool target = false;
+  double score = 0, q = 1, pep = 1;
+  std::vector<std::int32_t> peptides;  ///< rows, the best first
+};
+
 /// A linear score of PSMs for each fold.
 struct RescoreModel {
   std::vector<std::string> feature_names;
@@ -125,7 +137,8 @@ struct RescoreResult {
   SearchType search = SearchType::automatic;      ///< as found or given
   Confidence confidence = Confidence::automatic;  ///< as used
   RescoreLevel psms;
-  RescoreLevel peptides;  ///< empty where they were not asked for
+  RescoreLevel peptides;                 ///< empty where they were not asked for
+  std::vector<RescoreProtein> proteins;  ///< the best first; empty where they were not asked for
   std::vector<std::string> warnings;
   std::vector<std::string> group_names;           ///< where q-values are of groups
   std::vector<std::int32_t> groups;               ///< of each row
@@ -149,6 +162,9 @@ struct RescoreTable {
 /// may ask for compression.
 void write_level(const Context& context, const RescoreResult& result, const RescoreLevel& level,
                  const RescoreTable& table, const std::string& path);
+
+/// Proteins as Percolator writes them: ProteinId, ProteinGroupId, q-value, posterior_error_prob, peptideIds.
+void write_proteins(const RescoreResult& result, RescoreRules rules, bool targets, const std::string& path);
 
 /// Percolator's weights file. Written with four decimals as Percolator does, or with all digits.
 void write_weights(const RescoreModel& model, const std::string& path, bool all_digits);

@@ -21,6 +21,10 @@ std::vector<double> pooled_peps(const Ranking& ranking, std::span<const double> 
 /// mix-max with `pi0`. Fewer than 4 distinct scores are an Error.
 std::vector<double> spline_peps(const Ranking& ranking, bool mixed, double pi0);
 
+/// The same of scores whose sign is changed first, as Percolator does for proteins: its choice of the penalty depends
+/// on the direction.
+std::vector<double> negated_spline_peps(const Ranking& ranking);
+
 /// Not in Percolator: isotonic_peps() for decoys that stand for rates * (incorrect targets): the expected number of
 /// incorrect targets among each PSM's neighbours in rank, divided by that of targets; at most 1 and never falling. With
 /// the correction of mix-max, the mean PEP of accepted targets agrees with their q-value.

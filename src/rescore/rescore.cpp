@@ -12,6 +12,7 @@
 #include "rescore/finish.hpp"
 #include "rescore/groups.hpp"
 #include "rescore/normalise.hpp"
+#include "rescore/proteins.hpp"
 #include "rescore/psms.hpp"
 #include "rescore/subset.hpp"
 
@@ -262,6 +263,12 @@ RescoreLevel Rescoring<T>::level(std::vector<std::int32_t> ranked, double pi0) c
 
 template <class T>
 void Rescoring<T>::finish() {
+  result_.text = [psms = psms_](std::int32_t row) {
+    const PsmText text = psms->text(row);
+    const std::string_view file =
+        psms->file_names.empty() ? std::string_view{} : psms->file_names[static_cast<std::size_t>(psms->file(row))];
+    return PsmView{text.id, file, text.peptide, text.proteins, text.time, psms->labels[row] > 0};
+  };
   std::vector<std::int32_t> all(scores_.size());
   std::iota(all.begin(), all.end(), 0);
   auto order = ranked(context_, rows_, scores_, std::move(all));
@@ -283,21 +290,15 @@ void Rescoring<T>::finish() {
         fmt::format("{} yields {} target {} with q<{:g}.", mix_max() ? "New pi_0 estimate on final list" : "Final list",
                     one.accepted, what, options_.test_fdr));
   };
-  if (options_.peptides) {
-    const auto psms = psms_;
-    order = best_of_peptides(rows_, order, options_.rules, [&](std::int32_t i) { return psms->text(i).peptide; });
+  if (options_.peptides || options_.proteins) {
+    order = best_of_peptides(rows_, order, options_.rules, [&](std::int32_t i) { return psms_->text(i).peptide; });
     pi0 = estimate_pi0(order);
     result_.peptides = level(std::move(order), pi0);
     report(result_.peptides, "peptides");
   } else {
     report(result_.psms, "PSMs");
   }
-  result_.text = [psms = psms_](std::int32_t row) {
-    const PsmText text = psms->text(row);
-    const std::string_view file =
-        psms->file_names.empty() ? std::string_view{} : psms->file_names[static_cast<std::size_t>(psms->file(row))];
-    return PsmView{text.id, file, text.peptide, text.proteins, text.time, psms->labels[row] > 0};
-  };
+  if (options_.proteins) result_.proteins = pick_proteins(result_, options_, result_.warnings);
 }
 
 }  // namespace

@@ -245,6 +245,33 @@ class LogisticSpline {
   std::vector<double> z_, w_;
 };
 
+/// Of scores that go up or down, binned in this order.
+LogisticSpline fit_spline(const Ranking& ordered, double pi0) {
+  LogisticBins bins = bin_scores(ordered, pi0);
+  if (bins.x.size() < 4)
+    fail("PEPs by a spline need 4 bins of different scores, and there are {}; use another way to estimate PEPs",
+         bins.x.size());
+  if (bins.x.front() > bins.x.back()) {
+    std::reverse(bins.x.begin(), bins.x.end());
+    std::reverse(bins.incorrect.begin(), bins.incorrect.end());
+    std::reverse(bins.size.begin(), bins.size.end());
+  }
+  return LogisticSpline(std::move(bins));
+}
+
+/// Log odds of the best to the worst as probabilities that never fall.
+std::vector<double> as_peps(std::vector<double> peps) {
+  const double top = std::min(1.0, std::exp(*std::max_element(peps.begin(), peps.end())));
+  bool reached = false;  // from there on every PSM is as bad as the worst
+  for (double& pep : peps) {
+    pep = reached ? top : std::exp(pep);
+    reached = reached || pep >= top;
+    pep = std::min(pep, top);
+  }
+  for (std::size_t i = peps.size(); i-- > 1;) peps[i - 1] = std::min(peps[i - 1], peps[i]);
+  return peps;
+}
+
 }  // namespace
 
 std::vector<double> spline_peps(const Ranking& ranking, bool mixed, double pi0) {
@@ -256,27 +283,20 @@ std::vector<double> spline_peps(const Ranking& ranking, bool mixed, double pi0) 
     std::reverse(scores.begin(), scores.end());
     std::reverse(targets.begin(), targets.end());
   }
-  LogisticBins bins = bin_scores({scores, targets}, pi0);
-  if (bins.x.size() < 4)
-    fail("PEPs by a spline need 4 bins of different scores, and there are {}; use another way to estimate PEPs",
-         bins.x.size());
-  if (bins.x.front() > bins.x.back()) {
-    std::reverse(bins.x.begin(), bins.x.end());
-    std::reverse(bins.incorrect.begin(), bins.incorrect.end());
-    std::reverse(bins.size.begin(), bins.size.end());
-  }
-  const LogisticSpline spline(std::move(bins));
+  const auto spline = fit_spline({scores, targets}, pi0);
   std::vector<double> peps;
   for (const double score : ranking.scores) peps.push_back(spline(score));
-  const double top = std::min(1.0, std::exp(*std::max_element(peps.begin(), peps.end())));
-  bool reached = false;  // from there on every PSM is as bad as the worst
-  for (double& pep : peps) {
-    pep = reached ? top : std::exp(pep);
-    reached = reached || pep >= top;
-    pep = std::min(pep, top);
-  }
-  for (std::size_t i = peps.size(); i-- > 1;) peps[i - 1] = std::min(peps[i - 1], peps[i]);
-  return peps;
+  return as_peps(std::move(peps));
+}
+
+std::vector<double> negated_spline_peps(const Ranking& ranking) {
+  if (ranking.size() == 0) return {};
+  std::vector<double> negated;
+  for (const double score : ranking.scores) negated.push_back(-score);
+  const auto spline = fit_spline({negated, ranking.targets}, 1);
+  std::vector<double> peps;
+  for (const double score : negated) peps.push_back(spline(score));
+  return as_peps(std::move(peps));
 }
 
 }  // namespace sheaf::rescore
