@@ -34,7 +34,7 @@ TEST_F(LinearCli, FitTellsHowTrainingEndedAndPredictHowGoodItIs) {
     ASSERT_EQ(fit.code, 0) << fit.err;
     EXPECT_TRUE(holds(fit.out, {"6 rows x 3 features, 2 classes", "logistic regression, C = 1", "converged",
                                 "Largest weights", "a ", "b ", "(bias)"}));
-    EXPECT_TRUE(file("m").starts_with("sheaf-linear-model 1\n"));
+    EXPECT_TRUE(file("m").starts_with("sheaf-model 1\nfamily linear\n"));
     const auto predict = shell("sheaf predict t.csv --model-file m --output p.csv --device " + to_string(device));
     EXPECT_EQ(predict.out, "accuracy 100 % (6 of 6)\n") << predict.err;
     EXPECT_EQ(file("p.csv"), "prediction\ncat\ncat\ncat\ndog\ndog\ndog\n");
@@ -83,7 +83,7 @@ TEST_F(LinearCli, RegressionIsScoredByItsError) {
   write("t.csv", "x,y\n1,2.5\n2,4.5\n3,6.5\n4,8.5\n");
   ASSERT_EQ(shell("sheaf fit t.csv --output m --loss svr --cost 1e6 --epsilon 0 --tolerance 1e-9 --quiet").code, 0);
   const auto answer = Json::parse(shell("sheaf predict t.csv --model-file m --json").out);
-  EXPECT_LT(answer["mean_squared_error"], 1e-6) << "the amounts lie on a line";
+  EXPECT_LT(answer["mean_squared_error"], 1e-6) << "the targets lie on a line";
   EXPECT_NEAR(answer["squared_correlation"].get<double>(), 1, 1e-6);
 }
 

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <array>
 #include <memory>
 
 #include <sheaf/model.hpp>
@@ -23,12 +23,13 @@ struct Fit {
 
   void run() {
     if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
-    const auto context = common.context();
+    const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_dataset<T>(context, input, reading);
+      const auto dataset = read_dataset<T>(reader, input, reading);
       model.read_files(dataset);
       const auto options = model.options();
       if (const auto* svm = std::get_if<SvmOptions>(&options)) check_svm(dataset, *svm);
+      const auto context = common.on_device(reader, training_work(dataset, options));
       const auto trained = fit(context, dataset, options, model.row_weights());
       trained.save(output, format);
       if (!common.quiet()) warn(trained.warnings());
@@ -39,24 +40,22 @@ struct Fit {
     });
   }
 
-  /// Told before the training rather than after it.
+  /// Errors and warnings that come before the training rather than after it.
   template <class T>
   void check_svm(const Dataset<T>& dataset, const SvmOptions& options) const {
-    if (format == ModelFile::libsvm) check_format(dataset.target, options, SvmFormat::libsvm);
+    if (format == ModelFile::libsvm) check_libsvm_format(dataset.target, options);
     if (!common.quiet()) warn(warnings_before(dataset, options));
   }
 };
 
 ModelFile parse_format(const std::string& text) {
-  static const std::vector<std::string> known{"sheaf", "liblinear", "libsvm"};
-  const auto found = std::find(known.begin(), known.end(), text);
-  if (found == known.end()) fail_unknown("model format", text, known);
-  return static_cast<ModelFile>(found - known.begin());
+  constexpr std::array<std::string_view, 3> known{"sheaf", "liblinear", "libsvm"};
+  return static_cast<ModelFile>(find_name("model format", text, known));
 }
 
 std::function<void()> declare(Arguments& arguments) {
   auto fit = std::make_shared<Fit>();
-  arguments.positional("FILE", fit->input, "the table to learn from; - is standard input");
+  arguments.positional("FILE", fit->input, "the dataset to learn from; - is standard input");
   fit->model.declare_kind(arguments);
   arguments.text("output", "FILE", fit->output, "where to write the model");
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",

@@ -15,14 +15,14 @@ namespace sheaf {
 class Context {
  public:
   struct Options {
-    Device device = {};
+    Device device = Device::automatic();
     int threads = 0;          ///< 0: all cores this process may use
     std::int64_t memory = 0;  ///< bytes for data and task blocks on the device; 0: 80 % of what is free now
     std::uint64_t seed = 0;
     Progress* progress = nullptr;  ///< not owned; nullptr: silent
     std::stop_token stop = {};     ///< asked at every turn of every solver
   };
-  /// What is to be different in a copy.
+  /// The changes of a copy.
   struct Change {
     std::optional<Device> device = {};  ///< another device brings its own memory, unless that is given too
     std::optional<int> threads = {};
@@ -35,6 +35,7 @@ class Context {
   Context() : Context(Options{}) {}
   explicit Context(const Options& options);
 
+  /// The CPU where the device is automatic: see for_work().
   Device device() const { return device_; }
   int threads() const { return threads_; }
   std::int64_t memory() const { return memory_; }
@@ -46,10 +47,15 @@ class Context {
 
   /// A copy with some things changed: context.with({.memory = 1 << 30}).
   Context with(const Change& change) const;
+  /// Where the device is automatic, a copy with the device that suits the work; fit(), search(), select() and
+  /// Model::predict() do this themselves.
+  Context for_work(const WorkEstimate& work) const;
 
  private:
+  bool automatic_;
   Device device_;
   int threads_;
+  std::int64_t memory_limit_;  // as asked for; 0: nothing was
   std::int64_t memory_;
   std::uint64_t seed_;
   Progress* progress_;

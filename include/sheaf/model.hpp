@@ -1,4 +1,4 @@
-// A trained model of any family: kept in a file, described, applied to other tables.
+// A trained model of any family: kept in a file, described, applied to other datasets.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/elastic_net_model.hpp>
-#include <sheaf/linear_model.hpp>
+#include <sheaf/elastic_net.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/predictions.hpp>
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 namespace sheaf {
 
@@ -58,23 +58,30 @@ class Model {
   /// None where the model has no weight for each feature.
   std::optional<Coefficients> coefficients() const;
 
-  /// What predict_linear() and predict_svm() say of features that are missing or have other names holds here.
+  /// Features that are missing or have other names: as in predict_linear() and predict_svm().
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false) const;
-  /// Nothing where the dataset has no labels, or for a regression labels that are not numbers.
+  /// None if the dataset has no labels, or if those of a regression are not numbers.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
-  /// What is written for a row: the class as spelled, the number, or 1 and -1 of a one-class SVM.
+  /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM.
   std::string prediction_text(const Predictions& predictions, std::size_t row) const;
 
   /// The model of its family; nullptr: it is of another one.
   const LinearModel* linear() const { return std::get_if<LinearModel>(&any_); }
+  LinearModel* linear() { return std::get_if<LinearModel>(&any_); }
   const SvmModel* svm() const { return std::get_if<SvmModel>(&any_); }
+  SvmModel* svm() { return std::get_if<SvmModel>(&any_); }
 
  private:
   std::variant<LinearModel, SvmModel> any_;
 };
 
-/// What a model of any family is trained with.
+/// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no
+/// names, so that classes must be integers.
+std::string format_model(const LinearModel& model, ModelFile format = ModelFile::sheaf);
+std::string format_model(const SvmModel& model, ModelFile format = ModelFile::sheaf);
+
+/// The options of a model of any family.
 using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions>;
 
 /// A kind of model by the name people know it by: "linear", "svm", "lasso" ...
@@ -87,6 +94,13 @@ struct ModelKind {
 const std::vector<ModelKind>& model_kinds();
 /// A UsageError answers an unknown name with the known ones.
 const ModelKind& find_model_kind(std::string_view name);
+
+/// A rough estimate of training `models` models; SVMs of `kernels` different kernels. See Context::for_work().
+template <class T>
+WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& options, double models = 1,
+                           double kernels = 1);
+template <class T>
+WorkEstimate prediction_work(const Dataset<T>& dataset, const Model& model);
 
 /// Trains one model on all rows. `row_weights`: how much each row counts, one of 0 or more a row; none: 1.
 template <class T>

@@ -5,6 +5,7 @@
 
 #include <sheaf/profile.hpp>
 #include <sheaf/rescore.hpp>
+#include <sheaf/search.hpp>
 #include <sheaf/selection.hpp>
 
 namespace sheaf {
@@ -12,7 +13,7 @@ namespace sheaf {
 /// A complete page with its plots inside; loads nothing from anywhere.
 std::string profile_html(const Profile& profile);
 
-/// What `sheaf info --json` prints; docs/json.md lists the fields.
+/// The output of `sheaf info --json`; docs/json.md lists the fields.
 std::string profile_json(const Profile& profile);
 
 /// The page shows plots where select() was asked for them.
@@ -24,5 +25,15 @@ std::string selection_csv(const SelectionResult& result);
 /// What was accepted, how scores of targets and decoys lie, what the folds learnt.
 std::string rescore_html(const RescoreResult& result, const RescoreOptions& options);
 std::string rescore_json(const RescoreResult& result, const RescoreOptions& options);
+
+std::string search_json(const SearchResult& result);
+/// One line for each point and split of the search over all rows.
+std::string search_csv(const SearchResult& result);
+/// One line for each outer fold or resample.
+std::string outer_csv(const SearchResult& result);
+/// One line for each feature that some outer resample chose.
+std::string features_csv(const SearchResult& result);
+/// A complete page with its plots inside; loads nothing from anywhere.
+std::string search_html(const SearchResult& result);
 
 }  // namespace sheaf

@@ -1,4 +1,4 @@
-// What a search leaves open, decided by the data and the family.
+// Fills in the options that the caller left open, by the data and the family.
 #include <algorithm>
 
 #include "core/fail.hpp"
@@ -92,6 +92,27 @@ void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& opti
   engine::check_row_weights(options.row_weights, dataset.rows());
 }
 
+template <class T>
+WorkEstimate search_work(const Dataset<T>& dataset, const FamilySearch& family, const SearchOptions& options) {
+  const auto splits = static_cast<double>(options.splits ? options.splits->count() : options.folds);
+  const double levels = options.outer + (options.full ? 1 : 0);
+  const auto work = [&](const ModelOptions& model, double points, double kernels) {
+    return training_work(dataset, model, points * splits * levels, kernels);
+  };
+  if (const auto* linear = std::get_if<LinearSearch>(&family))
+    return work(linear->options, static_cast<double>(linear->costs.size()), 0);
+  if (const auto* net = std::get_if<NetSearch>(&family)) {
+    const auto alphas =
+        net->alphas.empty() ? static_cast<double>(net->alpha_count) : static_cast<double>(net->alphas.size());
+    return work(net->options, alphas * static_cast<double>(net->l1_ratios.size()), 0);
+  }
+  const auto& svm = std::get<SvmSearch>(family);
+  const auto kernels = static_cast<double>(std::max<std::size_t>(1, svm.gammas.size()));
+  return work(svm.options, kernels * static_cast<double>(std::max<std::size_t>(1, svm.costs.size())), kernels);
+}
+
+template WorkEstimate search_work(const Dataset<float>&, const FamilySearch&, const SearchOptions&);
+template WorkEstimate search_work(const Dataset<double>&, const FamilySearch&, const SearchOptions&);
 template void decide(const Dataset<float>&, FamilySearch&, SearchOptions&);
 template void decide(const Dataset<double>&, FamilySearch&, SearchOptions&);
 

@@ -4,10 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/io.hpp>
-
-#include "data/read/text_source.hpp"
-
 namespace sheaf {
 namespace kernel {
 namespace {
@@ -102,42 +98,13 @@ void SupportReader::finish() {
 
 }  // namespace kernel
 
-std::string format_svm(const SvmModel& model, SvmFormat format) {
-  return format == SvmFormat::libsvm ? kernel::format_libsvm_model(model) : kernel::format_sheaf_svm(model);
-}
-
-void check_format(const Target& target, const SvmOptions& options, SvmFormat format) {
-  if (format == SvmFormat::libsvm) kernel::check_libsvm_kernel(options.kernel);
+void check_libsvm_format(const Target& target, const SvmOptions& options) {
+  kernel::check_libsvm_kernel(options.kernel);
   SvmModel empty;
   empty.kind = options.kind;
   empty.multi_class = options.multi_class;
   if (is_classification(options.kind)) empty.class_names = target.class_names;
-  if (!empty.class_names.empty()) static_cast<void>(format_svm(empty, format));
-}
-
-void save_svm(const SvmModel& model, const std::string& path, SvmFormat format) {
-  write_text_file(path, format_svm(model, format));
-}
-
-SvmModel parse_svm(std::string_view text, const std::string& name) {
-  ModelReader reader(name, text);
-  if (text.starts_with(kernel::svm_magic)) return kernel::parse_sheaf_svm(reader);
-  reader.skip_space();
-  if (reader.peek() != "svm_type")
-    reader.fail_here(fmt::format(
-        "this is not an SVM model: expected {} or, in LIBSVM's format, svm_type at the beginning", kernel::svm_magic));
-  return kernel::parse_libsvm_model(reader);
-}
-
-SvmModel load_svm(const std::string& path) {
-  const TextSource source(path, silent_progress());
-  return parse_svm(source.text(), path);
-}
-
-bool describes_svm(std::string_view text, const std::string& name) {
-  ModelReader reader(name, text);
-  reader.skip_space();
-  return reader.peek() == kernel::svm_magic || reader.peek() == "svm_type";
+  if (!empty.class_names.empty()) static_cast<void>(kernel::format_libsvm_model(empty));
 }
 
 }  // namespace sheaf
