@@ -8,7 +8,7 @@
 
 namespace sheaf::rescore {
 
-/// By score; equal ones as in Percolator by scan, mass and label, all descending, then by row.
+/// By score; equal ones as in Percolator by scan, mass and (see TrainingRows) label, all descending, then by row.
 struct RankOrder {
   const TrainingRows& rows;
   std::span<const double> scores;
@@ -20,7 +20,7 @@ struct RankOrder {
     if (rows.keys.scans[i] != rows.keys.scans[j])
       return static_cast<std::uint32_t>(rows.keys.scans[i]) > static_cast<std::uint32_t>(rows.keys.scans[j]);
     if (rows.masses[i] != rows.masses[j]) return rows.masses[i] > rows.masses[j];
-    if (rows.labels[i] != rows.labels[j]) return rows.labels[i] > rows.labels[j];
+    if (rows.targets_first && rows.labels[i] != rows.labels[j]) return rows.labels[i] > rows.labels[j];
     return a < b;
   }
 };

@@ -38,9 +38,11 @@ class Rescoring {
     reading.ignore = options.ignore;
     reading.keep_order = !safe();
     psms_ = std::make_shared<Psms<T>>(read_pins<T>(context, pins, reading));
+    context_ = context.for_work(training_work());
     result_.warnings = psms_->warnings;
     for (const auto& name : psms_->file_names) file_hashes_.push_back(name_hash(name));
-    rows_ = {{psms_->files.span(), psms_->scans.span()}, psms_->labels.span(), psms_->masses.span(), file_hashes_};
+    rows_ = {
+        {psms_->files.span(), psms_->scans.span()}, psms_->labels.span(), psms_->masses.span(), file_hashes_, !safe()};
   }
 
   RescoreResult run() {
@@ -58,6 +60,12 @@ class Rescoring {
 
  private:
   bool safe() const { return options_.rules == RescoreRules::safe; }
+  /// An iteration takes about five looks at the rows for its 27 models, and scores them by 60.
+  WorkEstimate training_work() const {
+    const auto elements = static_cast<double>(psms_->size() * psms_->features());
+    constexpr double each = 5 * 27 * 4 + 60 * 2;
+    return {each * elements * (options_.iterations + 1), elements * sizeof(T)};
+  }
   bool mix_max() const { return result_.confidence == Confidence::mix_max; }
   void log(int level, const std::string& line) const {
     if (options_.log) options_.log(level, line);
@@ -73,7 +81,7 @@ class Rescoring {
   void finish();
   RescoreLevel level(std::vector<std::int32_t> ranked, double pi0) const;
 
-  const Context& context_;
+  Context context_;
   RescoreOptions options_;
   ParkMiller random_;
   std::shared_ptr<Psms<T>> psms_;
