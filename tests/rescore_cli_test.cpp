@@ -59,6 +59,14 @@ TEST_F(RescoreProgram, PercolatorTakesWeightsAndPipes) {
   EXPECT_EQ(file("packed.tsv"), file("psms.tsv"));
 }
 
+TEST_F(RescoreProgram, ScaledFeaturesAreAPinFileAgain) {
+  ASSERT_EQ(shell("sheaf percolator -v 0 -i 1 -U -m first.tsv -J scaled.pin run.pin").code, 0);
+  const auto again = shell("sheaf percolator -v 0 -i 1 -U -m second.tsv scaled.pin");
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(count_lines("scaled.pin"), count_lines("run.pin"));
+  EXPECT_EQ(count_lines("first.tsv"), count_lines("second.tsv"));
+}
+
 TEST_F(RescoreProgram, SameBytesForAnyNumberOfThreads) {
   ASSERT_EQ(shell("sheaf percolator -v 0 -i 2 --num-threads 1 -r one.tsv run.pin").code, 0);
   ASSERT_EQ(shell("sheaf percolator -v 0 -i 2 --num-threads 3 -r three.tsv run.pin").code, 0);

@@ -155,6 +155,7 @@ void declare_files(Flags& flags, Percolator& run) {
   flags.toggle("-U", "--only-psms", run.only_psms, "PSMs only, no peptides");
   flags.file("-w", "--weights", run.weights, "write the weights of each fold");
   flags.file("-W", "--init-weights", run.initial_weights, "begin with the raw weights of a weights file");
+  flags.file("-J", "--tab-out", run.options.features_file, "write the scaled features as a PIN file");
   flags.toggle("", "--static", run.options.apply_only, "score with the weights of -W, without training");
   flags.add("-j", "--tab-in", "FILE", "a PIN file, as without a flag", "",
             [&run](const std::string& text) { run.pins.push_back(text); });

@@ -74,6 +74,7 @@ struct RescoreOptions {
   std::string group;         ///< q-values within groups: a column's name, "file" or "modified"; empty: of all together
   std::string protein_separator = "\t";
   std::vector<std::string> ignore;  ///< columns that are no features
+  std::string features_file;        ///< where to write the scaled features as a PIN file; empty: nowhere
   std::uint64_t seed = 1;
   /// Hears what Percolator would print, with its level (1: results, 2: progress).
   std::function<void(int level, std::string_view line)> log = {};

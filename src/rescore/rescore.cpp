@@ -9,6 +9,7 @@
 #include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
+#include "rescore/features_file.hpp"
 #include "rescore/finish.hpp"
 #include "rescore/groups.hpp"
 #include "rescore/normalise.hpp"
@@ -169,6 +170,7 @@ void Rescoring<T>::keep_model(const Normaliser& normaliser) {
 template <class T>
 void Rescoring<T>::train_on_all() {
   const auto normaliser = normalise(context_, psms_->x, options_.apply_only ? FeatureScaling::none : options_.scaling);
+  if (!options_.features_file.empty()) write_features(*psms_, options_.features_file);
   const auto ops = make_rescore_ops<T>(context_, psms_->x, psms_->labels.span());
   if (options_.apply_only) options_.iterations = 0;
   Trained trained = train(context_, *ops, rows_, initial_direction(normaliser), options_, random_);
