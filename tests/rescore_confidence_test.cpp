@@ -73,7 +73,9 @@ TEST(QValues, MixMaxLiesBetweenPi0AndOne) {
   for (std::size_t i = 0; i < low.size(); ++i) {
     EXPECT_LE(low[i], high[i] + 1e-12);
     EXPECT_GE(low[i], 0.6 * high[i] - 1e-12);
-    if (i > 0) EXPECT_LE(low[i - 1], low[i]);
+    if (i > 0) {
+      EXPECT_LE(low[i - 1], low[i]);
+    }
   }
 }
 
@@ -116,7 +118,9 @@ TEST(Peps, RiseFromZeroToOneAndAgreeWithQ) {
     for (std::size_t i = 0; i < peps.size(); ++i) {
       EXPECT_GE(peps[i], 0);
       EXPECT_LE(peps[i], 1);
-      if (i > 0) EXPECT_GE(peps[i], peps[i - 1] - 1e-12);
+      if (i > 0) {
+        EXPECT_GE(peps[i], peps[i - 1] - 1e-12);
+      }
       if (all.targets[i] == 0 || q[i] > 0.05) continue;
       sum += peps[i];
       ++count;
