@@ -13,6 +13,10 @@ void Arguments::positional(std::string name, std::string& value, std::string hel
   positionals_.push_back({std::move(name), std::move(help), &value, required});
 }
 
+void Arguments::positionals(std::string name, std::vector<std::string>& values, std::string help, bool required) {
+  positionals_.push_back({std::move(name), std::move(help), nullptr, required, &values});
+}
+
 void Arguments::section(std::string title) { sections_.push_back({std::move(title), {}}); }
 
 void Arguments::add(Option option) { sections_.back().options.push_back(std::move(option)); }
@@ -80,7 +84,10 @@ std::string Arguments::join(const std::vector<std::string>& names, char between)
 std::vector<std::string> Arguments::flags() const {
   std::vector<std::string> names;
   for (const auto& section : sections_)
-    for (const auto& option : section.options) names.push_back(option.flag);
+    for (const auto& option : section.options) {
+      names.push_back(option.flag);
+      if (!option.also.empty()) names.push_back(option.also);
+    }
   names.emplace_back("--help");
   return names;
 }
@@ -91,7 +98,7 @@ void Arguments::check(std::span<const std::string> extras) const {
     fail_usage("'{}' is one argument too many", extra);
   }
   for (const auto& positional : positionals_)
-    if (positional.required && positional.value->empty())
+    if (positional.required && (positional.values != nullptr ? positional.values->empty() : positional.value->empty()))
       fail_usage("{} is missing: {}", positional.name, positional.help);
 }
 
@@ -112,16 +119,21 @@ void Arguments::parse(std::span<const std::string> words) {
           option.texts.push_back(text);
         option.given = true;
       };
+      const std::string names = option.also.empty() ? option.flag : option.also + "," + option.flag;
       if (option.value.empty())
-        app.add_flag_callback(option.flag, [set] { set(""); });
+        app.add_flag_callback(names, [set] { set(""); });
       else
         app.add_option_function<std::vector<std::string>>(
-               option.flag, [set](const auto& texts) { std::for_each(texts.begin(), texts.end(), set); })
+               names, [set](const auto& texts) { std::for_each(texts.begin(), texts.end(), set); })
             ->expected(option.words)
             ->allow_extra_args(false)  // what follows are files
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
-  for (auto& positional : positionals_) app.add_option(positional.name, *positional.value);
+  for (auto& positional : positionals_)
+    if (positional.values != nullptr)
+      app.add_option(positional.name, *positional.values);
+    else
+      app.add_option(positional.name, *positional.value);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ArgumentMismatch& error) {

@@ -27,6 +27,7 @@ struct Option {
   std::vector<std::pair<std::string, std::function<void(const std::string&)>>> families = {};
   std::vector<std::string> texts = {};
   std::vector<std::string> choices = {};  ///< known values; empty: anything
+  std::string also = {};                  ///< another name: "-m"
 };
 
 struct Positional {
@@ -34,6 +35,7 @@ struct Positional {
   std::string help;
   std::string* value;
   bool required;
+  std::vector<std::string>* values = nullptr;  ///< of the last one, which may be given several times
 };
 
 struct Section {
@@ -44,6 +46,8 @@ struct Section {
 class Arguments {
  public:
   void positional(std::string name, std::string& value, std::string help, bool required = true);
+  /// The last one, of which there may be several.
+  void positionals(std::string name, std::vector<std::string>& values, std::string help, bool required = true);
   /// Options declared from here on stand under `title`.
   void section(std::string title);
   void add(Option option);

@@ -21,6 +21,8 @@ Command libsvm_train_command();
 Command libsvm_predict_command();
 Command libsvm_scale_command();
 Command libsvm_easy_command();
+Command rescore_command();
+Command percolator_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
@@ -39,6 +41,8 @@ std::span<const Command> commands() {
       libsvm_predict_command(),
       libsvm_scale_command(),
       libsvm_easy_command(),
+      rescore_command(),
+      percolator_command(),
       devices_command(),
   };
   return rows;

@@ -58,12 +58,14 @@ Arguments declared(const Command& command) {
 std::string usage(const Command& command, const Arguments& arguments) {
   std::string line = fmt::format("sheaf {}", command.name);
   for (const auto& positional : arguments.positionals())
-    line += positional.required ? fmt::format(" {}", positional.name) : fmt::format(" [{}]", positional.name);
+    line += fmt::format(fmt::runtime(positional.required ? " {}{}" : " [{}{}]"), positional.name,
+                        positional.values != nullptr ? "..." : "");
   return line + " [options]";
 }
 
 std::string left_side(const Option& option) {
-  return option.value.empty() ? option.flag : option.flag + " " + option.value;
+  const std::string flag = option.also.empty() ? option.flag : option.also + ", " + option.flag;
+  return option.value.empty() ? flag : flag + " " + option.value;
 }
 
 std::string with_default(const Option& option) {

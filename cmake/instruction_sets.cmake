@@ -15,6 +15,7 @@ set(sheaf_hot_sources
   src/information/ordered/ordered_cpu.cpp
   src/information/ordered/small_pairs.cpp
   src/information/relief/relief_cpu.cpp
+  src/rescore/ops_cpu.cpp
   src/score/ops_cpu.cpp)
 
 set(SHEAF_SETS OFF)

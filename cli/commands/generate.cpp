@@ -24,11 +24,13 @@ std::string truth_table(const Generated<T>& generated) {
 struct Generate {
   std::string kind, output, truth;
   GenerateOptions options;
+  PsmOptions psms;
   WriteOptions writing;
   Common common;
 
   void run() {
     check_output(common, output);
+    if (kind == "psms") return generate_psms(common.context(), psms, output);
     for (const auto& row : parameters<GenerateOptions>())
       if (row.name == "kind") row.set(options, kind);
     const auto context = common.context();
@@ -48,7 +50,7 @@ std::string kinds_help() {
                         grouped(generator.rows), grouped(generator.features), generator.informative);
     between = "; ";
   }
-  return text;
+  return text + "; psms (peptide-spectrum matches in a PIN file, for rescoring; 50,000 spectra x 18)";
 }
 
 std::function<void()> declare(Arguments& arguments) {
@@ -58,6 +60,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.parameters(generate->options,
                        {"rows", "features", "informative", "nonzeros", "classes", "noise", "effect"});
   arguments.text("truth", "FILE", generate->truth, "write which features were planted, and their weights, as CSV");
+  arguments.section("Only of psms");
+  arguments.parameters(generate->psms);
   declare_writing(arguments, generate->writing);
   generate->common.declare(arguments, {"threads", "memory", "seed"});
   return [generate] { generate->run(); };
@@ -72,6 +76,7 @@ Command generate_command() {
       {{"microbe counts with planted species", "sheaf generate microbes microbes.arff.gz --truth planted.csv --seed 7"},
        {"tall and dense, three classes",
         "sheaf generate classification tall.csv --rows 100000 --features 20 --classes 3"},
+       {"PSMs of two searches, to be rescored", "sheaf generate psms run.pin.gz --spectra 100000 --separate"},
        {"straight into another command", "sheaf generate text - | sheaf info - --format libsvm"}},
       declare};
 }

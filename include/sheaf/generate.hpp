@@ -49,4 +49,18 @@ struct Generated {
 template <class T>
 Generated<T> generate(const Context& context, const GenerateOptions& options);
 
+/// Peptide-spectrum matches with a known truth, for rescoring.
+struct PsmOptions {
+  std::int64_t spectra = 50'000;
+  double correct = 0.35;  ///< share of spectra whose peptide is among the candidates
+  int files = 1;          ///< spectrum files; scans count from 1 in each
+  bool separate = false;  ///< the best target and the best decoy of each spectrum; else only the better of the two
+};
+
+/// Writes a PIN file of 18 features; "-" is standard output, and the ending of `path` may ask for compression. An
+/// incorrect target and the decoy of a spectrum are two draws from one distribution, so that decoys count incorrect
+/// targets exactly. Ids end in _correct, _wrong or _decoy. The same bytes for the same options and context.seed(), for
+/// any number of threads; memory does not grow with the number of spectra.
+void generate_psms(const Context& context, const PsmOptions& options, const std::string& path);
+
 }  // namespace sheaf

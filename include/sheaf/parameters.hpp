@@ -62,4 +62,7 @@ const std::vector<Parameter<ScaleOptions>>& parameters();
 template <>
 const std::vector<Parameter<GenerateOptions>>& parameters();
 
+template <>
+const std::vector<Parameter<PsmOptions>>& parameters();
+
 }  // namespace sheaf

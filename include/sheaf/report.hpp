@@ -4,6 +4,7 @@
 #include <string>
 
 #include <sheaf/profile.hpp>
+#include <sheaf/rescore.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/selection.hpp>
 
@@ -20,6 +21,10 @@ std::string selection_html(const SelectionResult& result);
 std::string selection_json(const SelectionResult& result);
 /// One line a feature, with a heading.
 std::string selection_csv(const SelectionResult& result);
+
+/// What was accepted, how scores of targets and decoys lie, what the folds learnt.
+std::string rescore_html(const RescoreResult& result, const RescoreOptions& options);
+std::string rescore_json(const RescoreResult& result, const RescoreOptions& options);
 
 std::string search_json(const SearchResult& result);
 /// One line for each point and split of the search over all rows.

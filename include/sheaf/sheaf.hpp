@@ -19,6 +19,7 @@
 #include <sheaf/profile.hpp>
 #include <sheaf/progress.hpp>
 #include <sheaf/report.hpp>
+#include <sheaf/rescore.hpp>
 #include <sheaf/scaling.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/search.hpp>

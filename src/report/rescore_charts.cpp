@@ -1,0 +1,106 @@
+#include "report/rescore_charts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "report/svg.hpp"
+
+namespace sheaf::report {
+namespace {
+
+constexpr double left = 64;
+constexpr double right = half - 16;
+constexpr double top = 28;
+constexpr double bottom = 230;
+constexpr double height = 280;
+constexpr double most_q = 0.1;
+constexpr int steps = 200;
+
+/// Of the targets with q at most k / steps * most_q: how many, and their mean PEP.
+struct Totals {
+  std::array<double, steps + 1> count{}, mean_pep{};
+};
+
+Totals totals(const RescoreResult& r, const RescoreLevel& level) {
+  Totals result;
+  double count = 0;
+  double peps = 0;
+  std::size_t k = 0;
+  for (int step = 0; step <= steps; ++step) {
+    for (; k < level.rows.size() && level.q[k] <= most_q * step / steps; ++k) {
+      if (!r.text(level.rows[k]).target) continue;
+      ++count;
+      peps += std::isfinite(level.pep[k]) ? level.pep[k] : 0;
+    }
+    result.count[static_cast<std::size_t>(step)] = count;
+    result.mean_pep[static_cast<std::size_t>(step)] = count > 0 ? peps / count : 0;
+  }
+  return result;
+}
+
+void draw(Chart& chart, const Axis& x, const Axis& y, const std::array<double, steps + 1>& values, const char* css) {
+  std::vector<ChartPoint> points;
+  for (int step = 0; step <= steps; ++step)
+    points.push_back({x(most_q * step / steps), y(std::min(values[static_cast<std::size_t>(step)], y.high))});
+  chart.path(line_through(points), css);
+}
+
+}  // namespace
+
+std::string accepted_curve(const RescoreResult& r) {
+  Chart chart(half, height, "accepted targets over the q-value");
+  const Totals psms = totals(r, r.psms);
+  const Totals peptides = totals(r, r.peptides);
+  const Axis x{0, most_q, left, right};
+  const Axis y{0, std::max(psms.count[steps], 1.0) * 1.05, bottom, top};
+  chart.bottom_axis(x, top, bottom, "q-value");
+  chart.left_axis(y, left, right, "accepted targets");
+  draw(chart, x, y, psms.count, "line0");
+  if (!r.peptides.rows.empty()) draw(chart, x, y, peptides.count, "line1");
+  return chart.finish();
+}
+
+std::string score_histogram(const RescoreResult& r, double limit) {
+  constexpr int bins = 60;
+  Chart chart(half, height, "scores of targets and decoys");
+  if (r.psms.rows.empty()) return chart.finish();
+  double low = r.psms.scores.back();
+  double high = r.psms.scores.front();
+  if (high <= low) high = low + 1;
+  std::array<std::array<double, bins>, 2> counts{};
+  double boundary = high;
+  for (std::size_t k = 0; k < r.psms.rows.size(); ++k) {
+    const auto bin = std::min(bins - 1, static_cast<int>((r.psms.scores[k] - low) / (high - low) * bins));
+    ++counts[r.text(r.psms.rows[k]).target ? 0 : 1][static_cast<std::size_t>(bin)];
+    if (r.psms.q[k] < limit) boundary = r.psms.scores[k];
+  }
+  double most = 1;
+  for (const auto& one : counts) most = std::max(most, *std::max_element(one.begin(), one.end()));
+  const Axis x{low, high, left, right};
+  const Axis y{0, most * 1.05, bottom, top};
+  chart.bottom_axis(x, top, bottom, "score");
+  chart.left_axis(y, left, right, "PSMs");
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::vector<ChartPoint> points;
+    for (int bin = 0; bin < bins; ++bin)
+      points.push_back({x(low + (bin + 0.5) * (high - low) / bins), y(counts[side][static_cast<std::size_t>(bin)])});
+    chart.path(line_through(points), side == 0 ? "line0" : "line1");
+  }
+  if (r.psms.accepted > 0) chart.line(x(boundary), top, x(boundary), bottom, "edge");
+  return chart.finish();
+}
+
+std::string calibration_curve(const RescoreResult& r) {
+  Chart chart(half, height, "mean posterior error probability over the q-value");
+  const Axis x{0, most_q, left, right};
+  const Axis y{0, most_q, bottom, top};
+  chart.bottom_axis(x, top, bottom, "q-value");
+  chart.left_axis(y, left, right, "mean PEP");
+  chart.line(x(0), y(0), x(most_q), y(most_q), "edge");
+  draw(chart, x, y, totals(r, r.psms).mean_pep, "line0");
+  if (!r.peptides.rows.empty()) draw(chart, x, y, totals(r, r.peptides).mean_pep, "line1");
+  return chart.finish();
+}
+
+}  // namespace sheaf::report

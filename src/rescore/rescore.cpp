@@ -1,0 +1,326 @@
+#include <sheaf/rescore.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "core/fail.hpp"
+#include "core/names.hpp"
+#include "core/parallel.hpp"
+#include "core/text.hpp"
+#include "rescore/features_file.hpp"
+#include "rescore/finish.hpp"
+#include "rescore/groups.hpp"
+#include "rescore/normalise.hpp"
+#include "rescore/proteins.hpp"
+#include "rescore/psms.hpp"
+#include "rescore/subset.hpp"
+
+namespace sheaf {
+namespace rescore {
+namespace {
+
+std::uint64_t name_hash(std::string_view name) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return hash;
+}
+
+template <class T>
+class Rescoring {
+ public:
+  Rescoring(const Context& context, const std::vector<std::string>& pins, const RescoreOptions& options)
+      : context_(context), options_(options), random_(options.seed) {
+    PinOptions reading;
+    reading.rules = safe() ? PinRules::by_name : PinRules::by_position;
+    reading.protein_separator = options.protein_separator;
+    reading.replace_not_finite = options.tolerant;
+    reading.ignore = options.ignore;
+    reading.keep_order = !safe();
+    psms_ = std::make_shared<Psms<T>>(read_pins<T>(context, pins, reading));
+    context_ = context.for_work(training_work());
+    result_.warnings = psms_->warnings;
+    for (const auto& name : psms_->file_names) file_hashes_.push_back(name_hash(name));
+    rows_ = {
+        {psms_->files.span(), psms_->scans.span()}, psms_->labels.span(), psms_->masses.span(), file_hashes_, !safe()};
+  }
+
+  RescoreResult run() {
+    check();
+    choose_confidence();
+    if (!options_.group.empty()) find_groups(*psms_, options_.group, result_.groups, result_.group_names);
+    if (!safe() && options_.subset > 0)
+      train_on_reservoir();
+    else
+      train_on_all();
+    psms_->x.values = {};
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  bool safe() const { return options_.rules == RescoreRules::safe; }
+  /// An iteration takes about five looks at the rows for its 27 models, and scores them by 60.
+  WorkEstimate training_work() const {
+    const auto elements = static_cast<double>(psms_->size() * psms_->features());
+    constexpr double each = 5 * 27 * 4 + 60 * 2;
+    return {each * elements * (options_.iterations + 1), elements * sizeof(T)};
+  }
+  bool mix_max() const { return result_.confidence == Confidence::mix_max; }
+  void log(int level, const std::string& line) const {
+    if (options_.log) options_.log(level, line);
+  }
+  void check();
+  void choose_confidence();
+  InitialDirection initial_direction(const Normaliser& normaliser) const;
+  void keep_model(const Normaliser& normaliser);
+  void train_on_all();
+  void train_on_reservoir();
+  FoldScaling fold_scaling() const;
+  double estimate_pi0(std::span<const std::int32_t> ranked);
+  void finish();
+  RescoreLevel level(std::vector<std::int32_t> ranked, double pi0) const;
+
+  Context context_;
+  RescoreOptions options_;
+  ParkMiller random_;
+  std::shared_ptr<Psms<T>> psms_;
+  std::vector<std::uint64_t> file_hashes_;
+  TrainingRows rows_;
+  std::vector<std::vector<double>> weights_;  // on normalised features, scaled as scores are
+  std::vector<double> scores_;
+  RescoreResult result_;
+};
+
+template <class T>
+void Rescoring<T>::check() {
+  const auto targets = std::count(psms_->labels.begin(), psms_->labels.end(), 1);
+  log(2, fmt::format("Found {} PSMs", psms_->size()));
+  log(2, fmt::format("Train/test set contains {} positives and {} negatives, size ratio={:g} and pi0=1", targets,
+                     psms_->size() - targets,
+                     static_cast<double>(targets) / static_cast<double>(psms_->size() - targets)));
+  if (targets == 0) fail("no PSM is a target (label 1)");
+  if (targets == psms_->size()) fail("no PSM is a decoy (label -1): errors cannot be estimated");
+  if (psms_->size() > std::numeric_limits<std::int32_t>::max())
+    fail("{} PSMs are too many; at most {} fit", grouped(psms_->size()),
+         grouped(std::numeric_limits<std::int32_t>::max()));
+  for (const auto count : {targets, psms_->size() - targets})
+    if (count <= 5 * psms_->features())
+      result_.warnings.push_back(fmt::format("there are only {} {}: few for {} features", count,
+                                             count == targets ? "targets" : "decoys", psms_->features()));
+}
+
+template <class T>
+void Rescoring<T>::choose_confidence() {
+  const SearchType found = find_search_type(rows_, options_.rules);
+  result_.search = options_.search == SearchType::automatic ? found : options_.search;
+  result_.confidence = options_.confidence;
+  const bool separate = result_.search == SearchType::separate;
+  if (result_.confidence == Confidence::automatic)
+    result_.confidence = safe() ? Confidence::competition : separate ? Confidence::mix_max : Confidence::plain;
+  if (safe() && mix_max() && !separate)
+    fail_usage("mix-max is for separate searches of targets and decoys, and no spectrum has matches of both");
+  log(1, fmt::format("{} search input{}", separate ? "Separate target and decoy" : "Concatenated",
+                     mix_max()                                       ? ", using mix-max method."
+                     : result_.confidence == Confidence::competition ? ", using target-decoy competition."
+                                                                     : ", skipping both target-decoy competition "
+                                                                       "and mix-max."));
+}
+
+template <class T>
+InitialDirection Rescoring<T>::initial_direction(const Normaliser& normaliser) const {
+  const auto d = static_cast<std::size_t>(psms_->features()) + 1;
+  InitialDirection initial;
+  if (!options_.direction.empty()) {
+    const bool lower = options_.direction[0] == '-';
+    const std::string name = options_.direction.substr(lower ? 1 : 0);
+    const auto& names = psms_->feature_names;
+    const auto place = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (place == names.size()) fail_unknown("feature", name, names);
+    initial.fallback.assign(d, 0.0);
+    initial.fallback[place] = lower ? -1 : 1;
+    initial.required_sign = static_cast<std::int32_t>(place + 1) * (lower ? -1 : 1);
+  } else if (!psms_->default_direction.empty()) {
+    initial.fallback = psms_->default_direction;
+    initial.fallback.push_back(0);
+  }
+  initial.weights = initial.fallback;
+  if (options_.initial_weights.empty()) return initial;
+  if (options_.initial_weights.size() != d)
+    fail("there are {} initial weights; {} are expected, one for each feature and the bias",
+         options_.initial_weights.size(), d);
+  initial.weights = normaliser.normalised(options_.initial_weights);
+  return initial;
+}
+
+template <class T>
+FoldScaling Rescoring<T>::fold_scaling() const {
+  const double rate = options_.train_fdr > 0 ? options_.train_fdr : options_.test_fdr;
+  return {rate, mix_max(), options_.tolerant, options_.rules, !options_.apply_only};
+}
+
+template <class T>
+void Rescoring<T>::keep_model(const Normaliser& normaliser) {
+  result_.model.feature_names = psms_->feature_names;
+  result_.model.normalised = weights_;
+  for (const auto& w : weights_) result_.model.raw.push_back(normaliser.raw(w));
+}
+
+template <class T>
+void Rescoring<T>::train_on_all() {
+  const auto normaliser = normalise(context_, psms_->x, options_.apply_only ? FeatureScaling::none : options_.scaling);
+  if (!options_.features_file.empty()) write_features(*psms_, options_.features_file);
+  const auto ops = make_rescore_ops<T>(context_, psms_->x, psms_->labels.span());
+  if (options_.apply_only) options_.iterations = 0;
+  Trained trained = train(context_, *ops, rows_, initial_direction(normaliser), options_, random_);
+  result_.iterations = std::move(trained.iterations);
+  result_.folds = std::move(trained.folds);
+  result_.initial_accepted = trained.initial_accepted;
+  result_.trained_accepted = trained.trained_accepted;
+  result_.fell_back = trained.fell_back;
+  result_.warnings.insert(result_.warnings.end(), trained.warnings.begin(), trained.warnings.end());
+  weights_ = std::move(trained.weights);
+  scores_ = std::move(trained.scores);
+  merge_folds(rows_, result_.folds, fold_scaling(), scores_, weights_, random_, result_.warnings);
+  keep_model(normaliser);
+}
+
+/// Percolator's way with a subset: folds are trained on it, and the mean of their models scores all PSMs, those of the
+/// subset too.
+template <class T>
+void Rescoring<T>::train_on_reservoir() {
+  const auto chosen = reservoir(rows_, options_.subset, random_);
+  const auto count = static_cast<std::int64_t>(chosen.size());
+  DenseMatrix<T> x{count, psms_->features(), Array<T>(count * psms_->features())};
+  std::vector<std::int32_t> files;
+  std::vector<std::int32_t> scans;
+  std::vector<std::int8_t> labels;
+  std::vector<double> masses;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int32_t i = chosen[static_cast<std::size_t>(k)];
+    std::copy_n(psms_->row(i), x.columns, x.values.data() + k * x.columns);
+    files.push_back(psms_->file(i));
+    scans.push_back(psms_->scans[i]);
+    labels.push_back(psms_->labels[i]);
+    masses.push_back(psms_->masses[i]);
+  }
+  const TrainingRows some{{files, scans}, labels, masses, file_hashes_};
+  const auto normaliser = normalise(context_, x, options_.scaling);
+  {
+    const auto ops = make_rescore_ops<T>(context_, x, labels);
+    Trained trained = train(context_, *ops, some, initial_direction(normaliser), options_, random_);
+    result_.iterations = std::move(trained.iterations);
+    result_.initial_accepted = trained.initial_accepted;
+    result_.trained_accepted = trained.trained_accepted;
+    result_.fell_back = trained.fell_back;
+    weights_ = std::move(trained.weights);
+    merge_folds(some, trained.folds, fold_scaling(), trained.scores, weights_, random_, result_.warnings);
+    std::vector<std::int32_t> all(trained.scores.size());
+    std::iota(all.begin(), all.end(), 0);
+    check_and_estimate_pi0(some, trained.scores, ranked(context_, some, trained.scores, std::move(all)), mix_max(),
+                           options_.tolerant, random_, result_.warnings);
+  }
+  keep_model(normaliser);
+  std::vector<double> mean(static_cast<std::size_t>(psms_->features()) + 1, 0.0);
+  for (const auto& w : result_.model.raw)
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += w[j] / static_cast<double>(result_.model.raw.size());
+  scores_.assign(static_cast<std::size_t>(psms_->size()), 0.0);
+  for (std::int64_t i = 0; i < psms_->size(); ++i) {
+    double& score = scores_[static_cast<std::size_t>(i)];
+    for (std::int64_t j = 0; j < psms_->features(); ++j)
+      score += static_cast<double>(psms_->row(i)[j]) * mean[static_cast<std::size_t>(j)];
+    score += mean.back();
+  }
+  result_.folds.assign(static_cast<std::size_t>(psms_->size()), 0);
+}
+
+template <class T>
+double Rescoring<T>::estimate_pi0(std::span<const std::int32_t> ranked) {
+  return check_and_estimate_pi0(rows_, scores_, ranked, mix_max(), options_.tolerant || safe(), random_,
+                                result_.warnings);
+}
+
+/// q-values and PEPs of ranked rows, within their groups where there are any.
+template <class T>
+RescoreLevel Rescoring<T>::level(std::vector<std::int32_t> ranked, double pi0) const {
+  if (result_.groups.empty()) return make_level(rows_, scores_, std::move(ranked), pi0, mix_max(), options_);
+  RescoreLevel whole;
+  whole.pi0 = pi0;
+  std::vector<std::size_t> places(scores_.size());
+  for (std::size_t k = 0; k < ranked.size(); ++k) places[static_cast<std::size_t>(ranked[k])] = k;
+  whole.q.resize(ranked.size());
+  whole.pep.resize(ranked.size());
+  whole.scores.resize(ranked.size());
+  for (std::size_t g = 0; g < result_.group_names.size(); ++g) {
+    std::vector<std::int32_t> members;
+    for (const std::int32_t i : ranked)
+      if (result_.groups[static_cast<std::size_t>(i)] == static_cast<std::int32_t>(g)) members.push_back(i);
+    const auto part = make_level(rows_, scores_, std::move(members), pi0, mix_max(), options_);
+    whole.targets += part.targets;
+    whole.decoys += part.decoys;
+    whole.accepted += part.accepted;
+    for (std::size_t k = 0; k < part.rows.size(); ++k) {
+      const std::size_t place = places[static_cast<std::size_t>(part.rows[k])];
+      whole.q[place] = part.q[k];
+      whole.pep[place] = part.pep[k];
+      whole.scores[place] = part.scores[k];
+    }
+  }
+  whole.rows = std::move(ranked);
+  return whole;
+}
+
+template <class T>
+void Rescoring<T>::finish() {
+  result_.text = [psms = psms_](std::int32_t row) {
+    const PsmText text = psms->text(row);
+    const std::string_view file =
+        psms->file_names.empty() ? std::string_view{} : psms->file_names[static_cast<std::size_t>(psms->file(row))];
+    return PsmView{text.id, file, text.peptide, text.proteins, text.time, psms->labels[row] > 0};
+  };
+  std::vector<std::int32_t> all(scores_.size());
+  std::iota(all.begin(), all.end(), 0);
+  auto order = ranked(context_, rows_, scores_, std::move(all));
+  double pi0 = estimate_pi0(order);
+  if (!safe() && options_.subset > 0) rescale_by(rows_, order, pi0, fold_scaling(), scores_, result_.warnings);
+  if (result_.confidence == Confidence::competition) {
+    order = best_of_spectra(rows_, order);
+    pi0 = estimate_pi0(order);
+    const auto targets = std::count_if(order.begin(), order.end(),
+                                       [&](std::int32_t i) { return rows_.labels[static_cast<std::size_t>(i)] > 0; });
+    log(1, fmt::format("Selected best-scoring PSM per file+scan+expMass (target-decoy competition): {} target PSMs and "
+                       "{} decoy PSMs.",
+                       targets, static_cast<std::int64_t>(order.size()) - targets));
+  }
+  result_.psms = level(order, pi0);
+  const auto report = [&](const RescoreLevel& one, const char* what) {
+    if (mix_max()) log(1, fmt::format("Selecting pi_0={:g}", one.pi0));
+    log(1,
+        fmt::format("{} yields {} target {} with q<{:g}.", mix_max() ? "New pi_0 estimate on final list" : "Final list",
+                    one.accepted, what, options_.test_fdr));
+  };
+  if (options_.peptides || options_.proteins) {
+    order = best_of_peptides(rows_, order, options_.rules, [&](std::int32_t i) { return psms_->text(i).peptide; });
+    pi0 = estimate_pi0(order);
+    result_.peptides = level(std::move(order), pi0);
+    report(result_.peptides, "peptides");
+  } else {
+    report(result_.psms, "PSMs");
+  }
+  if (options_.proteins) result_.proteins = pick_proteins(result_, options_, result_.warnings);
+}
+
+}  // namespace
+}  // namespace rescore
+
+template <class T>
+RescoreResult rescore_psms(const Context& context, const std::vector<std::string>& pins,
+                           const RescoreOptions& options) {
+  return rescore::Rescoring<T>(context, pins, options).run();
+}
+
+template RescoreResult rescore_psms<float>(const Context&, const std::vector<std::string>&, const RescoreOptions&);
+template RescoreResult rescore_psms<double>(const Context&, const std::vector<std::string>&, const RescoreOptions&);
+
+}  // namespace sheaf
