@@ -70,7 +70,7 @@ class Dataset {
   const Matrix<T>& by_rows(Device device) const;
   /// Compressed columns, as the compressed rows of the transpose. Sparse data only.
   const SparseMatrix<T>& by_columns(Device device, int threads) const;
-  /// What a backend works out about the matrix on a device: made at the first call with that name, and kept.
+  /// Data that a backend derives from the matrix on a device: made at the first call with that name, and kept.
   std::shared_ptr<const void> beside(Device device, const std::string& name,
                                      const std::function<std::shared_ptr<const void>()>& make) const;
 

@@ -12,7 +12,7 @@
 
 namespace sheaf::linear {
 
-/// What a loss says about one example.
+/// Value and derivatives of a loss for one row.
 template <class T>
 struct LossTerms {
   T value;

@@ -1,4 +1,5 @@
-#include <sheaf/search_directory.hpp>
+#include <sheaf/report.hpp>
+#include <sheaf/search.hpp>
 #include <sheaf/version.hpp>
 
 #include "core/sha256.hpp"

@@ -19,7 +19,7 @@ void make_dense(const Context& context, Dataset<T>& dataset, std::string_view wh
   const std::int64_t budget = cpu_budget(context);
   if (need > static_cast<double>(budget))
     fail(
-        "{} turns the {} x {} sparse table dense, which takes {:.1f} GiB, and the memory budget is {}; {}, or raise "
+        "{} turns the {} x {} sparse dataset dense, which takes {:.1f} GiB, and the memory budget is {}; {}, or raise "
         "--memory",
         what, dataset.rows(), dataset.features(), need / 0x1p30, format_bytes(budget), instead);
   dataset.replace_x(to_dense(std::get<SparseMatrix<T>>(dataset.x), context.threads()));

@@ -1,7 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
@@ -22,7 +23,7 @@ constexpr std::array solvers{
     LinearSolver{12, "L2R_L2LOSS_SVR_DUAL", "L2-loss support vector regression (dual)", true},
     LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true},
     LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, {}, "L2R_L2LOSS_SVC"},
-    LinearSolver{-1, "ELASTIC_NET_AMOUNTS", "elastic net", true, false, {}, "L2R_L2LOSS_SVR"},
+    LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, {}, "L2R_L2LOSS_SVR"},
     LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, {}, "L2R_LR"},
 };
 
@@ -59,6 +60,19 @@ const LinearSolver& linear_solver(Loss loss) {
 bool LinearModel::is_regression() const { return solver_named(solver).regression; }
 bool LinearModel::has_probabilities() const { return solver_named(solver).probabilities; }
 
+std::vector<std::int64_t> largest_weights(const LinearModel& model, std::int32_t column, std::size_t most,
+                                          bool with_bias) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t j = 0; j < (with_bias ? model.rows() : model.features); ++j)
+    if (model.weight(j, column) != 0) order.push_back(j);
+  const auto size = [&](std::int64_t j) { return std::abs(model.weight(j, column)); };
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  std::partial_sort(order.begin(), end, order.end(),
+                    [&](std::int64_t a, std::int64_t b) { return size(a) > size(b) || (size(a) == size(b) && a < b); });
+  order.erase(end, order.end());
+  return order;
+}
+
 std::vector<std::string> warnings_of(const LinearModel& model) {
   std::vector<std::string> warnings;
   if (model.net) warn_of_nets(model, warnings);
@@ -91,8 +105,7 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most Newton steps"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
-      yes_no_row("penalise-bias", &O::penalise_bias,
-                 "whether the penalty counts the bias's weight, as LIBLINEAR does by default"),
+      yes_no_row("penalise-bias", &O::penalise_bias, "the penalty includes the weight of the bias, as in LIBLINEAR"),
       choice_row<O, StepRule>("rule", &O::rule,
                               {{"trust-region", StepRule::trust_region}, {"line-search", StepRule::line_search}},
                               "how long steps are: as LIBLINEAR up to 2.30, or from 2.40 on"),

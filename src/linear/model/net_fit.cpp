@@ -7,7 +7,7 @@ namespace sheaf {
 namespace {
 
 std::string_view solver_name(Loss loss, bool classes) {
-  return loss == Loss::logistic ? "ELASTIC_NET_LOGISTIC" : classes ? "ELASTIC_NET" : "ELASTIC_NET_AMOUNTS";
+  return loss == Loss::logistic ? "ELASTIC_NET_LOGISTIC" : classes ? "ELASTIC_NET" : "ELASTIC_NET_REGRESSION";
 }
 
 NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options) {

@@ -1,6 +1,6 @@
 #include <array>
 
-#include <sheaf/elastic_net_model.hpp>
+#include <sheaf/elastic_net.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
@@ -62,16 +62,16 @@ const std::vector<Parameter<NetOptions>>& parameters() {
       choice_row<O, LabelKind>(
           "labels", &O::labels,
           {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"numbers", LabelKind::numbers}},
-          "what the labels are; two classes count as +1 and -1, of more each one is set against the rest"),
+          "whether labels are classes or numbers; two classes become +1 and -1, three or more one model each"),
       choice_row<O, NetSolver>("solver", &O::solver, solvers,
                                "working sets, or one of: all features in turn, one at random, several at random"),
       parallel_row(),
       positive_row("tolerance", &O::tolerance,
                    "stop where the duality gap is this small a share of the deviance without features"),
       number_row("max-epochs", &O::max_epochs, {1, std::numeric_limits<int>::max()},
-                 "most passes over the features in work"),
+                 "most passes over the active features"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
-      yes_no_row("intercept", &O::intercept, "whether models have a constant, which is not penalised"),
+      yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised"),
       yes_no_row("standardise", &O::standardise,
                  "penalise features as if their standard deviation was 1 in the rows that are trained on"),
   };

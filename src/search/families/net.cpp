@@ -260,7 +260,7 @@ class NetFamily : public Family {
   bool logistic() const { return search_.options.loss == Loss::logistic; }
   ClassWeights class_weights() const { return {search_.options.class_weights, search_.options.balanced}; }
 
-  /// Of each l1-ratio. Those of an automatic grid begin where all rows leave no feature a weight.
+  /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
   std::vector<std::vector<double>> find_alphas(const Context& context) const {
     const auto ratios = search_.l1_ratios.size();
     if (!search_.alphas.empty()) return std::vector(ratios, search_.alphas);
@@ -291,7 +291,7 @@ class NetFamily : public Family {
     if (search_.options.standardise) return;
     std::vector<double> varying;
     for (const auto& feature : summarize(Context(), dataset_).per_feature)
-      if (feature.deviation > 0) varying.push_back(feature.deviation);
+      if (feature.standard_deviation > 0) varying.push_back(feature.standard_deviation);
     if (varying.size() < 2) return;
     std::sort(varying.begin(), varying.end());
     const double low = varying[varying.size() / 20];
@@ -303,7 +303,7 @@ class NetFamily : public Family {
                       low, high));
   }
 
-  /// What a grid that ends too early leaves open, and choices that say little.
+  /// Notes on grids that end too early, and on choices without features.
   void note_choices(SearchResult& result) const {
     std::vector<const SearchLevel*> levels;
     if (result.model) levels.push_back(&result.level);
