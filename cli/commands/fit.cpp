@@ -24,13 +24,14 @@ struct Fit {
   void run() {
     if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
     const auto reader = common.context();
+    const auto pipeline = model.pipeline(reading);
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
       model.read_files(dataset);
       const auto options = model.options();
       if (const auto* svm = std::get_if<SvmOptions>(&options)) check_svm(dataset, *svm);
       const auto context = common.on_device(reader, training_work(dataset, options));
-      const auto trained = fit(context, dataset, options, model.row_weights());
+      const auto trained = fit(context, dataset, options, model.row_weights(), pipeline);
       trained.save(output, format);
       if (!common.quiet()) warn(trained.warnings());
       if (common.json())

@@ -72,6 +72,8 @@ void ModelArguments::declare_options(Arguments& arguments) {
   arguments.add_for_family(
       net_family, {"--unpenalised", "NAMES", "features without a penalty, which stay in: by name or position from 1",
                    "", [this](const std::string& text) { unpenalised_.push_back(text); }});
+  arguments.section(pipeline_section);
+  arguments.parameters(pipeline_);
   arguments.section("Rows");
   arguments.text("row-weights", "FILE", row_weights_path_,
                  "how much each row counts: one number of 0 or more to a line");
@@ -114,6 +116,11 @@ FamilySearch ModelArguments::search() const {
   if (family_ == svm_family) return svm_;
   if (family_ == net_family) return net_;
   return linear_;
+}
+
+PipelineOptions ModelArguments::pipeline(ReadOptions& reading) const {
+  if (pipeline_.impute != Imputation::none) reading.missing = Missing::keep;
+  return pipeline_;
 }
 
 template <class T>

@@ -10,6 +10,8 @@
 
 namespace sheaf::cli {
 
+inline constexpr const char* pipeline_section = "Steps before the model, learnt on the rows that are trained on";
+
 class ModelArguments {
  public:
   /// `searching`: lists of values to try in place of single ones. `nets_only`: elastic nets that select features.
@@ -32,6 +34,8 @@ class ModelArguments {
   template <class T>
   void read_files(const Dataset<T>& dataset);
   const std::vector<float>& row_weights() const { return row_weights_; }
+  /// What is done to features first. `reading` then leaves missing values as they are.
+  PipelineOptions pipeline(ReadOptions& reading) const;
 
  private:
   std::vector<std::string> names() const;
@@ -47,6 +51,7 @@ class ModelArguments {
   std::string row_weights_path_, factors_path_;
   std::vector<std::string> unpenalised_;
   std::vector<float> row_weights_;
+  PipelineOptions pipeline_;
 };
 
 }  // namespace sheaf::cli

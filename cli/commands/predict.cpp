@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <sheaf/model.hpp>
@@ -5,6 +6,7 @@
 #include "command.hpp"
 #include "core/fail.hpp"
 #include "tables.hpp"
+#include "terminal.hpp"
 #include "text/prediction_text.hpp"
 
 namespace sheaf::cli {
@@ -21,11 +23,16 @@ struct Predict {
       fail_usage("--model-file FILE is missing: the model to apply, as sheaf fit, LIBLINEAR or LIBSVM wrote it");
     check_output(common, output);
     const auto model = Model::load(model_path);
+    const auto& steps = model.pipeline().steps;
+    if (std::any_of(steps.begin(), steps.end(),
+                    [](const auto& step) { return std::holds_alternative<ImputeStep>(step); }))
+      reading.missing = Missing::keep;  // filled in as in training
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
       const auto context = common.on_device(reader, prediction_work(dataset, model));
       const auto predictions = model.predict(context, dataset, probabilities);
+      if (!common.quiet()) warn(predictions.warnings);
       return_predictions(model, predictions, model.score(predictions, dataset.target), output, common);
     });
   }

@@ -23,6 +23,7 @@ struct Search {
     run.check(true, input);
     const auto context = common.context();
     options.also = common.also();
+    options.pipeline = model.pipeline(reading);
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = run.read<T>(context, input, reading);
       model.read_files(dataset);

@@ -72,6 +72,7 @@ struct Select {
     if (request.binning.missing == MissingState::own)
       fail_usage("models work on numbers, so missing values must be filled in: --missing mean, for instance");
     if (!outputs.report.empty() || !model.folder().empty()) model.show_path();
+    model.use_pipeline(reading);
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = model.read<T>(context, input, reading);

@@ -53,7 +53,7 @@ void ModelSelection::set_split(const std::string& text) {
 void ModelSelection::check(const Arguments& arguments, const Common& common) {
   model_.apply(arguments);
   if (!wanted()) {
-    if (const auto* option = given_in(arguments, {study_section, "Rows"}))
+    if (const auto* option = given_in(arguments, {study_section, pipeline_section, "Rows"}))
       fail_usage("{} is for --model, not for a criterion", option->flag);
     return;
   }

@@ -19,6 +19,8 @@ class ModelSelection {
   void check(const Arguments& arguments, const Common& common);
   /// The report shows a path unless another resample, or none, was asked for.
   void show_path();
+  /// Missing values are then left to the pipeline.
+  void use_pipeline(ReadOptions& reading) { options_.pipeline = model_.pipeline(reading); }
   std::string_view kind() const { return model_.name(); }
   const std::string& folder() const { return run_.folder(); }
 

@@ -57,6 +57,10 @@ class Dataset {
 
   /// The matrix, to change its values: borrowed memory is copied first, and what is resident on devices is dropped.
   Matrix<T>& change_x();
+  /// Another matrix in its place: what is resident on devices is dropped.
+  void replace_x(Matrix<T> matrix);
+  /// The same dataset over the same memory, which must outlive it.
+  Dataset borrowed() const;
   /// Takes a matrix that is on its device already as the resident one there, in place of a copy of x, which it equals.
   void keep_resident(Matrix<T> on_device);
 
@@ -89,6 +93,10 @@ class Dataset {
 /// The dataset with some of its features, in the given order; rows, labels, groups and all names stay.
 template <class T>
 Dataset<T> take_features(const Dataset<T>& dataset, std::span<const std::int64_t> features, int threads);
+
+/// The dataset with some of its rows, in the given order and as often as they are given; all names stay.
+template <class T>
+Dataset<T> take_rows(const Dataset<T>& dataset, std::span<const std::int32_t> rows, int threads);
 
 /// The dataset in another precision, taking over names and labels.
 template <class To, class From>

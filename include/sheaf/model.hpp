@@ -13,6 +13,7 @@
 #include <sheaf/dataset.hpp>
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/linear.hpp>
+#include <sheaf/pipeline.hpp>
 #include <sheaf/predictions.hpp>
 #include <sheaf/svm.hpp>
 
@@ -58,13 +59,18 @@ class Model {
   /// None where the model has no weight for each feature.
   std::optional<Coefficients> coefficients() const;
 
-  /// Features that are missing or have other names: as in predict_linear() and predict_svm().
+  /// The dataset is as it was for training, before the pipeline: features are found by name, in any order, else by
+  /// position; see align_features(). `warnings` of the result say what was put right.
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false) const;
   /// None if the dataset has no labels, or if those of a regression are not numbers.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
   /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM.
   std::string prediction_text(const Predictions& predictions, std::size_t row) const;
+
+  /// What is done to features before the model sees them; without steps where there is nothing to do.
+  const Pipeline& pipeline() const { return pipeline_; }
+  void set_pipeline(Pipeline pipeline) { pipeline_ = std::move(pipeline); }
 
   /// The model of its family; nullptr: it is of another one.
   const LinearModel* linear() const { return std::get_if<LinearModel>(&any_); }
@@ -73,7 +79,10 @@ class Model {
   SvmModel* svm() { return std::get_if<SvmModel>(&any_); }
 
  private:
+  Pipeline inputs() const;
+
   std::variant<LinearModel, SvmModel> any_;
+  Pipeline pipeline_;
 };
 
 /// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no
@@ -105,6 +114,6 @@ WorkEstimate prediction_work(const Dataset<T>& dataset, const Model& model);
 /// Trains one model on all rows. `row_weights`: how much each row counts, one of 0 or more a row; none: 1.
 template <class T>
 Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
-          std::span<const float> row_weights = {});
+          std::span<const float> row_weights = {}, const PipelineOptions& pipeline = {});
 
 }  // namespace sheaf

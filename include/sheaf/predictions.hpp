@@ -15,6 +15,7 @@ struct Predictions {
   std::vector<double> decisions;      ///< rows x columns; of a regression the predictions themselves
   std::vector<std::int32_t> classes;  ///< one a row; regression: none
   std::vector<double> probabilities;  ///< rows x classes, where they were asked for
+  std::vector<std::string> warnings;  ///< what in the dataset was not as in training
 };
 
 /// How predictions compare with labels.

@@ -16,6 +16,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/parameters.hpp>
+#include <sheaf/pipeline.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/splits.hpp>
 
@@ -41,6 +42,7 @@ struct SearchOptions {
   std::optional<SplitKind> split;  ///< none: stratified for classes, k-fold for numbers; groups stay together
   std::int32_t folds = 5;          ///< folds, shuffles or bootstraps
   double test_fraction = 0.2;      ///< shuffles: share of the rows that a split holds out
+  PipelineOptions pipeline;        ///< what is done to features first, learnt on the training rows of each split
   std::optional<Splits> splits;    ///< the caller's own, in place of split, folds and test_fraction
 
   std::int32_t outer = 0;                ///< outer folds or resamples of nested validation; 0: none

@@ -15,6 +15,7 @@
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/parameters.hpp>
+#include <sheaf/pipeline.hpp>
 #include <sheaf/predictions.hpp>
 #include <sheaf/profile.hpp>
 #include <sheaf/progress.hpp>

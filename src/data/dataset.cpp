@@ -39,6 +39,35 @@ Matrix<T>& Dataset<T>::change_x() {
 }
 
 template <class T>
+void Dataset<T>::replace_x(Matrix<T> matrix) {
+  x = std::move(matrix);
+  copies_ = std::make_shared<Copies>();
+}
+
+template <class T>
+Dataset<T> Dataset<T>::borrowed() const {
+  const auto over = [](const auto& array) {
+    return std::remove_cvref_t<decltype(array)>::over(array.data(), array.size());
+  };
+  Dataset result;
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x))
+    result.x = DenseMatrix<T>{dense->rows, dense->columns, over(dense->values)};
+  else if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x))
+    result.x = SparseMatrix<T>{sparse->rows, sparse->columns, over(sparse->offsets), over(sparse->indices),
+                               over(sparse->values)};
+  result.target = target;
+  result.feature_names = feature_names;
+  result.levels = levels;
+  result.groups = groups;
+  result.group_names = group_names;
+  result.source = source;
+  result.format = format;
+  result.owner = owner;
+  result.copies_ = copies_;
+  return result;
+}
+
+template <class T>
 void Dataset<T>::keep_resident(Matrix<T> on_device) {
   const Device device = device_of(on_device);
   require(!device.is_cpu(), "the matrix in CPU memory is x itself");

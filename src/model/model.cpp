@@ -9,6 +9,7 @@
 #include "data/text/model_file.hpp"
 #include "kernel/model/file_text.hpp"
 #include "linear/model/formats.hpp"
+#include "pipeline/file.hpp"
 
 namespace sheaf {
 namespace {
@@ -20,11 +21,17 @@ namespace {
 Model read_own(ModelReader& reader) {
   static const std::vector<std::string> families{"linear", "elastic-net", "svm"};
   const auto family = read_model_family(reader, families);
+  auto pipeline = pipeline::read_pipeline(reader);
   auto model = family == "svm" ? Model(kernel::read_sheaf_svm(reader))
                                : Model(linear::read_sheaf_model(reader, family == "elastic-net"));
   if (!reader.at_end()) reader.fail_expected("the end of the file");
+  model.set_pipeline(std::move(pipeline));
   return model;
 }
+
+/// The lines of Sheaf's own file behind the pipeline.
+std::string own_text(const LinearModel& model) { return linear::format_sheaf_model(model); }
+std::string own_text(const SvmModel& model) { return kernel::format_sheaf_svm(model); }
 
 std::string text_for(const LinearModel& model, const Predictions& predictions, std::size_t row) {
   if (model.is_regression()) return fmt::format("{}", predictions.decisions[row]);
@@ -91,7 +98,19 @@ Model Model::load(const std::string& path) {
 }
 
 std::string Model::text(ModelFile format) const {
+  if (format == ModelFile::sheaf)
+    return model_file_heading(family()) + pipeline::pipeline_text(pipeline_) +
+           std::visit([](const auto& model) { return own_text(model); }, any_);
+  if (!pipeline_.empty())
+    fail_usage("{}'s model files hold no steps before the model, and this one has {}; take Sheaf's own format",
+               format == ModelFile::liblinear ? "LIBLINEAR" : "LIBSVM", pipeline_.steps.size());
   return std::visit([&](const auto& model) { return format_model(model, format); }, any_);
+}
+
+/// What datasets must have: what the pipeline reads or, without one, what the model was trained on.
+Pipeline Model::inputs() const {
+  if (!pipeline_.empty()) return {pipeline_.features, pipeline_.feature_names, pipeline_.levels, pipeline_.steps};
+  return std::visit([](const auto& model) { return Pipeline{model.features, model.feature_names, {}, {}}; }, any_);
 }
 
 void Model::save(const std::string& path, ModelFile format) const { write_text_file(path, text(format)); }
@@ -146,8 +165,15 @@ std::optional<Coefficients> Model::coefficients() const {
 
 template <class T>
 Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bool probabilities) const {
-  const auto chosen = context.for_work(prediction_work(dataset, *this));
-  return std::visit([&](const auto& model) { return predictions_of(chosen, model, dataset, probabilities); }, any_);
+  if (svm() != nullptr && svm()->kernel.type == KernelType::precomputed)  // columns are rows of the training
+    return predictions_of(context, *svm(), dataset, probabilities);
+  std::vector<std::string> warnings;
+  const auto prepared = apply_pipeline(context, pipeline_, align_features(context, inputs(), dataset, warnings));
+  const auto chosen = context.for_work(prediction_work(prepared, *this));
+  auto result =
+      std::visit([&](const auto& model) { return predictions_of(chosen, model, prepared, probabilities); }, any_);
+  result.warnings = std::move(warnings);
+  return result;
 }
 
 std::optional<Score> Model::score(const Predictions& predictions, const Target& target) const {
@@ -184,14 +210,22 @@ const ModelKind& find_model_kind(std::string_view name) {
 
 template <class T>
 Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
-          std::span<const float> row_weights) {
+          std::span<const float> row_weights, const PipelineOptions& pipeline) {
+  if (needs_pipeline(dataset, pipeline)) {
+    auto learnt = learn_pipeline(context, dataset, pipeline);
+    auto model = fit(context, apply_pipeline(context, learnt, dataset), options, row_weights);
+    model.set_pipeline(std::move(learnt));
+    return model;
+  }
   const auto chosen = context.for_work(training_work(dataset, options));
   return std::visit([&](const auto& one) { return train(chosen, dataset, one, row_weights); }, options);
 }
 
 template Predictions Model::predict(const Context&, const Dataset<float>&, bool) const;
 template Predictions Model::predict(const Context&, const Dataset<double>&, bool) const;
-template Model fit(const Context&, const Dataset<float>&, const ModelOptions&, std::span<const float>);
-template Model fit(const Context&, const Dataset<double>&, const ModelOptions&, std::span<const float>);
+template Model fit(const Context&, const Dataset<float>&, const ModelOptions&, std::span<const float>,
+                   const PipelineOptions&);
+template Model fit(const Context&, const Dataset<double>&, const ModelOptions&, std::span<const float>,
+                   const PipelineOptions&);
 
 }  // namespace sheaf

@@ -70,6 +70,7 @@ void check_row_weights(const std::vector<float>& weights, std::int64_t rows) {
 template <class T>
 std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
                                     const SearchOptions& options) {
+  if (needs_pipeline(dataset, options.pipeline)) return make_pipeline_family(context, dataset, search, options);
   if (const auto* linear = std::get_if<LinearSearch>(&search))
     return make_linear_family(context, dataset, *linear, options);
   if (const auto* svm = std::get_if<SvmSearch>(&search)) return make_svm_family(context, dataset, *svm, options);

@@ -398,7 +398,17 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   result.axes = trained->space().axes;
   result.splits = plan.splits();
   engine::Engine(context, *trained, plan, result.options, log).run(result);
-  if (!result.options.full) engine::add_stability(context, dataset, result);
+  if (!result.options.full) {
+    if (needs_pipeline(dataset, result.options.pipeline)) {
+      auto steps = result.options.pipeline;
+      steps.select.clear();
+      const auto prepared = apply_pipeline(context, learn_pipeline(context, dataset, steps), dataset);
+      result.features = prepared.features();
+      engine::add_stability(context, prepared, result);
+    } else {
+      engine::add_stability(context, dataset, result);
+    }
+  }
   engine::note_edges(result);
   trained->add_notes(result);
   if (!dataset.groups.empty() && result.groups == 0)

@@ -94,6 +94,11 @@ template <class T>
 std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>& dataset, const NetSearch& search,
                                         const SearchOptions& options);
 
+/// Any family behind the pipeline of the options.
+template <class T>
+std::unique_ptr<Family> make_pipeline_family(const Context& context, const Dataset<T>& dataset,
+                                             const FamilySearch& search, const SearchOptions& options);
+
 /// The options that a family decides by itself, before the engine decides the rest.
 struct FamilyTraits {
   bool regression = false;

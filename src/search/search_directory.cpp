@@ -50,6 +50,7 @@ Json settings_json(const SearchSettings& s) {
           {"precision", s.precision == Precision::float32 ? "float" : "double"},
           {"full", s.options.full},
           {"options", parameters_json(s.options, {"min-frequency", "path-split", "time"})},
+          {"pipeline", parameters_json(s.options.pipeline)},
           {"row_weights", checksum(s.options.row_weights)},
           {"model", std::visit([](const auto& family) { return family_json(family); }, s.family)},
           {"reading", parameters_json(s.reading)}};

@@ -86,15 +86,14 @@ Known<T> known_values(const SparseMatrix<T>& transposed, std::int64_t column) {
 }
 
 /// Calls work(column, value) for every stored entry of the rows in `range`.
-template <class T, class Work>
-void for_each_value(DenseMatrix<T>& x, Range range, Work&& work) {
-  for (std::int64_t i = range.begin; i < range.end; ++i)
-    for (std::int64_t j = 0; j < x.columns; ++j) work(static_cast<std::size_t>(j), x.values[i * x.columns + j]);
-}
-template <class T, class Work>
-void for_each_value(SparseMatrix<T>& x, Range range, Work&& work) {
-  for (std::int64_t k = x.offsets[range.begin]; k < x.offsets[range.end]; ++k)
-    work(static_cast<std::size_t>(x.indices[k]), x.values[k]);
+template <class M, class Work>
+void for_each_value(M& x, Range range, Work&& work) {
+  if constexpr (requires { x.offsets; })
+    for (std::int64_t k = x.offsets[range.begin]; k < x.offsets[range.end]; ++k)
+      work(static_cast<std::size_t>(x.indices[k]), x.values[k]);
+  else
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      for (std::int64_t j = 0; j < x.columns; ++j) work(static_cast<std::size_t>(j), x.values[i * x.columns + j]);
 }
 
 template <class T>
@@ -108,7 +107,7 @@ SparseMatrix<T> by_column(const SparseMatrix<T>& x, int threads) {
 
 /// The columns that have a NaN.
 template <class M>
-std::vector<bool> columns_with_gaps(M& x) {
+std::vector<bool> columns_with_gaps(const M& x) {
   std::vector<bool> found(static_cast<std::size_t>(x.columns));
   for_each_value(x, {0, x.rows}, [&](std::size_t column, auto value) {
     if (std::isnan(value)) found[column] = true;
@@ -127,31 +126,59 @@ bool is_missing(std::string_view text) {
 }
 
 template <class T>
-void impute(const Reading& reading, Dataset<T>& dataset) {
-  if (reading.options.missing == Missing::keep) return;
-  const auto fill = [&](auto& x) {
-    const auto with_gaps = columns_with_gaps(x);
-    const auto& columns = by_column(x, reading.context.threads());
-    std::vector<T> by(with_gaps.size());
-    parallel_for(reading.context, x.columns, [&](std::int64_t j) {
-      const auto at = static_cast<std::size_t>(j);
-      if (!with_gaps[at]) return;
-      auto known = known_values(columns, j);
-      if (known.count() == 0)
-        fail("{}: the column {} has no value at all, so nothing can be filled in; leave it out", reading.name,
-             shown(dataset.feature_name(j)));
-      const bool nominal = !dataset.levels.empty() && !dataset.levels[at].empty();
-      by[at] = static_cast<T>(statistic(nominal ? Missing::most_frequent : reading.options.missing, known));
-    });
-    parallel_ranges(reading.context, x.rows, row_grain, [&](Range range) {
-      for_each_value(x, range, [&](std::size_t column, T& value) {
-        if (std::isnan(value)) value = by[column];
-      });
-    });
-  };
-  std::visit(fill, dataset.x);
+std::vector<bool> features_with_gaps(const Dataset<T>& dataset) {
+  return std::visit([](const auto& x) { return columns_with_gaps(x); }, dataset.x);
 }
 
+template <class T>
+std::vector<double> learn_fills(const Context& context, const Dataset<T>& dataset, Missing method,
+                                const std::vector<bool>& wanted) {
+  std::vector<double> fills(wanted.size());
+  std::visit(
+      [&](const auto& x) {
+        const auto& columns = by_column(x, context.threads());
+        parallel_for(context, x.columns, [&](std::int64_t j) {
+          const auto at = static_cast<std::size_t>(j);
+          if (!wanted[at]) return;
+          auto known = known_values(columns, j);
+          if (known.count() == 0)
+            fail("{}: the column {} has no value at all, so nothing can be filled in; leave it out", dataset.source,
+                 shown(dataset.feature_name(j)));
+          const bool nominal = !dataset.levels.empty() && !dataset.levels[at].empty();
+          fills[at] = statistic(nominal ? Missing::most_frequent : method, known);
+        });
+      },
+      dataset.x);
+  return fills;
+}
+
+template <class T>
+void fill_in(const Context& context, std::span<const double> fills, Matrix<T>& matrix) {
+  std::visit(
+      [&](auto& x) {
+        parallel_ranges(context, x.rows, row_grain, [&](Range range) {
+          for_each_value(x, range, [&](std::size_t column, T& value) {
+            if (std::isnan(value)) value = static_cast<T>(fills[column]);
+          });
+        });
+      },
+      matrix);
+}
+
+template <class T>
+void impute(const Reading& reading, Dataset<T>& dataset) {
+  if (reading.options.missing == Missing::keep) return;
+  dataset.source = reading.name;
+  const auto gaps = features_with_gaps(dataset);
+  fill_in(reading.context, learn_fills(reading.context, dataset, reading.options.missing, gaps), dataset.x);
+}
+
+template std::vector<bool> features_with_gaps(const Dataset<float>&);
+template std::vector<bool> features_with_gaps(const Dataset<double>&);
+template std::vector<double> learn_fills(const Context&, const Dataset<float>&, Missing, const std::vector<bool>&);
+template std::vector<double> learn_fills(const Context&, const Dataset<double>&, Missing, const std::vector<bool>&);
+template void fill_in(const Context&, std::span<const double>, Matrix<float>&);
+template void fill_in(const Context&, std::span<const double>, Matrix<double>&);
 template void impute(const Reading&, Dataset<float>&);
 template void impute(const Reading&, Dataset<double>&);
 

@@ -9,7 +9,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "core/parallel.hpp"
-#include "data/budget.hpp"
+#include "data/prepare/dense.hpp"
 
 namespace sheaf {
 namespace {
@@ -63,20 +63,6 @@ void check_features(const Scaling& scaling, const Dataset<T>& dataset) {
        ours - scaling.feature_names.begin() + 1, *ours, *theirs, dataset.source);
 }
 
-/// Sparse data that must be shifted become dense, where there is memory for both forms.
-template <class T>
-void make_dense(const Context& context, Dataset<T>& dataset) {
-  const double need = dense_bytes(dataset.rows(), dataset.features(), sizeof(T));
-  const std::int64_t budget = cpu_budget(context);
-  if (need > static_cast<double>(budget))
-    fail(
-        "shifting turns the {} x {} sparse dataset dense, which takes {:.1f} GiB, and the memory budget is {}; scale "
-        "by "
-        "maxabs, which keeps it sparse, or raise --memory",
-        dataset.rows(), dataset.features(), need / 0x1p30, format_bytes(budget));
-  dataset.x = to_dense(std::get<SparseMatrix<T>>(dataset.x), context.threads());
-}
-
 template <class T>
 T scaled(const Scaling& scaling, T value, std::int64_t feature) {
   const auto j = static_cast<std::size_t>(feature);
@@ -128,7 +114,7 @@ template <class T>
 void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& dataset) {
   check_features(scaling, dataset);
   const bool shifts = std::any_of(scaling.shift.begin(), scaling.shift.end(), [](double shift) { return shift != 0; });
-  if (shifts && is_sparse(dataset.x)) make_dense(context, dataset);
+  if (shifts && is_sparse(dataset.x)) make_dense(context, dataset, "shifting", "scale by maxabs, which keeps it sparse");
   std::visit([&](auto& x) { apply_to(context, scaling, x); }, dataset.change_x());
 }
 

@@ -1,0 +1,118 @@
+// What is done to features before a model sees them, as part of the model: learnt on the rows that it is trained on,
+// kept in its file, and applied to every dataset that it predicts.
+//
+// Steps come in this order unless another is given: impute, encode, transform, filter, scale, select. Nominal features
+// become one feature of 0 and 1 for each level; a level that was not there in training becomes all zeros.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+#include <sheaf/parameters.hpp>
+#include <sheaf/scaling.hpp>
+
+namespace sheaf {
+
+/// How missing values are filled in. Statistics are those of the rows that are trained on; nominal features get their
+/// most frequent level.
+enum class Imputation : std::uint8_t { none, mean, median, most_frequent, constant };
+
+/// What is done to each row by itself, so that nothing is learnt.
+enum class RowTransform : std::uint8_t {
+  log1p,  ///< log(1 + x); values must be above -1
+  sqrt,   ///< values must be 0 or more
+  share,  ///< x / sum of the row; values must be 0 or more
+  clr,    ///< centred log-ratio: log(x + 1) less its mean over the row; values must be 0 or more
+  norm,   ///< x / Euclidean length of the row
+  rank,   ///< place among the row's values from 1; ties share their mean place
+};
+
+enum class PipelineStage : std::uint8_t { impute, encode, transform, filter, scale, select };
+
+struct PipelineOptions {
+  Imputation impute = Imputation::none;
+  double fill = 0;                       ///< of the imputation `constant`
+  bool indicate_missing = false;         ///< one more feature for each that has missing values: 1 where it is missing
+  std::int64_t min_level_rows = 1;       ///< levels with fewer rows share one feature
+  std::vector<RowTransform> transforms;  ///< one after the other
+  double min_prevalence = 0;             ///< features that are not 0 in a smaller share of the rows are left out
+  double min_variance = 0;               ///< features of a smaller variance are left out
+  std::optional<ScaleMethod> scale;
+  std::string select;                     ///< a criterion of select(); empty: all features stay
+  std::vector<std::int64_t> counts = {};  ///< how many are selected; several are searched over
+  std::vector<PipelineStage> order = {};  ///< empty: as above
+
+  /// Nothing is asked for. Nominal features are encoded even so.
+  bool empty() const;
+};
+
+/// Fills in missing values.
+struct ImputeStep {
+  std::vector<double> fill;             ///< of each feature
+  std::vector<std::int64_t> indicated;  ///< features with one more feature behind the others
+};
+/// Makes features of 0 and 1 from levels.
+struct EncodeStep {
+  struct Column {
+    std::int64_t feature = 0;
+    std::vector<std::int32_t> levels;  ///< that it is 1 for; none: the feature itself
+  };
+  std::vector<Column> columns;
+};
+struct RowStep {
+  RowTransform transform = RowTransform::log1p;
+};
+/// Keeps some features.
+struct TakeStep {
+  std::vector<std::int64_t> features;  ///< in this order
+};
+using PipelineStep = std::variant<ImputeStep, EncodeStep, RowStep, TakeStep, Scaling>;
+
+/// A pipeline that has been learnt.
+struct Pipeline {
+  std::int64_t features = 0;                     ///< of the datasets it is applied to
+  std::vector<std::string> feature_names;        ///< empty: by position
+  std::vector<std::vector<std::string>> levels;  ///< of nominal features; empty: there are none
+  std::vector<PipelineStep> steps;
+
+  bool empty() const { return steps.empty(); }
+};
+
+/// Whether models of the dataset have steps before them: those asked for, and features with levels, which are encoded.
+template <class T>
+bool needs_pipeline(const Dataset<T>& dataset, const PipelineOptions& options) {
+  for (const auto& levels : dataset.levels)
+    if (!levels.empty()) return true;
+  return !options.empty();
+}
+
+/// Learns the steps on all rows of the dataset, the last count of `options.counts` in its selection. What cannot be
+/// learnt is an Error that names the feature.
+template <class T>
+Pipeline learn_pipeline(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
+
+/// The dataset as the model sees it.
+template <class T>
+Dataset<T> apply_pipeline(const Context& context, const Pipeline& pipeline, const Dataset<T>& dataset);
+
+/// The features of the pipeline in its order, and levels as it numbers them. Named features are found by name, others
+/// by position; features that only the dataset has are left out. Missing ones are an Error that lists them; without
+/// names those behind the dataset's last are 0. `warnings` gains a sentence for each kind of thing that was put right.
+template <class T>
+Dataset<T> align_features(const Context& context, const Pipeline& pipeline, const Dataset<T>& dataset,
+                          std::vector<std::string>& warnings);
+
+std::string_view to_string(RowTransform transform);
+std::string_view to_string(Imputation imputation);
+
+template <>
+const std::vector<Parameter<PipelineOptions>>& parameters();
+
+}  // namespace sheaf

@@ -1,0 +1,169 @@
+#include "pipeline/file.hpp"
+
+#include <array>
+#include <utility>
+
+namespace sheaf::pipeline {
+namespace {
+
+constexpr double any_number = std::numeric_limits<double>::lowest();
+constexpr std::int64_t any_position = std::numeric_limits<std::int32_t>::max();
+
+const std::array<std::string, 5>& step_names() {
+  static const std::array<std::string, 5> names{"impute", "encode", "transform", "take", "scale"};
+  return names;
+}
+
+std::vector<std::string> transform_names() {
+  std::vector<std::string> names;
+  for (int k = 0; k <= static_cast<int>(RowTransform::rank); ++k)
+    names.emplace_back(to_string(static_cast<RowTransform>(k)));
+  return names;
+}
+
+const std::array<std::string, 4>& scale_names() {
+  static const std::array<std::string, 4> names{"01", "-11", "standard", "maxabs"};
+  return names;
+}
+
+/// A place from 0 in memory, from 1 in the file, of 1 to `end`.
+template <class File, class Place>
+void place_on_line(File& file, Place& place, std::int64_t end) {
+  if constexpr (File::reading) {
+    file.skip_blanks();
+    const auto before = file;
+    const auto position = file.count("a position", 1);
+    if (position > end) before.fail_here(fmt::format("expected a position of 1 to {}, not {}", end, position));
+    place = static_cast<Place>(position - 1);
+  } else {
+    file.value(place + 1, {});
+  }
+}
+
+/// How many there are, then each.
+template <class File, class Places>
+void places_on_line(File& file, Places& places, std::int64_t end) {
+  if constexpr (File::reading)
+    places.resize(static_cast<std::size_t>(file.count("how many follow", 0)));
+  else
+    file.value(places.size(), {});
+  for (auto& place : places) place_on_line(file, place, end);
+  file.end_line();
+}
+
+template <class File, class Numbers>
+void numbers_line(File& file, std::string_view key, Numbers& numbers, std::int64_t count) {
+  if constexpr (File::reading) numbers.resize(static_cast<std::size_t>(count));
+  file.keyword(key);
+  for (auto& number : numbers) file.value(number, "a number", any_number);
+  file.end_line();
+}
+
+// Each describes a step behind its name, and changes the number of features to that of what comes out.
+
+template <class File, class Step>
+void describe_impute(File& file, Step& step, std::int64_t& features) {
+  places_on_line(file, step.indicated, features);
+  numbers_line(file, "fill", step.fill, features);
+  features += std::ssize(step.indicated);
+}
+
+template <class File, class Step>
+void describe_encode(File& file, Step& step, std::int64_t& features) {
+  if constexpr (File::reading)
+    step.columns.resize(static_cast<std::size_t>(file.count("how many features come out", 0)));
+  else
+    file.value(step.columns.size(), {});
+  file.end_line();
+  for (auto& column : step.columns) {
+    file.keyword("column");
+    place_on_line(file, column.feature, features);
+    places_on_line(file, column.levels, any_position);
+  }
+  features = std::ssize(step.columns);
+}
+
+template <class File, class Step>
+void describe_take(File& file, Step& step, std::int64_t& features) {
+  places_on_line(file, step.features, features);
+  features = std::ssize(step.features);
+}
+
+template <class File, class Step>
+void describe_scale(File& file, Step& step, std::int64_t features) {
+  file.choice(step.method, scale_names());
+  file.end_line();
+  numbers_line(file, "shift", step.shift, features);
+  numbers_line(file, "factor", step.factor, features);
+}
+
+template <class File, class Step>
+void describe_step(File& file, Step& step, std::int64_t& features) {
+  auto kind = step.index();
+  file.keyword("step");
+  file.choice(kind, step_names());
+  if constexpr (File::reading) {
+    static constexpr std::array<PipelineStep (*)(), 5> make{
+        [] { return PipelineStep(ImputeStep{}); }, [] { return PipelineStep(EncodeStep{}); },
+        [] { return PipelineStep(RowStep{}); }, [] { return PipelineStep(TakeStep{}); },
+        [] { return PipelineStep(Scaling{}); }};
+    step = make.at(kind)();
+  }
+  if (auto* impute = std::get_if<ImputeStep>(&step)) describe_impute(file, *impute, features);
+  if (auto* encode = std::get_if<EncodeStep>(&step)) describe_encode(file, *encode, features);
+  if (auto* take = std::get_if<TakeStep>(&step)) describe_take(file, *take, features);
+  if (auto* scale = std::get_if<Scaling>(&step)) describe_scale(file, *scale, features);
+  if (auto* row = std::get_if<RowStep>(&step)) {
+    file.choice(row->transform, transform_names());
+    file.end_line();
+  }
+}
+
+template <class File, class Levels>
+void describe_levels(File& file, Levels& levels, std::int64_t features) {
+  std::vector<std::int64_t> nominal;
+  for (std::size_t j = 0; j < levels.size(); ++j)
+    if (!levels[j].empty()) nominal.push_back(static_cast<std::int64_t>(j));
+  file.keyword("nominal");
+  places_on_line(file, nominal, features);
+  if constexpr (File::reading)
+    if (!nominal.empty()) levels.resize(static_cast<std::size_t>(features));
+  for (const auto j : nominal) {
+    auto& of = levels[static_cast<std::size_t>(j)];
+    auto count = static_cast<std::int64_t>(of.size());
+    file.count("levels", count, any_count);
+    name_lines(file, "level", of, count);
+  }
+}
+
+template <class File, class Learnt>
+void describe(File& file, Learnt& pipeline) {
+  static const std::array<std::string, 2> no_or_yes{"no", "yes"};
+  auto steps = std::ssize(pipeline.steps);
+  file.count("pipeline", steps, any_count);
+  file.count("inputs", pipeline.features, any_count);
+  bool named = !pipeline.feature_names.empty();
+  choice_line(file, "input-names", named, no_or_yes);
+  if (named) name_lines(file, "input", pipeline.feature_names, pipeline.features);
+  describe_levels(file, pipeline.levels, pipeline.features);
+  if constexpr (File::reading) pipeline.steps.resize(static_cast<std::size_t>(steps));
+  auto features = pipeline.features;
+  for (auto& step : pipeline.steps) describe_step(file, step, features);
+}
+
+}  // namespace
+
+std::string pipeline_text(const Pipeline& pipeline) {
+  if (pipeline.steps.empty()) return {};
+  ModelWriter writer;
+  describe(writer, pipeline);
+  return std::move(writer.text());
+}
+
+Pipeline read_pipeline(ModelReader& reader) {
+  Pipeline pipeline;
+  if (reader.peek() == "pipeline") describe(reader, pipeline);
+  return pipeline;
+}
+
+}  // namespace sheaf::pipeline

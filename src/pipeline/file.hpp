@@ -1,0 +1,33 @@
+// What a model file says of the pipeline, before the lines of the family:
+//
+//     pipeline 2
+//     inputs 3
+//     input-names yes
+//     input age
+//     ...
+//     nominal 1
+//     levels 2 3                      the second input has three levels
+//     level red
+//     ...
+//     step impute 0
+//     fill 41.5 0 2.25
+//     step scale standard
+//     shift 40.1 0.3 2.2
+//     factor 0.1 2 1
+//
+// Other steps: "encode N" with a line "column INPUT LEVEL ..." for each feature that comes out, "transform log1p",
+// "take N" with the features that stay. Positions count from 1.
+#pragma once
+
+#include <sheaf/pipeline.hpp>
+
+#include "data/text/model_file.hpp"
+
+namespace sheaf::pipeline {
+
+/// Nothing is written of a pipeline without steps that reads its features by position.
+std::string pipeline_text(const Pipeline& pipeline);
+/// A file that says nothing of a pipeline leaves one without steps.
+Pipeline read_pipeline(ModelReader& reader);
+
+}  // namespace sheaf::pipeline

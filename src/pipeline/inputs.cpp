@@ -1,0 +1,182 @@
+// Datasets as a pipeline reads them: its features in its order, levels as it numbers them.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/ranges.h>
+
+#include "core/fail.hpp"
+#include "core/parallel.hpp"
+#include "data/prepare/dense.hpp"
+#include "pipeline/steps.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr std::int64_t absent = -1;
+constexpr std::size_t listed = 10;  // names in a message
+
+std::string some_of(const std::vector<std::string>& names) {
+  const auto shown = std::min(names.size(), listed);
+  auto text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+/// Which inputs change anything that comes out.
+std::vector<bool> needed_inputs(const Pipeline& pipeline) {
+  std::vector<std::int64_t> widths{pipeline.features};
+  for (const auto& step : pipeline.steps) {
+    auto width = widths.back();
+    if (const auto* take = std::get_if<TakeStep>(&step)) width = std::ssize(take->features);
+    if (const auto* encode = std::get_if<EncodeStep>(&step)) width = std::ssize(encode->columns);
+    if (const auto* impute = std::get_if<ImputeStep>(&step)) width += std::ssize(impute->indicated);
+    widths.push_back(width);
+  }
+  std::vector<bool> needed(static_cast<std::size_t>(widths.back()), true);
+  for (std::size_t s = pipeline.steps.size(); s-- > 0;) {
+    std::vector<bool> before(static_cast<std::size_t>(widths[s]), false);
+    const auto& step = pipeline.steps[s];
+    const auto pass = [&](std::int64_t from, std::size_t to) {
+      if (needed[to]) before[static_cast<std::size_t>(from)] = true;
+    };
+    if (const auto* take = std::get_if<TakeStep>(&step)) {
+      for (std::size_t k = 0; k < take->features.size(); ++k) pass(take->features[k], k);
+    } else if (const auto* encode = std::get_if<EncodeStep>(&step)) {
+      for (std::size_t c = 0; c < encode->columns.size(); ++c) pass(encode->columns[c].feature, c);
+    } else {
+      for (std::size_t j = 0; j < before.size(); ++j) before[j] = needed[j];
+      if (const auto* impute = std::get_if<ImputeStep>(&step))
+        for (std::size_t k = 0; k < impute->indicated.size(); ++k) pass(impute->indicated[k], before.size() + k);
+      const auto* row = std::get_if<RowStep>(&step);
+      if (row != nullptr && row->transform != RowTransform::log1p && row->transform != RowTransform::sqrt)
+        before.assign(before.size(), true);
+    }
+    needed = std::move(before);
+  }
+  return needed;
+}
+
+/// For each feature of the pipeline its place in the dataset.
+template <class T>
+std::vector<std::int64_t> find_places(const Pipeline& pipeline, const Dataset<T>& dataset,
+                                      std::vector<std::string>& warnings) {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(pipeline.features), absent);
+  if (pipeline.feature_names.empty() || dataset.feature_names.empty()) {
+    for (std::int64_t j = 0; j < std::min(pipeline.features, dataset.features()); ++j)
+      places[static_cast<std::size_t>(j)] = j;
+    return places;
+  }
+  std::map<std::string_view, std::int64_t> by_name;
+  for (std::int64_t j = 0; j < dataset.features(); ++j)
+    by_name.try_emplace(dataset.feature_names[static_cast<std::size_t>(j)], j);
+  const auto needed = needed_inputs(pipeline);
+  std::vector<std::string> missing;
+  std::size_t known = 0;
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    const auto found = by_name.find(pipeline.feature_names[j]);
+    if (found != by_name.end()) {
+      places[j] = found->second;
+      ++known;
+    } else if (needed[j] && !pipeline.feature_names[j].empty()) {
+      missing.push_back(pipeline.feature_names[j]);
+    }
+  }
+  if (!missing.empty())
+    fail("{}: {} feature{} of the model {} missing: {}", dataset.source, missing.size(), missing.size() == 1 ? "" : "s",
+         missing.size() == 1 ? "is" : "are", some_of(missing));
+  if (known < by_name.size())
+    warnings.push_back(
+        fmt::format("{}: {} columns are not in the model and are left out", dataset.source, by_name.size() - known));
+  return places;
+}
+
+template <class T>
+Dataset<T> take_places(const Dataset<T>& dataset, std::vector<std::int64_t> places, int threads) {
+  bool same = std::ssize(places) == dataset.features();
+  for (std::size_t k = 0; k < places.size() && same; ++k) same = places[k] == static_cast<std::int64_t>(k);
+  if (same) return dataset.borrowed();
+  auto wider = dataset.borrowed();
+  if (std::find(places.begin(), places.end(), absent) != places.end()) {  // a column of zeros to take them from
+    const auto zeros = dataset.features();
+    if (auto* sparse = std::get_if<SparseMatrix<T>>(&wider.x)) {
+      SparseMatrix<T> more{sparse->rows, zeros + 1, std::move(sparse->offsets), std::move(sparse->indices),
+                           std::move(sparse->values)};
+      wider.replace_x(std::move(more));
+    } else {
+      const auto& dense = std::get<DenseMatrix<T>>(dataset.x);
+      DenseMatrix<T> more{dense.rows, zeros + 1, Array<T>::zeros(dense.rows * (zeros + 1))};
+      for (std::int64_t i = 0; i < dense.rows; ++i)
+        std::copy_n(dense.values.data() + i * zeros, zeros, more.values.data() + i * (zeros + 1));
+      wider.replace_x(std::move(more));
+    }
+    if (!wider.feature_names.empty()) wider.feature_names.emplace_back();
+    if (!wider.levels.empty()) wider.levels.emplace_back();
+    std::replace(places.begin(), places.end(), absent, zeros);
+  }
+  return take_features(wider, places, threads);
+}
+
+/// For each level of the dataset its number in the pipeline; behind the last: the pipeline does not know it.
+std::vector<std::int64_t> match_levels(const std::vector<std::string>& of_dataset,
+                                       const std::vector<std::string>& of_pipeline, std::vector<std::string>& unknown) {
+  std::vector<std::int64_t> match;
+  for (const auto& level : of_dataset) {
+    const auto found = std::find(of_pipeline.begin(), of_pipeline.end(), level);
+    match.push_back(found - of_pipeline.begin());
+    if (found == of_pipeline.end()) unknown.push_back(level);
+  }
+  return match;
+}
+
+template <class T>
+void number_levels(const Context& context, const Pipeline& pipeline, Dataset<T>& dataset,
+                   std::vector<std::string>& warnings) {
+  std::vector<std::vector<std::int64_t>> matches(static_cast<std::size_t>(pipeline.features));
+  bool changes = false;
+  for (std::size_t j = 0; j < matches.size(); ++j) {
+    const auto& ours = pipeline.levels.empty() ? std::vector<std::string>() : pipeline.levels[j];
+    const auto& theirs = dataset.levels.empty() ? std::vector<std::string>() : dataset.levels[j];
+    if (ours == theirs) continue;
+    const auto name = pipeline.feature_names.empty() ? std::to_string(j + 1) : pipeline.feature_names[j];
+    if (ours.empty() || theirs.empty())
+      fail("{}: feature '{}' holds {}, in the model it holds {}", dataset.source, name,
+           theirs.empty() ? "numbers" : "levels", ours.empty() ? "numbers" : "levels");
+    std::vector<std::string> unknown;
+    matches[j] = match_levels(theirs, ours, unknown);
+    changes = true;
+    if (!unknown.empty())
+      warnings.push_back(fmt::format("{}: feature '{}' has levels that the model does not know: {}", dataset.source,
+                                     name, some_of(unknown)));
+  }
+  dataset.levels = pipeline.levels;
+  if (!changes) return;
+  make_dense(context, dataset, "another order of levels", "write the levels in the order of the training data");
+  auto& x = std::get<DenseMatrix<T>>(dataset.change_x());
+  parallel_ranges(context, x.rows, 1024, [&](Range rows) {
+    for (std::int64_t i = rows.begin; i < rows.end; ++i)
+      for (std::size_t j = 0; j < matches.size(); ++j) {
+        if (matches[j].empty()) continue;
+        T& value = x.values[i * x.columns + static_cast<std::int64_t>(j)];
+        if (!std::isnan(value)) value = static_cast<T>(matches[j][static_cast<std::size_t>(value)]);
+      }
+  });
+}
+
+}  // namespace
+
+template <class T>
+Dataset<T> align_features(const Context& context, const Pipeline& pipeline, const Dataset<T>& dataset,
+                          std::vector<std::string>& warnings) {
+  auto result = take_places(dataset, find_places(pipeline, dataset, warnings), context.threads());
+  result.feature_names = pipeline.feature_names;
+  number_levels(context, pipeline, result, warnings);
+  return result;
+}
+
+template Dataset<float> align_features(const Context&, const Pipeline&, const Dataset<float>&,
+                                       std::vector<std::string>&);
+template Dataset<double> align_features(const Context&, const Pipeline&, const Dataset<double>&,
+                                        std::vector<std::string>&);
+
+}  // namespace sheaf

@@ -1,0 +1,43 @@
+// Learning a pipeline in parts, for searches that try several numbers of selected features.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <sheaf/pipeline.hpp>
+
+namespace sheaf::pipeline {
+
+/// Learns on `train`, applies to `all`: both are changed step by step.
+template <class T>
+struct Prepared {
+  Pipeline pipeline;
+  Dataset<T> train;
+  Dataset<T> all;
+};
+
+/// The stages in their order, each once.
+std::vector<PipelineStage> stages_of(const PipelineOptions& options);
+
+/// A pipeline up to its selection, learnt once; with_count() goes on from there.
+template <class T>
+class PipelineLearner {
+ public:
+  PipelineLearner(const Context& context, const Dataset<T>& train, const Dataset<T>& all,
+                  const PipelineOptions& options);
+
+  /// The whole pipeline with so many selected features (0: no selection), and all rows as the model sees them.
+  Prepared<T> with_count(const Context& context, std::int64_t count) const;
+
+  const PipelineOptions& options() const { return options_; }
+
+ private:
+  void learn(const Context& context, PipelineStage stage, Prepared<T>& prepared) const;
+
+  PipelineOptions options_;
+  std::vector<PipelineStage> rest_;  // behind the selection
+  Prepared<T> before_;
+  std::vector<std::int64_t> ranked_;  // selected features, best first
+};
+
+}  // namespace sheaf::pipeline

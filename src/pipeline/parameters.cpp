@@ -1,0 +1,134 @@
+#include <sheaf/selection.hpp>
+
+#include "data/parameter_rows.hpp"
+#include "pipeline/learn.hpp"
+
+namespace sheaf {
+namespace {
+
+using O = PipelineOptions;
+
+const Choices<Imputation>& imputations() {
+  static const Choices<Imputation> rows{{"none", Imputation::none},
+                                        {"mean", Imputation::mean},
+                                        {"median", Imputation::median},
+                                        {"most-frequent", Imputation::most_frequent},
+                                        {"constant", Imputation::constant}};
+  return rows;
+}
+
+const Choices<PipelineStage>& stages() {
+  using enum PipelineStage;
+  static const Choices<PipelineStage> rows{{"impute", impute}, {"encode", encode}, {"transform", transform},
+                                           {"filter", filter}, {"scale", scale},   {"select", select}};
+  return rows;
+}
+
+Choices<RowTransform> transforms() {
+  Choices<RowTransform> rows;
+  for (int k = 0; k <= static_cast<int>(RowTransform::rank); ++k)
+    rows.emplace_back(to_string(static_cast<RowTransform>(k)), static_cast<RowTransform>(k));
+  return rows;
+}
+
+/// Names from a table, separated by commas.
+template <class Value>
+Parameter<O> names_row(const std::string& name, std::vector<Value> O::*member, Choices<Value> known, std::string help) {
+  Parameter<O> row{name, "NAMES", std::move(help), {}, {}, {}};
+  for (const auto& [text, value] : known) row.choices.push_back(text);
+  row.set = [name, member, known, names = row.choices](O& options, std::string_view text) {
+    for (const auto part : split_text(text, ',')) {
+      const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == part; });
+      if (found == known.end()) fail_unknown(name, part, names);
+      (options.*member).push_back(found->second);
+    }
+  };
+  row.get = [member, known](const O& options) {
+    std::vector<std::string> names;
+    for (const auto value : options.*member) names.push_back(name_of(known, value));
+    return fmt::format("{}", fmt::join(names, ","));
+  };
+  row.type = ParameterType::texts;
+  return row;
+}
+
+/// CRITERION:COUNT[,COUNT...].
+Parameter<O> select_row() {
+  Parameter<O> row{"select",
+                   "CRITERION:N,...",
+                   "select so many features by a criterion; of several numbers the best",
+                   "all features",
+                   {},
+                   {}};
+  row.set = [](O& options, std::string_view text) {
+    const auto colon = text.find(':');
+    const auto criterion = text.substr(0, colon);
+    options.select = find_criterion(std::string(criterion)).name;
+    if (colon == std::string_view::npos)
+      fail_usage("select takes a criterion and how many features, such as jmi:10 or jmi:10,20,50, not '{}'", text);
+    options.counts.clear();
+    for (const auto part : split_text(text.substr(colon + 1), ','))
+      options.counts.push_back(
+          parse_number<std::int64_t>("select", part, {1, std::numeric_limits<std::int32_t>::max()}));
+    std::sort(options.counts.begin(), options.counts.end());
+    options.counts.erase(std::unique(options.counts.begin(), options.counts.end()), options.counts.end());
+  };
+  row.get = [](const O& options) {
+    return options.select.empty() ? std::string()
+                                  : fmt::format("{}:{}", options.select, fmt::join(options.counts, ","));
+  };
+  return row;
+}
+
+/// All stages once.
+Parameter<O> order_row() {
+  auto row = names_row<PipelineStage>("pipeline", &O::order, stages(),
+                                      "the order of the steps: impute,encode,transform,filter,scale,select");
+  row.set = [set = row.set](O& options, std::string_view text) {
+    options.order.clear();
+    set(options, text);
+    for (const auto& [name, stage] : stages())
+      if (std::count(options.order.begin(), options.order.end(), stage) != 1)
+        fail_usage("pipeline takes each of its steps once; {} is given {} times", name,
+                   std::count(options.order.begin(), options.order.end(), stage));
+  };
+  return row;
+}
+
+}  // namespace
+
+std::string_view to_string(Imputation imputation) {
+  for (const auto& [name, value] : imputations())
+    if (value == imputation) return name;
+  return {};
+}
+
+template <>
+const std::vector<Parameter<PipelineOptions>>& parameters() {
+  static const std::vector<Parameter<O>> rows{
+      choice_row<O, Imputation>("impute", &O::impute, imputations(),
+                                "what to put for missing values, learnt on the rows that are trained on"),
+      number_row("fill", &O::fill, {}, "the value of --impute constant"),
+      yes_no_row("indicate-missing", &O::indicate_missing,
+                 "one more feature for each that has missing values: 1 where it is missing"),
+      number_row("min-level-rows", &O::min_level_rows, {1, std::numeric_limits<std::int32_t>::max()},
+                 "levels of nominal features with fewer rows share one feature"),
+      names_row("transform", &O::transforms, transforms(),
+                "what to do to each row: log1p, sqrt, share (of the row's total), clr (centred log-ratio), norm, rank"),
+      number_row("min-prevalence", &O::min_prevalence, {0, 1},
+                 "leave out features that are not 0 in a smaller share of the rows"),
+      number_row("min-variance", &O::min_variance, {0, std::numeric_limits<double>::max()},
+                 "leave out features of a smaller variance"),
+      open_choice_row<O, ScaleMethod>("scale", &O::scale,
+                                      {{"standard", ScaleMethod::standard},
+                                       {"maxabs", ScaleMethod::max_abs},
+                                       {"01", ScaleMethod::unit_interval},
+                                       {"-11", ScaleMethod::symmetric_interval}},
+                                      "scale each feature, learnt on the rows that are trained on", "none"),
+      select_row(),
+      order_row(),
+  };
+  return rows;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,41 @@
+// The steps of a pipeline: each is learnt on a dataset and applied to datasets, in place.
+#pragma once
+
+#include <sheaf/pipeline.hpp>
+
+namespace sheaf::pipeline {
+
+template <class T>
+ImputeStep learn_impute(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
+template <class T>
+EncodeStep learn_encode(const Dataset<T>& dataset, std::int64_t min_level_rows);
+/// Features that are frequent and variable enough.
+template <class T>
+TakeStep learn_filter(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
+
+template <class T>
+void apply(const Context& context, const ImputeStep& step, Dataset<T>& dataset);
+template <class T>
+void apply(const Context& context, const EncodeStep& step, Dataset<T>& dataset);
+template <class T>
+void apply(const Context& context, const RowStep& step, Dataset<T>& dataset);
+template <class T>
+void apply(const Context& context, const TakeStep& step, Dataset<T>& dataset);
+template <class T>
+void apply(const Context& context, const Scaling& step, Dataset<T>& dataset);
+
+template <class T>
+bool is_nominal(const Dataset<T>& dataset, std::int64_t feature) {
+  return !dataset.levels.empty() && !dataset.levels[static_cast<std::size_t>(feature)].empty();
+}
+
+/// Calls work(feature, value) for each value that row i stores.
+template <class M, class Work>
+void for_row(M& x, std::int64_t i, const Work& work) {
+  if constexpr (requires { x.offsets; })
+    for (std::int64_t k = x.offsets[i]; k < x.offsets[i + 1]; ++k) work(std::int64_t{x.indices[k]}, x.values[k]);
+  else
+    for (std::int64_t j = 0; j < x.columns; ++j) work(j, x.values[i * x.columns + j]);
+}
+
+}  // namespace sheaf::pipeline

@@ -1,0 +1,210 @@
+// Any family behind a pipeline: what the pipeline learns, it learns on the training rows of each split alone, and the
+// family trains on all rows as that split sees them. A point is a point of the family and, where several numbers of
+// selected features are tried, one of them.
+#include <algorithm>
+#include <map>
+
+#include "core/fail.hpp"
+#include "pipeline/learn.hpp"
+#include "search/family.hpp"
+
+namespace sheaf::engine {
+namespace {
+
+using pipeline::PipelineLearner;
+using pipeline::Prepared;
+
+/// One split of a table of several.
+SplitTable single_split(const SplitTable& table, std::size_t column) {
+  const auto columns = table.splits.size();
+  const auto classes = table.class_counts.size() / columns;
+  SplitTable one;
+  one.splits = {table.splits[column]};
+  for (std::size_t k = column; k < table.weights.size(); k += columns) one.weights.push_back(table.weights[k]);
+  const auto counts = table.class_counts.begin() + static_cast<std::ptrdiff_t>(column * classes);
+  one.class_counts.assign(counts, counts + static_cast<std::ptrdiff_t>(classes));
+  const auto begin = table.tests.rows.begin() + table.tests.begins[column];
+  one.tests.rows.assign(begin, table.tests.rows.begin() + table.tests.begins[column + 1]);
+  one.tests.begins.push_back(std::ssize(one.tests.rows));
+  return one;
+}
+
+/// The rows that a split trains on, each as often as it is drawn.
+std::vector<std::int32_t> training_rows(const SplitTable& split, std::span<const float> row_weights) {
+  std::vector<std::int32_t> rows;
+  for (std::size_t i = 0; i < split.weights.size(); ++i) {
+    const float own = row_weights.empty() ? 1.0F : row_weights[i];
+    const auto times = own > 0 ? std::lround(split.weights[i] / own) : 0;
+    rows.insert(rows.end(), static_cast<std::size_t>(times), static_cast<std::int32_t>(i));
+  }
+  return rows;
+}
+
+template <class T>
+class PipelineFamily;
+
+template <class T>
+class PipelineTrainer : public Trainer {
+ public:
+  PipelineTrainer(const Context& context, const PipelineFamily<T>& family) : context_(context), family_(family) {}
+
+  void load(const SplitTable& table) override { table_ = &table; }
+  std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) override;
+
+ private:
+  const Context& context_;
+  const PipelineFamily<T>& family_;
+  const SplitTable* table_ = nullptr;
+};
+
+template <class T>
+class PipelineFamily : public Family {
+ public:
+  PipelineFamily(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
+                 const SearchOptions& options)
+      : dataset_(dataset), search_(search), options_(options), learner_(context, dataset, dataset, options.pipeline) {
+    options_.pipeline = {};  // the family itself has none
+    whole_ = learner_.with_count(context, largest_count());
+    family_ = make_family(context, whole_.all, search_, options_);
+    space_ = with_counts(family_->space());
+  }
+
+  const Labels& labels() const override { return family_->labels(); }
+  std::string title() const override { return family_->title(); }
+  bool has_probabilities() const override { return family_->has_probabilities(); }
+  const Space& space() const override { return space_; }
+  std::int32_t tasks() const override { return family_->tasks(); }
+  /// All points of a split are trained together, for which the pipeline is learnt once.
+  BatchLimits limits(const Context& context, const Plan& plan) const override {
+    auto limits = family_->limits(context, plan);
+    limits.whole_grids = true;
+    return limits;
+  }
+  std::vector<double> complexity(const Point& point, double size) const override {
+    auto keys = family_->complexity(own_part(point), size);
+    if (searches_counts()) keys.insert(keys.begin(), point.front());
+    return keys;
+  }
+  std::unique_ptr<Trainer> trainer(const Context& context) const override {
+    return std::make_unique<PipelineTrainer<T>>(context, *this);
+  }
+  Model refit(const Context& context, const Point& point) const override {
+    const auto prepared = learner_.with_count(context, count_of(point));
+    const auto family = make_family(context, prepared.all, search_, options_);
+    auto model = family->refit(context, own_part(point));
+    model.set_pipeline(prepared.pipeline);
+    return model;
+  }
+  std::string failure(const TaskFit& fit) const override { return family_->failure(fit); }
+  void add_notes(SearchResult& result) const override { family_->add_notes(result); }
+
+  bool searches_counts() const { return counts().size() > 1; }
+  std::int64_t count_of(const Point& point) const {
+    return searches_counts() ? static_cast<std::int64_t>(point.front()) : largest_count();
+  }
+  /// The point of the family.
+  Point own_part(const Point& point) const { return {point.begin() + (searches_counts() ? 1 : 0), point.end()}; }
+
+  /// Trains jobs of one split, all of them with `count` selected features.
+  std::vector<ModelScores> train(const Context& context, const PipelineLearner<T>& learner, std::int64_t count,
+                                 const SplitTable& split, std::span<const Point> points, bool chosen) const {
+    const auto prepared = learner.with_count(context, count);
+    const auto family = make_family(context, prepared.all, search_, options_);
+    const auto trainer = family->trainer(context);
+    trainer->load(split);
+    std::vector<Job> jobs;
+    for (const auto& point : points) jobs.push_back({&point, 0});
+    auto scores = trainer->train(jobs, chosen);
+    for (auto& model : scores) name_weights(prepared.all, model);
+    return scores;
+  }
+
+  const Dataset<T>& dataset() const { return dataset_; }
+  const SearchOptions& options() const { return options_; }
+  const PipelineOptions& pipeline() const { return learner_.options(); }
+
+ private:
+  const std::vector<std::int64_t>& counts() const { return learner_.options().counts; }
+  std::int64_t largest_count() const { return counts().empty() ? 0 : counts().back(); }
+
+  Space with_counts(const Space& own) const {
+    if (!searches_counts()) return own;
+    Space space = own;
+    std::vector<double> values;
+    for (const auto count : counts()) values.push_back(static_cast<double>(count));
+    space.axes.insert(space.axes.begin(), {"features", "features", false, false});
+    space.shape.insert(space.shape.begin(), static_cast<std::int32_t>(values.size()));
+    if (!space.values.empty()) space.values.insert(space.values.begin(), values);
+    if (!space.finer.empty()) space.finer.insert(space.finer.begin(), Refinement{});
+    space.lattice.clear();
+    for (const double count : values)
+      for (auto point : own.lattice) {
+        point.insert(point.begin(), count);
+        space.lattice.push_back(std::move(point));
+      }
+    return space;
+  }
+
+  /// Weights speak of features of this split; in the result they speak of those of all rows, which are found by name.
+  void name_weights(const Dataset<T>& split, ModelScores& model) const {
+    if (model.weights.empty() || split.feature_names == whole_.all.feature_names) return;
+    std::map<std::string, std::int32_t> places;
+    for (std::int64_t j = 0; j < whole_.all.features(); ++j)
+      places.try_emplace(whole_.all.feature_name(j), static_cast<std::int32_t>(j));
+    for (auto& one : model.weights) {
+      std::map<std::int32_t, double> moved;
+      for (std::size_t k = 0; k < one.features.size(); ++k)
+        if (const auto found = places.find(split.feature_name(one.features[k])); found != places.end())
+          moved[found->second] = one.weights[k];
+      one.features.clear();
+      one.weights.clear();
+      for (const auto& [feature, weight] : moved) {
+        one.features.push_back(feature);
+        one.weights.push_back(weight);
+      }
+    }
+  }
+
+  const Dataset<T>& dataset_;
+  FamilySearch search_;
+  SearchOptions options_;
+  PipelineLearner<T> learner_;  // on all rows
+  Prepared<T> whole_;
+  std::unique_ptr<Family> family_;  // on all rows
+  Space space_;
+};
+
+template <class T>
+std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bool chosen) {
+  std::map<std::int32_t, std::map<std::int64_t, std::vector<std::size_t>>> groups;  // split, count, jobs
+  for (std::size_t k = 0; k < jobs.size(); ++k) groups[jobs[k].split][family_.count_of(*jobs[k].point)].push_back(k);
+  std::vector<ModelScores> result(jobs.size());
+  for (const auto& [column, by_count] : groups) {
+    const auto split = single_split(*table_, static_cast<std::size_t>(column));
+    const auto rows = training_rows(split, family_.options().row_weights);
+    const auto train = take_rows(family_.dataset(), rows, context_.threads());
+    const PipelineLearner<T> learner(context_, train, family_.dataset(), family_.pipeline());
+    for (const auto& [count, members] : by_count) {
+      std::vector<Point> points;
+      for (const auto k : members) points.push_back(family_.own_part(*jobs[k].point));
+      auto scores = family_.train(context_, learner, count, split, points, chosen);
+      for (std::size_t m = 0; m < members.size(); ++m) result[members[m]] = std::move(scores[m]);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Family> make_pipeline_family(const Context& context, const Dataset<T>& dataset,
+                                             const FamilySearch& search, const SearchOptions& options) {
+  return std::make_unique<PipelineFamily<T>>(context, dataset, search, options);
+}
+
+template std::unique_ptr<Family> make_pipeline_family(const Context&, const Dataset<float>&, const FamilySearch&,
+                                                      const SearchOptions&);
+template std::unique_ptr<Family> make_pipeline_family(const Context&, const Dataset<double>&, const FamilySearch&,
+                                                      const SearchOptions&);
+
+}  // namespace sheaf::engine
