@@ -52,9 +52,9 @@ SHEAF_HOST_DEVICE void multiply_anew(const Model& model, typename Model::Value* 
 /// `w`, `z` and `u` are the blocks of weights, of decision values and of s times the residuals. The parts are variables
 /// of their own, not members of one object: only so does nvcc keep them in registers.
 template <class Functor, class Team, class T, class Columns>
-SHEAF_HOST_DEVICE SolveReport solve_model(const Team& team, const Columns& x, const ModelTask<T>& task,
-                                          const RowVectors<T>& rows, const WorkingSet<T>& working,
-                                          const SolveOrder& order, T* w, T* z, T* u, std::int64_t stride) {
+SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Columns& x, const ModelTask<T>& task,
+                                                   const RowVectors<T>& rows, const WorkingSet<T>& working,
+                                                   const SolveOrder& order, T* w, T* z, T* u, std::int64_t stride) {
   constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;
   using Model = QuadraticModel<Team, T, Columns>;
   Model model(team, x, task, rows, working);

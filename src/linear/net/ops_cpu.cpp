@@ -191,8 +191,8 @@ class CpuNetOps final : public NetOps<T> {
     const auto working = make_working_set(set.data(), static_cast<std::int32_t>(size), over_features.data(),
                                           places.data(), active.data());
     const Single team{&screen.gram(), &stop_};
-    const auto report = solve_model<Functor>(team, x, tasks_[index(order.model)], vectors, working, order,
-                                             blocks.w.data, blocks.z.data, blocks.u.data, blocks.w.stride);
+    const auto report = solve_on_working_set<Functor>(team, x, tasks_[index(order.model)], vectors, working, order,
+                                                      blocks.w.data, blocks.z.data, blocks.u.data, blocks.w.stride);
     screen.weighted().clear();
     for (std::int64_t k = 0; k < size; ++k)
       if (working.w[k] != 0) screen.weighted().push_back(set[index(k)]);
