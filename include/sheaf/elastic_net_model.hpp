@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <sheaf/elastic_net.hpp>
+#include <sheaf/label_kind.hpp>
 #include <sheaf/linear_model.hpp>
 #include <sheaf/parameters.hpp>
 
@@ -26,17 +27,12 @@ std::span<const NetKind> net_kinds();
 /// nullptr: no such kind.
 const NetKind* find_net_kind(std::string_view name);
 
-enum class LabelKind : std::uint8_t {
-  automatic,  ///< numbers, where they do not look like classes
-  classes,    ///< two are +1 and -1; of three or more each one against the rest
-  numbers,    ///< a regression
-};
-
 struct NetOptions {
   Loss loss = Loss::squared;    ///< squared or logistic
   std::optional<double> alpha;  ///< how much the penalty weighs; must be given to train one model
   double l1_ratio = NetPath{}.l1_ratio;
-  LabelKind labels = LabelKind::automatic;  ///< the logistic loss is for classes alone
+  /// Two classes are +1 and -1; of three or more each one is set against the rest. The logistic loss is for classes.
+  LabelKind labels = LabelKind::automatic;
   bool intercept = NetParams{}.intercept;
   bool standardise = NetParams{}.standardise;
   NetSolver solver = NetParams{}.solver;

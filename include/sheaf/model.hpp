@@ -13,6 +13,7 @@
 #include <sheaf/dataset.hpp>
 #include <sheaf/elastic_net_model.hpp>
 #include <sheaf/linear_model.hpp>
+#include <sheaf/neighbors_model.hpp>
 #include <sheaf/predictions.hpp>
 #include <sheaf/svm_model.hpp>
 
@@ -37,6 +38,7 @@ class Model {
   Model() = default;
   Model(LinearModel model) : any_(std::move(model)) {}  // NOLINT(google-explicit-constructor): a model of a family
   Model(SvmModel model) : any_(std::move(model)) {}     // NOLINT(google-explicit-constructor): is a model
+  Model(KnnModel model) : any_(std::move(model)) {}     // NOLINT(google-explicit-constructor): likewise
 
   /// Reads Sheaf's own format, LIBLINEAR's and LIBSVM's. A defect is a ParseError that names file:line:column.
   static Model load(const std::string& path);
@@ -48,7 +50,7 @@ class Model {
   /// The text in the format of the program that this family stands in for, where that can hold the model.
   std::optional<std::string> peer_text() const;
 
-  /// "linear", "elastic-net" or "svm".
+  /// "linear", "elastic-net", "svm" or "neighbors".
   std::string_view family() const;
   std::int64_t features() const;
   const std::vector<std::string>& class_names() const;  ///< regression: none
@@ -58,7 +60,7 @@ class Model {
   /// None where the model has no weight for each feature.
   std::optional<Coefficients> coefficients() const;
 
-  /// What predict_linear() and predict_svm() say of features that are missing or have other names holds here.
+  /// What predict_linear(), predict_svm() and predict_knn() say of features that are missing or have other names holds here.
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false) const;
   /// Nothing where the dataset has no labels, or for a regression labels that are not numbers.
@@ -69,15 +71,16 @@ class Model {
   /// The model of its family; nullptr: it is of another one.
   const LinearModel* linear() const { return std::get_if<LinearModel>(&any_); }
   const SvmModel* svm() const { return std::get_if<SvmModel>(&any_); }
+  const KnnModel* neighbors() const { return std::get_if<KnnModel>(&any_); }
 
  private:
-  std::variant<LinearModel, SvmModel> any_;
+  std::variant<LinearModel, SvmModel, KnnModel> any_;
 };
 
 /// What a model of any family is trained with.
-using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions>;
+using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions>;
 
-/// A kind of model by the name people know it by: "linear", "svm", "lasso" ...
+/// A kind of model by the name people know it by: "linear", "svm", "lasso", "knn" ...
 struct ModelKind {
   std::string_view name;
   std::string_view family;

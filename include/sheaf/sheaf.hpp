@@ -12,6 +12,7 @@
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/kernel.hpp>
+#include <sheaf/label_kind.hpp>
 #include <sheaf/libsvm_grid.hpp>
 #include <sheaf/linear.hpp>
 #include <sheaf/linear_model.hpp>
@@ -19,6 +20,8 @@
 #include <sheaf/matrix.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/neighbors.hpp>
+#include <sheaf/neighbors_model.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/predictions.hpp>
 #include <sheaf/profile.hpp>

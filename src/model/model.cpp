@@ -22,6 +22,10 @@ std::string text_of(const SvmModel& model, ModelFile format) {
   if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
   return format_svm(model, format == ModelFile::libsvm ? SvmFormat::libsvm : SvmFormat::sheaf);
 }
+std::string text_of(const KnnModel& model, ModelFile format) {
+  if (format != ModelFile::sheaf) fail_format(format == ModelFile::libsvm ? "LIBSVM" : "LIBLINEAR", "nearest-neighbour");
+  return format_knn(model);
+}
 
 std::string text_for(const LinearModel& model, const Predictions& predictions, std::size_t row) {
   if (model.is_regression()) return fmt::format("{}", predictions.decisions[row]);
@@ -31,6 +35,10 @@ std::string text_for(const SvmModel& model, const Predictions& predictions, std:
   if (is_regression(model.kind)) return fmt::format("{}", predictions.decisions[row]);
   return prediction_text(model, predictions, row);
 }
+std::string text_for(const KnnModel& model, const Predictions& predictions, std::size_t row) {
+  if (model.is_regression()) return fmt::format("{}", predictions.decisions[row]);
+  return model.class_names[static_cast<std::size_t>(predictions.classes[row])];
+}
 
 template <class T>
 Predictions predictions_of(const Context& context, const LinearModel& model, const Dataset<T>& dataset, bool wanted) {
@@ -39,6 +47,10 @@ Predictions predictions_of(const Context& context, const LinearModel& model, con
 template <class T>
 Predictions predictions_of(const Context& context, const SvmModel& model, const Dataset<T>& dataset, bool wanted) {
   return predict_svm(context, model, dataset, wanted);
+}
+template <class T>
+Predictions predictions_of(const Context& context, const KnnModel& model, const Dataset<T>& dataset, bool wanted) {
+  return predict_knn(context, model, dataset, wanted);
 }
 
 template <class T>
@@ -56,11 +68,17 @@ Model train(const Context& context, const Dataset<T>& dataset, const NetOptions&
             std::span<const float> row_weights) {
   return train_net(context, dataset, options, row_weights);
 }
+template <class T>
+Model train(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
+            std::span<const float> row_weights) {
+  return train_knn(context, dataset, options, row_weights);
+}
 
 }  // namespace
 
 Model Model::parse(std::string_view text, const std::string& name) {
   if (describes_svm(text, name)) return parse_svm(text, name);
+  if (describes_knn(text, name)) return parse_knn(text, name);
   return parse_model(text, name);
 }
 
@@ -76,6 +94,7 @@ std::string Model::text(ModelFile format) const {
 void Model::save(const std::string& path, ModelFile format) const { write_text_file(path, text(format)); }
 
 std::optional<std::string> Model::peer_text() const {
+  if (neighbors() != nullptr) return std::nullopt;
   try {
     return text(svm() != nullptr ? ModelFile::libsvm : ModelFile::liblinear);
   } catch (const Error&) {  // classes that are no integers, or one against the rest
@@ -85,6 +104,7 @@ std::optional<std::string> Model::peer_text() const {
 
 std::string_view Model::family() const {
   if (svm() != nullptr) return "svm";
+  if (neighbors() != nullptr) return "neighbors";
   return linear()->net ? "elastic-net" : "linear";
 }
 
@@ -97,6 +117,7 @@ const std::vector<std::string>& Model::class_names() const {
 }
 
 bool Model::is_regression() const {
+  if (neighbors() != nullptr) return neighbors()->is_regression();
   return svm() != nullptr ? sheaf::is_regression(svm()->kind) : linear()->is_regression();
 }
 
@@ -146,6 +167,14 @@ const std::vector<ModelKind>& model_kinds() {
       if (kind.l1_ratio) options.l1_ratio = *kind.l1_ratio;
       rows.push_back({kind.name, "elastic-net", kind.about, options});
     }
+    KnnOptions neighbors;
+    rows.push_back({"knn", "neighbors", "the votes of the k nearest rows", neighbors});
+    neighbors.rule = LocalRule::convex_hull;
+    rows.push_back({"cknn", "neighbors", "the nearest convex hull of each class's k nearest rows", neighbors});
+    neighbors.rule = LocalRule::hyperplane;
+    rows.push_back({"hknn", "neighbors", "the nearest hyperplane of each class's k nearest rows", neighbors});
+    neighbors.weighting = FeatureWeighting::class_ratio;
+    rows.push_back({"alh", "neighbors", "adaptive local hyperplanes: the same with weights of features", neighbors});
     return rows;
   }();
   return kinds;

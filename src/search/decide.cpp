@@ -73,6 +73,7 @@ std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& da
   if (const auto* linear = std::get_if<LinearSearch>(&search))
     return make_linear_family(context, dataset, *linear, options);
   if (const auto* svm = std::get_if<SvmSearch>(&search)) return make_svm_family(context, dataset, *svm, options);
+  if (const auto* knn = std::get_if<KnnSearch>(&search)) return make_knn_family(context, dataset, *knn, options);
   return make_net_family(context, dataset, std::get<NetSearch>(search), options);
 }
 
