@@ -10,6 +10,7 @@ BUILD := build
 WERROR := $(if $(CI),ON,OFF)
 JOBS := $(shell nproc)
 CACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CACHE)
 
 .PHONY: all build setup demo test check bench format tidy docs clean

@@ -15,8 +15,9 @@ void Common::declare_device(Arguments& arguments, Option option, bool several) {
   if (several) option.help += "; several share the work, joined by +: cuda+cpu";
   option.set = [this, several, set = std::move(option.set)](const std::string& text) {
     const auto plus = several ? text.find('+') : std::string::npos;
+    if (plus != std::string::npos && text.find("auto") != std::string::npos)
+      fail_usage("--device {}: auto chooses one device; name those that share the work", text);
     set(text.substr(0, plus));
-    automatic_device_ = text == "auto";
     also_.clear();
     for (auto at = plus; at != std::string::npos;) {
       const auto next = text.find('+', at + 1);
@@ -46,12 +47,17 @@ void Common::declare(Arguments& arguments, std::initializer_list<std::string_vie
 }
 
 Context Common::context() {
-  if (automatic_device_ && !quiet_)
-    say(fmt::format("device: {} ({})", to_string(options_.device), describe(options_.device).name));
   if (!quiet_ && is_terminal(STDERR_FILENO)) bar_ = std::make_unique<ProgressBar>();
   options_.progress = bar_.get();
   options_.stop = stop_on_signal();
   return Context(options_);
+}
+
+Context Common::on_device(const Context& context, const WorkEstimate& work) const {
+  const auto chosen = context.for_work(work);
+  if (options_.device == Device::automatic() && !quiet_)
+    say(fmt::format("device: {} ({})", to_string(chosen.device()), describe(chosen.device()).name));
+  return chosen;
 }
 
 }  // namespace sheaf::cli

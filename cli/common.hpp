@@ -26,8 +26,9 @@ class Common {
   /// Declares the context parameters in `names` (device, threads, memory, seed), `parts` and --quiet.
   void declare(Arguments& arguments, std::initializer_list<std::string_view> names, CommonParts parts = {});
 
-  /// Says which device was taken where that was left to us.
   Context context();
+  /// Where the device is automatic, chooses it for the work and says which it is.
+  Context on_device(const Context& context, const WorkEstimate& work) const;
   bool json() const { return json_; }
   /// Devices that share the work with the context's.
   const std::vector<Device>& also() const { return also_; }
@@ -48,7 +49,6 @@ class Common {
 
   Context::Options options_;
   PrecisionOptions precision_;
-  bool automatic_device_ = false;
   std::vector<Device> also_;
   bool quiet_ = false;
   bool json_ = false;

@@ -65,8 +65,8 @@ TEST_F(Cli, ValuesOutOfRangeSayWhatWasExpected) {
   EXPECT_TRUE(complains(shell("sheaf info t.csv --memory lots"), 2, {"'lots'", "512M"}));
   EXPECT_TRUE(complains(shell("sheaf generate microbes o.csv --rows -3"), 2, {"-3"}));
   EXPECT_TRUE(complains(shell("sheaf generate microbes o.csv --noise x"), 2, {"takes a number"}));
-  EXPECT_TRUE(complains(shell("sheaf info t.csv --device cuda:999"), 2, {"cuda:999"}));
-  EXPECT_TRUE(complains(shell("sheaf info t.csv --device gpu"), 2, {"'gpu'", "cpu, cuda"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output m --device cuda:999"), 2, {"cuda:999"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output m --device gpu"), 2, {"'gpu'", "cpu, cuda"}));
   EXPECT_TRUE(listing().empty());
 }
 
@@ -307,8 +307,9 @@ TEST_F(Cli, DevicesAreListedWithReasons) {
 
 TEST_F(Cli, AutoSaysWhichDeviceItTook) {
   write("t.csv", small_csv);
-  EXPECT_TRUE(shell("sheaf info t.csv --device auto").err.starts_with("device: c"));
-  EXPECT_TRUE(shell("sheaf info t.csv --device auto --quiet").err.empty());
+  EXPECT_TRUE(shell("sheaf fit t.csv --output m").err.starts_with("device: cpu"));  // small work stays there
+  EXPECT_TRUE(shell("sheaf fit t.csv --output m --quiet").err.empty());
+  EXPECT_FALSE(shell("sheaf fit t.csv --output m --device cpu").err.starts_with("device:"));
 }
 
 TEST_F(Cli, QuietIsQuiet) {

@@ -54,8 +54,8 @@ TEST(Bytes, AreWrittenInTheLargestUnit) {
 TEST(DeviceName, IsReadBack) {
   EXPECT_EQ(parse_device("cpu"), Device::cpu());
   for (const auto device : test::devices()) EXPECT_EQ(parse_device(to_string(device)), device);
-  const auto chosen = parse_device("auto");
-  EXPECT_TRUE(describe(chosen).usable);
+  EXPECT_EQ(parse_device("auto"), Device::automatic());
+  EXPECT_EQ(to_string(Device::automatic()), "auto");
 }
 
 TEST(DeviceName, UnknownIsAnsweredWithTheKnownOnes) {
@@ -97,6 +97,25 @@ TEST(ContextDefaults, AreFilledIn) {
   EXPECT_EQ(given.threads(), 3);
   EXPECT_EQ(given.memory(), 1000);
   EXPECT_EQ(given.seed(), 9U);
+}
+
+TEST(ContextDevice, IsChosenForTheWorkWhereItIsAutomatic) {
+  const WorkEstimate small{1e3, 1e3};
+  const Context automatic;
+  EXPECT_EQ(automatic.device(), Device::cpu());
+  EXPECT_EQ(automatic.for_work(small).device(), Device::cpu());
+  EXPECT_EQ(automatic.with({.seed = 3}).for_work(small).seed(), 3U);
+  const WorkEstimate large{1e15, 1e9};
+  const bool has_gpu = list_devices().back().device.is_cuda() && list_devices().back().usable;
+  EXPECT_EQ(automatic.for_work(large).device().is_cuda(), has_gpu);
+  for (const auto device : test::devices()) {
+    const Context given({.device = device, .memory = 1 << 20});
+    EXPECT_EQ(given.for_work(small).device(), device);
+    EXPECT_EQ(given.for_work(large).device(), device);
+  }
+  const Context limited({.memory = 12345});
+  EXPECT_EQ(limited.for_work(large).memory(), 12345);
+  EXPECT_EQ(limited.with({.seed = 1}).for_work(large).memory(), 12345);
 }
 
 TEST(PlaceText, LeavesOutWhatIsNotKnown) {

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/linear_model.hpp>
+#include <sheaf/model.hpp>
+
+#include "model_text.hpp"
 
 namespace sheaf::test {
 namespace {
@@ -61,14 +63,14 @@ LinearModel full_model() {
 
 TEST(ModelFile, SheafsOwnIsReadBackExactly) {
   auto model = full_model();
-  expect_same(parse_model(format_model(model, ModelFormat::sheaf), "m"), model);
+  expect_same(parse_linear(format_model(model, ModelFile::sheaf), "m"), model);
   model.feature_names.clear();
-  expect_same(parse_model(format_model(model, ModelFormat::sheaf), "m"), model);
+  expect_same(parse_linear(format_model(model, ModelFile::sheaf), "m"), model);
   model.bias = 0;
   model.weights.resize(12);
   model.fits.clear();
   model.class_weights.clear();
-  expect_same(parse_model(format_model(model, ModelFormat::sheaf), "m"), model);
+  expect_same(parse_linear(format_model(model, ModelFile::sheaf), "m"), model);
 }
 
 TEST(ModelFile, SheafsOwnKeepsRegressionAndTwoColumnsOfTwoClasses) {
@@ -76,15 +78,15 @@ TEST(ModelFile, SheafsOwnKeepsRegressionAndTwoColumnsOfTwoClasses) {
   regression.solver = "L2R_L2LOSS_SVR";
   regression.features = 2;
   regression.weights = {0.1, 0};
-  expect_same(parse_model(format_model(regression, ModelFormat::sheaf), "m"), regression);
+  expect_same(parse_linear(format_model(regression, ModelFile::sheaf), "m"), regression);
   LinearModel crammer;
   crammer.solver = "MCSVM_CS";
   crammer.class_names = {"1", "2"};
   crammer.features = 1;
   crammer.columns = 2;
   crammer.weights = {0.1, -0.1};
-  expect_same(parse_model(format_model(crammer, ModelFormat::sheaf), "m"), crammer);
-  expect_same(parse_model(format_model(crammer, ModelFormat::liblinear), "m"), crammer);
+  expect_same(parse_linear(format_model(crammer, ModelFile::sheaf), "m"), crammer);
+  expect_same(parse_linear(format_model(crammer, ModelFile::liblinear), "m"), crammer);
 }
 
 TEST(ModelFile, LiblinearsLayoutIsMetToTheByte) {
@@ -93,13 +95,13 @@ TEST(ModelFile, LiblinearsLayoutIsMetToTheByte) {
   model.features = 2;
   model.bias = 1;
   model.weights = {0.1, -2, 0.5};
-  EXPECT_EQ(format_model(model, ModelFormat::liblinear),
+  EXPECT_EQ(format_model(model, ModelFile::liblinear),
             "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.10000000000000001 \n-2 \n0.5 \n");
   model.solver = "L2R_L2LOSS_SVR";
   model.class_names.clear();
   model.bias = 0;
   model.weights.resize(2);
-  EXPECT_EQ(format_model(model, ModelFormat::liblinear),
+  EXPECT_EQ(format_model(model, ModelFile::liblinear),
             "solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 2\nbias -1\nw\n0.10000000000000001 \n-2 \n");
 }
 
@@ -111,7 +113,7 @@ TEST(ModelFile, LiblinearsIsReadBackExactly) {
   model.columns = 3;
   model.bias = 0.3;
   model.weights = {1.0 / 3, -2e-310, 5e300, 0, 0.1, 2, -1, -2, 1e-17};
-  expect_same(parse_model(format_model(model, ModelFormat::liblinear), "m"), model);
+  expect_same(parse_linear(format_model(model, ModelFile::liblinear), "m"), model);
 }
 
 LinearModel net_model() {
@@ -129,11 +131,11 @@ LinearModel net_model() {
 
 TEST(ModelFile, ANetKeepsOnlyTheFeaturesThatItUses) {
   const auto model = net_model();
-  const auto text = format_model(model, ModelFormat::sheaf);
+  const auto text = format_model(model, ModelFile::sheaf);
   EXPECT_NE(text.find("names used\n"), std::string::npos);
   EXPECT_NE(text.find("\nalpha 0.02 l1-ratio 0.5 standardised\n"), std::string::npos);
   EXPECT_NE(text.find("\nweights 2\n2 0.1 b\n4 "), std::string::npos) << text;
-  const auto back = parse_model(text, "m");
+  const auto back = parse_linear(text, "m");
   expect_same(back, model);
   ASSERT_TRUE(back.net);
   EXPECT_EQ(back.net->alpha, 0.02);
@@ -147,26 +149,26 @@ TEST(ModelFile, ANetKeepsOnlyTheFeaturesThatItUses) {
   EXPECT_EQ(fit.nonzeros, 2);
   EXPECT_EQ(fit.epochs, 17);
   EXPECT_TRUE(fit.converged);
-  EXPECT_EQ(format_model(back, ModelFormat::sheaf), text);
+  EXPECT_EQ(format_model(back, ModelFile::sheaf), text);
 }
 
 TEST(ModelFile, DefectsOfANetAreNamedWithTheirPlace) {
-  const auto text = format_model(net_model(), ModelFormat::sheaf);
+  const auto text = format_model(net_model(), ModelFile::sheaf);
   const auto complaint = [&](const std::string& from, const std::string& to) {
     auto damaged = text;
     damaged.replace(damaged.find(from), from.size(), to);
     try {
-      parse_model(damaged, "m");
+      parse_linear(damaged, "m");
     } catch (const ParseError& error) {
       return std::string(error.what());
     }
     return std::string("nothing");
   };
-  EXPECT_NE(complaint("names used", "names yes").find("m:7:7: expected used or no"), std::string::npos)
+  EXPECT_NE(complaint("names used", "names yes").find("m:8:7: expected no or used"), std::string::npos)
       << complaint("names used", "names yes");
-  EXPECT_NE(complaint("alpha 0.02", "alpha -1").find("m:9:7"), std::string::npos);
+  EXPECT_NE(complaint("alpha 0.02", "alpha -1").find("m:10:7"), std::string::npos);
   EXPECT_NE(complaint("alpha 0.02", "cost 1").find("'alpha'"), std::string::npos);
-  EXPECT_NE(complaint("standardised", "scaled").find("standardised or plain"), std::string::npos);
+  EXPECT_NE(complaint("standardised", "scaled").find("plain or standardised"), std::string::npos);
   EXPECT_NE(complaint("epochs", "steps").find("'epochs'"), std::string::npos);
   EXPECT_NE(complaint("\n4 ", "\n2 ").find("expected feature 3 or a later one"), std::string::npos);
   EXPECT_NE(complaint("\n4 ", "\n5 ").find("expected feature 3 or a later one"), std::string::npos);
@@ -176,7 +178,7 @@ TEST(ModelFile, LiblinearsOtherSolversAreRead) {
   const std::string rest = "\nnr_class 2\nlabel 5 2\nnr_feature 1\nbias -1\nw\n0.5 \n";
   for (const auto& solver : linear_solvers()) {
     if (solver.regression || solver.net() || solver.name == "MCSVM_CS") continue;
-    const auto model = parse_model("solver_type " + std::string(solver.name) + rest, "m");
+    const auto model = parse_linear("solver_type " + std::string(solver.name) + rest, "m");
     EXPECT_EQ(model.solver, solver.name);
     EXPECT_EQ(model.class_names, (Names{"5", "2"}));
     EXPECT_EQ(model.weights, std::vector<double>{0.5});
@@ -184,22 +186,22 @@ TEST(ModelFile, LiblinearsOtherSolversAreRead) {
   }
   for (const char* name : {"L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL"}) {
     const auto model =
-        parse_model("solver_type " + std::string(name) + "\nnr_class 2\nnr_feature 1\nbias -1\nw\n2 \n", "m");
+        parse_linear("solver_type " + std::string(name) + "\nnr_class 2\nnr_feature 1\nbias -1\nw\n2 \n", "m");
     EXPECT_TRUE(model.is_regression());
     EXPECT_TRUE(model.class_names.empty());
   }
   // A bias of 0 has weights that nothing depends on.
-  const auto model = parse_model("solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias 0\nw\n2\n9\n", "m");
+  const auto model = parse_linear("solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias 0\nw\n2\n9\n", "m");
   EXPECT_EQ(model.weights, std::vector<double>{2});
   EXPECT_EQ(model.bias, 0);
 }
 
 TEST(ModelFile, LinesMayEndAsOnWindows) {
-  auto text = format_model(full_model(), ModelFormat::sheaf);
+  auto text = format_model(full_model(), ModelFile::sheaf);
   std::string other;
   for (const char c : text) other += c == '\n' ? std::string("\r\n") : std::string(1, c);
-  expect_same(parse_model(other, "m"), full_model());
-  EXPECT_EQ(parse_model("solver_type L2R_LR\r\nnr_class 2\r\nlabel 1 2\r\nnr_feature 1\r\nbias -1\r\nw\r\n2 \r\n", "m")
+  expect_same(parse_linear(other, "m"), full_model());
+  EXPECT_EQ(parse_linear("solver_type L2R_LR\r\nnr_class 2\r\nlabel 1 2\r\nnr_feature 1\r\nbias -1\r\nw\r\n2 \r\n", "m")
                 .weights,
             std::vector<double>{2});
 }
@@ -209,7 +211,7 @@ TEST(ModelFile, ClassesThatAreNoIntegersDoNotGoIntoLiblinears) {
     LinearModel model;
     model.class_names = {"1", name};
     try {
-      format_model(model, ModelFormat::liblinear);
+      format_model(model, ModelFile::liblinear);
       ADD_FAILURE() << "'" << name << "' was written";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("Sheaf's own format"), std::string::npos) << error.what();
@@ -226,7 +228,7 @@ struct Defect {
 void expect_defects(const std::vector<Defect>& defects) {
   for (const auto& [text, line, column, words] : defects) {
     try {
-      parse_model(text, "bad.model");
+      parse_linear(text, "bad.model");
       ADD_FAILURE() << "was read:\n" << text;
     } catch (const ParseError& error) {
       EXPECT_EQ(error.place().file, "bad.model");
@@ -265,10 +267,9 @@ TEST(ModelFile, DefectsOfLiblinearsAreToldWithTheirPlace) {
 }
 
 const std::string good =
-    "sheaf-linear-model 1\nsolver L2R_LR\nclasses 2\nclass a\nclass b\nfeatures 2\nnames yes\nbias 1 penalised\ncost "
-    "1\n"
-    "epsilon 0.1\ntraining 1\nconverged 3 steps 9 products objective 2 gradient 0.1 tolerance 0.5\nbias-weights 0.5\n"
-    "weights 2\n1 0.25 x\n2 - y\n";
+    "sheaf-model 1\nfamily linear\nclasses 2\nclass a\nclass b\nfeatures 2\nsolver L2R_LR\nnames yes\nbias 1 "
+    "penalised\ncost 1\nepsilon 0.1\ntraining 1\nconverged 3 steps 9 products objective 2 gradient 0.1 tolerance 0.5\n"
+    "bias-weights 0.5\nweights 2\n1 0.25 x\n2 - y\n";
 
 /// `good` with its line `line` made `text`.
 std::string with_line(int line, const std::string& text) {
@@ -277,42 +278,44 @@ std::string with_line(int line, const std::string& text) {
   return good.substr(0, begin) + text + good.substr(good.find('\n', begin));
 }
 
-TEST(ModelFile, DefectsOfSheafsOwnAreToldWithTheirPlace) {
-  ASSERT_NO_THROW(parse_model(good, "good"));
+TEST(ModelFile, DefectsOfSheafsOwnAreNamedWithTheirPlace) {
+  ASSERT_NO_THROW(parse_linear(good, "good"));
   expect_defects({
-      {with_line(1, "sheaf-linear-model 2"), 1, 20, "version 2"},
-      {with_line(1, "sheaf-linear-model"), 1, 19, "version"},
-      {with_line(2, "solver L2R"), 2, 8, "'L2R'"},
-      {with_line(2, "solver L2R_L2LOSS_SVR"), 3, 8, "2 classes"},
-      {with_line(3, "classes 0"), 3, 8, "0 classes"},
+      {with_line(1, "sheaf-model 2"), 1, 13, "version 2"},
+      {with_line(1, "sheaf-model"), 1, 12, "version"},
+      {with_line(1, "sheaf-linear-model 1"), 1, 1, "earlier version"},
+      {with_line(2, "family forest"), 2, 8, "linear, elastic-net or svm"},
+      {with_line(3, "classes 0"), 4, 1, "'features'"},
       {with_line(3, "classes -2"), 3, 9, "0 or more"},
       {with_line(3, "classes 3"), 6, 1, "'class'"},
-      {with_line(4, "class"), 4, 6, "name of a class"},
+      {with_line(4, "class"), 4, 6, "a blank and a name"},
       {with_line(4, "class a\\b"), 4, 8, "backslash"},
       {with_line(6, "features x"), 6, 10, "'x'"},
-      {with_line(7, "names maybe"), 7, 7, "yes or no"},
-      {with_line(8, "bias -1 penalised"), 8, 6, "0 or more"},
-      {with_line(8, "bias 1 loose"), 8, 8, "penalised or free"},
-      {with_line(8, "bias 1 penalised twice"), 8, 18, "'twice'"},
-      {with_line(9, "coast 1"), 9, 1, "'cost'"},
-      {with_line(10, "epsilon nan"), 10, 9, "'nan'"},
-      {with_line(11, "training 2"), 11, 9, "0 or 1"},
-      {with_line(12, "converged 3 steps 9 products objective inf gradient 0.1 tolerance 0.5"), 12, 40, "'inf'"},
-      {with_line(13, "bias-weights 0.5 0.5"), 13, 18, "'0.5'"},
-      {with_line(14, "weights 3"), 14, 8, "3 lines"},
-      {with_line(14, "weights 1"), 14, 8, "1 lines"},
-      {with_line(15, "2 0.25 x"), 15, 1, "feature 1"},
-      {with_line(15, "1 0.25"), 15, 7, "name"},
-      {with_line(15, "1 heavy x"), 15, 3, "'heavy'"},
-      {with_line(16, "1 - y"), 16, 1, "feature 2"},
-      {with_line(16, "2 - y\nmore"), 17, 1, "'more'"},
-      {good.substr(0, good.find("2 - y")), 16, 1, "end of the file"},
-      {good.substr(0, good.find("solver")), 2, 1, "end of the file"},
+      {with_line(7, "solver L2R"), 7, 8, "'L2R'"},
+      {with_line(7, "solver L2R_L2LOSS_SVR"), 7, 8, "2 classes"},
+      {with_line(8, "names maybe"), 8, 7, "no or yes"},
+      {with_line(9, "bias -1 penalised"), 9, 6, "0 or more"},
+      {with_line(9, "bias 1 loose"), 9, 8, "free or penalised"},
+      {with_line(9, "bias 1 penalised twice"), 9, 18, "'twice'"},
+      {with_line(10, "coast 1"), 10, 1, "'cost'"},
+      {with_line(11, "epsilon nan"), 11, 9, "'nan'"},
+      {with_line(12, "training 2"), 12, 10, "0 or 1"},
+      {with_line(13, "converged 3 steps 9 products objective inf gradient 0.1 tolerance 0.5"), 13, 40, "'inf'"},
+      {with_line(14, "bias-weights 0.5 0.5"), 14, 18, "'0.5'"},
+      {with_line(15, "weights 3"), 15, 9, "3 lines"},
+      {with_line(15, "weights 1"), 15, 9, "1 lines"},
+      {with_line(16, "2 0.25 x"), 16, 1, "feature 1"},
+      {with_line(16, "1 0.25"), 16, 7, "name"},
+      {with_line(16, "1 heavy x"), 16, 3, "'heavy'"},
+      {with_line(17, "1 - y"), 17, 1, "feature 2"},
+      {with_line(17, "2 - y\nmore"), 18, 1, "'more'"},
+      {good.substr(0, good.find("2 - y")), 17, 1, "end of the file"},
+      {good.substr(0, good.find("solver")), 7, 1, "end of the file"},
   });
 }
 
 TEST(ModelFile, NoCutOffFileIsTakenForWhole) {
-  for (const auto format : {ModelFormat::sheaf, ModelFormat::liblinear}) {
+  for (const auto format : {ModelFile::sheaf, ModelFile::liblinear}) {
     LinearModel model;
     model.class_names = {"1", "-1"};
     model.features = 3;
@@ -320,7 +323,7 @@ TEST(ModelFile, NoCutOffFileIsTakenForWhole) {
     const auto text = format_model(model, format);
     const auto last = text.rfind("0.");  // a number cut short is a number still
     for (std::size_t size = 0; size < last; ++size)
-      EXPECT_THROW(parse_model(text.substr(0, size), "cut"), ParseError) << text.substr(0, size);
+      EXPECT_THROW(parse_linear(text.substr(0, size), "cut"), ParseError) << text.substr(0, size);
   }
 }
 
@@ -328,12 +331,12 @@ TEST(ModelFile, IsWrittenWholeOrNotAtAll) {
   const auto folder = std::filesystem::temp_directory_path() / ("sheaf-model-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   const auto path = (folder / "m.model").string();
-  save_model(full_model(), path);
-  expect_same(load_model(path), full_model());
+  Model(full_model()).save(path);
+  expect_same(*Model::load(path).linear(), full_model());
   auto named = full_model();
-  EXPECT_THROW(save_model(named, (folder / "l.model").string(), ModelFormat::liblinear), Error);
-  EXPECT_THROW(save_model(named, (folder / "no" / "m.model").string()), Error);
-  EXPECT_THROW(load_model((folder / "missing").string()), Error);
+  EXPECT_THROW(Model(named).save((folder / "l.model").string(), ModelFile::liblinear), Error);
+  EXPECT_THROW(Model(named).save((folder / "no" / "m.model").string()), Error);
+  EXPECT_THROW(Model::load((folder / "missing").string()), Error);
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++files;
   EXPECT_EQ(files, 1U);

@@ -143,9 +143,9 @@ TEST_F(StudyCli, TheNextStepItNamesWorks) {
 }
 
 TEST_F(StudyCli, WritesJsonCsvAPageAndTheReducedTable) {
-  const auto outcome = shell(quick + "--json r.json --csv r.csv --report r.html --apply small.csv --min-frequency 1");
+  const auto outcome = shell(quick + "--json --csv r.csv --report r.html --apply small.csv --min-frequency 1");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const auto answer = Json::parse(file("r.json"));
+  const auto answer = Json::parse(outcome.out);
   EXPECT_EQ(answer["outer"]["folds"].size(), 4U);
   EXPECT_EQ(answer["stability"]["points"].size(), 18U);
   EXPECT_EQ(answer["asked"]["score"], "auc");
@@ -184,19 +184,20 @@ TEST_F(StudyCli, GroupsAreKeptTogether) {
   write("g.svm", libsvm);
   const std::string grid = " --model elastic-net --splits 4 --alpha-count 6 --memory 500M ";
   for (const std::string given : {"g.csv --group patient", "g.svm"}) {
-    const auto outcome = shell("sheaf select " + given + grid + "--json g.json --report g.html");
+    const auto outcome = shell("sheaf select " + given + grid + "--report g.html");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_TRUE(holds(outcome.out, {"30 groups", "4 resamples (group-shuffle)"})) << outcome.out;
     EXPECT_FALSE(holds(outcome.out, {"not kept together"}));
     EXPECT_TRUE(holds(file("g.html"), {"4 resamples", "groups, kept together"}));
-    const auto answer = Json::parse(file("g.json"));
+    const auto answer = Json::parse(shell("sheaf select " + given + grid + "--json").out);
     EXPECT_EQ(answer["groups"], 30);
     EXPECT_EQ(answer["asked"]["outer_split"], "group-shuffle");
-    const auto mixed = shell("sheaf select " + given + grid + "--split stratified --json m.json");
+    const auto mixed = shell("sheaf select " + given + grid + "--split stratified");
     EXPECT_TRUE(holds(mixed.out, {"4 resamples (shuffle)", "groups of rows are not kept together"}))
         << mixed.out << mixed.err;
-    EXPECT_EQ(Json::parse(file("m.json"))["asked"]["split"], "stratified");
-    EXPECT_TRUE(Json::parse(file("m.json"))["groups"].is_null());
+    const auto asked = Json::parse(shell("sheaf select " + given + grid + "--split stratified --json").out);
+    EXPECT_EQ(asked["asked"]["split"], "stratified");
+    EXPECT_TRUE(asked["groups"].is_null());
     EXPECT_TRUE(complains(shell("sheaf select " + given + grid + "--folds 40"), 1, {"41 groups, not 30"}));
   }
   EXPECT_TRUE(complains(shell(quick + "--split group"), 2, {"needs groups of rows", "(group)"}));

@@ -15,6 +15,7 @@
 #include "kernel/model/c_random.hpp"
 #include "kernel/model/platt.hpp"
 #include "linear_tables.hpp"
+#include "model_text.hpp"
 #include "svm_reference.hpp"
 
 namespace sheaf::test {
@@ -104,11 +105,11 @@ TEST(SvmModel, PredictsWhatItsNumbersSay) {
 TEST(SvmModel, FilesReadBackTheSame) {
   for_cases([](const Case& one, const Dataset<double>& dataset, const Context& context) {
     const auto model = train_svm(context, dataset, options_of(one));
-    for (const auto format : {SvmFormat::sheaf, SvmFormat::libsvm}) {
-      if (format == SvmFormat::libsvm && one.multi_class == MultiClass::one_vs_rest) continue;
-      const auto text = format_svm(model, format);
+    for (const auto format : {ModelFile::sheaf, ModelFile::libsvm}) {
+      if (format == ModelFile::libsvm && one.multi_class == MultiClass::one_vs_rest) continue;
+      const auto text = format_model(model, format);
       const auto again = parse_svm(text, "model");
-      EXPECT_EQ(format_svm(again, format), text);
+      EXPECT_EQ(format_model(again, format), text);
       const auto before = predict_svm(context, model, dataset, one.probabilities);
       const auto after = predict_svm(context, again, dataset, one.probabilities);
       EXPECT_EQ(before.classes, after.classes);
@@ -138,10 +139,10 @@ TEST(SvmModel, NamesOfAnyKindSurvive) {
   dataset.target.class_names = {"a b", "back\\slash", "new\nline"};
   dataset.feature_names = {"1:1", " lead", "", "ü,;"};
   const auto model = train_svm(Context(), dataset, {});
-  const auto again = parse_svm(format_svm(model, SvmFormat::sheaf), "model");
+  const auto again = parse_svm(format_model(model, ModelFile::sheaf), "model");
   EXPECT_EQ(again.class_names, model.class_names);
   EXPECT_EQ(again.feature_names, model.feature_names);
-  EXPECT_THROW(format_svm(model, SvmFormat::libsvm), Error);
+  EXPECT_THROW(format_model(model, ModelFile::libsvm), Error);
   dataset.feature_names[1] = "other";
   EXPECT_THROW(predict_svm(Context(), model, dataset), Error);
 }
@@ -214,7 +215,7 @@ TEST(SvmModel, APrecomputedKernelIsTheKernel) {
     kernel.x = dense_of<double>(values, static_cast<std::int64_t>(rows.size()));
     kernel.target = target_of(make_table(90, 5, 3, 13).labels);
     options.kernel = KernelType::precomputed;
-    const auto given = parse_svm(format_svm(train_svm(on(device), kernel, options), SvmFormat::libsvm), "model");
+    const auto given = parse_svm(format_model(train_svm(on(device), kernel, options), ModelFile::libsvm), "model");
     const auto a = predict_svm(on(device), direct, dataset);
     const auto b = predict_svm(on(device), given, kernel);
     for (std::size_t k = 0; k < a.decisions.size(); ++k) ASSERT_NEAR(a.decisions[k], b.decisions[k], 1e-4) << k;
@@ -227,7 +228,7 @@ TEST(SvmModel, OneClassAloneIsAlwaysItself) {
   const auto dataset = dataset_of<double>(table, 3, false);
   const auto model = train_svm(Context(), dataset, {});
   EXPECT_EQ(model.svms.size(), 0U);
-  const auto again = parse_svm(format_svm(model, SvmFormat::libsvm), "model");
+  const auto again = parse_svm(format_model(model, ModelFile::libsvm), "model");
   EXPECT_EQ(score_of(again, predict_svm(Context(), again, dataset), dataset.target)->correct, 20);
 }
 
@@ -265,7 +266,7 @@ struct Defect {
 };
 
 TEST(SvmModel, DefectsAreToldWithTheirPlace) {
-  ASSERT_EQ(format_svm(parse_svm(sound, "m"), SvmFormat::libsvm), sound);
+  ASSERT_EQ(format_model(parse_svm(sound, "m"), ModelFile::libsvm), sound);
   const std::vector<Defect> defects{
       {"c_svc", "d_svc", "m:1:10: expected a type, one of c_svc"},
       {"rbf", "rbg", "m:2:13: expected a kernel"},
@@ -305,8 +306,8 @@ TEST(SvmModel, TornFilesAreRefused) {
   SvmOptions options;
   options.probabilities = true;
   const auto model = train_svm(Context(), dataset, options);
-  for (const auto format : {SvmFormat::sheaf, SvmFormat::libsvm}) {
-    const auto text = format_svm(model, format);
+  for (const auto format : {ModelFile::sheaf, ModelFile::libsvm}) {
+    const auto text = format_model(model, format);
     for (std::size_t size = 0; size + 2 < text.size(); size += 7) {
       try {
         const auto torn = parse_svm(std::string_view(text).substr(0, size), "m");

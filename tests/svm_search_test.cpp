@@ -159,7 +159,7 @@ TEST(SvmSearch, TheBestIsChosenAndTrainedAgain) {
   svm.cost = result.value(result.chosen(), "cost");
   svm.gamma = result.value(result.chosen(), "gamma");
   const auto alone = train_svm(Context(), dataset, svm);
-  EXPECT_EQ(format_svm(alone, SvmFormat::sheaf), result.model->text());
+  EXPECT_EQ(format_model(alone, ModelFile::sheaf), result.model->text());
 }
 
 class SvmSearchCli : public ProgramTest {

@@ -23,12 +23,13 @@ struct Fit {
 
   void run() {
     if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
-    const auto context = common.context();
+    const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_dataset<T>(context, input, reading);
+      const auto dataset = read_dataset<T>(reader, input, reading);
       model.read_files(dataset);
       const auto options = model.options();
       if (const auto* svm = std::get_if<SvmOptions>(&options)) check_svm(dataset, *svm);
+      const auto context = common.on_device(reader, training_work(dataset, options));
       const auto trained = fit(context, dataset, options, model.row_weights());
       trained.save(output, format);
       if (!common.quiet()) warn(trained.warnings());
@@ -42,7 +43,7 @@ struct Fit {
   /// Told before the training rather than after it.
   template <class T>
   void check_svm(const Dataset<T>& dataset, const SvmOptions& options) const {
-    if (format == ModelFile::libsvm) check_format(dataset.target, options, SvmFormat::libsvm);
+    if (format == ModelFile::libsvm) check_libsvm_format(dataset.target, options);
     if (!common.quiet()) warn(warnings_before(dataset, options));
   }
 };

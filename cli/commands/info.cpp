@@ -32,7 +32,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.positional("FILE", info->input, "the table to read; - is standard input");
   arguments.text("report", "FILE", info->report, "write an HTML page with plots that needs nothing else");
   declare_reading(arguments, info->reading);
-  info->common.declare(arguments, {"device", "threads", "memory", "seed"});
+  info->common.declare(arguments, {"threads", "memory", "seed"});
   return [info] { info->run(); };
 }
 

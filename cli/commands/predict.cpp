@@ -21,9 +21,10 @@ struct Predict {
       fail_usage("--model-file FILE is missing: the model to apply, as sheaf fit, LIBLINEAR or LIBSVM wrote it");
     check_output(common, output);
     const auto model = Model::load(model_path);
-    const auto context = common.context();
+    const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_dataset<T>(context, input, reading);
+      const auto dataset = read_dataset<T>(reader, input, reading);
+      const auto context = common.on_device(reader, prediction_work(dataset, model));
       const auto predictions = model.predict(context, dataset, probabilities);
       return_predictions(model, predictions, model.score(predictions, dataset.target), output, common);
     });

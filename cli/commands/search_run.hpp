@@ -50,9 +50,10 @@ class SearchRun {
   }
 
   template <class T>
-  SearchResult search(const Context& context, const Common& common, const Dataset<T>& dataset, FamilySearch family,
+  SearchResult search(const Context& reader, const Common& common, const Dataset<T>& dataset, FamilySearch family,
                       SearchOptions options, const std::string& input, const ReadOptions& reading) {
     decide(dataset, family, options);
+    const auto context = common.on_device(reader, search_work(dataset, family, options));
     if (const auto* svm = std::get_if<SvmSearch>(&family); svm != nullptr && !common.quiet())
       warn(warnings_before(dataset, svm->options));
     if (!directory_) return sheaf::search(context, dataset, family, options);

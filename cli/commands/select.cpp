@@ -21,15 +21,14 @@ namespace {
 
 /// Where results go; empty: nowhere, "-": standard output.
 struct Outputs {
-  std::string save_cuts, apply, json, csv, report;
+  std::string save_cuts, apply, csv, report;
 
   std::vector<std::pair<const char*, const std::string*>> all() const {
-    return {
-        {"--save-cuts", &save_cuts}, {"--apply", &apply}, {"--json", &json}, {"--csv", &csv}, {"--report", &report}};
+    return {{"--save-cuts", &save_cuts}, {"--apply", &apply}, {"--csv", &csv}, {"--report", &report}};
   }
-  /// Told before the work rather than after it.
-  void check() const {
-    const char* printed = nullptr;
+  /// Before the work rather than after it. `json`: standard output is for JSON.
+  void check(bool json) const {
+    const char* printed = json ? "--json" : nullptr;
     for (const auto& [flag, path] : all()) {
       if (*path == "-" && (path == &save_cuts || path == &report))
         fail_usage("{} takes a file, not standard output", flag);
@@ -41,7 +40,7 @@ struct Outputs {
         fail("{} {}: the folder {} is not there", flag, *path, folder.string());
     }
   }
-  bool printed() const { return apply == "-" || json == "-" || csv == "-"; }
+  bool printed() const { return apply == "-" || csv == "-"; }
 };
 
 struct Select {
@@ -55,7 +54,7 @@ struct Select {
   Common common;
 
   void run() {
-    outputs.check();
+    outputs.check(common.json());
     if (model.wanted()) return run_model();
     if (!load_cuts.empty()) request.cuts = load_binning(load_cuts);
     if (request.cuts && request.cuts->missing == MissingState::own) keep_missing(reading, request.binning);
@@ -65,7 +64,7 @@ struct Select {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(context, input, reading);
       request.options.preselected = find_features(preselected, dataset.feature_names, dataset.features());
-      write(context, dataset, select(context, dataset, request));
+      write(context, dataset, select(common.on_device(context, selection_work(dataset, request)), dataset, request));
     });
   }
 
@@ -83,7 +82,7 @@ struct Select {
 
   template <class T>
   void write_study(const Context& context, const Dataset<T>& dataset, const SearchResult& result) const {
-    write_result(outputs.json, [&] { return search_json(result); });
+    if (common.json()) print(search_json(result));
     write_result(outputs.csv, [&] { return features_csv(result); });
     write_result(outputs.report, [&] { return search_html(result); });
     if (!outputs.apply.empty()) {
@@ -96,7 +95,7 @@ struct Select {
     }
     if (common.quiet()) return;
     for (const auto& warning : result.warnings) say("sheaf: warning: " + warning);
-    if (outputs.printed())
+    if (prints())
       for (const auto& note : result.notes) say("sheaf: note: " + note);
     else
       print(study_text(result, model.kind(), reading));
@@ -108,15 +107,18 @@ struct Select {
   void write(const Context& context, const Dataset<T>& dataset, const SelectionResult& result) const {
     const auto reduced = outputs.apply.empty() ? Dataset<T>() : take_selected(context, dataset, result);
     if (!outputs.save_cuts.empty()) save_binning(result.cuts, outputs.save_cuts);
-    write_result(outputs.json, [&] { return selection_json(result); });
+    if (common.json()) print(selection_json(result));
     write_result(outputs.csv, [&] { return selection_csv(result); });
     write_result(outputs.report, [&] { return selection_html(result); });
     if (!outputs.apply.empty()) write_reduced(context, reduced);
-    if (!outputs.printed() && !common.quiet()) print(selection_text(result));
-    if (outputs.printed() && !common.quiet())
+    if (!prints() && !common.quiet()) print(selection_text(result));
+    if (prints() && !common.quiet())
       for (const auto& note : result.notes) say("sheaf: note: " + note);
     tell_written();
   }
+
+  /// Whether standard output is taken by something else than the text for people.
+  bool prints() const { return common.json() || outputs.printed(); }
 
   template <class Text>
   static void write_result(const std::string& path, Text&& text) {
@@ -192,7 +194,6 @@ std::function<void()> declare(Arguments& arguments) {
   auto& outputs = select->outputs;
   arguments.positional("FILE", select->input, "the table to select features of; - is standard input");
   arguments.text("apply", "OUT", outputs.apply, "write the table with the selected features alone, best first");
-  arguments.text("json", "FILE", outputs.json, "write the selection as JSON; - is standard output");
   arguments.text("csv", "FILE", outputs.csv, "write the selection as a table; - is standard output");
   arguments.text("report", "FILE", outputs.report, "write an HTML page with plots that needs nothing else");
   arguments.text("save-cuts", "FILE", outputs.save_cuts, "write the cuts, to bin other tables alike");
@@ -200,7 +201,7 @@ std::function<void()> declare(Arguments& arguments) {
   select->model.declare(arguments);
   declare_reading_with_bin(arguments, select->reading, select->request.binning);
   declare_writing(arguments, select->writing);
-  select->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.json = false, .several_devices = true});
+  select->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});
   return [select, &arguments] {
     check_request(arguments, *select);
     select->model.check(arguments, select->common);
@@ -212,17 +213,16 @@ std::function<void()> declare(Arguments& arguments) {
 }  // namespace
 
 Command select_command() {
-  return {
-      "select",
-      "Select features: those that tell most of the class with least said twice, or those that models choose",
-      {{"ten features by joint mutual information", "sheaf select genes.arff.gz"},
-       {"200 by mRMR, with a report and the reduced table",
-        "sheaf select genes.arff.gz --criterion mrmr --count 200 --report genes.html --apply genes200.arff.gz"},
-       {"whole numbers as they are, for a script", "sheaf select counts.csv --bins as-given --json - | jq .selected"},
-       {"how stable is the choice?", "sheaf select genes.arff.gz --resamples 50 --combine frequency"},
-       {"which features elastic nets choose when rows are left out, and how well they predict those",
-        "sheaf select microbes.libsvm --model elastic-net --report microbes.html"}},
-      declare};
+  return {"select",
+          "Select features: those that tell most of the class with least said twice, or those that models choose",
+          {{"ten features by joint mutual information", "sheaf select genes.arff.gz"},
+           {"200 by mRMR, with a report and the reduced table",
+            "sheaf select genes.arff.gz --criterion mrmr --count 200 --report genes.html --apply genes200.arff.gz"},
+           {"whole numbers as they are, for a script", "sheaf select counts.csv --bins as-given --json | jq .selected"},
+           {"how stable is the choice?", "sheaf select genes.arff.gz --resamples 50 --combine frequency"},
+           {"which features elastic nets choose when rows are left out, and how well they predict those",
+            "sheaf select microbes.libsvm --model elastic-net --report microbes.html"}},
+          declare};
 }
 
 }  // namespace sheaf::cli

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "terminal.hpp"
 
 namespace sheaf::cli {
 namespace {
@@ -38,6 +39,13 @@ void LiblinearFlags::weight(std::string help, const std::function<void(const std
       fail_usage("-w takes a class and a weight, such as -w1 5; '{}' is no class", text);
   };
   arguments_.add({"-w", "LABEL WEIGHT", std::move(help), "1", std::move(take), 2});
+}
+
+Context on_device(const Context::Options& options, const WorkEstimate& work) {
+  const auto context = Context(options).for_work(work);
+  if (options.device == Device::automatic() && context.device().is_cuda())
+    say(fmt::format("device: {} ({})", to_string(context.device()), describe(context.device()).name));
+  return context;
 }
 
 Dataset<double> read_libsvm_table(const Context& context, const std::string& path) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <sheaf/io.hpp>
-#include <sheaf/linear_model.hpp>
+#include <sheaf/model.hpp>
 
 #include "arguments.hpp"
 #include "signals.hpp"
@@ -29,6 +29,10 @@ class LiblinearFlags {
  private:
   Arguments& arguments_;
 };
+
+/// The device for the work, where it is automatic. Says which only where that is a GPU: these programs stand in for
+/// others, whose words are known.
+Context on_device(const Context::Options& options, const WorkEstimate& work);
 
 /// LIBSVM's format, in double, as LIBLINEAR reads.
 Dataset<double> read_libsvm_table(const Context& context, const std::string& path);

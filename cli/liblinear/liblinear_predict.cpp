@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
 #include "terminal.hpp"
 
@@ -12,9 +13,11 @@ namespace {
 
 struct Predict : PeerPrediction {
   void run() const {
-    const auto model = load_model(model_path);
-    const Context context(surroundings);
-    const auto dataset = read_libsvm_table(context, input);
+    const auto file = Model::load(model_path);
+    if (file.linear() == nullptr) fail("{}: expected a linear model, found an SVM", model_path);
+    const auto& model = *file.linear();
+    const auto dataset = read_libsvm_table(Context(surroundings), input);
+    const auto context = on_device(surroundings, prediction_work(dataset, file));
     const auto predictions = predict_linear(context, model, dataset, probabilities);
     write_text_file(output, lines(model, predictions));
     const auto score = score_of(model, predictions, dataset.target);

@@ -28,13 +28,13 @@ struct Train {
   void run() {
     choose_loss();
     choose_bias();
-    const Context context(surroundings);
-    const auto dataset = read_libsvm_table(context, input);
+    const auto dataset = read_libsvm_table(Context(surroundings), input);
+    const auto context = on_device(surroundings, training_work(dataset, options, std::max(1, folds)));
     heed_known_classes(dataset.target);
     if (find_cost) return search(context, dataset);
     if (folds > 0) return validate(context, dataset);
     const auto model = train_linear(context, dataset, options);
-    save_model(model, output.empty() ? default_output() : output, ModelFormat::liblinear);
+    write_text_file(output.empty() ? default_output() : output, format_model(model, ModelFile::liblinear));
     tell(model);
   }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/svm_model.hpp>
+#include <sheaf/model.hpp>
 
 #include "data/prepare/libsvm_scaling.hpp"
 

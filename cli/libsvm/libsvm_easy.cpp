@@ -18,6 +18,8 @@ namespace sheaf::cli {
 namespace {
 
 constexpr std::int32_t folds = 5;
+constexpr double grid_kernels = 10;  // values of gamma
+constexpr double grid_models = 11 * grid_kernels * folds;
 
 /// As Python prints a float.
 std::string python_text(double value) {
@@ -31,13 +33,14 @@ struct Easy {
   Common common;
 
   void run() {
-    const auto context = common.context();
+    const auto reader = common.context();
     const auto name = std::filesystem::path(training).filename().string();
     print("Scaling training data...\n");
-    const auto unscaled = read_sparse_libsvm(context, training);
+    const auto unscaled = read_sparse_libsvm(reader, training);
     const auto scaling = learn_libsvm_scaling(unscaled, -1, 1);
     save_libsvm_scaling(scaling, name + ".range");
-    const auto dataset = scaled(context, unscaled, scaling, name + ".scale");
+    const auto dataset = scaled(reader, unscaled, scaling, name + ".scale");
+    const auto context = common.on_device(reader, training_work(dataset, SvmOptions{}, grid_models, grid_kernels));
     print("Cross validation...\n");
     const auto rates = libsvm_grid(context, dataset, SvmOptions{}, folds);
     write_text_file(name + ".scale.out", grid_lines(rates));
@@ -49,7 +52,7 @@ struct Easy {
                       python_text(options.gamma), python_text(best.rate)));
     const auto model = train_svm(context, dataset, options);
     for (const auto& warning : warnings_of(model)) say("WARNING: " + warning);
-    save_svm(model, name + ".model", SvmFormat::libsvm);
+    write_text_file(name + ".model", format_model(model, ModelFile::libsvm));
     print(fmt::format("Output model: {}.model\n", name));
     if (!testing.empty()) predict(context, name, scaling);
   }
@@ -77,7 +80,8 @@ struct Easy {
     warn_of_scaling(unscaled, scaling, name + ".range", 0);
     const auto dataset = scaled(context, unscaled, scaling, test + ".scale");
     print("Testing...\n");
-    const auto model = load_svm(name + ".model");
+    const auto file = Model::load(name + ".model");
+    const auto& model = *file.svm();
     const auto predictions = predict_svm(context, model, dataset);
     write_text_file(test + ".predict", libsvm_predictions(model, predictions));
     if (const auto score = score_of(model, predictions, dataset.target)) print(libsvm_score(model, *score));

@@ -8,6 +8,7 @@
 #include <sheaf/io.hpp>
 
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
 #include "progress_bar.hpp"
@@ -20,10 +21,13 @@ struct Predict : PeerPrediction {
   void run() {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
     surroundings.progress = bar.get();
-    const auto model = load_svm(model_path);
-    const Context context(surroundings);
-    const auto dataset = model.kernel.type == KernelType::precomputed ? read_kernel_table(context, input).dataset
-                                                                      : read_libsvm_table(context, input);
+    const auto file = Model::load(model_path);
+    if (file.svm() == nullptr) fail("{}: expected an SVM, found a model of the family {}", model_path, file.family());
+    const auto& model = *file.svm();
+    const Context reader(surroundings);
+    const auto dataset = model.kernel.type == KernelType::precomputed ? read_kernel_table(reader, input).dataset
+                                                                      : read_libsvm_table(reader, input);
+    const auto context = on_device(surroundings, prediction_work(dataset, file));
     if (!quiet) announce(model);
     const auto predictions = predict_svm(context, model, dataset, probabilities);
     write_text_file(output, libsvm_predictions(model, predictions));

@@ -31,19 +31,19 @@ struct Train {
     auto table = read();
     if (cache > 0 && surroundings.memory == 0)
       surroundings.memory = static_cast<std::int64_t>(cache * mebibyte) + 4 * matrix_bytes(table.dataset.x);
-    const Context context(surroundings);
+    const auto context = on_device(surroundings, training_work(table.dataset, options, std::max(1, folds)));
     heed_known_classes(table.dataset.target);
     if (!quiet)
       for (const auto& warning : warnings_before(table.dataset, options)) say("WARNING: " + warning);
     if (folds > 0) return validate(context, table.dataset);
     const bool rest = options.multi_class == MultiClass::one_vs_rest && table.dataset.target.class_names.size() > 2;
-    const auto format = rest ? SvmFormat::sheaf : SvmFormat::libsvm;
-    check_format(table.dataset.target, options, format);
+    if (!rest) check_libsvm_format(table.dataset.target, options);
     auto model = train_svm(context, table.dataset, options);
     for (auto& serial : model.serials) serial = table.serials[static_cast<std::size_t>(serial)] - 1;
     if (model.has_classes() && model.class_names.size() == 1)
       say("WARNING: training data in only one class. See README for details.");
-    save_svm(model, output.empty() ? default_output() : output, format);
+    write_text_file(output.empty() ? default_output() : output,
+                    format_model(model, rest ? ModelFile::sheaf : ModelFile::libsvm));
     if (quiet) return;
     print(training_lines(model, model.fits, model.support_vectors()));
     for (const auto& warning : warnings_of(model)) say("WARNING: " + warning);

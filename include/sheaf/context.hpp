@@ -15,7 +15,7 @@ namespace sheaf {
 class Context {
  public:
   struct Options {
-    Device device = {};
+    Device device = Device::automatic();
     int threads = 0;          ///< 0: all cores this process may use
     std::int64_t memory = 0;  ///< bytes for data and task blocks on the device; 0: 80 % of what is free now
     std::uint64_t seed = 0;
@@ -35,6 +35,7 @@ class Context {
   Context() : Context(Options{}) {}
   explicit Context(const Options& options);
 
+  /// The CPU where the device is automatic: see for_work().
   Device device() const { return device_; }
   int threads() const { return threads_; }
   std::int64_t memory() const { return memory_; }
@@ -46,10 +47,15 @@ class Context {
 
   /// A copy with some things changed: context.with({.memory = 1 << 30}).
   Context with(const Change& change) const;
+  /// Where the device is automatic, a copy with the device that suits the work; fit(), search(), select() and
+  /// Model::predict() do this themselves.
+  Context for_work(const WorkEstimate& work) const;
 
  private:
+  bool automatic_;
   Device device_;
   int threads_;
+  std::int64_t memory_limit_;  // as asked for; 0: nothing was
   std::int64_t memory_;
   std::uint64_t seed_;
   Progress* progress_;

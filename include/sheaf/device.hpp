@@ -9,18 +9,20 @@
 namespace sheaf {
 
 struct Device {
-  enum class Kind : std::uint8_t { cpu, cuda };
+  enum class Kind : std::uint8_t { cpu, cuda, automatic };
   Kind kind = Kind::cpu;
   int index = 0;
 
   static constexpr Device cpu() { return {}; }
   static constexpr Device cuda(int index = 0) { return {Kind::cuda, index}; }
+  /// In the options of a Context: chosen by the cost of the work.
+  static constexpr Device automatic() { return {Kind::automatic, 0}; }
   constexpr bool is_cpu() const { return kind == Kind::cpu; }
   constexpr bool is_cuda() const { return kind == Kind::cuda; }
   friend constexpr bool operator==(Device, Device) = default;
 };
 
-/// "cpu", "cuda:0" ...
+/// "cpu", "cuda:0" ... or "auto".
 std::string to_string(Device device);
 
 /// One device as `sheaf devices` shows it. A device that can't be used says why, and what would help.
@@ -56,7 +58,7 @@ Device choose_device(const WorkEstimate& work, int threads);
 /// returns it when nothing is in use any more, but for 256 MiB.
 void release_cached_memory(Device device);
 
-/// "cpu", "cuda", "cuda:N" or "auto" (the first usable GPU, else the CPU). A device that is not there is a UsageError.
+/// "cpu", "cuda", "cuda:N" or "auto". A device that is not there is a UsageError.
 Device parse_device(std::string_view text);
 
 }  // namespace sheaf

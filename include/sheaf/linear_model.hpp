@@ -108,16 +108,6 @@ Predictions predict_linear(const Context& context, const LinearModel& model, con
 /// Nothing where the table has no labels, or for a regression labels that are no numbers.
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);
 
-enum class ModelFormat : std::uint8_t { sheaf, liblinear };
-
-/// Writes through a temporary. LIBLINEAR's format keeps no names: a class that is no integer is an Error.
-void save_model(const LinearModel& model, const std::string& path, ModelFormat format = ModelFormat::sheaf);
-/// Reads either format. A defect is a ParseError that names file:line:column.
-LinearModel load_model(const std::string& path);
-/// The same from text in memory; `name` stands for the file in messages.
-LinearModel parse_model(std::string_view text, const std::string& name);
-std::string format_model(const LinearModel& model, ModelFormat format);
-
 template <>
 const std::vector<Parameter<LinearOptions>>& parameters();
 

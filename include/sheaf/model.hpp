@@ -70,12 +70,20 @@ class Model {
 
   /// The model of its family; nullptr: it is of another one.
   const LinearModel* linear() const { return std::get_if<LinearModel>(&any_); }
+  LinearModel* linear() { return std::get_if<LinearModel>(&any_); }
   const SvmModel* svm() const { return std::get_if<SvmModel>(&any_); }
+  SvmModel* svm() { return std::get_if<SvmModel>(&any_); }
   const KnnModel* neighbors() const { return std::get_if<KnnModel>(&any_); }
 
  private:
   std::variant<LinearModel, SvmModel, KnnModel> any_;
 };
+
+/// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no
+/// names, so that a class that is no integer is one.
+std::string format_model(const LinearModel& model, ModelFile format = ModelFile::sheaf);
+std::string format_model(const SvmModel& model, ModelFile format = ModelFile::sheaf);
+std::string format_model(const KnnModel& model, ModelFile format = ModelFile::sheaf);
 
 /// What a model of any family is trained with.
 using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions>;
@@ -90,6 +98,13 @@ struct ModelKind {
 const std::vector<ModelKind>& model_kinds();
 /// A UsageError answers an unknown name with the known ones.
 const ModelKind& find_model_kind(std::string_view name);
+
+/// What training `models` models takes, roughly; SVMs of `kernels` different kernels. See Context::for_work().
+template <class T>
+WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& options, double models = 1,
+                           double kernels = 1);
+template <class T>
+WorkEstimate prediction_work(const Dataset<T>& dataset, const Model& model);
 
 /// Trains one model on all rows. `row_weights`: how much each row counts, one of 0 or more a row; none: 1.
 template <class T>

@@ -107,12 +107,6 @@ template <class T>
 std::vector<LeaveOneOut> leave_one_out(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
                                        std::span<const std::int64_t> ks, std::span<const Vote> votes);
 
-/// Sheaf's own format: readable and exact. A defect is a ParseError that names file:line:column.
-std::string format_knn(const KnnModel& model);
-KnnModel parse_knn(std::string_view text, const std::string& name);
-/// Whether the text of a model file is that of such a model, by its first word.
-bool describes_knn(std::string_view text, const std::string& name);
-
 template <>
 const std::vector<Parameter<KnnOptions>>& parameters();
 

@@ -255,6 +255,10 @@ class SearchLog {
 template <class T>
 void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options);
 
+/// What the search takes, roughly; nothing may be left open. See Context::for_work().
+template <class T>
+WorkEstimate search_work(const Dataset<T>& dataset, const FamilySearch& family, const SearchOptions& options);
+
 /// A split that trains without rows of some class, or whose test rows do not define the score to choose by, is an Error
 /// before anything is trained. Stopped (see Context) keeps what `log` holds.
 template <class T>

@@ -201,6 +201,10 @@ struct SelectionResult {
 template <class T>
 SelectionResult select(const Context& context, const Dataset<T>& dataset, const SelectRequest& request = {});
 
+/// What the selection takes, roughly. See Context::for_work().
+template <class T>
+WorkEstimate selection_work(const Dataset<T>& dataset, const SelectRequest& request);
+
 /// The dataset with the features of result.indices() alone. None selected is an Error.
 template <class T>
 Dataset<T> take_selected(const Context& context, const Dataset<T>& dataset, const SelectionResult& result);

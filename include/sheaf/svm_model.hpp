@@ -136,19 +136,8 @@ template <class T>
 SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                       std::int32_t folds);
 
-enum class SvmFormat : std::uint8_t { sheaf, libsvm };
-
-/// LIBSVM's format keeps no names: a class that is no integer, and three classes or more one against the rest, are an
-/// Error.
-void save_svm(const SvmModel& model, const std::string& path, SvmFormat format = SvmFormat::sheaf);
-std::string format_svm(const SvmModel& model, SvmFormat format);
-/// Whether the format can hold a model with these labels, before it is trained: else the same Error.
-void check_format(const Target& target, const SvmOptions& options, SvmFormat format);
-/// Reads either format. A defect is a ParseError that names file:line:column.
-SvmModel load_svm(const std::string& path);
-SvmModel parse_svm(std::string_view text, const std::string& name);
-/// Whether the text of a model file is that of an SVM, by its first word.
-bool describes_svm(std::string_view text, const std::string& name);
+/// Whether LIBSVM's model files can hold a model with these labels, before it is trained; else an Error says why not.
+void check_libsvm_format(const Target& target, const SvmOptions& options);
 
 /// A table of kernel values in LIBSVM's format.
 struct KernelTable {

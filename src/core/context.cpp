@@ -11,9 +11,11 @@
 namespace sheaf {
 
 Context::Context(const Options& options)
-    : device_(options.device),
+    : automatic_(options.device == Device::automatic()),
+      device_(automatic_ ? Device::cpu() : options.device),
       threads_(options.threads > 0 ? options.threads : available_threads()),
-      memory_(options.memory > 0 ? options.memory : describe(options.device).free_bytes / 5 * 4),
+      memory_limit_(options.memory),
+      memory_(options.memory > 0 ? options.memory : describe(device_).free_bytes / 5 * 4),
       seed_(options.seed),
       progress_(options.progress != nullptr ? options.progress : &silent_progress()),
       stop_(options.stop) {}
@@ -23,10 +25,16 @@ void Context::check_stop() const {
 }
 
 Context Context::with(const Change& change) const {
-  const Device device = change.device.value_or(device_);
-  const auto memory = change.memory.value_or(device == device_ ? memory_ : 0);
-  return Context({device, change.threads.value_or(threads_), memory, change.seed.value_or(seed_),
-                  change.progress != nullptr ? change.progress : progress_, change.stop.value_or(stop_)});
+  const Device device = change.device.value_or(automatic_ ? Device::automatic() : device_);
+  const auto memory = change.memory.value_or(!change.device || device == device_ ? memory_ : 0);
+  Context changed({device, change.threads.value_or(threads_), memory, change.seed.value_or(seed_),
+                   change.progress != nullptr ? change.progress : progress_, change.stop.value_or(stop_)});
+  if (!change.memory) changed.memory_limit_ = memory_limit_;
+  return changed;
+}
+
+Context Context::for_work(const WorkEstimate& work) const {
+  return automatic_ ? with({.device = choose_device(work, threads_), .memory = memory_limit_}) : *this;
 }
 
 int available_threads() {

@@ -49,7 +49,10 @@ DeviceInfo describe_cpu() {
 
 }  // namespace
 
-std::string to_string(Device device) { return device.is_cpu() ? "cpu" : fmt::format("cuda:{}", device.index); }
+std::string to_string(Device device) {
+  if (device == Device::automatic()) return "auto";
+  return device.is_cpu() ? "cpu" : fmt::format("cuda:{}", device.index);
+}
 
 std::vector<DeviceInfo> list_devices() {
   std::vector<DeviceInfo> infos{describe_cpu()};
@@ -90,7 +93,7 @@ void release_cached_memory(Device device) {
 
 Device parse_device(std::string_view text) {
   if (text == "cpu") return Device::cpu();
-  if (text == "auto") return first_usable_gpu();
+  if (text == "auto") return Device::automatic();
   int index = 0;
   bool understood = text == "cuda";
   if (text.starts_with("cuda:")) {

@@ -54,7 +54,7 @@ const std::vector<Parameter<Context::Options>>& parameters() {
   static const std::vector<Parameter<O>> rows{
       {"device",
        "NAME",
-       "where to work: cpu, cuda, cuda:N or auto (a GPU where one pays, else the CPU)",
+       "where to work: cpu, cuda, cuda:N or auto (a GPU where the work is large enough for one, else the CPU)",
        to_string(O{}.device),
        {},
        [](O& options, std::string_view text) { options.device = parse_device(text); },

@@ -73,8 +73,18 @@ bool is_combined(const EnsembleOptions& ensemble) { return !ensemble.criteria.em
 }  // namespace information
 
 template <class T>
-SelectionResult select(const Context& context, const Dataset<T>& dataset, const SelectRequest& request) {
+WorkEstimate selection_work(const Dataset<T>& dataset, const SelectRequest& request) {
+  const auto criteria = std::max<std::int64_t>(1, std::ssize(request.ensemble.criteria));
+  const auto members = static_cast<double>(criteria * std::max<std::int64_t>(1, request.ensemble.resamples));
+  const auto entries = static_cast<double>(stored(dataset.x));
+  // Each selected feature is compared with all others once, and states take a byte.
+  return {2 * entries * static_cast<double>(request.options.count) * members, entries};
+}
+
+template <class T>
+SelectionResult select(const Context& given, const Dataset<T>& dataset, const SelectRequest& request) {
   using namespace information;  // NOLINT(google-build-using-namespace): our own family's
+  const auto context = given.for_work(selection_work(dataset, request));
   const auto prepared = prepare(context, dataset, request);
   const auto& table = prepared.binned.table;
   const SelectionInput input{table, prepared.target, dataset.feature_names};
@@ -103,6 +113,8 @@ Dataset<T> take_selected(const Context& context, const Dataset<T>& dataset, cons
   return take_features(dataset, features, context.threads());
 }
 
+template WorkEstimate selection_work(const Dataset<float>&, const SelectRequest&);
+template WorkEstimate selection_work(const Dataset<double>&, const SelectRequest&);
 template SelectionResult select(const Context&, const Dataset<float>&, const SelectRequest&);
 template SelectionResult select(const Context&, const Dataset<double>&, const SelectRequest&);
 template Dataset<float> take_selected(const Context&, const Dataset<float>&, const SelectionResult&);

@@ -2,10 +2,14 @@
 
 #include <sheaf/elastic_net_model.hpp>
 #include <sheaf/io.hpp>
-#include "core/names.hpp"
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/read/text_source.hpp"
+#include "data/text/model_file.hpp"
+#include "kernel/model/file_text.hpp"
+#include "linear/model/formats.hpp"
+#include "neighbors/model/file.hpp"
 
 namespace sheaf {
 namespace {
@@ -14,17 +18,14 @@ namespace {
   fail_usage("{}'s model files hold no {} model; take Sheaf's own format", program, family);
 }
 
-std::string text_of(const LinearModel& model, ModelFile format) {
-  if (format == ModelFile::libsvm) fail_format("LIBSVM", "linear");
-  return format_model(model, format == ModelFile::liblinear ? ModelFormat::liblinear : ModelFormat::sheaf);
-}
-std::string text_of(const SvmModel& model, ModelFile format) {
-  if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
-  return format_svm(model, format == ModelFile::libsvm ? SvmFormat::libsvm : SvmFormat::sheaf);
-}
-std::string text_of(const KnnModel& model, ModelFile format) {
-  if (format != ModelFile::sheaf) fail_format(format == ModelFile::libsvm ? "LIBSVM" : "LIBLINEAR", "nearest-neighbour");
-  return format_knn(model);
+Model read_own(ModelReader& reader) {
+  static const std::vector<std::string> families{"linear", "elastic-net", "svm", "neighbors"};
+  const auto family = read_model_family(reader, families);
+  auto model = family == "svm"         ? Model(kernel::read_sheaf_svm(reader))
+               : family == "neighbors" ? Model(neighbors::read_sheaf_knn(reader))
+                                       : Model(linear::read_sheaf_model(reader, family == "elastic-net"));
+  if (!reader.at_end()) reader.fail_expected("the end of the file");
+  return model;
 }
 
 std::string text_for(const LinearModel& model, const Predictions& predictions, std::size_t row) {
@@ -76,10 +77,31 @@ Model train(const Context& context, const Dataset<T>& dataset, const KnnOptions&
 
 }  // namespace
 
+std::string format_model(const LinearModel& model, ModelFile format) {
+  if (format == ModelFile::libsvm) fail_format("LIBSVM", "linear");
+  if (format == ModelFile::liblinear) return linear::format_liblinear_model(model);
+  return model_file_heading(model.net ? "elastic-net" : "linear") + linear::format_sheaf_model(model);
+}
+std::string format_model(const SvmModel& model, ModelFile format) {
+  if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
+  if (format == ModelFile::libsvm) return kernel::format_libsvm_model(model);
+  return model_file_heading("svm") + kernel::format_sheaf_svm(model);
+}
+std::string format_model(const KnnModel& model, ModelFile format) {
+  if (format != ModelFile::sheaf) fail_format(format == ModelFile::libsvm ? "LIBSVM" : "LIBLINEAR", "nearest-neighbour");
+  return model_file_heading("neighbors") + neighbors::format_sheaf_knn(model);
+}
+
 Model Model::parse(std::string_view text, const std::string& name) {
-  if (describes_svm(text, name)) return parse_svm(text, name);
-  if (describes_knn(text, name)) return parse_knn(text, name);
-  return parse_model(text, name);
+  ModelReader reader(name, text);
+  if (text.starts_with("sheaf-")) return read_own(reader);
+  reader.skip_space();
+  if (reader.peek() == "solver_type") return linear::read_liblinear_model(reader);
+  if (reader.peek() == "svm_type") return kernel::read_libsvm_model(reader);
+  reader.fail_here(fmt::format(
+      "this is no model: it begins neither with {} nor, as LIBLINEAR's and LIBSVM's do, with solver_type or "
+      "svm_type",
+      model_file_magic));
 }
 
 Model Model::load(const std::string& path) {
@@ -88,7 +110,7 @@ Model Model::load(const std::string& path) {
 }
 
 std::string Model::text(ModelFile format) const {
-  return std::visit([&](const auto& model) { return text_of(model, format); }, any_);
+  return std::visit([&](const auto& model) { return format_model(model, format); }, any_);
 }
 
 void Model::save(const std::string& path, ModelFile format) const { write_text_file(path, text(format)); }
@@ -146,7 +168,8 @@ std::optional<Coefficients> Model::coefficients() const {
 
 template <class T>
 Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bool probabilities) const {
-  return std::visit([&](const auto& model) { return predictions_of(context, model, dataset, probabilities); }, any_);
+  const auto chosen = context.for_work(prediction_work(dataset, *this));
+  return std::visit([&](const auto& model) { return predictions_of(chosen, model, dataset, probabilities); }, any_);
 }
 
 std::optional<Score> Model::score(const Predictions& predictions, const Target& target) const {
@@ -192,7 +215,8 @@ const ModelKind& find_model_kind(std::string_view name) {
 template <class T>
 Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
           std::span<const float> row_weights) {
-  return std::visit([&](const auto& one) { return train(context, dataset, one, row_weights); }, options);
+  const auto chosen = context.for_work(training_work(dataset, options));
+  return std::visit([&](const auto& one) { return train(chosen, dataset, one, row_weights); }, options);
 }
 
 template Predictions Model::predict(const Context&, const Dataset<float>&, bool) const;

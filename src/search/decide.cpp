@@ -93,6 +93,33 @@ void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& opti
   engine::check_row_weights(options.row_weights, dataset.rows());
 }
 
+template <class T>
+WorkEstimate search_work(const Dataset<T>& dataset, const FamilySearch& family, const SearchOptions& options) {
+  const auto splits = static_cast<double>(options.splits ? options.splits->count() : options.folds);
+  const double levels = options.outer + (options.full ? 1 : 0);
+  const auto work = [&](const ModelOptions& model, double points, double kernels) {
+    return training_work(dataset, model, points * splits * levels, kernels);
+  };
+  if (const auto* linear = std::get_if<LinearSearch>(&family))
+    return work(linear->options, static_cast<double>(linear->costs.size()), 0);
+  if (const auto* net = std::get_if<NetSearch>(&family)) {
+    const auto alphas =
+        net->alphas.empty() ? static_cast<double>(net->alpha_count) : static_cast<double>(net->alphas.size());
+    return work(net->options, alphas * static_cast<double>(net->l1_ratios.size()), 0);
+  }
+  if (const auto* knn = std::get_if<KnnSearch>(&family)) {
+    const auto lists = static_cast<double>(std::max<std::size_t>(1, knn->metrics.size()) *
+                                           std::max<std::size_t>(1, knn->weightings.size()) *
+                                           std::max<std::size_t>(1, knn->temperatures.size()));
+    return work(knn->options, 0, lists * levels);
+  }
+  const auto& svm = std::get<SvmSearch>(family);
+  const auto kernels = static_cast<double>(std::max<std::size_t>(1, svm.gammas.size()));
+  return work(svm.options, kernels * static_cast<double>(std::max<std::size_t>(1, svm.costs.size())), kernels);
+}
+
+template WorkEstimate search_work(const Dataset<float>&, const FamilySearch&, const SearchOptions&);
+template WorkEstimate search_work(const Dataset<double>&, const FamilySearch&, const SearchOptions&);
 template void decide(const Dataset<float>&, FamilySearch&, SearchOptions&);
 template void decide(const Dataset<double>&, FamilySearch&, SearchOptions&);
 

@@ -376,12 +376,13 @@ std::vector<Metric> metrics_of(const Family& family) {
 }  // namespace engine
 
 template <class T>
-SearchResult search(const Context& context, const Dataset<T>& dataset, const FamilySearch& family,
+SearchResult search(const Context& given, const Dataset<T>& dataset, const FamilySearch& family,
                     const SearchOptions& options, SearchLog* log) {
   SearchResult result;
   result.family = family;
   result.options = options;
   decide(dataset, result.family, result.options);
+  const auto context = given.for_work(search_work(dataset, result.family, result.options));
   const auto trained = engine::make_family(context, dataset, result.family, result.options);
   check_two_classes(trained->labels(), dataset.source);
   const engine::Plan plan(trained->labels(), dataset.groups, result.options, context.seed(), context.threads());

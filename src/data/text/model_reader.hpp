@@ -1,21 +1,26 @@
 // Walks through a model file word by word and knows where it stands.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
 namespace sheaf {
 
 class ModelReader {
  public:
+  static constexpr bool reading = true;
+
   ModelReader(std::string name, std::string_view text) : name_(std::move(name)), text_(text) {}
 
   [[noreturn]] void fail_here(std::string_view message) const {
@@ -89,6 +94,38 @@ class ModelReader {
     skip_blanks();
     if (!at_line_end()) fail_expected("the end of the line");
     next_line();
+  }
+
+  // The functions that describe a file of our own; ModelWriter has them too.
+
+  template <class Number>
+  void value(Number& value, std::string_view expected, double least = 0) {
+    skip_blanks();
+    const auto before = *this;
+    value = number<Number>(expected);
+    if (static_cast<double>(value) < least) before.fail_expected(expected);
+  }
+  /// One of `names`; `chosen` becomes its position.
+  template <class Choice>
+  void choice(Choice& chosen, std::span<const std::string> names) {
+    skip_blanks();
+    const auto word = peek();
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end()) fail_expected(join_names(names, "or"));
+    take(word);
+    chosen = static_cast<Choice>(found - names.begin());
+  }
+  /// The rest of the line.
+  void name(std::string& name, std::string_view expected) { name = escaped_rest(expected); }
+  /// A line "key count"; check(count) says what is wrong with the count, or nothing.
+  template <class Check>
+  void count(std::string_view key, std::int64_t& count, const Check& check) {
+    keyword(key);
+    skip_blanks();
+    const auto before = *this;
+    count = this->count(fmt::format("the number of {}", key), 0);
+    if (const std::string wrong = check(count); !wrong.empty()) before.fail_here(wrong);
+    end_line();
   }
 
   /// The first line of Sheaf's own files: what the file is, and the only version of it that this program knows.

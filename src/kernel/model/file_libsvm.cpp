@@ -219,7 +219,7 @@ void check_libsvm_kernel(KernelType type) {
     fail("LIBSVM has no {} kernel, so its model files cannot hold one; use Sheaf's own format", to_string(type));
 }
 
-SvmModel parse_libsvm_model(ModelReader& reader) {
+SvmModel read_libsvm_model(ModelReader& reader) {
   SvmModel model;
   Heading heading;
   for (reader.skip_space(); reader.peek() != "SV"; reader.skip_space()) read_entry(reader, heading, model);

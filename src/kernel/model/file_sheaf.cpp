@@ -1,18 +1,12 @@
-// Sheaf's own file of SVMs: readable, exact, with names.
+// What a model file of Sheaf's own says of SVMs, behind the lines that all families begin with:
 //
-//     sheaf-svm-model 1
 //     type c_svc
 //     kernel rbf
 //     degree 3
 //     gamma 0.25
 //     coef0 0
-//     classes 3
-//     class setosa
-//     class versicolor
-//     class virginica
 //     multi-class one-vs-one
 //     decide automatic
-//     features 4
 //     names yes
 //     feature sepal length
 //     ...
@@ -20,7 +14,7 @@
 //     nu 0.5
 //     epsilon 0.1
 //     class-weights 1 1 2
-//     machines 3
+//     svms 3
 //     rho 0.0397 converged 42 steps objective -2.4 violation 0.0004 margin 1 bounded 2 rows 100
 //     ...
 //     sigmoid-a -3.5 -3.7 -3.2
@@ -28,72 +22,96 @@
 //     support 45
 //     1 2 0 0.44 1 0.95 1:5.7 2:4.4 3:1.5 4:0.4
 //
-// A line of support holds the class (from 1; 0: no classes), the number of binary SVMs ("machines") it is a support
-// vector of, each of them (from 0) with its coefficient, and the features, or 0:ROW for a precomputed kernel. Numbers
-// have as few digits as read back the same number; names have \\ \n \r for backslash and line ends. class-weights,
-// feature, sigmoid and density-marks lines may be missing; an SVM whose training is not known has its rho alone.
-#include <algorithm>
+// A line of support holds the class (from 1; 0: no classes), the number of binary SVMs it is a support vector of, each
+// of them (from 0) with its coefficient, and the features, or 0:ROW for a precomputed kernel. Lines of class-weights,
+// feature, sigmoid and density-marks may be missing; an SVM whose training is not known has its rho alone.
+#include <array>
 
 #include "core/fail.hpp"
-#include "core/names.hpp"
-#include "data/text/escape.hpp"
+#include "data/text/model_file.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"
 
 namespace sheaf::kernel {
 namespace {
 
-constexpr int version = 1;
+constexpr double any_number = std::numeric_limits<double>::lowest();
 
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const auto& function : kernel_functions()) names.emplace_back(function.name);
   return names;
 }
-const std::vector<std::string>& multi_class_names() {
-  static const std::vector<std::string> names{"one-vs-one", "one-vs-rest"};
-  return names;
-}
-const std::vector<std::string>& rule_names() {
-  static const std::vector<std::string> names{"automatic", "votes", "winner"};
-  return names;
+
+template <class File, class Model>
+void describe_heading(File& file, Model& model) {
+  static const std::array<std::string, 2> multi_class_names{"one-vs-one", "one-vs-rest"};
+  static const std::array<std::string, 3> rule_names{"automatic", "votes", "winner"};
+  static const std::array<std::string, 2> no_or_yes{"no", "yes"};
+  describe_classes_and_features(file, model);
+  choice_line(file, "type", model.kind, kind_names());
+  const auto kernels = kernel_names();
+  auto kernel = std::find(kernels.begin(), kernels.end(), to_string(model.kernel.type)) - kernels.begin();
+  choice_line(file, "kernel", kernel, kernels);
+  if constexpr (File::reading) model.kernel.type = kernel_functions()[static_cast<std::size_t>(kernel)].type;
+  number_line(file, "degree", model.kernel.degree, 0);
+  number_line(file, "gamma", model.kernel.gamma);
+  number_line(file, "coef0", model.kernel.coef0);
+  choice_line(file, "multi-class", model.multi_class, multi_class_names);
+  choice_line(file, "decide", model.rule, rule_names);
+  bool named = !model.feature_names.empty();
+  choice_line(file, "names", named, no_or_yes);
+  if (named) name_lines(file, "feature", model.feature_names, model.features);
+  number_line(file, "cost", model.cost);
+  number_line(file, "nu", model.nu);
+  number_line(file, "epsilon", model.epsilon);
+  optional_numbers(file, "class-weights", model.class_weights, model.class_names.size());
 }
 
-std::string numbers_line(std::string_view key, std::span<const double> numbers) {
-  if (numbers.empty()) return {};
-  std::string text(key);
-  for (const double number : numbers) text += fmt::format(" {}", number);
-  return text + '\n';
+template <class File, class Training>
+void describe_training(File& file, Training& fit) {
+  static const std::array<std::string, 2> words{"unfinished", "converged"};
+  const auto next = [&](std::string_view key, auto& value, double least) {
+    file.keyword(key);
+    file.value(value, "a number", least);
+  };
+  file.choice(fit.converged, words);
+  file.value(fit.iterations, "the number of steps");
+  file.keyword("steps");
+  next("objective", fit.objective, any_number);
+  next("violation", fit.violation, any_number);
+  next("margin", fit.margin, any_number);
+  next("bounded", fit.bounded, 0);
+  next("rows", fit.rows, 0);
 }
 
-std::string heading_text(const SvmModel& model) {
-  auto text = fmt::format("{} {}\ntype {}\nkernel {}\ndegree {}\ngamma {}\ncoef0 {}\nclasses {}\n", svm_magic, version,
-                          to_string(model.kind), to_string(model.kernel.type), model.kernel.degree, model.kernel.gamma,
-                          model.kernel.coef0, model.class_names.size());
-  for (const auto& name : model.class_names) text += "class " + escape_line(name) + '\n';
-  text += fmt::format("multi-class {}\ndecide {}\nfeatures {}\nnames {}\n",
-                      multi_class_names()[static_cast<std::size_t>(model.multi_class)],
-                      rule_names()[static_cast<std::size_t>(model.rule)], model.features,
-                      model.feature_names.empty() ? "no" : "yes");
-  for (const auto& name : model.feature_names) text += "feature " + escape_line(name) + '\n';
-  text += fmt::format("cost {}\nnu {}\nepsilon {}\n", model.cost, model.nu, model.epsilon);
-  return text + numbers_line("class-weights", model.class_weights);
-}
-
-std::string svms_text(const SvmModel& model) {
-  auto text = fmt::format("machines {}\n", model.svms.size());
+template <class File, class Model>
+void describe_svms(File& file, Model& model) {
+  auto count = static_cast<std::int64_t>(model.svms.size());
+  file.count("svms", count, [&](std::int64_t found) {
+    const auto wanted = sides_of(model.kind, model.class_names.size(), model.multi_class).size();
+    if (static_cast<std::size_t>(found) == wanted) return std::string();
+    return fmt::format("such a model has {} SVMs, not {}", wanted, found);
+  });
+  if constexpr (File::reading) model.svms.resize(static_cast<std::size_t>(count));
   for (std::size_t m = 0; m < model.svms.size(); ++m) {
-    text += fmt::format("rho {}", model.svms[m].rho);
-    if (!model.fits.empty()) {
-      const auto& fit = model.fits[m];
-      text += fmt::format(" {} {} steps objective {} violation {} margin {} bounded {} rows {}",
-                          fit.converged ? "converged" : "unfinished", fit.iterations, fit.objective, fit.violation,
-                          fit.margin, fit.bounded, fit.rows);
+    file.keyword("rho");
+    file.value(model.svms[m].rho, "rho, a number", any_number);
+    if constexpr (File::reading) {
+      file.skip_blanks();
+      if (!file.at_line_end()) model.fits.resize(m + 1);
+      if (!model.fits.empty() && model.fits.size() != m + 1)
+        file.fail_here("the training of all SVMs must be given, or of none");
     }
-    text += '\n';
+    if (m < model.fits.size()) describe_training(file, model.fits[m]);
+    file.end_line();
   }
-  return text + numbers_line("sigmoid-a", model.sigmoid_a) + numbers_line("sigmoid-b", model.sigmoid_b) +
-         numbers_line("density-marks", model.density_marks);
+  optional_numbers(file, "sigmoid-a", model.sigmoid_a, model.svms.size());
+  optional_numbers(file, "sigmoid-b", model.sigmoid_b, model.has_classes() ? model.svms.size() : 0);
+  optional_numbers(file, "density-marks", model.density_marks, density_mark_count);
+  if constexpr (File::reading)
+    if (model.has_classes() && model.sigmoid_a.size() != model.sigmoid_b.size())
+      file.fail_here("sigmoid-a and sigmoid-b must stand together");
 }
 
 std::string support_text(const SvmModel& model) {
@@ -111,116 +129,6 @@ std::string support_text(const SvmModel& model) {
   return text;
 }
 
-std::size_t read_choice(ModelReader& reader, std::string_view key, std::span<const std::string> names) {
-  reader.keyword(key);
-  reader.skip_blanks();
-  const auto word = reader.peek();
-  const auto found = std::find(names.begin(), names.end(), word);
-  if (found == names.end()) reader.fail_expected(join_names(names, "or"));
-  reader.take(word);
-  reader.end_line();
-  return static_cast<std::size_t>(found - names.begin());
-}
-
-double read_number(ModelReader& reader, std::string_view key) {
-  reader.keyword(key);
-  const auto value = reader.number<double>("a number");
-  reader.end_line();
-  return value;
-}
-
-std::int64_t read_count(ModelReader& reader, std::string_view key) {
-  reader.keyword(key);
-  const auto value = reader.count(fmt::format("the number of {}", key), 0);
-  reader.end_line();
-  return value;
-}
-
-std::vector<std::string> read_names(ModelReader& reader, std::string_view key, std::int64_t count) {
-  std::vector<std::string> names;
-  for (std::int64_t k = 0; k < count; ++k) {
-    reader.keyword(key);
-    names.push_back(reader.escaped_rest("a name"));
-    reader.end_line();
-  }
-  return names;
-}
-
-/// A line that may be missing.
-std::vector<double> read_numbers(ModelReader& reader, std::string_view key, std::size_t count) {
-  std::vector<double> numbers;
-  if (reader.peek() != key) return numbers;
-  reader.take(key);
-  for (std::size_t k = 0; k < count; ++k) numbers.push_back(reader.number<double>("a number"));
-  reader.end_line();
-  return numbers;
-}
-
-void read_heading(ModelReader& reader, SvmModel& model) {
-  reader.heading(svm_magic, version);
-  model.kind = static_cast<SvmKind>(read_choice(reader, "type", kind_names()));
-  model.kernel.type = kernel_functions()[read_choice(reader, "kernel", kernel_names())].type;
-  reader.keyword("degree");
-  model.kernel.degree = static_cast<int>(reader.count("the degree", 0));
-  reader.end_line();
-  model.kernel.gamma = read_number(reader, "gamma");
-  model.kernel.coef0 = read_number(reader, "coef0");
-  model.class_names = read_names(reader, "class", read_count(reader, "classes"));
-  model.multi_class = static_cast<MultiClass>(read_choice(reader, "multi-class", multi_class_names()));
-  model.rule = static_cast<ClassRule>(read_choice(reader, "decide", rule_names()));
-  model.features = read_count(reader, "features");
-  static const std::vector<std::string> yes_or_no{"yes", "no"};
-  if (read_choice(reader, "names", yes_or_no) == 0) model.feature_names = read_names(reader, "feature", model.features);
-  model.cost = read_number(reader, "cost");
-  model.nu = read_number(reader, "nu");
-  model.epsilon = read_number(reader, "epsilon");
-  model.class_weights = read_numbers(reader, "class-weights", model.class_names.size());
-}
-
-SvmTraining read_training(ModelReader& reader) {
-  SvmTraining fit;
-  const auto word = reader.peek();
-  if (word != "converged" && word != "unfinished") reader.fail_expected("converged or unfinished");
-  fit.converged = word == "converged";
-  reader.take(word);
-  fit.iterations = reader.number<std::int64_t>("the number of steps");
-  reader.keyword("steps");
-  const auto next = [&](std::string_view key, double& value) {
-    reader.keyword(key);
-    value = reader.number<double>("a number");
-  };
-  next("objective", fit.objective);
-  next("violation", fit.violation);
-  next("margin", fit.margin);
-  reader.keyword("bounded");
-  fit.bounded = static_cast<std::int32_t>(reader.count("the number of vectors at their bound", 0));
-  reader.keyword("rows");
-  fit.rows = reader.count("the number of rows", 0);
-  return fit;
-}
-
-void read_svms(ModelReader& reader, SvmModel& model) {
-  const auto wanted = sides_of(model.kind, model.class_names.size(), model.multi_class).size();
-  reader.skip_blanks();
-  const auto before = reader;
-  const auto count = static_cast<std::size_t>(read_count(reader, "machines"));
-  if (count != wanted) before.fail_here(fmt::format("such a model has {} SVMs, not {}", wanted, count));
-  for (std::size_t m = 0; m < count; ++m) {
-    reader.keyword("rho");
-    model.svms.push_back({{}, {}, reader.number<double>("rho, a number")});
-    reader.skip_blanks();
-    if (!reader.at_line_end()) model.fits.push_back(read_training(reader));
-    reader.end_line();
-  }
-  if (!model.fits.empty() && model.fits.size() != count)
-    reader.fail_here("the training of all SVMs must be given, or of none");
-  model.sigmoid_a = read_numbers(reader, "sigmoid-a", count);
-  model.sigmoid_b = read_numbers(reader, "sigmoid-b", model.has_classes() ? count : 0);
-  model.density_marks = read_numbers(reader, "density-marks", density_mark_count);
-  if (model.has_classes() && model.sigmoid_a.size() != model.sigmoid_b.size())
-    reader.fail_here("sigmoid-a and sigmoid-b must stand together");
-}
-
 /// The class of the next support vector; classes ascend.
 void read_class(ModelReader& reader, SvmModel& model) {
   reader.skip_blanks();
@@ -236,7 +144,8 @@ void read_class(ModelReader& reader, SvmModel& model) {
 }
 
 void read_support(ModelReader& reader, SvmModel& model) {
-  const auto count = read_count(reader, "support");
+  std::int64_t count = 0;
+  reader.count("support", count, any_count);
   SupportReader support(model);
   for (std::int64_t s = 0; s < count; ++s) {
     read_class(reader, model);
@@ -257,19 +166,21 @@ void read_support(ModelReader& reader, SvmModel& model) {
 
 }  // namespace
 
-SvmModel parse_sheaf_svm(ModelReader& reader) {
+SvmModel read_sheaf_svm(ModelReader& reader) {
   SvmModel model;
-  read_heading(reader, model);
-  read_svms(reader, model);
+  describe_heading(reader, model);
+  describe_svms(reader, model);
   read_support(reader, model);
   for (std::size_t m = 0; m < model.fits.size(); ++m)
     model.fits[m].support = static_cast<std::int32_t>(model.svms[m].rows.size());
-  if (!reader.at_end()) reader.fail_expected("the end of the file");
   return model;
 }
 
 std::string format_sheaf_svm(const SvmModel& model) {
-  return heading_text(model) + svms_text(model) + support_text(model);
+  ModelWriter writer;
+  describe_heading(writer, model);
+  describe_svms(writer, model);
+  return std::move(writer.text()) + support_text(model);
 }
 
 }  // namespace sheaf::kernel

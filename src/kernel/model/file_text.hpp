@@ -12,8 +12,6 @@
 
 namespace sheaf::kernel {
 
-/// The first word of Sheaf's own format.
-inline constexpr std::string_view svm_magic = "sheaf-svm-model";
 inline constexpr std::size_t density_mark_count = 10;
 
 /// In the order of their enumeration.
@@ -41,10 +39,12 @@ class SupportReader {
 /// An Error where LIBSVM has no such kernel.
 void check_libsvm_kernel(KernelType type);
 
-// Each format has its own file.
-SvmModel parse_libsvm_model(ModelReader& reader);
+/// LIBSVM's format keeps no names: a class that is no integer, and three classes or more one against the rest, are an
+/// Error.
 std::string format_libsvm_model(const SvmModel& model);
-SvmModel parse_sheaf_svm(ModelReader& reader);
+SvmModel read_libsvm_model(ModelReader& reader);
+/// The lines of Sheaf's own file behind the family.
+SvmModel read_sheaf_svm(ModelReader& reader);
 std::string format_sheaf_svm(const SvmModel& model);
 
 }  // namespace sheaf::kernel

@@ -116,7 +116,7 @@ std::string_view written_solver(const LinearModel& model) {
 
 }  // namespace
 
-LinearModel parse_liblinear_model(ModelReader& reader) {
+LinearModel read_liblinear_model(ModelReader& reader) {
   const auto heading = read_heading(reader);
   LinearModel model;
   model.solver = heading.solver->name;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include <sheaf/linear_model.hpp>
 
@@ -10,12 +9,12 @@
 
 namespace sheaf::linear {
 
-/// The first word of Sheaf's own format.
-inline constexpr std::string_view model_magic = "sheaf-linear-model";
-
-LinearModel parse_sheaf_model(ModelReader& reader);
-LinearModel parse_liblinear_model(ModelReader& reader);
+/// The lines of Sheaf's own file behind the family. `net`: the family is elastic-net.
+LinearModel read_sheaf_model(ModelReader& reader, bool net);
 std::string format_sheaf_model(const LinearModel& model);
+
+LinearModel read_liblinear_model(ModelReader& reader);
+/// LIBLINEAR's format keeps no names: a class that is no integer is an Error.
 std::string format_liblinear_model(const LinearModel& model);
 
 }  // namespace sheaf::linear

@@ -1,0 +1,122 @@
+// Sheaf's own model file, of any family: readable, exact, with names.
+//
+//     sheaf-model 1
+//     family linear
+//     classes 3
+//     class setosa
+//     class versicolor
+//     class virginica
+//     features 4
+//     ...                            what the family keeps
+//
+// A family describes its lines once, as a template over the file: a ModelReader reads them, a ModelWriter writes them.
+// Numbers have as few digits as read back the same number; names have \\ \n \r for backslash and line ends.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/names.hpp"
+#include "data/text/escape.hpp"
+#include "data/text/model_reader.hpp"
+
+namespace sheaf {
+
+inline constexpr std::string_view model_file_magic = "sheaf-model";
+inline constexpr int model_file_version = 1;
+
+/// Has the functions of ModelReader that describe a file, and writes what that reads.
+class ModelWriter {
+ public:
+  static constexpr bool reading = false;
+
+  void keyword(std::string_view word) {
+    if (!text_.empty() && text_.back() != '\n') text_ += ' ';
+    text_ += word;
+  }
+  template <class Number>
+  void value(Number value, std::string_view /*expected*/, double /*least*/ = 0) {
+    keyword({});
+    fmt::format_to(std::back_inserter(text_), "{}", value);
+  }
+  template <class Choice>
+  void choice(Choice chosen, std::span<const std::string> names) {
+    keyword(names[static_cast<std::size_t>(chosen)]);
+  }
+  void name(std::string_view name, std::string_view /*expected*/) { text_ += ' ' + escape_line(name); }
+  void count(std::string_view key, std::int64_t count, const auto& /*check*/) {
+    keyword(key);
+    text_ += fmt::format(" {}\n", count);
+  }
+  void end_line() { text_ += '\n'; }
+
+  std::string& text() { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// A line "key value".
+template <class File, class Number>
+void number_line(File& file, std::string_view key, Number& value,
+                 double least = std::numeric_limits<double>::lowest()) {
+  file.keyword(key);
+  file.value(value, least == 0 ? "a number, 0 or more" : "a number", least);
+  file.end_line();
+}
+
+template <class File, class Choice>
+void choice_line(File& file, std::string_view key, Choice& chosen, std::span<const std::string> names) {
+  file.keyword(key);
+  file.choice(chosen, names);
+  file.end_line();
+}
+
+/// `count` lines "key name".
+template <class File, class Names>
+void name_lines(File& file, std::string_view key, Names& names, std::int64_t count) {
+  if constexpr (File::reading) names.resize(static_cast<std::size_t>(count));
+  for (auto& name : names) {
+    file.keyword(key);
+    file.name(name, "a name");
+    file.end_line();
+  }
+}
+
+/// A line of `count` numbers, missing where there are none.
+template <class File, class Numbers>
+void optional_numbers(File& file, std::string_view key, Numbers& numbers, std::size_t count) {
+  if constexpr (File::reading) {
+    if (file.peek() != key) return;
+    numbers.resize(count);
+  }
+  if (numbers.empty()) return;
+  file.keyword(key);
+  for (auto& number : numbers) file.value(number, "a number", std::numeric_limits<double>::lowest());
+  file.end_line();
+}
+
+/// For counts that need no check.
+inline std::string any_count(std::int64_t /*count*/) { return {}; }
+
+/// The lines that all families begin with, behind the first two.
+template <class File, class Model>
+void describe_classes_and_features(File& file, Model& model) {
+  auto count = static_cast<std::int64_t>(model.class_names.size());
+  file.count("classes", count, any_count);
+  name_lines(file, "class", model.class_names, count);
+  file.count("features", model.features, any_count);
+}
+
+/// The family that the first two lines name: one of `known`.
+std::string read_model_family(ModelReader& reader, std::span<const std::string> known);
+/// The first two lines.
+std::string model_file_heading(std::string_view family);
+
+}  // namespace sheaf

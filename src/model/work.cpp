@@ -1,0 +1,47 @@
+// How much arithmetic training and prediction take, roughly: enough to tell a job for a GPU from one that ends before
+// the GPU has started. The numbers of passes are those that the benchmarks print, rounded.
+#include <sheaf/model.hpp>
+
+namespace sheaf {
+namespace {
+
+constexpr double newton_passes = 60;   // products with the matrix and with its transpose
+constexpr double descent_passes = 20;  // epochs of coordinate descent
+constexpr double smo_visits = 4;       // of each kernel value
+
+/// Decision values of a linear model.
+double columns_of(const Target& target) {
+  return target.class_names.size() > 2 ? static_cast<double>(target.class_names.size()) : 1.0;
+}
+
+}  // namespace
+
+template <class T>
+WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& options, double models, double kernels) {
+  const auto entries = static_cast<double>(stored(dataset.x));
+  const auto rows = static_cast<double>(dataset.rows());
+  WorkEstimate work{0, static_cast<double>(matrix_bytes(dataset.x))};
+  if (std::holds_alternative<KnnOptions>(options))  // a fit keeps the rows; a search finds neighbours `kernels` times
+    work.operations = models > 0 ? entries : 2 * kernels * rows * entries;
+  else if (std::holds_alternative<SvmOptions>(options))
+    work.operations = kernels * rows * entries + models * smo_visits * rows * rows;
+  else
+    work.operations = 2 * entries * columns_of(dataset.target) * models *
+                      (std::holds_alternative<LinearOptions>(options) ? newton_passes : descent_passes);
+  return work;
+}
+
+template <class T>
+WorkEstimate prediction_work(const Dataset<T>& dataset, const Model& model) {
+  const auto values = model.svm() != nullptr         ? static_cast<double>(model.svm()->support_vectors())
+                      : model.neighbors() != nullptr ? static_cast<double>(model.neighbors()->rows())
+                                                     : static_cast<double>(model.linear()->columns);
+  return {2 * static_cast<double>(stored(dataset.x)) * values, static_cast<double>(matrix_bytes(dataset.x))};
+}
+
+template WorkEstimate training_work(const Dataset<float>&, const ModelOptions&, double, double);
+template WorkEstimate training_work(const Dataset<double>&, const ModelOptions&, double, double);
+template WorkEstimate prediction_work(const Dataset<float>&, const Model&);
+template WorkEstimate prediction_work(const Dataset<double>&, const Model&);
+
+}  // namespace sheaf
