@@ -42,26 +42,35 @@ bool is_exact(DistanceType metric) {
   return metric != DistanceType::cosine && metric != DistanceType::correlation && metric != DistanceType::minkowski;
 }
 
-/// The lists must be those of the definition; where that rounds otherwise, rows may change places within 1e-12.
-void expect_neighbors(const NeighborOptions& options, const Rows& data, const Rows* queries,
-                      const NeighborLists& lists) {
+/// All rows of each query, the nearest first, as the definition orders them.
+using PlainLists = std::vector<std::vector<test::PlainNeighbor>>;
+
+PlainLists plain_lists(const NeighborOptions& options, const Rows& data, const Rows* queries) {
+  PlainLists lists;
   const auto& from = queries != nullptr ? *queries : data;
+  for (std::int32_t i = 0; i < std::ssize(from); ++i)
+    lists.push_back(test::plain_neighbors(options.distance, data, from[static_cast<std::size_t>(i)], [&](std::int32_t j) {
+      return queries != nullptr || options.include_self || j != i;
+    }));
+  return lists;
+}
+
+/// The lists must be those of the definition; where that rounds otherwise, rows may change places within 1e-12.
+void expect_neighbors(const NeighborOptions& options, const Rows& data, const Rows& from, const PlainLists& wanted,
+                      const NeighborLists& lists) {
   ASSERT_EQ(lists.queries, std::ssize(from));
   ASSERT_EQ(lists.k, options.k);
-  for (std::int64_t i = 0; i < lists.queries; ++i) {
-    const auto& query = from[static_cast<std::size_t>(i)];
-    const auto wanted = test::plain_neighbors(options.distance, data, query, [&](std::int32_t j) {
-      return queries != nullptr || options.include_self || j != i;
-    });
+  for (std::int64_t i = 0; i < lists.queries; ++i)
     for (std::int64_t n = 0; n < lists.k; ++n) {
       const auto at = static_cast<std::size_t>(i * lists.k + n);
-      const auto& want = wanted[static_cast<std::size_t>(n)];
+      const auto& want = wanted[static_cast<std::size_t>(i)][static_cast<std::size_t>(n)];
       if (is_exact(options.distance.metric)) {
         ASSERT_EQ(lists.indices[at], want.row) << "query " << i << ", neighbour " << n;
         ASSERT_EQ(lists.distances[at], want.distance) << "query " << i << ", neighbour " << n;
         continue;
       }
       ASSERT_NEAR(lists.distances[at], want.distance, 1e-12) << "query " << i << ", neighbour " << n;
+      const auto& query = from[static_cast<std::size_t>(i)];
       const auto& row = data[static_cast<std::size_t>(lists.indices[at])];
       ASSERT_NEAR(test::plain_distance(options.distance, query, row), want.distance, 1e-12);
       if (n > 0) {
@@ -70,7 +79,6 @@ void expect_neighbors(const NeighborOptions& options, const Rows& data, const Ro
         ASSERT_TRUE(ordered) << "query " << i << ", neighbour " << n;
       }
     }
-  }
 }
 
 class EveryMetric : public testing::TestWithParam<DistanceType> {};
@@ -80,65 +88,67 @@ INSTANTIATE_TEST_SUITE_P(Neighbors, EveryMetric, testing::ValuesIn([] {
                            for (const auto& function : distance_functions()) all.push_back(function.type);
                            return all;
                          }()),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& tested) { return std::string(to_string(tested.param)); });
 
-template <class T>
-void compare_among_themselves(Device device, DistanceType metric) {
-  for (const std::int64_t rows : {2, 31, 97, 700})
-    for (const std::int64_t columns : {1, 7, 32, 45})
-      for (const bool sparse : {false, true}) {
-        const auto table = rows_with_ties(rows, columns, 0.6, static_cast<std::uint64_t>(rows + columns));
-        const auto dataset = dataset_of<T>(table, columns, sparse);
-        NeighborOptions options;
-        options.distance.metric = metric;
-        options.include_self = columns == 7;
-        for (const std::int64_t k : {std::int64_t{1}, std::min<std::int64_t>(20, rows - 1), rows - 1}) {
-          options.k = k;
-          SCOPED_TRACE(testing::Message() << rows << " x " << columns << (sparse ? " sparse" : " dense") << ", k " << k);
-          expect_neighbors(options, table, nullptr, find_neighbors(context_on(device), dataset, options));
-        }
-      }
-}
-
+/// Sizes around those of tiles and blocks.
 TEST_P(EveryMetric, FindsTheNeighborsOfRowsAmongThemselves) {
-  for (const auto device : test::devices()) {
-    compare_among_themselves<float>(device, GetParam());
-    compare_among_themselves<double>(device, GetParam());
+  struct Size {
+    std::int64_t rows, columns;
+  };
+  for (const Size size : {Size{2, 1}, Size{31, 7}, Size{97, 32}, Size{330, 45}}) {
+    const auto table = rows_with_ties(size.rows, size.columns, 0.6, static_cast<std::uint64_t>(size.rows));
+    NeighborOptions options;
+    options.distance.metric = GetParam();
+    options.include_self = size.columns == 7;
+    const auto wanted = plain_lists(options, table, nullptr);
+    for (const auto device : test::devices())
+      for (const bool sparse : {false, true})
+        for (const std::int64_t k : {std::int64_t{1}, std::min<std::int64_t>(20, size.rows - 1), size.rows - 1}) {
+          options.k = k;
+          SCOPED_TRACE(testing::Message()
+                       << size.rows << " x " << size.columns << (sparse ? " sparse" : " dense") << ", k " << k);
+          const auto single = dataset_of<float>(table, size.columns, sparse);
+          expect_neighbors(options, table, table, wanted, find_neighbors(context_on(device), single, options));
+          const auto dataset = dataset_of<double>(table, size.columns, sparse);
+          expect_neighbors(options, table, table, wanted, find_neighbors(context_on(device), dataset, options));
+        }
   }
 }
 
 TEST_P(EveryMetric, FindsTheNeighborsOfOtherRows) {
   for (const auto device : test::devices())
     for (const bool sparse : {false, true}) {
-      const auto table = rows_with_ties(400, 33, 0.5, 3);
-      const auto others = rows_with_ties(70, 33, 0.5, 4);
+      const auto table = rows_with_ties(300, 33, 0.5, 3);
+      const auto others = rows_with_ties(40, 33, 0.5, 4);
       const auto dataset = dataset_of<double>(table, 33, sparse);
       const auto queries = dataset_of<double>(others, 33, !sparse);
       NeighborOptions options;
       options.distance.metric = GetParam();
       options.k = 17;
-      expect_neighbors(options, table, &others, find_neighbors(context_on(device), dataset, options, &queries));
+      expect_neighbors(options, table, others, plain_lists(options, table, &others),
+                       find_neighbors(context_on(device), dataset, options, &queries));
     }
 }
 
 TEST_P(EveryMetric, FindsAllWithinARadius) {
+  constexpr std::int32_t rows = 200;
   for (const auto device : test::devices())
     for (const bool sparse : {false, true}) {
-      const auto table = rows_with_ties(300, 20, 0.7, 5);
+      const auto table = rows_with_ties(rows, 20, sparse ? 0.08 : 0.7, 5);
       const auto dataset = dataset_of<double>(table, 20, sparse);
       NeighborOptions options;
       options.distance.metric = GetParam();
-      // The distance of some pair: rows at exactly this distance belong to it.
-      DistanceMatrix(context_on(device), dataset, options.distance).compute(0, 1, 17, 1, &options.radius);
+      std::vector<double> all(std::size_t{rows} * rows);
+      DistanceMatrix(context_on(device), dataset, options.distance).compute(0, rows, 0, rows, all.data());
+      options.radius = all[17];  // rows at exactly this distance belong to it
       const auto lists = find_within(context_on(device), dataset, options);
-      ASSERT_EQ(lists.queries(), 300);
-      for (std::int64_t i = 0; i < 300; ++i) {
-        std::vector<double> all(300);
-        DistanceMatrix(context_on(device), dataset, options.distance).compute(i, 1, 0, 300, all.data());
+      ASSERT_EQ(lists.queries(), rows);
+      for (std::int32_t i = 0; i < rows; ++i) {
         std::vector<test::PlainNeighbor> wanted;
-        for (std::int32_t j = 0; j < 300; ++j)
-          if (j != i && all[static_cast<std::size_t>(j)] <= options.radius)
-            wanted.push_back({all[static_cast<std::size_t>(j)], j});
+        for (std::int32_t j = 0; j < rows; ++j) {
+          const double distance = all[static_cast<std::size_t>(i * rows + j)];
+          if (j != i && distance <= options.radius) wanted.push_back({distance, j});
+        }
         std::sort(wanted.begin(), wanted.end());
         const auto begin = lists.offsets[static_cast<std::size_t>(i)];
         ASSERT_EQ(lists.offsets[static_cast<std::size_t>(i) + 1] - begin, std::ssize(wanted));
@@ -172,9 +182,12 @@ TEST_P(EveryMetric, DistanceMatricesFollowTheDefinition) {
         for (std::size_t j = 0; j < 40; ++j) {
           EXPECT_NEAR(all[i * 40 + j], test::plain_distance(options, table[i], table[j]), 1e-11) << i << " " << j;
           EXPECT_EQ(all[i * 40 + j], all[j * 40 + i]);
-          if (i == j) EXPECT_EQ(all[i * 40 + j], 0);
-          if (i >= 30 && i < 35 && j >= 11 && j < 18)
+          if (i == j) {
+            EXPECT_EQ(all[i * 40 + j], 0);
+          }
+          if (i >= 30 && i < 35 && j >= 11 && j < 18) {
             EXPECT_EQ(all[i * 40 + j], block[(i - 30) * 7 + (j - 11)]);
+          }
         }
     }
 }
@@ -183,7 +196,7 @@ TEST_P(EveryMetric, DistanceMatricesFollowTheDefinition) {
 /// to the last bit.
 TEST_P(EveryMetric, BitsDependOnNothingButTheData) {
   Random random(8);
-  Rows table(600, std::vector<double>(37));
+  Rows table(400, std::vector<double>(37));
   for (auto& row : table)
     for (auto& value : row) value = random.uniform() < 0.5 ? random.normal() : 0.0;
   NeighborOptions options;
@@ -228,6 +241,25 @@ TEST(Neighbors, NothingCancelsFarFromTheOrigin) {
     }
 }
 
+/// So few entries that sparse rows are filtered by inverted lists.
+TEST(Neighbors, SparseTextHasItsNeighbors) {
+  const auto table = rows_with_ties(500, 150, 0.04, 13);
+  const auto others = rows_with_ties(60, 150, 0.04, 14);
+  for (const auto metric : {DistanceType::euclidean, DistanceType::squared_euclidean, DistanceType::cosine}) {
+    NeighborOptions options;
+    options.distance.metric = metric;
+    options.k = 12;
+    const auto among = plain_lists(options, table, nullptr);
+    const auto from = plain_lists(options, table, &others);
+    for (const auto device : test::devices()) {
+      const auto dataset = dataset_of<double>(table, 150, true);
+      const auto queries = dataset_of<double>(others, 150, true);
+      expect_neighbors(options, table, table, among, find_neighbors(context_on(device), dataset, options));
+      expect_neighbors(options, table, others, from, find_neighbors(context_on(device), dataset, options, &queries));
+    }
+  }
+}
+
 TEST(Neighbors, ManyEqualRowsGoToTheLowestIndices) {
   for (const auto device : test::devices()) {
     const auto dataset = dataset_of<float>(Rows(2000, std::vector<double>{1, 2, 3}), 3, false);
@@ -252,7 +284,8 @@ TEST(Neighbors, TinyAndHugeValuesKeepTheirOrder) {
       NeighborOptions options;
       options.distance.metric = DistanceType::manhattan;
       options.k = 6;
-      expect_neighbors(options, table, nullptr, find_neighbors(context_on(device), dataset, options));
+      expect_neighbors(options, table, table, plain_lists(options, table, nullptr),
+                       find_neighbors(context_on(device), dataset, options));
     }
 }
 
@@ -265,25 +298,26 @@ TEST(Neighbors, WeightsScaleFeaturesAndZeroDropsThem) {
       options.distance.metric = metric;
       for (int j = 0; j < 12; ++j) options.distance.weights.push_back(j % 3 * 0.25);
       options.k = 9;
-      expect_neighbors(options, table, nullptr, find_neighbors(context_on(device), dataset, options));
+      expect_neighbors(options, table, table, plain_lists(options, table, nullptr),
+                       find_neighbors(context_on(device), dataset, options));
     }
 }
 
 /// Rows of one fold are no neighbours, whichever blocks they fall into.
 TEST(Neighbors, FoldsAreLeftOutInsideTheTiles) {
   for (const auto device : test::devices()) {
-    const auto table = rows_with_ties(900, 11, 1, 11);
+    const auto table = rows_with_ties(500, 11, 1, 11);
     const auto dataset = dataset_of<double>(table, 11, false);
     std::vector<std::int32_t> folds;
-    for (int i = 0; i < 900; ++i) folds.push_back(i * 7 % 10);
+    for (int i = 0; i < 500; ++i) folds.push_back(i * 7 % 10);
     const auto context = context_on(device);
     const auto pair = neighbors::make_row_pair(context, dataset, static_cast<const Dataset<double>*>(nullptr), {});
-    std::vector<std::int32_t> indices(900 * 30);
-    std::vector<double> distances(900 * 30);
+    std::vector<std::int32_t> indices(500 * 30);
+    std::vector<double> distances(500 * 30);
     neighbors::Eligible eligible;
     eligible.folds = folds;
     neighbors::make_ops(context, pair)->nearest(eligible, 30, indices, distances);
-    for (std::size_t i = 0; i < 900; ++i) {
+    for (std::size_t i = 0; i < 500; ++i) {
       const auto wanted = test::plain_neighbors({}, table, table[i], [&](std::int32_t j) {
         return folds[static_cast<std::size_t>(j)] != folds[i];
       });

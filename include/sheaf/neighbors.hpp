@@ -82,6 +82,10 @@ template <class T>
 RadiusLists find_within(const Context& context, const Dataset<T>& dataset, const NeighborOptions& options,
                         const Dataset<T>* queries = nullptr);
 
+/// What comparing all queries with all rows takes, roughly; the functions above choose an automatic device by it.
+template <class T>
+WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries = nullptr);
+
 /// Weights of features from a file: one number of 0 or more to a line. Anything else is a ParseError with its place.
 std::vector<double> read_feature_weights(const std::string& path, std::int64_t features);
 

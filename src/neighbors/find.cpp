@@ -24,9 +24,17 @@ void check_k(const Dataset<T>& dataset, const Dataset<T>* queries, const Neighbo
 }  // namespace
 
 template <class T>
-NeighborLists find_neighbors(const Context& context, const Dataset<T>& dataset, const NeighborOptions& options,
+WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries) {
+  const auto& asked = queries != nullptr ? *queries : dataset;
+  return {2 * static_cast<double>(stored(dataset.x)) * static_cast<double>(asked.rows()),
+          static_cast<double>(matrix_bytes(dataset.x))};
+}
+
+template <class T>
+NeighborLists find_neighbors(const Context& given, const Dataset<T>& dataset, const NeighborOptions& options,
                              const Dataset<T>* queries) {
   check_k(dataset, queries, options);
+  const auto context = given.for_work(neighbors_work(dataset, queries));
   const auto pair = neighbors::make_row_pair(context, dataset, queries, options.distance);
   NeighborLists lists;
   lists.queries = queries == nullptr ? dataset.rows() : queries->rows();
@@ -40,8 +48,9 @@ NeighborLists find_neighbors(const Context& context, const Dataset<T>& dataset, 
 }
 
 template <class T>
-RadiusLists find_within(const Context& context, const Dataset<T>& dataset, const NeighborOptions& options,
+RadiusLists find_within(const Context& given, const Dataset<T>& dataset, const NeighborOptions& options,
                         const Dataset<T>* queries) {
+  const auto context = given.for_work(neighbors_work(dataset, queries));
   if (!(options.radius >= 0)) fail_usage("the radius is {}; 0 or more is expected", options.radius);
   const auto pair = neighbors::make_row_pair(context, dataset, queries, options.distance);
   Eligible eligible;
@@ -64,7 +73,7 @@ template <class T>
 DistanceMatrix::DistanceMatrix(const Context& context, const Dataset<T>& dataset, const DistanceOptions& options,
                                const Dataset<T>* queries)
     : inside_(new Inside{neighbors::make_row_pair(context, dataset, queries, options)}) {
-  inside_->ops = neighbors::make_ops(context, inside_->pair);
+  inside_->ops = neighbors::make_ops(context.for_work(neighbors_work(dataset, queries)), inside_->pair);
   inside_->rows = queries == nullptr ? dataset.rows() : queries->rows();
   inside_->columns = dataset.rows();
 }
@@ -86,6 +95,7 @@ void DistanceMatrix::compute(std::int64_t first_row, std::int64_t rows, std::int
 }
 
 #define SHEAF_NEIGHBORS(T)                                                                                             \
+  template WorkEstimate neighbors_work(const Dataset<T>&, const Dataset<T>*);                                          \
   template NeighborLists find_neighbors(const Context&, const Dataset<T>&, const NeighborOptions&, const Dataset<T>*); \
   template RadiusLists find_within(const Context&, const Dataset<T>&, const NeighborOptions&, const Dataset<T>*);      \
   template DistanceMatrix::DistanceMatrix(const Context&, const Dataset<T>&, const DistanceOptions&, const Dataset<T>*);

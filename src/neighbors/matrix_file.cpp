@@ -94,8 +94,10 @@ class PartialFile {
     const bool closed = ::fsync(descriptor_) == 0 && ::close(descriptor_) == 0;
     descriptor_ = -1;
     if (!closed) fail("{}: cannot be written: {}", path_, std::strerror(errno));
-    fs::rename(path_, target_);
-    fs::remove(settings_path_);
+    std::error_code error;
+    fs::rename(path_, target_, error);
+    if (error) fail("{}: cannot be given its name: {}; its contents are in {}", target_, error.message(), path_);
+    fs::remove(settings_path_, error);
   }
 
  private:

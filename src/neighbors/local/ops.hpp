@@ -2,7 +2,7 @@
 //
 // With V = [v_1 .. v_K] the nearest rows of a class, and G = (V - q1')'(V - q1') + lambda I, the cost is
 //   hyperplane    min over sum a = 1 of a'G a = 1 / (1'G^-1 1)               (Vincent and Bengio 2001; Yang and Kecman 2008)
-//   convex hull   min over sum a = 1, a >= 0 of a'G a                        (Zhang and others 2006)
+//   convex hull   min over sum a = 1, a >= 0 of a'G a                        (Vincent and Bengio 2001)
 // One Cholesky factor L of G serves every smaller K: with L y = 1, 1'G_K^-1 1 is the sum of the first K squares of y.
 #pragma once
 

@@ -8,7 +8,7 @@
 
 #include "neighbors/verbs/exact_cpu.hpp"
 #include "neighbors/verbs/found.hpp"
-#include "neighbors/verbs/panels_cpu.hpp"
+#include "neighbors/verbs/filter_plan.hpp"
 
 namespace sheaf::neighbors::cpu {
 
@@ -22,8 +22,9 @@ struct Candidate {
 /// exactly and goes on with the k nearest.
 class Candidates {
  public:
-  /// Lists of the queries in `rows` of the filter's places. All must outlive it.
-  Candidates(Range rows, std::int64_t k, const FilterPlan& plan, const Panels& queries, const Panels& data,
+  /// Lists of the queries in `rows` of the filter's places. `queries` and `data` are the slacks of both. All must outlive
+  /// it.
+  Candidates(Range rows, std::int64_t k, const FilterPlan& plan, const Array<float>& queries, const Array<float>& data,
              const ExactDistances& exact, const Allowed& allowed)
       : first_(rows.begin),
         k_(k),
@@ -87,11 +88,11 @@ class Candidates {
   void compact(std::int64_t i, Scratch& scratch) {
     const auto at = i - first_;
     const Candidate* entries = list(i);
-    const double own = static_cast<double>(queries_.slack[i]);
+    const double own = static_cast<double>(queries_[i]);
     scratch.uppers.resize(static_cast<std::size_t>(counts_[at]));
     for (std::size_t c = 0; c < scratch.uppers.size(); ++c)
       scratch.uppers[c] = static_cast<double>(entries[c].lower) +
-                          2 * (own + static_cast<double>(data_.slack[entries[c].row]));
+                          2 * (own + static_cast<double>(data_[entries[c].row]));
     const auto middle = scratch.uppers.begin() + (k_ - 1);
     std::nth_element(scratch.uppers.begin(), middle, scratch.uppers.end());
     lower_limit(at, static_cast<float>(*middle + std::abs(*middle) * 0x1p-22 + 0x1p-120));
@@ -132,8 +133,8 @@ class Candidates {
   std::int64_t k_;
   std::int64_t capacity_;
   const FilterPlan& plan_;
-  const Panels& queries_;
-  const Panels& data_;
+  const Array<float>& queries_;
+  const Array<float>& data_;
   const ExactDistances& exact_;
   const Allowed& allowed_;
   Array<Candidate> entries_;  // rows x capacity

@@ -98,18 +98,38 @@ void write_filtered(const FilterPlan& plan, const Rows<S>& rows, std::int64_t i,
   if (plan.marked) out[plan.features] = rows.terms[static_cast<std::size_t>(i)].factor == 0 ? plan.scale : 0.0;
 }
 
+/// Calls entry(column, value) for the values of a row in the filter: all of a dense row, the stored ones of a sparse row
+/// that is not centred. `memory` has room for a row.
+template <class S, class Entry>
+void for_filtered(const FilterPlan& plan, const Rows<S>& rows, std::int64_t i, std::vector<double>& memory,
+                  const Entry& entry) {
+  const auto* sparse = std::get_if<SparseMatrix<S>>(&rows.x);
+  if (sparse == nullptr || !plan.centre.empty()) {
+    memory.resize(static_cast<std::size_t>(plan.columns()));
+    write_filtered(plan, rows, i, memory.data());
+    for (std::int64_t j = 0; j < plan.columns(); ++j) entry(j, memory[static_cast<std::size_t>(j)]);
+    return;
+  }
+  const double scale = rows.terms.empty() ? 1 : rows.terms[static_cast<std::size_t>(i)].factor;
+  for (auto k = sparse->offsets[i]; k < sparse->offsets[i + 1]; ++k) {
+    const auto j = sparse->indices[k];
+    entry(std::int64_t{j}, static_cast<double>(sparse->values[k]) * scale * plan.factor[static_cast<std::size_t>(j)]);
+  }
+  if (plan.marked && scale == 0) entry(plan.features, plan.scale);
+}
+
 template <class S>
 double largest_norm(const Context& context, const FilterPlan& plan, const Rows<S>& rows) {
   double largest = 0;
   std::mutex mutex;
   parallel_ranges(context, sheaf::rows(rows.x), 256, [&](Range range) {
-    std::vector<double> row(static_cast<std::size_t>(plan.columns()));
+    std::vector<double> memory;
     double here = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      write_filtered(plan, rows, i, row.data());
       double norm = 0;
-      for (const double value : row)
-        norm = plan.kind == FilterKind::products ? norm + value * value : norm + std::abs(value);
+      for_filtered(plan, rows, i, memory, [&](std::int64_t, double value) {
+        norm += plan.kind == FilterKind::products ? value * value : std::abs(value);
+      });
       here = std::max(here, plan.kind == FilterKind::products ? std::sqrt(norm) : norm);
     }
     const std::lock_guard lock(mutex);

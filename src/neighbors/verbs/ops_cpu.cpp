@@ -9,6 +9,7 @@
 #include "core/instruction_sets.hpp"
 #include "neighbors/verbs/candidates_cpu.hpp"
 #include "neighbors/verbs/exact_cpu.hpp"
+#include "neighbors/verbs/lists_cpu.hpp"
 #include "neighbors/verbs/tiles_cpu.hpp"
 
 namespace sheaf::neighbors {
@@ -55,17 +56,26 @@ struct NearestSink {
 };
 
 /// All rows within a fixed limit.
-struct RadiusSink {
-  std::int64_t first;
-  const Allowed& allowed;
-  std::vector<float> fixed;                    // the limit, once for each row of the block
-  std::vector<std::vector<std::int32_t>> rows = {};  // by query of the block
+class RadiusSink {
+ public:
+  RadiusSink(Range queries, const Allowed& allowed, float limit)
+      : first_(queries.begin),
+        allowed_(allowed),
+        limits_(static_cast<std::size_t>(queries.end - queries.begin), limit),
+        rows_(limits_.size()) {}
 
-  const float* limits() const { return fixed.data() - first; }
+  const float* limits() const { return limits_.data() - first_; }
   const float* right_limits() const { return nullptr; }
   void offer(std::int64_t i, std::int64_t j, float /*lower*/) {
-    if (allowed(i, j)) rows[static_cast<std::size_t>(i - first)].push_back(static_cast<std::int32_t>(j));
+    if (allowed_(i, j)) rows_[static_cast<std::size_t>(i - first_)].push_back(static_cast<std::int32_t>(j));
   }
+  std::span<const std::int32_t> rows(std::int64_t i) const { return rows_[static_cast<std::size_t>(i - first_)]; }
+
+ private:
+  std::int64_t first_;
+  const Allowed& allowed_;
+  std::vector<float> limits_;                    // the same for each query
+  std::vector<std::vector<std::int32_t>> rows_;  // by query
 };
 
 template <class S>
@@ -80,6 +90,7 @@ class CpuOps final : public NeighborOps {
     if (queries == 0 || k == 0) return;
     const Allowed allowed(eligible, pair_.self);
     if (4 * k >= pair_.rows() || !prepare()) return nearest_exactly(allowed, queries, k, indices, distances);
+    if (!blocks_.empty()) return nearest_by_lists(eligible, allowed, k, indices, distances);
     const bool all = eligible.queries.empty();
     const auto room = context_.memory() / memory_share;
     if (all && pair_.self && data_.padded() * Candidates::bytes_per_row(k) <= room)
@@ -93,10 +104,12 @@ class CpuOps final : public NeighborOps {
     const auto queries = query_count(eligible);
     const Allowed allowed(eligible, pair_.self);
     std::vector<std::vector<Found>> found(static_cast<std::size_t>(queries));
-    if (prepare())
-      within_filtered(eligible, allowed, radius, found);
-    else
+    if (!prepare())
       within_exactly(allowed, radius, found);
+    else if (!blocks_.empty())
+      within_by_lists(eligible, allowed, radius, found);
+    else
+      within_filtered(eligible, allowed, radius, found);
     RadiusLists result;
     for (const auto& list : found) {
       for (const auto& one : list) {
@@ -123,13 +136,82 @@ class CpuOps final : public NeighborOps {
 
   /// Lays the rows out for the filter, once. False: there is no filter for them.
   bool prepare() {
-    if (data_.rows > 0) return true;
+    if (data_.rows > 0 || !blocks_.empty()) return true;
     const auto kind = filter_kind<S>(pair_.distance.metric);
+    if (!kind || pair_.rows() == 0) return false;
+    if (*kind == FilterKind::products && suits_lists()) {
+      prepare_lists();
+      return true;
+    }
     const double share = static_cast<double>(context_.memory()) / memory_share;
-    if (!kind || pair_.rows() == 0 || cpu::panel_bytes(pair_.rows(), pair_.columns() + 1) > share) return false;
+    if (cpu::panel_bytes(pair_.rows(), pair_.columns() + 1) > share) return false;
     plan_ = make_filter_plan(context_, pair_, *kind);
     data_ = cpu::make_panels(context_, plan_, pair_.data, {});
     return true;
+  }
+
+  /// Sparse rows with so few entries that lists are faster than dense products.
+  bool suits_lists() const {
+    constexpr double dense_share = 0.1;
+    if (!is_sparse(pair_.data.x)) return false;
+    return static_cast<double>(stored(pair_.data.x)) <
+           dense_share * static_cast<double>(pair_.rows()) * static_cast<double>(pair_.columns());
+  }
+
+  void prepare_lists() {
+    plan_ = make_filter_plan(context_, pair_, FilterKind::products, false);
+    steps_ = std::max(cpu::longest_row(pair_.data), cpu::longest_row(pair_.from()));
+    sparse_ = cpu::make_sparse_rows(plan_, pair_.data, {}, steps_);
+    const auto size = cpu::list_block_rows(pair_.rows());
+    const auto count = (pair_.rows() + size - 1) / size;
+    blocks_.resize(static_cast<std::size_t>(count));
+    parallel_for(context_, count, [&](std::int64_t b) {
+      const Range rows{b * size, std::min((b + 1) * size, pair_.rows())};
+      blocks_[static_cast<std::size_t>(b)] = std::make_unique<cpu::BlockLists>(sparse_, rows, plan_.columns());
+    });
+  }
+
+  /// Calls work(queries, rows) for blocks of queries in the form of the lists.
+  template <class Work>
+  void for_list_queries(const Eligible& eligible, const Work& work) {
+    const bool same = pair_.self && eligible.queries.empty();
+    cpu::SparseRows own;
+    if (!same) own = cpu::make_sparse_rows(plan_, pair_.from(), eligible.queries, steps_);
+    const auto& queries = same ? sparse_ : own;
+    constexpr std::int64_t together = 64;
+    const auto count = (queries.rows() + together - 1) / together;
+    Stage stage(context_.progress(), "finding neighbours", count, context_.stop());
+    parallel_for(context_, count, [&](std::int64_t b) {
+      work(queries, Range{b * together, std::min((b + 1) * together, queries.rows())});
+      stage.advance(1);
+    });
+  }
+
+  template <class Sink>
+  void offer_lists(const cpu::SparseRows& queries, Range rows, Sink& sink) const {
+    std::vector<float> sums;
+    for (const auto& block : blocks_)
+      for (auto i = rows.begin; i < rows.end; ++i) cpu::filter_lists(queries, i, sparse_, *block, sums, sink);
+  }
+
+  void nearest_by_lists(const Eligible& eligible, const Allowed& allowed, std::int64_t k,
+                        std::span<std::int32_t> indices, std::span<double> distances) {
+    for_list_queries(eligible, [&](const cpu::SparseRows& queries, Range rows) {
+      Candidates candidates(rows, k, plan_, queries.slack, sparse_.slack, *exact_, allowed);
+      NearestSink sink{candidates, nullptr};
+      offer_lists(queries, rows, sink);
+      for (auto i = rows.begin; i < rows.end; ++i)
+        candidates.decide(i, sink.scratch, indices.data() + i * k, distances.data() + i * k);
+    });
+  }
+
+  void within_by_lists(const Eligible& eligible, const Allowed& allowed, double radius,
+                       std::vector<std::vector<Found>>& lists) {
+    for_list_queries(eligible, [&](const cpu::SparseRows& queries, Range rows) {
+      RadiusSink sink(rows, allowed, plan_.upper(radius));
+      offer_lists(queries, rows, sink);
+      take_within(allowed, rows, sink, radius, lists);
+    });
   }
 
   void nearest_among_all(const Allowed& allowed, std::int64_t k, std::span<std::int32_t> indices,
@@ -137,7 +219,7 @@ class CpuOps final : public NeighborOps {
     const auto padded = data_.padded();
     const auto size = block_rows(padded, context_.threads());
     const auto blocks = (padded + size - 1) / size;
-    Candidates candidates({0, padded}, k, plan_, data_, data_, *exact_, allowed);
+    Candidates candidates({0, padded}, k, plan_, data_.slack, data_.slack, *exact_, allowed);
     Stage stage(context_.progress(), "finding neighbours", blocks * (blocks + 1) / 2 + blocks, context_.stop());
     cpu::with_join(plan_.kind, [&]<class Join>(Join) {
       parallel_for(context_, blocks, [&](std::int64_t b) {
@@ -167,7 +249,7 @@ class CpuOps final : public NeighborOps {
     Stage stage(context_.progress(), "finding neighbours", blocks, context_.stop());
     parallel_for(context_, blocks, [&](std::int64_t block) {
       const auto rows = block_range(block, size, padded);
-      Candidates candidates(rows, k, plan_, queries, data_, *exact_, allowed);
+      Candidates candidates(rows, k, plan_, queries.slack, data_.slack, *exact_, allowed);
       NearestSink sink{candidates, nullptr};
       cpu::with_join(plan_.kind, [&]<class Join>(Join) {
         for (std::int64_t first = 0; first < data_.padded(); first += most_block_rows) {
@@ -243,31 +325,38 @@ class CpuOps final : public NeighborOps {
     Stage stage(context_.progress(), "finding neighbours", (padded + size - 1) / size, context_.stop());
     parallel_for(context_, (padded + size - 1) / size, [&](std::int64_t block) {
       const auto rows = block_range(block, size, padded);
-      const auto count = static_cast<std::size_t>(rows.end - rows.begin);
-      RadiusSink sink{rows.begin, allowed, std::vector<float>(count, plan_.upper(radius))};
-      sink.rows.resize(count);
+      RadiusSink sink(rows, allowed, plan_.upper(radius));
       cpu::with_join(plan_.kind, [&]<class Join>(Join) {
         cpu::filter_block<Join>(queries, rows, data_, {0, data_.padded()}, false, sink);
       });
-      ExactDistances::Scratch scratch;
-      std::vector<double> distances;
-      for (auto i = rows.begin; i < std::min(rows.end, queries.rows); ++i) {
-        const auto& near = sink.rows[static_cast<std::size_t>(i - rows.begin)];
-        distances.resize(near.size());
-        exact_->to_rows(allowed.query(i), near, distances.data(), scratch);
-        auto& found = lists[static_cast<std::size_t>(i)];
-        for (std::size_t c = 0; c < near.size(); ++c) found.push_back({distances[c], near[c]});
-        keep_within(radius, found);
-      }
+      take_within(allowed, {rows.begin, std::min(rows.end, queries.rows)}, sink, radius, lists);
       stage.advance(1);
     });
+  }
+
+  /// The rows of a sink that are within the radius exactly.
+  void take_within(const Allowed& allowed, Range queries, const RadiusSink& sink, double radius,
+                   std::vector<std::vector<Found>>& lists) const {
+    ExactDistances::Scratch scratch;
+    std::vector<double> distances;
+    for (auto i = queries.begin; i < queries.end; ++i) {
+      const auto near = sink.rows(i);
+      distances.resize(near.size());
+      exact_->to_rows(allowed.query(i), near, distances.data(), scratch);
+      auto& found = lists[static_cast<std::size_t>(i)];
+      for (std::size_t c = 0; c < near.size(); ++c) found.push_back({distances[c], near[c]});
+      keep_within(radius, found);
+    }
   }
 
   Context context_;
   const RowPair<S>& pair_;
   std::unique_ptr<ExactDistances> exact_;
   FilterPlan plan_;
-  Panels data_;
+  Panels data_;  // the rows of the filter, dense
+  cpu::SparseRows sparse_;  // or sparse, and by feature
+  std::vector<std::unique_ptr<cpu::BlockLists>> blocks_;
+  std::int64_t steps_ = 0;
 };
 
 }  // namespace

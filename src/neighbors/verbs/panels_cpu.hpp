@@ -58,11 +58,10 @@ struct RowError {
   double size = 0;     ///< |x|^2, |x|_1 or max |x| of the rounded row
   double rounded = 0;  ///< what rounding to float took away, in the same norm (not squared)
 };
-inline double slack_of(FilterKind kind, const RowError& error, std::int64_t columns) {
+inline double slack_of(FilterKind kind, const RowError& error, double steps) {
   constexpr double u = 0x1p-24;
   constexpr double tiny = 0x1p-110;
   if (kind == FilterKind::hamming) return 0;
-  const auto steps = static_cast<double>(std::min(columns, chunk) + (columns + chunk - 1) / chunk);
   if (kind == FilterKind::products) return (steps + 16) * u * 1.01 * error.size + tiny;
   const double sums = kind == FilterKind::chebyshev ? 1 : steps;
   return (sums + 4) * u * 1.01 * error.size + error.rounded * 1.01 + tiny;
@@ -79,6 +78,7 @@ Panels make_panels(const Context& context, const FilterPlan& plan, const Rows<S>
   panels.values = Array<float>(padded * panels.columns);
   panels.base = Array<float>(padded);
   panels.slack = Array<float>(padded);
+  const auto steps = static_cast<double>(std::min(panels.columns, chunk) + (panels.columns + chunk - 1) / chunk);
   parallel_for(context, padded / lanes, [&](std::int64_t p) {
     std::vector<double> row(static_cast<std::size_t>(panels.columns));
     float* panel = panels.values.data() + p * lanes * panels.columns;
@@ -105,7 +105,7 @@ Panels make_panels(const Context& context, const FilterPlan& plan, const Rows<S>
           error.rounded += off;
         }
       }
-      const double slack = slack_of(plan.kind, error, panels.columns);
+      const double slack = slack_of(plan.kind, error, steps);
       const double base = plan.kind == FilterKind::products ? error.size - slack : -slack;
       panels.slack[i] = static_cast<float>(slack * (1 + 0x1p-20));
       panels.base[i] = there ? static_cast<float>(base) : std::numeric_limits<float>::infinity();

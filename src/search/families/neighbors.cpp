@@ -2,8 +2,9 @@
 // features, lambda and temperature. Points that differ in k, vote and lambda alone share one list of neighbours, which is
 // kept from batch to batch; folds that share no row are told apart inside the search for neighbours.
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <numeric>
+#include <optional>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
@@ -23,6 +24,7 @@ using neighbors::LocalSetting;
 using neighbors::VoteRule;
 
 constexpr std::int64_t decisions_share = 8;  // decision values may take this part of the memory
+constexpr std::int64_t weights_share = 16;   // row weights may take this part of the memory
 constexpr std::int64_t most_models = 1 << 20;
 
 /// The values of names; an unknown one is a UsageError.
@@ -117,7 +119,10 @@ class KnnFamily : public Family {
     const auto each = std::max<std::int64_t>(dataset_.rows(), 1) * std::int64_t{sizeof(double)} *
                       std::max<std::int64_t>(1, std::ssize(labels_.class_names)) * 2;
     const auto models = std::clamp<std::int64_t>(context.memory() / decisions_share / each, 1, most_models);
-    return {context.memory(), static_cast<std::int32_t>(models * plan.all_splits()), plan.all_splits(), false};
+    const auto column = std::max<std::int64_t>(dataset_.rows(), 1) * static_cast<std::int64_t>(sizeof(float));
+    const auto splits = std::clamp<std::int64_t>(context.memory() / weights_share / column, 1, plan.all_splits());
+    const auto tasks = std::min<std::int64_t>(models * splits, std::numeric_limits<std::int32_t>::max());
+    return {context.memory(), static_cast<std::int32_t>(tasks), static_cast<std::int32_t>(splits), false};
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
@@ -213,26 +218,28 @@ class KnnFamily : public Family {
       if (kept.empty()) {
         kept.resize(splits());
         const bool learnt = options.weighting != FeatureWeighting::none && options.weighting != FeatureWeighting::given;
-        if (!learnt && is_partition()) find_in_folds(options, kept);
+        if (!learnt)
+          if (const auto fold = folds()) find_in_folds(options, *fold, kept);
       }
       auto& mine = kept[static_cast<std::size_t>(split)];
       if (mine.k == 0) mine = find_in_split(options, split);
       return mine;
     }
 
-    /// Whether every split trains on all rows that it does not test, and no row is tested twice.
-    bool is_partition() const {
+    /// The split that tests each row, -1 where none does; nothing where a row is tested twice, or where a split does not
+    /// train on all rows that it does not test.
+    std::optional<std::vector<std::int32_t>> folds() const {
       const auto rows = static_cast<std::size_t>(family_.labels_.rows);
       std::vector<std::int32_t> fold(rows, -1);
       for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s)
         for (const auto row : tests(s)) {
-          if (fold[static_cast<std::size_t>(row)] >= 0) return false;
+          if (fold[static_cast<std::size_t>(row)] >= 0) return std::nullopt;
           fold[static_cast<std::size_t>(row)] = s;
         }
       for (std::size_t i = 0; i < rows; ++i)
         for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s)
-          if ((weight(i, s) > 0) == (fold[i] == s) || fold[i] < 0) return false;
-      return true;
+          if ((weight(i, s) > 0) == (fold[i] == s)) return std::nullopt;
+      return fold;
     }
 
     void check_k(std::int64_t there, std::int32_t split) const {
@@ -250,24 +257,29 @@ class KnnFamily : public Family {
       return lists;
     }
 
-    /// All splits from one search of the rows among themselves.
-    void find_in_folds(const KnnOptions& options, std::vector<NeighborLists>& kept) const {
+    /// All splits from one search of the rows among themselves: rows of one fold are no neighbours.
+    void find_in_folds(const KnnOptions& options, std::span<const std::int32_t> fold,
+                       std::vector<NeighborLists>& kept) const {
       const auto rows = family_.labels_.rows;
-      std::vector<std::int32_t> folds(static_cast<std::size_t>(rows));
-      for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s) {
-        check_k(rows - std::ssize(tests(s)), s);
-        for (const auto row : tests(s)) folds[static_cast<std::size_t>(row)] = s;
-      }
+      std::vector<std::int32_t> tested;
+      std::vector<std::int64_t> place(static_cast<std::size_t>(rows));
+      for (std::int32_t i = 0; i < rows; ++i)
+        if (fold[static_cast<std::size_t>(i)] >= 0) {
+          place[static_cast<std::size_t>(i)] = std::ssize(tested);
+          tested.push_back(i);
+        }
+      for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s) check_k(rows - std::ssize(tests(s)), s);
       neighbors::Eligible eligible;
-      eligible.folds = folds;
-      auto all = empty_lists(rows);
+      eligible.folds = fold;
+      if (std::ssize(tested) < rows) eligible.queries = tested;
+      auto all = empty_lists(std::ssize(tested));
       const auto pair = row_pair(options.distance);
       neighbors::make_ops(context_, pair)->nearest(eligible, all.k, all.indices, all.distances);
       for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s) {
         auto& mine = kept[static_cast<std::size_t>(s)];
         mine = empty_lists(std::ssize(tests(s)));
         for (std::int64_t q = 0; q < mine.queries; ++q) {
-          const auto from = tests(s)[static_cast<std::size_t>(q)] * all.k;
+          const auto from = place[static_cast<std::size_t>(tests(s)[static_cast<std::size_t>(q)])] * all.k;
           std::copy_n(all.indices.begin() + from, all.k, mine.indices.begin() + q * all.k);
           std::copy_n(all.distances.begin() + from, all.k, mine.distances.begin() + q * all.k);
         }
