@@ -4,7 +4,7 @@
 // and whether the tables that were read are the same bit for bit. A peer that is missing is said to be.
 //
 // All files stand in the page cache. Each reader is timed `repeats` times and its best time counts. Beside the time
-// that passes stands the time of processors used: where others keep the machine busy, as the load tells, only that
+// that passes stands the time of processors used: where others keep the machine busy (see the load), only that
 // means much.
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a command takes, declared once: parsing, help and documentation all come from here.
+// The arguments of a command, declared once: parsing, help and documentation use the same declaration.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Option {
   std::function<void(const std::string&)> set;
   int words = 1;  // that belong to it; set is called for each
   bool given = false;
-  /// Of options that only some families of models have: how each takes the texts, once the family is known.
+  /// For options that only some families have: the setter of each family, called once the family is known.
   std::vector<std::pair<std::string, std::function<void(const std::string&)>>> families = {};
   std::vector<std::string> texts = {};
   std::vector<std::string> choices = {};  ///< known values; empty: anything
@@ -52,7 +52,7 @@ class Arguments {
   /// Separated by commas; may be given several times.
   void list(const std::string& name, std::string value_name, std::vector<std::string>& values, std::string help);
 
-  /// The rows of an options struct that `names` lists (none: all), in the order of the table.
+  /// The rows of an options struct that `names` lists (none: all), in the order of parameters().
   template <class Options>
   void parameters(Options& options, std::initializer_list<std::string_view> names = {}) {
     for (const auto& row : sheaf::parameters<Options>())
@@ -88,7 +88,7 @@ class Arguments {
     const auto set = [&options, set_row = row.set](const std::string& text) { set_row(options, text); };
     if (row.type == ParameterType::yes_no) {
       const bool on = row.get(Options{}) == "yes";
-      return {on ? "--no-" + name : "--" + name, "", row.help, "",
+      return {on ? "--no-" + name : "--" + name, "", on ? "turn off: " + row.help : row.help, "",
               [set, on](const std::string&) { set(on ? "no" : "yes"); }};
     }
     std::string value = row.value;

@@ -18,6 +18,7 @@ void Common::declare_device(Arguments& arguments, Option option, bool several) {
     if (plus != std::string::npos && text.find("auto") != std::string::npos)
       fail_usage("--device {}: auto chooses one device; name those that share the work", text);
     set(text.substr(0, plus));
+    automatic_asked_ = text == "auto";
     also_.clear();
     for (auto at = plus; at != std::string::npos;) {
       const auto next = text.find('+', at + 1);
@@ -55,7 +56,8 @@ Context Common::context() {
 
 Context Common::on_device(const Context& context, const WorkEstimate& work) const {
   const auto chosen = context.for_work(work);
-  if (options_.device == Device::automatic() && !quiet_)
+  if (options_.device != Device::automatic() || quiet_) return chosen;
+  if (automatic_asked_ || chosen.device().is_cuda() || is_terminal(STDERR_FILENO))
     say(fmt::format("device: {} ({})", to_string(chosen.device()), describe(chosen.device()).name));
   return chosen;
 }

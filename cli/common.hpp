@@ -1,4 +1,4 @@
-// What most commands share: where they work, how much they say, and in which form they answer.
+// Options that most commands share: device, threads, memory, seed, precision, --json, --quiet.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +14,7 @@
 
 namespace sheaf::cli {
 
-/// What a command shares beyond the context's parameters.
+/// Shared options of a command beyond the context's parameters.
 struct CommonParts {
   bool precision = true;         ///< --precision
   bool json = true;              ///< --json as a switch
@@ -27,7 +27,8 @@ class Common {
   void declare(Arguments& arguments, std::initializer_list<std::string_view> names, CommonParts parts = {});
 
   Context context();
-  /// Where the device is automatic, chooses it for the work and says which it is.
+  /// Where the device is automatic, chooses it for the work. Says which it is, but for a script that did not ask and
+  /// stays on the CPU.
   Context on_device(const Context& context, const WorkEstimate& work) const;
   bool json() const { return json_; }
   /// Devices that share the work with the context's.
@@ -50,6 +51,7 @@ class Common {
   Context::Options options_;
   PrecisionOptions precision_;
   std::vector<Device> also_;
+  bool automatic_asked_ = false;
   bool quiet_ = false;
   bool json_ = false;
   std::unique_ptr<ProgressBar> bar_;

@@ -1,4 +1,3 @@
-#include "completions.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,13 +1,14 @@
-// Help for people and docs/commands.md, both from what commands declare.
+// Help, docs/commands.md, the manual page and shell completions, all from what commands declare.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "command.hpp"
 
 namespace sheaf::cli {
 
-/// What a command takes.
+/// The arguments that a command declares.
 Arguments declared(const Command& command);
 /// "sheaf convert IN OUT [options]".
 std::string usage(const Command& command, const Arguments& arguments);
@@ -19,5 +20,11 @@ std::string overview();
 std::string help(const Command& command);
 /// All commands as Markdown.
 std::string manual();
+
+/// sheaf(1), for man.
+std::string man_page();
+
+/// A script for "bash", "zsh" or "fish". A UsageError answers another name with these.
+std::string completions(std::string_view shell);
 
 }  // namespace sheaf::cli

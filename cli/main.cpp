@@ -10,10 +10,8 @@
 #include <sheaf/version.hpp>
 
 #include "command.hpp"
-#include "completions.hpp"
 #include "core/fail.hpp"
 #include "help.hpp"
-#include "man.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
 
@@ -69,7 +67,7 @@ int run(const std::vector<std::string>& words) {
   } catch (const Error& error) {
     return complain(error.what(), wrong_input);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; the table is too large for this machine", wrong_input);
+    return complain("out of memory; the dataset is too large for this machine", wrong_input);
   } catch (const std::exception& error) {
     return complain(fmt::format("a bug in Sheaf, please report it: {}", error.what()), own_failure);
   }

@@ -1,4 +1,3 @@
-#include "man.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// A line on standard error that tells how far the work is, at what rate, and how long it will take.
+// A line on standard error: how far the work is, its rate, and the time left.
 #pragma once
 
 #include <chrono>

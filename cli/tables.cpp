@@ -36,7 +36,7 @@ std::string column_flags(const ReadOptions& options) {
 
 void check_output(const Common& common, const std::string& path) {
   if (path == "-" && common.json())
-    fail_usage("--json and a table on standard output would mix; name a file instead of -");
+    fail_usage("--json and a dataset on standard output would mix; name a file instead of -");
 }
 
 void announce(const Common& common, const std::string& path, std::int64_t rows, std::int64_t features,
@@ -46,7 +46,7 @@ void announce(const Common& common, const std::string& path, std::int64_t rows, 
         {"output", path}, {"rows", rows}, {"features", features}, {"stored", stored}, {"sparse", sparse}};
     print(answer.dump(2) + "\n");
   } else if (!common.quiet()) {
-    say(fmt::format("{}: {} examples x {} features, {}", path == "-" ? "standard output" : path, grouped(rows),
+    say(fmt::format("{}: {} rows x {} features, {}", path == "-" ? "standard output" : path, grouped(rows),
                     grouped(features), sparse ? grouped(stored) + " non-zeros" : "dense"));
   }
 }

@@ -1,4 +1,4 @@
-// Reading and writing tables the same way in every command.
+// Reading and writing datasets the same way in every command.
 #pragma once
 
 #include <string>
@@ -21,10 +21,10 @@ void declare_writing(Arguments& arguments, WriteOptions& options);
 /// table.
 std::string column_flags(const ReadOptions& options);
 
-/// JSON on standard output and a table there too would mix.
+/// JSON on standard output and a dataset there too would mix.
 void check_output(const Common& common, const std::string& path);
 
-/// What a command that writes a table says at its end.
+/// Reports the dataset that a command has written.
 void announce(const Common& common, const std::string& path, std::int64_t rows, std::int64_t features,
               std::int64_t stored, bool sparse);
 

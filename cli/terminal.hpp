@@ -1,4 +1,4 @@
-// What the terminal can show, and the one way out for results.
+// Colours, bars and tables for the terminal, and the functions that print results.
 #pragma once
 
 #include <string>

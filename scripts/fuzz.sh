@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes every reader for a while, beginning with the kept corpus and the malformed files of the tests.
 #   scripts/fuzz.sh [seconds in all, default 60]
-# Ends with 0 and says so where clang or libFuzzer is missing. What breaks a promise is kept in build-fuzz/found.
+# Ends with 0 and says so where clang or libFuzzer is missing. Inputs that fail a check are kept in build-fuzz/found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -39,7 +39,7 @@ for target in "${targets[@]}"; do
   log=build-fuzz/fuzz-$target.log
   build-fuzz/fuzz_"$target" -max_total_time="$each" -max_len=2048 -timeout=20 -rss_limit_mb=4096 \
     -print_final_stats=1 "${dictionary[@]}" -artifact_prefix=build-fuzz/found/"$target"- "$corpus" "$seeds" &> "$log" ||
-    { tail -50 "$log"; echo "fuzz: $target broke a promise; the input is in build-fuzz/found, the log in $log"; exit 1; }
+    { tail -50 "$log"; echo "fuzz: $target failed a check; the input is in build-fuzz/found, the log in $log"; exit 1; }
   echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $each s"
 done
-echo "fuzz: no promise broken"
+echo "fuzz: all checks hold"

@@ -11,7 +11,7 @@
 namespace sheaf {
 namespace {
 
-/// A table of small whole numbers (many ties and zeros) and labels in `classes` classes, or amounts for 0.
+/// A dataset of small whole numbers (many ties and zeros) and labels in `classes` classes, or numbers for 0.
 Dataset<double> make_table(std::int64_t rows, std::int64_t features, int classes, std::uint64_t seed) {
   Random random(seed);
   Dataset<double> dataset;

@@ -21,7 +21,7 @@ inline std::vector<int> plain_equal_width(const std::vector<double>& x, int bins
 }
 
 /// The state of a value is the number of distinct limits below it; limit k is the value that the k/bins part of all
-/// examples reaches.
+/// rows reaches.
 inline std::vector<int> plain_equal_frequency(const std::vector<double>& x, int bins) {
   auto sorted = x;
   std::sort(sorted.begin(), sorted.end());

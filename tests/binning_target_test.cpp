@@ -1,4 +1,4 @@
-// The classes of a label: numbered in ascending order, or binned where they are amounts.
+// The classes of a label: numbered in ascending order, or binned where the target is numeric.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,9 +29,9 @@ TEST(BinnedTarget, NumbersClassesInAscendingOrder) {
   EXPECT_EQ(binned.names, (std::vector<std::string>{"-1", "2", "10"}));
   target.classes.clear();
   target.class_names.clear();
-  const auto amounts = bin_target(target, {});
-  EXPECT_EQ(amounts.classes, binned.classes) << "whole numbers of a numeric ARFF attribute";
-  EXPECT_EQ(amounts.names, binned.names);
+  const auto numbers = bin_target(target, {});
+  EXPECT_EQ(numbers.classes, binned.classes) << "whole numbers of a numeric ARFF attribute";
+  EXPECT_EQ(numbers.names, binned.names);
   Target words;
   words.classes = {0, 1, 2, 0};
   words.class_names = {"sick", "healthy", "10"};

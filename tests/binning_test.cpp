@@ -193,7 +193,7 @@ TEST(Binning, ValuesBeyondWhatWasLearntGoToTheEdges) {
   }
 }
 
-/// By hand. Two examples of two classes: a gain of 1 bit, a price of (log2(1) + log2(7) - 2) / 2 = 0.40. 0001: 0.81 for
+/// By hand. Two rows of two classes: a gain of 1 bit, a price of (log2(1) + log2(7) - 2) / 2 = 0.40. 0001: 0.81 for
 /// 0.69, at 3.5. 0100: the best cut, at 2.5, gains 0.31 for 1.19.
 TEST(Mdlp, CutsWhereItPays) {
   const auto cuts = [](const std::vector<double>& x, const std::vector<std::int32_t>& y) {
@@ -254,7 +254,7 @@ TEST(Binning, SurvivesExtremeRanges) {
                                              by(BinMethod::equal_frequency, 3))
                          .table)[0],
             (std::vector<int>{0, 1, 2}))
-      << "neighbouring numbers are still told apart";
+      << "neighbouring numbers have states of their own";
   const double huge = std::numeric_limits<double>::max();
   for (const auto& wide :
        {std::vector<double>{-huge, huge}, std::vector<double>{1, std::numeric_limits<double>::infinity()}})
@@ -273,7 +273,7 @@ TEST(Binning, MissingValuesAreNamedOrHaveTheirOwnState) {
         learn_binning(with_threads(1), dataset, by(method), &target);
         FAIL();
       } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("table: example 4 has no value for feature 'a'"), std::string::npos)
+        EXPECT_NE(std::string(error.what()).find("table: row 4 has no value for feature 'a'"), std::string::npos)
             << error.what();
       }
       auto options = by(method, 2);

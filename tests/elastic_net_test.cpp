@@ -40,7 +40,7 @@ struct Verdict {
 };
 
 /// Everything from the definition: no formula here is shared with the solver but the objective itself.
-Verdict judge(const Plain& p, const Setting& set, const NetModel& model) {
+Verdict measure(const Plain& p, const Setting& set, const NetModel& model) {
   const std::size_t n = p.x.size();
   const std::size_t d = p.x.empty() ? 0 : p.x[0].size();
   std::vector<double> w(d, 0.0);
@@ -189,7 +189,7 @@ TEST_P(Nets, EveryModelOfAGridIsOptimal) {
         for (const auto& model : models) {
           const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
           const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
-          const auto verdict = judge(plain, {alpha, path.l1_ratio, intercept, standardise, logistic()}, model);
+          const auto verdict = measure(plain, {alpha, path.l1_ratio, intercept, standardise, logistic()}, model);
           EXPECT_TRUE(model.fit.converged);
           EXPECT_LT(verdict.gap, 1.01e-8);
           EXPECT_LT(verdict.violation, 2e-3);
@@ -217,7 +217,7 @@ TEST_P(Nets, EverySolverReachesTheSameObjective) {
       for (const auto& model : models) {
         const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
         const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
-        const auto verdict = judge(plain, {alpha, path.l1_ratio, true, false, logistic()}, model);
+        const auto verdict = measure(plain, {alpha, path.l1_ratio, true, false, logistic()}, model);
         EXPECT_LT(verdict.gap, 1.01e-8) << to_string(solver) << " P " << parallel;
         EXPECT_TRUE(model.fit.converged);
       }
@@ -247,7 +247,7 @@ TEST_P(Nets, ShotgunComesBackFromDivergence) {
   params.parallel = 60;
   params.tolerance = 1e-7;
   const auto model = train(table, 4 * copies, sheaf, params).at(0);
-  EXPECT_LT(judge(plain, {0.1, 0.5, true, false, logistic()}, model).gap, 1.01e-7);
+  EXPECT_LT(measure(plain, {0.1, 0.5, true, false, logistic()}, model).gap, 1.01e-7);
   EXPECT_LT(model.fit.parallel, 60);
   params.parallel = 0;
   EXPECT_LE(train(table, 4 * copies, sheaf, params).at(0).fit.parallel, 8) << "15 copies of each feature";
@@ -278,7 +278,7 @@ TEST_P(Nets, RowWeightsStandForRows) {
     for (std::size_t i = 0; i < plain.x.size(); ++i)
       plain.s[i] = sheaf.row_weights[i * columns + static_cast<std::size_t>(path.rows)];
     const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, logistic()};
-    EXPECT_LT(judge(plain, setting, model).gap, 1.01e-8);
+    EXPECT_LT(measure(plain, setting, model).gap, 1.01e-8);
   }
 }
 
@@ -298,7 +298,7 @@ TEST_P(Nets, FeaturesOfSingleEntries) {
   for (const auto& model : train(table, features, sheaf, {})) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
     EXPECT_TRUE(model.fit.converged);
-    EXPECT_LT(judge(plain, {1e-4, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-4);
+    EXPECT_LT(measure(plain, {1e-4, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-4);
   }
 }
 
@@ -342,7 +342,7 @@ TEST_P(Nets, CornersOfThePenalty) {
     params.tolerance = 1e-9;
     for (const auto& model : train(table, features, sheaf, params)) {
       const double alpha = sheaf.paths[0].alphas[static_cast<std::size_t>(model.alpha)];
-      EXPECT_LT(judge(plain, {alpha, l1, true, false, logistic()}, model).violation, 1e-3) << "l1-ratio " << l1;
+      EXPECT_LT(measure(plain, {alpha, l1, true, false, logistic()}, model).violation, 1e-3) << "l1-ratio " << l1;
     }
   }
   // Least squares, and the likelihood alone: the gradient vanishes.
@@ -352,7 +352,7 @@ TEST_P(Nets, CornersOfThePenalty) {
   params.tolerance = 1e-10;
   const auto models = train(table, features, sheaf, params);
   for (const std::size_t k : {0, 2})
-    EXPECT_LT(judge(plain, {0, 0.5, true, false, logistic()}, models.at(k)).violation, 1e-3);
+    EXPECT_LT(measure(plain, {0, 0.5, true, false, logistic()}, models.at(k)).violation, 1e-3);
 }
 
 /// Decades between the alphas of a path, and before its first.
@@ -369,7 +369,7 @@ TEST_P(Nets, AlphasFarApart) {
   for (const auto& model : models) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
     const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
-    EXPECT_LT(judge(plain, {alpha, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-7) << "alpha " << alpha;
+    EXPECT_LT(measure(plain, {alpha, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-7) << "alpha " << alpha;
     EXPECT_TRUE(alpha < 100 || model.features.empty());
   }
 }
@@ -395,7 +395,7 @@ TEST_P(Nets, OddColumnsDoNoHarm) {
       const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
       const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, standardise,
                             logistic()};
-      EXPECT_LT(judge(plain, setting, model).gap, 1.01e-8);
+      EXPECT_LT(measure(plain, setting, model).gap, 1.01e-8);
       for (const auto j : model.features) EXPECT_TRUE(j < 30 || j > 34) << "feature " << j << " says nothing";
     }
   }
@@ -412,11 +412,11 @@ TEST_P(Nets, FloatReachesItsTolerance) {
   for (const auto& model : train<float>(table, features, sheaf, params)) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
     const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, logistic()};
-    EXPECT_LT(judge(plain, setting, model).gap, 1.02e-4);
+    EXPECT_LT(measure(plain, setting, model).gap, 1.02e-4);
   }
 }
 
-/// Long paths are cut into pieces on a GPU, and lanes come and go.
+/// Long paths are cut into segments on a GPU, and models come and go.
 TEST_P(Nets, LongPathsAndManyLanes) {
   constexpr std::size_t features = 90;
   const auto table = test::make_table(60, features, logistic() ? 2 : 0, 29);
@@ -425,10 +425,10 @@ TEST_P(Nets, LongPathsAndManyLanes) {
   for (const double l1 : {0.95, 0.6, 0.3}) sheaf.paths.push_back({0, 0, l1, alpha_path(0.3, 0.05, 37)});
   sheaf.paths.push_back({0, 0, 0.5, {0.1}});
   sheaf.paths.push_back({0, 0, 0.5, {}});
-  for (const std::int32_t lanes : {0, 1, 2, 33}) {
+  for (const std::int32_t at_once : {0, 1, 2, 33}) {
     NetParams params;
     params.tolerance = 1e-6;
-    params.lanes = lanes;
+    params.models_at_once = at_once;
     const auto models = train(table, features, sheaf, params);
     ASSERT_EQ(models.size(), 112U);
     std::size_t at = 0;
@@ -437,12 +437,12 @@ TEST_P(Nets, LongPathsAndManyLanes) {
         ASSERT_EQ(models[at].path, p);
         ASSERT_EQ(models[at].alpha, static_cast<std::int32_t>(a));
         const auto& path = sheaf.paths[static_cast<std::size_t>(p)];
-        EXPECT_LT(judge(plain, {path.alphas[a], path.l1_ratio, true, false, logistic()}, models[at]).gap, 1.01e-6);
+        EXPECT_LT(measure(plain, {path.alphas[a], path.l1_ratio, true, false, logistic()}, models[at]).gap, 1.01e-6);
       }
   }
 }
 
-/// Where X does not fit the GPU, products stream it and lanes get the columns of their working sets.
+/// Where X does not fit the GPU, products stream it and models get the columns of their working sets.
 TEST_P(Nets, TablesLargerThanTheMemory) {
   constexpr std::size_t features = 400;
   const auto table = test::make_table(150, features, logistic() ? 2 : 0, 37);
@@ -453,7 +453,7 @@ TEST_P(Nets, TablesLargerThanTheMemory) {
   NetParams params;
   params.loss = loss();
   params.tolerance = 1e-7;
-  params.lanes = 3;
+  params.models_at_once = 3;
   Context::Options options;
   options.device = device();
   options.threads = 2;
@@ -463,7 +463,7 @@ TEST_P(Nets, TablesLargerThanTheMemory) {
   for (const auto& model : models) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
     const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, logistic()};
-    EXPECT_LT(judge(plain, setting, model).gap, 1.01e-7);
+    EXPECT_LT(measure(plain, setting, model).gap, 1.01e-7);
   }
 }
 
@@ -480,16 +480,17 @@ TEST_P(Nets, SeveralDevicesShareThePaths) {
   params.tolerance = 1e-7;
   const std::vector<Context> contexts{on(device()), on(Device::cpu())};
   std::vector<int> times(120, 0);
-  elastic_nets<double>(contexts, dataset, sheaf, params, true,
-                       [&](std::size_t context, std::span<NetModel> models, BlockView<const double> decisions) {
-                         EXPECT_EQ(decisions.device, contexts.at(context).device());
-                         for (const auto& model : models) {
-                           const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
-                           const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
-                           ++times[static_cast<std::size_t>(model.path * 3 + model.alpha)];
-                           EXPECT_LT(judge(plain, {alpha, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-7);
-                         }
-                       });
+  elastic_nets<double>(
+      contexts, dataset, sheaf, params, true,
+      [&](std::size_t context, std::span<NetModel> models, BlockView<const double> decisions) {
+        EXPECT_EQ(decisions.device, contexts.at(context).device());
+        for (const auto& model : models) {
+          const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
+          const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
+          ++times[static_cast<std::size_t>(model.path * 3 + model.alpha)];
+          EXPECT_LT(measure(plain, {alpha, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-7);
+        }
+      });
   for (const int count : times) EXPECT_EQ(count, 1);
 }
 
@@ -521,7 +522,7 @@ TEST_P(Nets, RealTablesOfFewRowsAndManyFeatures) {
       const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
       const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, true, logistic()};
       EXPECT_TRUE(model.fit.converged) << name;
-      EXPECT_LT(judge(plain, setting, model).gap, 1.01e-6) << name;
+      EXPECT_LT(measure(plain, setting, model).gap, 1.01e-6) << name;
     }
   }
 }

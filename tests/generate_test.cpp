@@ -1,4 +1,4 @@
-// What all kinds of generated tables promise.
+// Properties of all kinds of generated datasets.
 #include <gtest/gtest.h>
 
 #include <algorithm>

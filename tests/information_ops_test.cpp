@@ -22,7 +22,7 @@ namespace {
 struct Case {
   std::int64_t rows;
   int features, classes, states;
-  double common;  ///< share of examples in state 0
+  double common;  ///< share of rows in state 0
 };
 
 std::string describe(const Case& c) {
@@ -186,7 +186,7 @@ TEST(Countings, AreChosenByShape) {
   EXPECT_EQ(chosen({97, 5, 2, 64, 0}, false, Demand::merged_partners), "ordered") << "everything ties";
   EXPECT_EQ(chosen({20, 5, 2, 64, 0}, false, Demand::any), "ordered") << "everything ties";
   EXPECT_EQ(chosen({20, 5, 2, 64, 0}, false, Demand::distinct_parts), "compared");
-  EXPECT_EQ(chosen({400, 5, 2, 3, 0}, false, Demand::any), "popcount") << "few examples, but nothing ties";
+  EXPECT_EQ(chosen({400, 5, 2, 3, 0}, false, Demand::any), "popcount") << "few rows, but nothing ties";
   EXPECT_EQ(chosen({20000, 5, 2, 8, 0}, false, Demand::any), "popcount");
   EXPECT_EQ(chosen({20000, 5, 2, 8, 0}, false, Demand::merged_partners), "grouped");
   EXPECT_EQ(chosen({20000, 5, 2, 64, 0}, false, Demand::any), "tables");

@@ -85,7 +85,7 @@ std::vector<std::size_t> nearest(const Plain& plain, std::size_t i, std::int32_t
   return result;
 }
 
-/// The last hit and the last miss on the way from example i outwards, up to where both have been met.
+/// The last hit and the last miss on the way from row i outwards, up to where both have been met.
 std::vector<std::pair<std::size_t, double>> walked(const Plain& plain, std::size_t i) {
   std::vector<std::pair<double, std::size_t>> others;
   for (std::size_t other = 0; other < plain.x.size(); ++other) {

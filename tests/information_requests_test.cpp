@@ -89,13 +89,13 @@ TEST(Requests, NeedExamplesOfTwoClasses) {
   SelectionOptions options;
   options.count = 1;
   made.target.classes.assign(40, 1);
-  expect_refused<Error>(made, options, "all 40 examples have class 1");
+  expect_refused<Error>(made, options, "all 40 rows have class 1");
   made.target.classes.resize(39);
-  expect_refused<Error>(made, options, "40 examples and the target 39");
+  expect_refused<Error>(made, options, "40 rows and the target 39");
   Made empty;
   empty.table = test::dense_table({{}, {}}, 0);
   empty.target.names = {"a", "b"};
-  expect_refused<Error>(empty, options, "no examples");
+  expect_refused<Error>(empty, options, "no rows");
 }
 
 TEST(Selections, StopWhereNothingIsLeftToGain) {
@@ -220,7 +220,7 @@ TEST(Ensembles, OfResamplesSelectFromRepeatedExamples) {
   }
 }
 
-/// How often a resample draws each example, as ensembles do.
+/// How often a resample draws each row, as ensembles do.
 std::vector<std::uint32_t> draw(std::uint64_t seed, std::int64_t resample, std::int64_t rows) {
   Random random(seed, static_cast<std::uint64_t>(resample));
   std::vector<std::uint32_t> counts(static_cast<std::size_t>(rows), 0);
@@ -228,7 +228,7 @@ std::vector<std::uint32_t> draw(std::uint64_t seed, std::int64_t resample, std::
   return counts;
 }
 
-/// A table in which each example stands as often as the resample has drawn it is the resample.
+/// A table in which each row stands as often as the resample has drawn it is the resample.
 Made repeat_rows(const Made& made, const std::vector<std::uint32_t>& weights) {
   Made repeated;
   repeated.columns.resize(made.columns.size());

@@ -122,7 +122,7 @@ bool same_label(const std::string& a, const std::string& b) {
   return numbers ? x == y : a == b;
 }
 
-/// Compares with what the naive reader made of the same text; in T, since rounding once from text is the promise.
+/// Compares with what the naive reader made of the same text; in T, since text is rounded once.
 template <class T>
 void expect_agreement(const Dataset<T>& dataset, const NaiveTable& naive) {
   ASSERT_EQ(dataset.rows(), static_cast<std::int64_t>(naive.size()));

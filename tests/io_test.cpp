@@ -81,10 +81,10 @@ TEST(Libsvm, EqualNumbersAreOneClassAndWordsAreLabels) {
 TEST(Libsvm, MoreDistinctNumbersThanClassesGiveNone) {
   std::string text;
   for (int i = 0; i <= Target::max_classes; ++i) text += std::to_string(i) + " 1:1\n";
-  const auto amounts = read(text, as("libsvm")).target;
-  EXPECT_TRUE(amounts.classes.empty());
-  EXPECT_TRUE(amounts.class_names.empty());
-  EXPECT_EQ(amounts.values.back(), Target::max_classes);
+  const auto numbers = read(text, as("libsvm")).target;
+  EXPECT_TRUE(numbers.classes.empty());
+  EXPECT_TRUE(numbers.class_names.empty());
+  EXPECT_EQ(numbers.values.back(), Target::max_classes);
   // One word among them makes all of them classes.
   const auto words = read(text + "x 1:1\n", as("libsvm")).target;
   EXPECT_TRUE(words.values.empty());

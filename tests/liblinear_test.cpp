@@ -112,8 +112,8 @@ TEST_F(Liblinear, StopsByTheSameRule) {
   });
 }
 
-/// A regression's amounts have 17 digits, of which the order of the sum leaves about 13.
-void expect_same_amounts(const std::string& ours, const std::string& theirs) {
+/// The numbers of a regression have 17 digits, of which the order of the sum leaves about 13.
+void expect_same_numbers(const std::string& ours, const std::string& theirs) {
   const auto a = lines_of(ours);
   const auto b = lines_of(theirs);
   ASSERT_EQ(a.size(), b.size());
@@ -124,7 +124,7 @@ void expect_same_amounts(const std::string& ours, const std::string& theirs) {
 
 TEST_F(Liblinear, EachReadsTheOthersModelsAndPredictsAlike) {
   for_cases([&](const Case& one, const std::string& device) {
-    const bool amounts = one.flags.find("-s 11") != std::string::npos;
+    const bool regression = one.flags.find("-s 11") != std::string::npos;
     run("sheaf liblinear-train -q " + one.flags + " data ours" + device);
     run("liblinear-train -q " + one.flags + " data theirs");
     for (const std::string model : {"ours", "theirs"}) {
@@ -133,8 +133,8 @@ TEST_F(Liblinear, EachReadsTheOthersModelsAndPredictsAlike) {
       ASSERT_EQ(mine.code, 0) << mine.err;
       ASSERT_EQ(other.code, 0) << other.err;
       EXPECT_EQ(mine.out, other.out) << model;
-      if (amounts)
-        expect_same_amounts(file("mine.out"), file("other.out"));
+      if (regression)
+        expect_same_numbers(file("mine.out"), file("other.out"));
       else
         EXPECT_EQ(file("mine.out"), file("other.out")) << model;
     }
@@ -176,7 +176,7 @@ TEST_F(Liblinear, AppliesTheModelsOfAllSolvers) {
   for (const char* solver : {"11", "12", "13"}) {
     run("liblinear-train -q -s " + std::string(solver) + " data theirs");
     run("liblinear-predict -q data theirs other.out && sheaf liblinear-predict -q data theirs mine.out");
-    expect_same_amounts(file("mine.out"), file("other.out"));
+    expect_same_numbers(file("mine.out"), file("other.out"));
   }
 }
 

@@ -83,7 +83,7 @@ TEST_F(LinearCli, RegressionIsScoredByItsError) {
   write("t.csv", "x,y\n1,2.5\n2,4.5\n3,6.5\n4,8.5\n");
   ASSERT_EQ(shell("sheaf fit t.csv --output m --loss svr --cost 1e6 --epsilon 0 --tolerance 1e-9 --quiet").code, 0);
   const auto answer = Json::parse(shell("sheaf predict t.csv --model-file m --json").out);
-  EXPECT_LT(answer["mean_squared_error"], 1e-6) << "the amounts lie on a line";
+  EXPECT_LT(answer["mean_squared_error"], 1e-6) << "the targets lie on a line";
   EXPECT_NEAR(answer["squared_correlation"].get<double>(), 1, 1e-6);
 }
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "core/fail.hpp"
 #include "devices.hpp"
@@ -134,7 +134,7 @@ TEST(LinearModel, LabelsMustSuitTheLoss) {
   dataset.target.classes.clear();
   EXPECT_THROW(train_linear(on(Device::cpu()), dataset, {}), Error);
   dataset.target.values.assign(20, 1.5);
-  EXPECT_THROW(train_linear(on(Device::cpu()), dataset, {}), Error) << "amounts alone are no classes";
+  EXPECT_THROW(train_linear(on(Device::cpu()), dataset, {}), Error) << "a numeric target has no classes";
   EXPECT_NO_THROW(train_linear(on(Device::cpu()), dataset, svr));
   svr.balanced = true;
   EXPECT_THROW(train_linear(on(Device::cpu()), dataset, svr), UsageError);

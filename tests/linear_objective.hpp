@@ -76,7 +76,7 @@ struct LossTerm {
   double loss, slope;
 };
 
-/// At a decision value. `y` is +1 or -1, or an amount.
+/// At a decision value. `y` is +1 or -1, or a number.
 inline LossTerm loss_and_slope(const std::string& solver, double z, double y, double epsilon) {
   if (solver == "L2R_LR")
     return {std::log1p(std::exp(-std::abs(y * z))) + std::max(0.0, -y * z), -y / (1 + std::exp(y * z))};

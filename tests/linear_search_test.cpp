@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/linear_search.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/splits.hpp>
 
 #include "core/fail.hpp"

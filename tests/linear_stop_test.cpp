@@ -1,4 +1,5 @@
 // Long fits of linear models end soon once they are asked to, and report how far they are while they last.
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <numeric>
@@ -26,7 +27,13 @@ class Listener : public Progress {
   std::vector<std::int64_t> reports;
   bool foreign = false;  ///< a thread other than the caller's has reported
 
-  void on_begin(std::string_view, std::int64_t units) override { total = units; }
+  std::atomic<bool> begun = false;
+
+  void on_begin(std::string_view, std::int64_t units) override {
+    total = units;
+    begun = true;
+    begun.notify_all();
+  }
   void on_advance(std::int64_t by) override {
     foreign = foreign || std::this_thread::get_id() != caller_;
     reports.push_back(by);
@@ -111,7 +118,8 @@ TEST(Stop, EndsANetInTheMidstOfARound) {
         Listener listener;
         std::stop_source source;
         std::jthread other([&] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          listener.begun.wait(false);
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
           source.request_stop();
         });
         EXPECT_THROW(train_nets(context_of(device, listener, source.get_token()), loss, paths, 1e-300, 2000000000),

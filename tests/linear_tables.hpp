@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "core/random.hpp"
 #include "linear_objective.hpp"
@@ -24,7 +24,7 @@ inline Context on(Device device, std::uint64_t seed = 0) {
   return Context(options);
 }
 
-/// Rows of noise whose label follows the first features; labels -1 / +1, 1 .. classes, or amounts (classes 0).
+/// Rows of noise whose label follows the first features; labels -1 / +1, 1 .. classes, or numbers (classes 0).
 inline PlainTable make_table(std::size_t rows, std::size_t features, int classes, std::uint64_t seed) {
   Random random(seed);
   PlainTable table;

@@ -48,7 +48,7 @@ TEST(Parameters, ShowTheDefaultsOfTheStructs) {
   EXPECT_EQ(row<ReadOptions>("missing").default_text, "error");
   EXPECT_EQ(row<WriteOptions>("delimiter").default_text, ",");
   EXPECT_EQ(row<ScaleOptions>("method").default_text, "maxabs");
-  EXPECT_EQ(row<Context::Options>("device").default_text, "cpu");
+  EXPECT_EQ(row<Context::Options>("device").default_text, "auto");
 }
 
 TEST(Parameters, SetMembersAndRefuseOthers) {

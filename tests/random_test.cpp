@@ -1,4 +1,4 @@
-// Every bound is five standard deviations of the statistic under the distribution that is promised, or wider.
+// Every bound is five standard deviations of the statistic under the documented distribution, or wider.
 #include <gtest/gtest.h>
 
 #include <algorithm>

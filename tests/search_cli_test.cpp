@@ -104,7 +104,7 @@ TEST_F(SearchCli, AFullDiskLosesNothing) {
   EXPECT_FALSE(exists("full/results.json"));
   const auto resumed = shell(command + "full --resume");
   ASSERT_EQ(resumed.code, 0);
-  EXPECT_NE(resumed.err.find("finished batches are taken over"), std::string::npos) << resumed.err;
+  EXPECT_NE(resumed.err.find("batches were finished before"), std::string::npos) << resumed.err;
   EXPECT_TRUE(file("full/results.json") == file("whole/results.json"));
 }
 

@@ -162,8 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"ThreeClasses", Loss::logistic, 3, SplitKind::stratified_k_fold, true},
                     Case{"Balanced", Loss::logistic, 3, SplitKind::stratified_shuffle, false, true},
                     Case{"SupportVectors", Loss::squared_hinge, 4, SplitKind::stratified_shuffle, false},
-                    Case{"Amounts", Loss::squared_tube, 2, SplitKind::k_fold, false},
-                    Case{"AmountsBootstrap", Loss::squared_tube, 2, SplitKind::bootstrap, true}),
+                    Case{"Numbers", Loss::squared_tube, 2, SplitKind::k_fold, false},
+                    Case{"NumbersBootstrap", Loss::squared_tube, 2, SplitKind::bootstrap, true}),
     [](const auto& test) { return std::string(test.param.name); });
 
 /// An outer fold's search is a search of a table that never had the fold's rows; its score is that of the model which
@@ -399,7 +399,7 @@ TEST(Search, TheSimplestWithinOneStandardErrorIsChosen) {
 TEST(Search, SummariesAreThoseOfASample) {
   const auto summary = summarise(std::vector<double>{2, 4, std::nan(""), 6});
   EXPECT_DOUBLE_EQ(summary.mean, 4);
-  EXPECT_DOUBLE_EQ(summary.deviation, 2);
+  EXPECT_DOUBLE_EQ(summary.standard_deviation, 2);
   EXPECT_DOUBLE_EQ(summary.standard_error, 2 / std::sqrt(3));
   EXPECT_EQ(summary.splits, 3);
   EXPECT_EQ(summarise(std::vector<double>{5}).standard_error, 0);

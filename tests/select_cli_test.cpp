@@ -71,7 +71,7 @@ TEST_F(SelectCli, TheReportLoadsNothing) {
   for (const char* name : {"one.html", "many.html"}) {
     const auto page = file(name);
     EXPECT_TRUE(page.ends_with("</html>\n"));
-    for (const char* title : {"Relevance and redundancy", "What they tell of each other", "All selected", "tumour"})
+    for (const char* title : {"Relevance and redundancy", "Information they share", "All selected", "tumour"})
       EXPECT_NE(page.find(title), std::string::npos) << title;
     for (const char* word : {"src=", "href=", "<script", "@import", "url(", ">nan", ">inf"})
       EXPECT_EQ(page.find(word), std::string::npos) << word;
@@ -188,7 +188,7 @@ TEST_F(SelectCli, StopsWhenTheGainFallsAndSaysSo) {
 
 TEST_F(SelectCli, AmountsAreBinnedOnRequest) {
   ASSERT_EQ(shell("sheaf generate regression r.csv --rows 200 --features 10 --informative 2 --quiet").code, 0);
-  EXPECT_TRUE(complains(shell("sheaf select r.csv"), 1, {"amount", "--target-bins 5"}));
+  EXPECT_TRUE(complains(shell("sheaf select r.csv"), 1, {"numeric target", "--target-bins 5"}));
   const auto json =
       selected("r.csv --target-bins 4 --target-binning equal-frequency --bins 4 --binning equal-frequency");
   EXPECT_EQ(json["classes"].size(), 4U);
@@ -270,7 +270,7 @@ TEST_F(SelectCli, SaysWhatIsOdd) {
   write("constant.csv", "a,b,label\n1,2,x\n1,2,y\n1,2,x\n");
   const auto text = shell("sheaf select constant.csv").out;
   EXPECT_NE(text.find("2 of 2 features are constant"), std::string::npos) << text;
-  EXPECT_NE(text.find("64 bins are more than the 3 examples"), std::string::npos) << text;
+  EXPECT_NE(text.find("64 bins are more than the 3 rows"), std::string::npos) << text;
   const auto notes = selected("constant.csv")["notes"];
   EXPECT_EQ(notes.size(), 3U) << notes;
 }

@@ -11,7 +11,7 @@
 #include <sheaf/binning.hpp>
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/profile.hpp>
 #include <sheaf/scaling.hpp>
 #include <sheaf/selection.hpp>

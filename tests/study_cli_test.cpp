@@ -64,17 +64,17 @@ TEST_F(StudyCli, FitAnswersInJson) {
   EXPECT_EQ(lines - 1, training["nonzeros"]) << "only features with a weight have a line";
 }
 
-/// A column of 1.5 and 2.5 is an amount, two classes of 0 and 1 are classes, unless one says otherwise.
+/// A column of 1.5 and 2.5 is a numeric target, two classes of 0 and 1 are classes, unless --labels says otherwise.
 TEST_F(StudyCli, LabelsAreClassesWhereTheyLookLikeThem) {
   ASSERT_EQ(shell("sheaf generate regression r.csv --rows 60 --features 10 --quiet").code, 0);
   ASSERT_EQ(shell("sheaf fit r.csv --model elastic-net --alpha 0.1 --output r --quiet").code, 0);
-  EXPECT_TRUE(holds(file("r"), {"solver ELASTIC_NET_AMOUNTS\nclasses 0\n"}));
+  EXPECT_TRUE(holds(file("r"), {"classes 0\n", "solver ELASTIC_NET_REGRESSION\n"}));
   EXPECT_TRUE(holds(shell("sheaf predict r.csv --model-file r").out, {"mean squared error"}));
   write("two.csv", "a,b,label\n1,2,0\n2,1,1\n1,1,0\n3,0,1\n0,2,0\n4,1,1\n");
   ASSERT_EQ(shell("sheaf fit two.csv --model ridge --alpha 0.1 --output c --quiet").code, 0);
-  EXPECT_TRUE(holds(file("c"), {"solver ELASTIC_NET\nclasses 2\n"}));
+  EXPECT_TRUE(holds(file("c"), {"classes 2\n", "solver ELASTIC_NET\n"}));
   ASSERT_EQ(shell("sheaf fit two.csv --model ridge --alpha 0.1 --labels numbers --output a --quiet").code, 0);
-  EXPECT_TRUE(holds(file("a"), {"solver ELASTIC_NET_AMOUNTS\n"}));
+  EXPECT_TRUE(holds(file("a"), {"solver ELASTIC_NET_REGRESSION\n"}));
   EXPECT_TRUE(complains(shell("sheaf fit two.csv --model elastic-net-logistic --labels numbers --alpha 1 --output x"),
                         2, {"for classes"}));
   // LIBLINEAR's programs can apply it.
@@ -215,7 +215,7 @@ TEST_F(StudyCli, KilledAndResumedEndsWithTheSameBytes) {
   for (const char* records : {"2", "6", "12"}) {
     const auto resumed = kill_and_resume(
         command, records, {"/results.json", "/features.csv", "/splits.csv", "/report.html", "/journal.txt"});
-    EXPECT_NE(resumed.err.find("finished batches are taken over"), std::string::npos);
+    EXPECT_NE(resumed.err.find("batches were finished before"), std::string::npos);
   }
 }
 
@@ -274,8 +274,8 @@ TEST_F(StudyCli, RefusesWhatItWouldForget) {
   EXPECT_TRUE(complains(shell("sheaf select one.csv --model elastic-net"), 1, {"all rows are of class x"}));
   write("rare.csv", "a,b,label\n1,2,x\n2,1,x\n3,1,x\n1,1,x\n2,2,x\n3,3,x\n1,2,rare\n2,1,rare\n");
   EXPECT_TRUE(complains(shell("sheaf select rare.csv --model elastic-net"), 1, {"class rare has 2 rows", "folds"}));
-  write("amounts.csv", "a,b,label\n1,2,0.5\n2,1,1.5\n3,1,2.5\n1,1,3.5\n");
-  EXPECT_TRUE(complains(shell("sheaf select amounts.csv --model elastic-net-logistic"), 1,
+  write("numbers.csv", "a,b,label\n1,2,0.5\n2,1,1.5\n3,1,2.5\n1,1,3.5\n");
+  EXPECT_TRUE(complains(shell("sheaf select numbers.csv --model elastic-net-logistic"), 1,
                         {"do not look like classes", "--labels classes"}));
 }
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/search.hpp>
+#include <sheaf/report.hpp>
 
 #include "core/fail.hpp"
 #include "devices.hpp"
@@ -162,7 +162,7 @@ TEST(Study, TablesAreWhatTheSplitsSay) {
               const auto feature = split.scores.weights[c].features[k];
               const double weight = split.scores.weights[c].weights[k];
               double sd = 0;
-              for (const auto& found : result.stability) sd = found.index == feature ? found.deviation : sd;
+              for (const auto& found : result.stability) sd = found.index == feature ? found.standard_deviation : sd;
               effects[feature] = std::max(effects[feature], std::abs(weight) * sd);
               if (static_cast<std::size_t>(feature) != j) continue;
               sums[c] += weight;
@@ -186,7 +186,7 @@ TEST(Study, TablesAreWhatTheSplitsSay) {
         EXPECT_EQ(found->name, "name " + std::to_string(j));
         EXPECT_DOUBLE_EQ(found->frequency, chosen / 7);
         EXPECT_DOUBLE_EQ(found->median_rank, ranks[3]);
-        EXPECT_NEAR(found->deviation, deviation, 1e-12);
+        EXPECT_NEAR(found->standard_deviation, deviation, 1e-12);
         for (std::size_t c = 0; c < sums.size(); ++c) {
           EXPECT_NEAR(found->mean_weight[c], counts[c] > 0 ? sums[c] / counts[c] : 0, 1e-12);
           EXPECT_DOUBLE_EQ(found->sign_agreement[c],

@@ -35,8 +35,8 @@ FeatureSummary naive(const Rows& rows, std::size_t column) {
     result.maximum = std::max(result.maximum, row[column]);
     result.mean += row[column] / static_cast<double>(rows.size());
   }
-  for (const auto& row : rows) result.deviation += std::pow(row[column] - result.mean, 2);
-  result.deviation = std::sqrt(result.deviation / static_cast<double>(rows.size()));
+  for (const auto& row : rows) result.standard_deviation += std::pow(row[column] - result.mean, 2);
+  result.standard_deviation = std::sqrt(result.standard_deviation / static_cast<double>(rows.size()));
   return result;
 }
 
@@ -51,7 +51,7 @@ void expect_features(const Summary& summary, const Rows& rows) {
     EXPECT_EQ(found.minimum, expected.minimum);
     EXPECT_EQ(found.maximum, expected.maximum);
     EXPECT_NEAR(found.mean, expected.mean, 1e-12);
-    EXPECT_NEAR(found.deviation, expected.deviation, 1e-12);
+    EXPECT_NEAR(found.standard_deviation, expected.standard_deviation, 1e-12);
     nonzeros += expected.nonzeros;
     constant += expected.minimum == expected.maximum ? 1 : 0;
     zero += expected.nonzeros == 0 ? 1 : 0;
@@ -116,7 +116,7 @@ TYPED_TEST(SummaryOf, IsTheSameForAnyNumberOfThreads) {
       const auto many = summarize(test::with_threads(threads), dataset);
       for (std::size_t j = 0; j < 20; ++j) {
         EXPECT_EQ(one.per_feature[j].mean, many.per_feature[j].mean);
-        EXPECT_EQ(one.per_feature[j].deviation, many.per_feature[j].deviation);
+        EXPECT_EQ(one.per_feature[j].standard_deviation, many.per_feature[j].standard_deviation);
       }
       EXPECT_EQ(one.row_nonzeros_histogram, many.row_nonzeros_histogram);
     }
@@ -130,7 +130,7 @@ TEST(Summary, DoesNotCancelFarFromZero) {
   for (const bool sparse : {false, true}) {
     const auto summary = summarize(test::with_threads(2), table<double>(rows, 1, sparse));
     EXPECT_NEAR(summary.per_feature[0].mean, 1e9 + 0.5, 1e-6);
-    EXPECT_NEAR(summary.per_feature[0].deviation, 0.5, 1e-9);
+    EXPECT_NEAR(summary.per_feature[0].standard_deviation, 0.5, 1e-9);
   }
 }
 
@@ -174,7 +174,7 @@ TEST(Summary, CountsClassesAndGroups) {
   EXPECT_EQ(summary.target_minimum, 1);
   EXPECT_EQ(summary.target_maximum, 5);
   EXPECT_DOUBLE_EQ(summary.target_mean, 2.5);
-  EXPECT_NEAR(summary.target_deviation, std::sqrt(2.0), 1e-12);  // (2.25 + 1 + 0.25 + 0.25 + 6.25) / 5
+  EXPECT_NEAR(summary.target_standard_deviation, std::sqrt(2.0), 1e-12);  // (2.25 + 1 + 0.25 + 0.25 + 6.25) / 5
 }
 
 TYPED_TEST(SummaryOf, MemoryNeedIsWhatTheTableTakes) {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
 #include "devices.hpp"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/search.hpp>
+#include <sheaf/report.hpp>
 
 #include "devices.hpp"
 #include "linear_tables.hpp"

@@ -11,7 +11,6 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/svm.hpp>
-#include <sheaf/svm_model.hpp>
 
 #include "devices.hpp"
 #include "kernel/smo/chunks.hpp"

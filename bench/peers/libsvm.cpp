@@ -13,7 +13,7 @@
 namespace sheaf::bench {
 namespace {
 
-std::string printed;  // LIBSVM tells objectives to its print function alone
+std::string printed;  // LIBSVM passes objectives to its print function alone
 
 struct Nodes {
   std::vector<svm_node> nodes;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <sheaf/dataset.hpp>
-#include <sheaf/kernel.hpp>
+#include <sheaf/svm.hpp>
 
 namespace sheaf::bench {
 

@@ -47,11 +47,11 @@ struct Bin {
 
 std::function<void()> declare(Arguments& arguments) {
   auto bin = std::make_shared<Bin>();
-  arguments.positional("IN", bin->input, "the table to read; - is standard input");
-  arguments.positional("OUT", bin->output, "the table of states; - is standard output; compressed by ending");
+  arguments.positional("IN", bin->input, "the dataset to read; - is standard input");
+  arguments.positional("OUT", bin->output, "the dataset of states; - is standard output; compressed by ending");
   arguments.parameters(bin->options);
-  arguments.text("save", "FILE", bin->save, "write the cuts, to bin other tables alike");
-  arguments.text("load", "FILE", bin->load, "bin by saved cuts instead of learning from this table");
+  arguments.text("save", "FILE", bin->save, "write the cuts, to bin other datasets alike");
+  arguments.text("load", "FILE", bin->load, "bin by saved cuts instead of learning from this dataset");
   declare_writing(arguments, bin->writing);
   declare_reading_with_bin(arguments, bin->reading, bin->options);
   bin->common.declare(arguments, {"threads", "memory"});
@@ -68,9 +68,9 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command bin_command() {
   return {"bin",
-          "Turn each feature's values into states, and those of other tables in the same way",
+          "Turn each feature's values into states, and those of other datasets in the same way",
           {{"64 bins of equal width", "sheaf bin genes.csv states.csv"},
-           {"cuts that tell the classes apart, learnt on the training rows and applied to the test rows",
+           {"cuts that separate the classes, learnt on the training rows and applied to the test rows",
             "sheaf bin train.csv train.states.csv --binning mdlp --save cuts.txt && "
             "sheaf bin test.csv test.states.csv --load cuts.txt"}},
           declare};

@@ -1,4 +1,4 @@
-// What the commands that turn values into states share: their checks, and --missing with a bin of its own.
+// Shared by the commands that bin values: their checks, and --missing with a bin of its own.
 #pragma once
 
 #include <sheaf/binning.hpp>

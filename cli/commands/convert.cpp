@@ -23,8 +23,8 @@ struct Convert {
 
 std::function<void()> declare(Arguments& arguments) {
   auto convert = std::make_shared<Convert>();
-  arguments.positional("IN", convert->input, "the table to read; - is standard input");
-  arguments.positional("OUT", convert->output, "the table to write; - is standard output; compressed by ending");
+  arguments.positional("IN", convert->input, "the dataset to read; - is standard input");
+  arguments.positional("OUT", convert->output, "the dataset to write; - is standard output; compressed by ending");
   declare_writing(arguments, convert->writing);
   declare_reading(arguments, convert->reading);
   convert->common.declare(arguments, {"threads", "memory"});
@@ -36,7 +36,7 @@ std::function<void()> declare(Arguments& arguments) {
 Command convert_command() {
   return {
       "convert",
-      "Rewrite a table in another format, plain or compressed",
+      "Rewrite a dataset in another format, plain or compressed",
       {{"by the endings of the names", "sheaf convert iris.csv iris.svm.gz"},
        {"from a pipe to a pipe", "curl -s URL | sheaf convert - - --format libsvm --to csv | head"},
        {"choose the label and drop two columns", "sheaf convert trial.csv trial.arff --label outcome --ignore id,date"},

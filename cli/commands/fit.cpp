@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <array>
 #include <memory>
 
 #include <sheaf/model.hpp>
@@ -40,7 +40,7 @@ struct Fit {
     });
   }
 
-  /// Told before the training rather than after it.
+  /// Errors and warnings that come before the training rather than after it.
   template <class T>
   void check_svm(const Dataset<T>& dataset, const SvmOptions& options) const {
     if (format == ModelFile::libsvm) check_libsvm_format(dataset.target, options);
@@ -49,15 +49,13 @@ struct Fit {
 };
 
 ModelFile parse_format(const std::string& text) {
-  static const std::vector<std::string> known{"sheaf", "liblinear", "libsvm"};
-  const auto found = std::find(known.begin(), known.end(), text);
-  if (found == known.end()) fail_unknown("model format", text, known);
-  return static_cast<ModelFile>(found - known.begin());
+  constexpr std::array<std::string_view, 3> known{"sheaf", "liblinear", "libsvm"};
+  return static_cast<ModelFile>(find_name("model format", text, known));
 }
 
 std::function<void()> declare(Arguments& arguments) {
   auto fit = std::make_shared<Fit>();
-  arguments.positional("FILE", fit->input, "the table to learn from; - is standard input");
+  arguments.positional("FILE", fit->input, "the dataset to learn from; - is standard input");
   fit->model.declare_kind(arguments);
   arguments.text("output", "FILE", fit->output, "where to write the model");
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",

@@ -54,7 +54,7 @@ std::string kinds_help() {
 std::function<void()> declare(Arguments& arguments) {
   auto generate = std::make_shared<Generate>();
   arguments.positional("KIND", generate->kind, kinds_help());
-  arguments.positional("OUT", generate->output, "the table to write; - is standard output; compressed by ending");
+  arguments.positional("OUT", generate->output, "the dataset to write; - is standard output; compressed by ending");
   arguments.parameters(generate->options,
                        {"rows", "features", "informative", "nonzeros", "classes", "noise", "effect"});
   arguments.text("truth", "FILE", generate->truth, "write which features were planted, and their weights, as CSV");
@@ -68,7 +68,7 @@ std::function<void()> declare(Arguments& arguments) {
 Command generate_command() {
   return {
       "generate",
-      "Make a table with a known truth, for trying things out",
+      "Make a synthetic dataset whose informative features are known",
       {{"microbe counts with planted species", "sheaf generate microbes microbes.arff.gz --truth planted.csv --seed 7"},
        {"tall and dense, three classes",
         "sheaf generate classification tall.csv --rows 100000 --features 20 --classes 3"},

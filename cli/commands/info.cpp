@@ -29,7 +29,7 @@ struct Info {
 
 std::function<void()> declare(Arguments& arguments) {
   auto info = std::make_shared<Info>();
-  arguments.positional("FILE", info->input, "the table to read; - is standard input");
+  arguments.positional("FILE", info->input, "the dataset to read; - is standard input");
   arguments.text("report", "FILE", info->report, "write an HTML page with plots that needs nothing else");
   declare_reading(arguments, info->reading);
   info->common.declare(arguments, {"threads", "memory", "seed"});
@@ -40,10 +40,10 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command info_command() {
   return {"info",
-          "Tell what a table holds, what memory it needs and what to mind",
+          "Describe a dataset: its shape, labels, strongest features, memory needs and possible problems",
           {{"on the terminal", "sheaf info microbes.arff.gz"},
            {"with a report to open in a browser", "sheaf info trial.csv --label outcome --report trial.html"},
-           {"how many examples, for a script", "sheaf info trial.csv --json | jq .rows"}},
+           {"how many rows, for a script", "sheaf info trial.csv --json | jq .rows"}},
           declare};
 }
 

@@ -1,4 +1,4 @@
-// What commands that train models share on the command line: the kind of model, and the options of every family.
+// Shared by the commands that train models: --model, and the options of every family.
 #pragma once
 
 #include <string>

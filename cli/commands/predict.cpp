@@ -33,7 +33,7 @@ struct Predict {
 
 std::function<void()> declare(Arguments& arguments) {
   auto predict = std::make_shared<Predict>();
-  arguments.positional("FILE", predict->input, "the table to predict for; - is standard input");
+  arguments.positional("FILE", predict->input, "the dataset to predict for; - is standard input");
   arguments.text("model-file", "FILE", predict->model_path,
                  "a model of sheaf fit or search, of LIBLINEAR or of LIBSVM");
   arguments.text("output", "FILE", predict->output, "write one line for each row as CSV; - is standard output");
@@ -48,9 +48,9 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command predict_command() {
   return {"predict",
-          "Apply a model to a table, and compare with its labels where it has some",
+          "Apply a model to a dataset, and score the predictions if it has labels",
           {{"how good is it?", "sheaf predict test.csv --model-file iris.model"},
-           {"a table without labels, with probabilities",
+           {"a dataset without labels, with probabilities",
             "sheaf predict new.csv --model-file iris.model --label none --output new.predicted.csv --probabilities"},
            {"a model of LIBLINEAR", "sheaf predict a9a.t --model-file a9a.model --output a9a.predicted.csv"}},
           declare};

@@ -33,11 +33,11 @@ struct Scale {
 
 std::function<void()> declare(Arguments& arguments) {
   auto scale = std::make_shared<Scale>();
-  arguments.positional("IN", scale->input, "the table to read; - is standard input");
-  arguments.positional("OUT", scale->output, "the scaled table; - is standard output; compressed by ending");
+  arguments.positional("IN", scale->input, "the dataset to read; - is standard input");
+  arguments.positional("OUT", scale->output, "the scaled dataset; - is standard output; compressed by ending");
   arguments.parameters(scale->options);
-  arguments.text("save", "FILE", scale->save, "write what was learnt, to scale other tables alike");
-  arguments.text("load", "FILE", scale->load, "scale as saved instead of learning from this table");
+  arguments.text("save", "FILE", scale->save, "write what was learnt, to scale other datasets alike");
+  arguments.text("load", "FILE", scale->load, "scale as saved instead of learning from this dataset");
   declare_writing(arguments, scale->writing);
   declare_reading(arguments, scale->reading);
   scale->common.declare(arguments, {"threads", "memory"});
@@ -52,7 +52,7 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command scale_command() {
   return {"scale",
-          "Scale each feature, and scale other tables in the same way",
+          "Scale each feature, and scale other datasets in the same way",
           {{"largest magnitude 1; zeros stay zeros", "sheaf scale train.svm train.scaled.svm --method maxabs"},
            {"learn on the training rows, apply to the test rows",
             "sheaf scale train.csv train.01.csv --method 01 --save ranges.txt && "

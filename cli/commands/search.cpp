@@ -1,4 +1,4 @@
-#include <sheaf/search.hpp>
+#include <sheaf/report.hpp>
 
 #include <memory>
 
@@ -40,7 +40,7 @@ struct Search {
 
 std::function<void()> declare(Arguments& arguments) {
   auto search = std::make_shared<Search>();
-  arguments.positional("FILE", search->input, "the table to learn from");
+  arguments.positional("FILE", search->input, "the dataset to learn from");
   search->run.declare(arguments);
   search->model.declare_kind(arguments);
   arguments.section("Search");

@@ -1,11 +1,11 @@
-// A search with a folder for its results, in which it can go on: what the commands that search share.
+// A search with a folder for its results, in which it can be continued: what the commands that search share.
 #pragma once
 
 #include <string>
 
 #include <fmt/format.h>
 
-#include <sheaf/search_directory.hpp>
+#include <sheaf/search.hpp>
 
 #include "arguments.hpp"
 #include "command_line.hpp"
@@ -21,22 +21,22 @@ class SearchRun {
   explicit SearchRun(std::string what) : what_(std::move(what)) {}
 
   void declare(Arguments& arguments) {
-    arguments.text("output", "DIR", folder_,
-                   fmt::format("folder for the results, in which the {} can go on; made where it is missing", what_));
-    arguments.flag("resume", resume_,
-                   fmt::format("go on with the {} in that folder, which was ended before its end", what_));
-    arguments.flag("force", force_, fmt::format("begin again where that folder holds a {}", what_));
+    arguments.text(
+        "output", "DIR", folder_,
+        fmt::format("folder for the results, created if missing; an interrupted {} can be continued there", what_));
+    arguments.flag("resume", resume_, fmt::format("continue the {} in that folder", what_));
+    arguments.flag("force", force_, fmt::format("start again, replacing the {} in that folder", what_));
   }
   const std::string& folder() const { return folder_; }
 
-  /// What contradicts itself is a UsageError. `needed`: a folder must be named.
+  /// Flags that contradict each other are a UsageError. `needed`: a folder must be named.
   void check(bool needed, const std::string& input) const {
     if (needed && folder_.empty()) fail_usage("--output DIR is missing: the folder for the results");
     if (folder_.empty() && (resume_ || force_))
       fail_usage("{} needs --output DIR, the folder of the {}", resume_ ? "--resume" : "--force", what_);
-    if (resume_ && force_) fail_usage("--resume goes on and --force begins again: give one of them");
+    if (resume_ && force_) fail_usage("--resume continues and --force starts again: give one of them");
     if (!folder_.empty() && input == "-")
-      fail_usage("a {} with --output reads a file, not standard input: to go on, it must read it again", what_);
+      fail_usage("a {} with --output must read a file, not standard input, so that it can be continued", what_);
   }
 
   /// Opens the folder, so that it can be refused before any work, and reads.
@@ -60,7 +60,7 @@ class SearchRun {
     const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
     directory_->begin({command_line(), input, reading, family, options, context.device(), precision, context.seed()});
     if (directory_->finished() > 0 && !common.quiet())
-      say(fmt::format("{}: {} finished batches are taken over", folder_, directory_->finished()));
+      say(fmt::format("{}: {} batches were finished before", folder_, directory_->finished()));
     directory_->check_room(dataset.features() * static_cast<std::int64_t>(dataset.target.class_names.size() + 1));
     auto result = sheaf::search(context, dataset, family, options, &directory_->log());
     directory_->finish(result);

@@ -89,7 +89,7 @@ struct Select {
       std::vector<std::int64_t> features;
       for (const auto& feature : result.selected()) features.push_back(feature.index);
       if (features.empty())
-        fail("no feature was chosen by {} of the resamples, so there is no table to write; see --min-frequency",
+        fail("no feature was chosen by {} of the resamples, so there is no dataset to write; see --min-frequency",
              result.options.min_frequency);
       write_reduced(context, take_features(dataset, features, context.threads()));
     }
@@ -144,7 +144,7 @@ struct Select {
   }
 };
 
-/// A flag that none of the criteria asked for reads is a misunderstanding, told before the work.
+/// A flag that none of the criteria uses is an error before the work.
 void check_weights(const Arguments& arguments, const Select& select) {
   const std::vector<std::pair<const char*, bool CriterionInfo::*>> flags{
       {"--beta", &CriterionInfo::uses_beta},
@@ -192,11 +192,11 @@ void declare_criterion(Arguments& arguments, Select& select) {
 std::function<void()> declare(Arguments& arguments) {
   auto select = std::make_shared<Select>();
   auto& outputs = select->outputs;
-  arguments.positional("FILE", select->input, "the table to select features of; - is standard input");
-  arguments.text("apply", "OUT", outputs.apply, "write the table with the selected features alone, best first");
-  arguments.text("csv", "FILE", outputs.csv, "write the selection as a table; - is standard output");
+  arguments.positional("FILE", select->input, "the dataset to select features from; - is standard input");
+  arguments.text("apply", "OUT", outputs.apply, "write the dataset with the selected features alone, best first");
+  arguments.text("csv", "FILE", outputs.csv, "write the selection as CSV; - is standard output");
   arguments.text("report", "FILE", outputs.report, "write an HTML page with plots that needs nothing else");
-  arguments.text("save-cuts", "FILE", outputs.save_cuts, "write the cuts, to bin other tables alike");
+  arguments.text("save-cuts", "FILE", outputs.save_cuts, "write the cuts, to bin other datasets alike");
   declare_criterion(arguments, *select);
   select->model.declare(arguments);
   declare_reading_with_bin(arguments, select->reading, select->request.binning);
@@ -214,9 +214,9 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command select_command() {
   return {"select",
-          "Select features: those that tell most of the class with least said twice, or those that models choose",
+          "Select features: those with most information about the class and least redundancy, or those that models choose",
           {{"ten features by joint mutual information", "sheaf select genes.arff.gz"},
-           {"200 by mRMR, with a report and the reduced table",
+           {"200 by mRMR, with a report and the reduced dataset",
             "sheaf select genes.arff.gz --criterion mrmr --count 200 --report genes.html --apply genes200.arff.gz"},
            {"whole numbers as they are, for a script", "sheaf select counts.csv --bins as-given --json | jq .selected"},
            {"how stable is the choice?", "sheaf select genes.arff.gz --resamples 50 --combine frequency"},

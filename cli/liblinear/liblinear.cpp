@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "core/fail.hpp"
 #include "terminal.hpp"
@@ -29,16 +30,18 @@ void LiblinearFlags::value(std::string flag, std::string value, std::string help
   arguments_.add({std::move(flag), std::move(value), std::move(help), std::move(fallback), std::move(set)});
 }
 
-void LiblinearFlags::weight(std::string help, const std::function<void(const std::string&, const std::string&)>& set) {
-  auto take = [set, label = std::string()](const std::string& text) mutable {
-    if (!label.empty())
-      set(std::exchange(label, ""), text);
-    else if (is_integer(text))
+void LiblinearFlags::weights(WeightList& weights) {
+  auto take = [&weights, label = std::string()](const std::string& text) mutable {
+    if (!label.empty()) {
+      const auto weight = flag_positive("-w" + label, text);
+      weights.emplace_back(std::exchange(label, ""), weight);
+    } else if (is_integer(text)) {
       label = text;
-    else
+    } else {
       fail_usage("-w takes a class and a weight, such as -w1 5; '{}' is no class", text);
+    }
   };
-  arguments_.add({"-w", "LABEL WEIGHT", std::move(help), "1", std::move(take), 2});
+  arguments_.add({"-w", "LABEL WEIGHT", "factor of C for one class, as in -w1 5", "1", std::move(take), 2});
 }
 
 Context on_device(const Context::Options& options, const WorkEstimate& work) {
@@ -48,7 +51,7 @@ Context on_device(const Context::Options& options, const WorkEstimate& work) {
   return context;
 }
 
-Dataset<double> read_libsvm_table(const Context& context, const std::string& path) {
+Dataset<double> read_libsvm(const Context& context, const std::string& path) {
   ReadOptions options;
   options.format = "libsvm";
   return read_dataset<double>(context, path, options);
@@ -70,11 +73,47 @@ double flag_positive(const std::string& flag, const std::string& text) {
   return value;
 }
 
-std::int32_t flag_folds(const std::string& text) {
-  const double value = flag_number("-v", text);
-  if (value < 2 || value != std::floor(value) || value > 1e9)
-    fail_usage("-v takes a whole number of folds, 2 or more, not '{}'", text);
-  return static_cast<std::int32_t>(value);
+double flag_not_negative(const std::string& flag, const std::string& text) {
+  const double value = flag_number(flag, text);
+  if (value < 0) fail_usage("{} takes a number, 0 or more, not {}", flag, text);
+  return value;
+}
+
+std::string PeerTraining::model_path() const {
+  return output.empty() ? std::filesystem::path(input).filename().string() + ".model" : output;
+}
+
+void declare_training(Arguments& arguments, PeerTraining& training) {
+  arguments.positional("training_set_file", training.input, "the dataset to learn from, in LIBSVM's format");
+  arguments.positional("model_file", training.output,
+                       "where to write the model; default: the dataset's name and .model", false);
+}
+
+void declare_folds(LiblinearFlags& flags, PeerTraining& training) {
+  flags.value("-v", "N", "cross-validate with N folds, all trained at once", "", [&training](const std::string& text) {
+    const double value = flag_number("-v", text);
+    if (value < 2 || value != std::floor(value) || value > 1e9)
+      fail_usage("-v takes a whole number of folds, 2 or more, not '{}'", text);
+    training.folds = static_cast<std::int32_t>(value);
+  });
+  flags.toggle("-q", "say nothing", training.quiet);
+}
+
+void drop_unknown_weights(WeightList& weights, const Target& target, bool classification) {
+  if (!classification) return weights.clear();
+  std::erase_if(weights, [&](const auto& entry) {
+    for (const auto& name : target.class_names)
+      if (canonical_label(name) == canonical_label(entry.first)) return false;
+    say(fmt::format("WARNING: class label {} specified in weight is not found", entry.first));
+    return true;
+  });
+}
+
+std::string validation_text(const Score& score, bool regression) {
+  if (!regression) return fmt::format("Cross Validation Accuracy = {:g}%\n", 100 * score.accuracy());
+  return fmt::format(
+      "Cross Validation Mean squared error = {:g}\nCross Validation Squared correlation coefficient = {:g}\n",
+      score.squared_error, score.squared_correlation);
 }
 
 int solver_id(const std::string& text) {
@@ -94,7 +133,7 @@ Loss loss_of(int solver) {
 
 void declare_prediction(Arguments& arguments, PeerPrediction& prediction, const std::string& program,
                         const std::string& which) {
-  arguments.positional("test_file", prediction.input, "the table to predict for, in LIBSVM's format");
+  arguments.positional("test_file", prediction.input, "the dataset to predict for, in LIBSVM's format");
   arguments.positional("model_file", prediction.model_path, "a model of " + program + " or of sheaf");
   arguments.positional("output_file", prediction.output, "where to write one prediction a line");
   LiblinearFlags flags(arguments);
@@ -105,6 +144,27 @@ void declare_prediction(Arguments& arguments, PeerPrediction& prediction, const 
   flags.toggle("-q", "say nothing", prediction.quiet);
   arguments.section("Beyond " + program);
   arguments.parameters(prediction.surroundings, {"device", "threads", "memory"});
+}
+
+std::string prediction_lines(const Predictions& predictions, std::span<const std::string> columns,
+                             const std::function<std::string(std::size_t)>& text) {
+  const bool probabilities = !predictions.probabilities.empty();
+  std::string lines;
+  if (probabilities) lines = fmt::format("labels {}\n", fmt::join(columns, " "));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(predictions.rows); ++i) {
+    lines += text(i);
+    for (std::size_t c = 0; c < columns.size() && probabilities; ++c)
+      lines += fmt::format(" {:g}", predictions.probabilities[i * columns.size() + c]);
+    lines += '\n';
+  }
+  return lines;
+}
+
+std::string score_lines(const Score& score, bool regression, std::string_view remark) {
+  if (!regression)
+    return fmt::format("Accuracy = {:g}% ({}/{}){}\n", 100 * score.accuracy(), score.correct, score.rows, remark);
+  return fmt::format("Mean squared error = {:g} (regression)\nSquared correlation coefficient = {:g} (regression)\n",
+                     score.squared_error, score.squared_correlation);
 }
 
 }  // namespace sheaf::cli

@@ -1,14 +1,12 @@
 // LIBLINEAR's train, with its flags, files and words.
 #include <cmath>
-#include <filesystem>
 #include <memory>
 
-#include <sheaf/linear_search.hpp>
+#include <sheaf/linear.hpp>
 
 #include "command.hpp"
 #include "core/fail.hpp"
 #include "liblinear/liblinear.hpp"
-#include "signals.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -16,26 +14,23 @@ namespace {
 
 constexpr int default_folds = 5;
 
-struct Train {
-  std::string input, output;
+struct Train : PeerTraining {
   std::optional<int> solver;
   double bias = -1;
-  bool free_bias = false, quiet = false, find_cost = false, cost_given = false;
-  std::int32_t folds = 0;
+  bool free_bias = false, find_cost = false, cost_given = false;
   LinearOptions options;
-  Context::Options surroundings{.stop = stop_on_signal()};
 
   void run() {
     choose_loss();
     choose_bias();
-    const auto dataset = read_libsvm_table(Context(surroundings), input);
+    const auto dataset = read_libsvm(Context(surroundings), input);
     const auto context = on_device(surroundings, training_work(dataset, options, std::max(1, folds)));
-    heed_known_classes(dataset.target);
+    drop_unknown_weights(options.class_weights, dataset.target, !linear_solver(options.loss).regression);
     if (find_cost) return search(context, dataset);
     if (folds > 0) return validate(context, dataset);
     const auto model = train_linear(context, dataset, options);
-    write_text_file(output.empty() ? default_output() : output, format_model(model, ModelFile::liblinear));
-    tell(model);
+    write_text_file(model_path(), format_model(model, ModelFile::liblinear));
+    print_training(model);
   }
 
   void choose_loss() {
@@ -53,19 +48,6 @@ struct Train {
     options.penalise_bias = !free_bias;
   }
 
-  /// LIBLINEAR goes on where a class of -wi is not there.
-  void heed_known_classes(const Target& target) {
-    std::erase_if(options.class_weights, [&](const auto& entry) {
-      for (const auto& name : target.class_names)
-        if (canonical_label(name) == canonical_label(entry.first)) return false;
-      say(fmt::format("sheaf: warning: class label {} of -w is not in the data", entry.first));
-      return true;
-    });
-    if (linear_solver(options.loss).regression) options.class_weights.clear();
-  }
-
-  std::string default_output() const { return std::filesystem::path(input).filename().string() + ".model"; }
-
   void search(const Context& context, const Dataset<double>& dataset) const {
     const auto listen = [&](const CostTrial& trial) {
       print(fmt::format("log2c={:7.2f}\trate={:g}\n", std::log2(trial.cost), 100 * trial.score.accuracy()));
@@ -80,16 +62,10 @@ struct Train {
     const auto result = cross_validate_linear(context, dataset, options, folds);
     if (result.unconverged > 0 && !quiet)
       say(fmt::format("sheaf: warning: {} models at C = {} did not converge", result.unconverged, options.cost));
-    const auto& score = result.score;
-    if (result.class_names.empty())
-      print(fmt::format(
-          "Cross Validation Mean squared error = {:g}\nCross Validation Squared correlation coefficient = {:g}\n",
-          score.squared_error, score.squared_correlation));
-    else
-      print(fmt::format("Cross Validation Accuracy = {:g}%\n", 100 * score.accuracy()));
+    print(validation_text(result.score, result.class_names.empty()));
   }
 
-  void tell(const LinearModel& model) const {
+  void print_training(const LinearModel& model) const {
     if (quiet) return;
     for (std::size_t c = 0; c < model.fits.size(); ++c) {
       const auto& fit = model.fits[c];
@@ -101,12 +77,6 @@ struct Train {
   }
 };
 
-double flag_tube(const std::string& text) {
-  const double epsilon = flag_number("-p", text);
-  if (epsilon < 0) fail_usage("-p takes a number, 0 or more, not {}", text);
-  return epsilon;
-}
-
 void declare_flags(Arguments& arguments, const std::shared_ptr<Train>& train) {
   LiblinearFlags flags(arguments);
   flags.value("-s", "TYPE",
@@ -117,26 +87,20 @@ void declare_flags(Arguments& arguments, const std::shared_ptr<Train>& train) {
     train->cost_given = true;
   });
   flags.value("-p", "EPSILON", "errors up to it cost nothing (-s 11)", "0.1",
-              [train](const std::string& text) { train->options.epsilon = flag_tube(text); });
+              [train](const std::string& text) { train->options.epsilon = flag_not_negative("-p", text); });
   flags.value("-e", "EPSILON", "tolerance of the gradient, relative to that at w = 0", "0.01, -s 11: 0.0001",
               [train](const std::string& text) { train->options.tolerance = flag_positive("-e", text); });
   flags.value("-B", "BIAS", "value of an added feature; below 0: none", "-1",
               [train](const std::string& text) { train->bias = flag_number("-B", text); });
   flags.toggle("-R", "leave the bias out of the penalty (with -B 1)", train->free_bias);
-  flags.weight("factor of C for one class, as in -w1 5", [train](const std::string& label, const std::string& text) {
-    train->options.class_weights.emplace_back(label, flag_positive("-w" + label, text));
-  });
-  flags.value("-v", "N", "cross-validate with N folds, all trained at once", "",
-              [train](const std::string& text) { train->folds = flag_folds(text); });
+  flags.weights(train->options.class_weights);
+  declare_folds(flags, *train);
   flags.toggle("-C", "search for C by cross-validation (-s 0 and 2)", train->find_cost);
-  flags.toggle("-q", "say nothing", train->quiet);
 }
 
 std::function<void()> declare(Arguments& arguments) {
   auto train = std::make_shared<Train>();
-  arguments.positional("training_set_file", train->input, "the table to learn from, in LIBSVM's format");
-  arguments.positional("model_file", train->output, "where to write the model; default: the table's name and .model",
-                       false);
+  declare_training(arguments, *train);
   declare_flags(arguments, train);
   arguments.section("Beyond LIBLINEAR");
   arguments.parameters(train->options, {"rule"});

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "liblinear/liblinear.hpp"
+
 namespace sheaf::cli {
 namespace {
 
@@ -43,31 +45,13 @@ std::string training_lines(const SvmModel& model, const std::vector<SvmTraining>
 }
 
 std::string libsvm_score(const SvmModel& model, const Score& score) {
-  if (is_regression(model.kind))
-    return fmt::format("Mean squared error = {:g} (regression)\nSquared correlation coefficient = {:g} (regression)\n",
-                       score.squared_error, score.squared_correlation);
-  return fmt::format("Accuracy = {:g}% ({}/{}) (classification)\n", 100 * score.accuracy(), score.correct, score.rows);
+  return score_lines(score, is_regression(model.kind), " (classification)");
 }
 
 std::string libsvm_predictions(const SvmModel& model, const Predictions& predictions) {
-  const auto rows = static_cast<std::size_t>(predictions.rows);
-  const std::size_t classes =
-      predictions.probabilities.empty() || rows == 0 ? 0 : predictions.probabilities.size() / rows;
-  std::string text;
-  if (classes > 0) {
-    text = "labels";
-    if (model.has_classes())
-      for (const auto& name : model.class_names) text += ' ' + name;
-    else
-      text += " normal outlier";
-    text += '\n';
-  }
-  for (std::size_t i = 0; i < rows; ++i) {
-    text += prediction_text(model, predictions, i);
-    for (std::size_t c = 0; c < classes; ++c) text += fmt::format(" {:g}", predictions.probabilities[i * classes + c]);
-    text += '\n';
-  }
-  return text;
+  static const std::vector<std::string> one_class{"normal", "outlier"};
+  return prediction_lines(predictions, model.has_classes() ? model.class_names : one_class,
+                          [&](std::size_t i) { return prediction_text(model, predictions, i); });
 }
 
 }  // namespace sheaf::cli

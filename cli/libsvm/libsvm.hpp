@@ -1,4 +1,4 @@
-// What the commands that stand for LIBSVM's programs share.
+// Shared by the commands that replace LIBSVM's programs.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ std::string libsvm_predictions(const SvmModel& model, const Predictions& predict
 
 /// As it stands in the file, zeros too.
 Dataset<double> read_sparse_libsvm(const Context& context, const std::string& path);
-/// svm-scale's warnings; `ranges` names the file they came from, empty: they are the table's own.
+/// svm-scale's warnings; `ranges` names the file they came from, empty: they are the dataset's own.
 void warn_of_scaling(const Dataset<double>& dataset, const LibsvmScaling& scaling, const std::string& ranges,
                      std::int64_t written);
 

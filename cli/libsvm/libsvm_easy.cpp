@@ -1,11 +1,11 @@
-// LIBSVM's easy.py: scale, find C and gamma by cross-validation, train, and predict a test table.
+// LIBSVM's easy.py: scale, find C and gamma by cross-validation, train, and predict a test dataset.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include <sheaf/io.hpp>
-#include <sheaf/libsvm_grid.hpp>
+#include <sheaf/svm.hpp>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -63,7 +63,7 @@ struct Easy {
     std::string text;
     write_scaled(dataset, scaling, [&](std::string_view piece) { text += piece; });
     write_text_file(path, text);
-    return read_libsvm_table(context, path);
+    return read_libsvm(context, path);
   }
 
   static std::string grid_lines(const std::vector<GridRate>& rates) {
@@ -91,8 +91,8 @@ struct Easy {
 
 std::function<void()> declare(Arguments& arguments) {
   auto easy = std::make_shared<Easy>();
-  arguments.positional("training_file", easy->training, "the table to learn from, in LIBSVM's format");
-  arguments.positional("testing_file", easy->testing, "a table to predict for", false);
+  arguments.positional("training_file", easy->training, "the dataset to learn from, in LIBSVM's format");
+  arguments.positional("testing_file", easy->testing, "a dataset to predict for", false);
   easy->common.declare(arguments, {"device", "threads", "memory", "seed"}, {false, false, false});
   return [easy] { easy->run(); };
 }

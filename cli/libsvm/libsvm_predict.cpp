@@ -26,7 +26,7 @@ struct Predict : PeerPrediction {
     const auto& model = *file.svm();
     const Context reader(surroundings);
     const auto dataset = model.kernel.type == KernelType::precomputed ? read_kernel_table(reader, input).dataset
-                                                                      : read_libsvm_table(reader, input);
+                                                                      : read_libsvm(reader, input);
     const auto context = on_device(surroundings, prediction_work(dataset, file));
     if (!quiet) announce(model);
     const auto predictions = predict_svm(context, model, dataset, probabilities);

@@ -63,7 +63,7 @@ struct Scale {
 
 std::function<void()> declare(Arguments& arguments) {
   auto scale = std::make_shared<Scale>();
-  arguments.positional("data_filename", scale->input, "the table to scale, in LIBSVM's format");
+  arguments.positional("data_filename", scale->input, "the dataset to scale, in LIBSVM's format");
   LiblinearFlags flags(arguments);
   flags.value("-l", "LOWER", "the lowest value of each feature becomes this", "-1",
               [scale](const std::string& text) { scale->lower = flag_number("-l", text); });
@@ -71,9 +71,9 @@ std::function<void()> declare(Arguments& arguments) {
               [scale](const std::string& text) { scale->upper = flag_number("-u", text); });
   arguments.add({"-y", "LOWER UPPER", "scale the labels too", "no",
                  [scale](const std::string& text) { scale->label.push_back(flag_number("-y", text)); }, 2});
-  flags.value("-s", "FILE", "write the ranges, to scale other tables alike", "",
+  flags.value("-s", "FILE", "write the ranges, to scale other datasets alike", "",
               [scale](const std::string& text) { scale->save = text; });
-  flags.value("-r", "FILE", "scale by such ranges instead of this table's", "",
+  flags.value("-r", "FILE", "scale by such ranges instead of this dataset's", "",
               [scale](const std::string& text) { scale->restore = text; });
   arguments.section("Beyond LIBSVM");
   arguments.parameters(scale->surroundings, {"threads", "memory"});

@@ -1,5 +1,4 @@
 // LIBSVM's svm-train, with its flags, files and words.
-#include <filesystem>
 #include <memory>
 
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include "liblinear/liblinear.hpp"
 #include "libsvm/libsvm.hpp"
 #include "progress_bar.hpp"
-#include "signals.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -17,13 +15,9 @@ namespace {
 
 constexpr double mebibyte = 1 << 20;
 
-struct Train {
-  std::string input, output;
-  bool quiet = false;
-  std::int32_t folds = 0;
-  double cache = 0;  // MiB; 0: not said
+struct Train : PeerTraining {
+  double cache = 0;  // MiB; 0: not given
   SvmOptions options;
-  Context::Options surroundings{.stop = stop_on_signal()};
 
   void run() {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
@@ -32,7 +26,7 @@ struct Train {
     if (cache > 0 && surroundings.memory == 0)
       surroundings.memory = static_cast<std::int64_t>(cache * mebibyte) + 4 * matrix_bytes(table.dataset.x);
     const auto context = on_device(surroundings, training_work(table.dataset, options, std::max(1, folds)));
-    heed_known_classes(table.dataset.target);
+    drop_unknown_weights(options.class_weights, table.dataset.target, is_classification(options.kind));
     if (!quiet)
       for (const auto& warning : warnings_before(table.dataset, options)) say("WARNING: " + warning);
     if (folds > 0) return validate(context, table.dataset);
@@ -42,8 +36,7 @@ struct Train {
     for (auto& serial : model.serials) serial = table.serials[static_cast<std::size_t>(serial)] - 1;
     if (model.has_classes() && model.class_names.size() == 1)
       say("WARNING: training data in only one class. See README for details.");
-    write_text_file(output.empty() ? default_output() : output,
-                    format_model(model, rest ? ModelFile::sheaf : ModelFile::libsvm));
+    write_text_file(model_path(), format_model(model, rest ? ModelFile::sheaf : ModelFile::libsvm));
     if (quiet) return;
     print(training_lines(model, model.fits, model.support_vectors()));
     for (const auto& warning : warnings_of(model)) say("WARNING: " + warning);
@@ -51,25 +44,11 @@ struct Train {
 
   KernelTable read() const {
     const Context context(surroundings);
-    if (options.kernel != KernelType::precomputed) return {read_libsvm_table(context, input), {}};
+    if (options.kernel != KernelType::precomputed) return {read_libsvm(context, input), {}};
     auto table = read_kernel_table(context, input);
     order_by_serials(table);
     return table;
   }
-
-  /// LIBSVM goes on where a class of -wi is not there.
-  void heed_known_classes(const Target& target) {
-    std::erase_if(options.class_weights, [&](const auto& entry) {
-      for (const auto& name : target.class_names)
-        if (canonical_label(name) == canonical_label(entry.first)) return false;
-      if (is_classification(options.kind))
-        say(fmt::format("WARNING: class label {} specified in weight is not found", entry.first));
-      return true;
-    });
-    if (!is_classification(options.kind)) options.class_weights.clear();
-  }
-
-  std::string default_output() const { return std::filesystem::path(input).filename().string() + ".model"; }
 
   void validate(const Context& context, const Dataset<double>& dataset) const {
     if (folds > dataset.rows())
@@ -77,13 +56,7 @@ struct Train {
     const auto result = cross_validate_svm(context, dataset, options, folds);
     for (std::size_t f = 0; f < result.fits.size() && !quiet; ++f)
       print(training_lines(result.shape, result.fits[f], result.support[f]));
-    const auto& score = result.score;
-    if (is_regression(options.kind))
-      print(fmt::format(
-          "Cross Validation Mean squared error = {:g}\nCross Validation Squared correlation coefficient = {:g}\n",
-          score.squared_error, score.squared_correlation));
-    else
-      print(fmt::format("Cross Validation Accuracy = {:g}%\n", 100 * score.accuracy()));
+    print(validation_text(result.score, is_regression(options.kind)));
   }
 };
 
@@ -93,12 +66,6 @@ int flag_choice(const std::string& flag, const std::string& text, int most) {
   if (value < 0 || value > most || value != static_cast<int>(value))
     fail_usage("{} takes a whole number, 0 to {}, not {}", flag, most, text);
   return static_cast<int>(value);
-}
-
-double flag_not_negative(const std::string& flag, const std::string& text) {
-  const double value = flag_number(flag, text);
-  if (value < 0) fail_usage("{} takes a number, 0 or more, not {}", flag, text);
-  return value;
 }
 
 double flag_nu(const std::string& text) {
@@ -132,27 +99,21 @@ void declare_flags(LiblinearFlags& flags, const std::shared_ptr<Train>& train) {
               [train](const std::string& text) { train->options.nu = flag_nu(text); });
   flags.value("-p", "EPSILON", "errors up to it cost nothing (-s 3)", "0.1",
               [train](const std::string& text) { train->options.epsilon = flag_not_negative("-p", text); });
-  flags.value("-m", "MB", "memory for kernel values, beside that of the table", "80 % of what is free",
+  flags.value("-m", "MB", "memory for kernel values, beside that of the dataset", "80 % of what is free",
               [train](const std::string& text) { train->cache = flag_positive("-m", text); });
   flags.value("-e", "EPSILON", "tolerance of the optimality conditions", "0.001",
               [train](const std::string& text) { train->options.tolerance = flag_positive("-e", text); });
-  flags.value("-h", "0|1", "shrinking: taken, and without effect", "1",
+  flags.value("-h", "0|1", "shrinking: accepted, without effect", "1",
               [](const std::string& text) { flag_choice("-h", text, 1); });
   flags.value("-b", "0|1", "1: train for probabilities too", "0",
               [train](const std::string& text) { train->options.probabilities = flag_choice("-b", text, 1) == 1; });
-  flags.weight("factor of C for one class, as in -w1 5", [train](const std::string& label, const std::string& text) {
-    train->options.class_weights.emplace_back(label, flag_positive("-w" + label, text));
-  });
-  flags.value("-v", "N", "cross-validate with N folds, all trained at once", "",
-              [train](const std::string& text) { train->folds = flag_folds(text); });
-  flags.toggle("-q", "say nothing", train->quiet);
+  flags.weights(train->options.class_weights);
+  declare_folds(flags, *train);
 }
 
 std::function<void()> declare(Arguments& arguments) {
   auto train = std::make_shared<Train>();
-  arguments.positional("training_set_file", train->input, "the table to learn from, in LIBSVM's format");
-  arguments.positional("model_file", train->output, "where to write the model; default: the table's name and .model",
-                       false);
+  declare_training(arguments, *train);
   LiblinearFlags flags(arguments);
   declare_kernel(flags, train);
   declare_flags(flags, train);

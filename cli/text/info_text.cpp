@@ -24,7 +24,7 @@ std::string shape(const Profile& p) {
   const auto& s = p.summary;
   const double cells = static_cast<double>(s.rows) * static_cast<double>(s.features);
   const double density = cells > 0 ? static_cast<double>(s.nonzeros) / cells : 0;
-  return fmt::format("{}\n  {} examples x {} features, {}: {} non-zeros ({} of all cells)\n  {} from {} to {}\n",
+  return fmt::format("{}\n  {} rows x {} features, {}: {} non-zeros ({} of all cells)\n  {} from {} to {}\n",
                      bold(p.source), grouped(s.rows), grouped(s.features), s.sparse ? "sparse" : "dense",
                      grouped(s.nonzeros), percent(density), s.integers_only ? "whole numbers" : "values",
                      brief(s.minimum), brief(s.maximum));
@@ -60,9 +60,9 @@ std::string label(const Profile& p) {
   const bool named = !p.target_name.empty() && p.target_name != "label";
   const std::string title = named ? fmt::format("Label {}", p.target_name) : "Label";
   if (p.classification) return heading(title, fmt::format("{} classes", p.class_names.size())) + classes(p);
-  return heading(title, "amounts") + fmt::format("  {} to {}, mean {}, standard deviation {}\n",
-                                                 brief(s.target_minimum), brief(s.target_maximum), brief(s.target_mean),
-                                                 brief(s.target_deviation));
+  return heading(title, "numeric target") + fmt::format("  {} to {}, mean {}, standard deviation {}\n",
+                                                        brief(s.target_minimum), brief(s.target_maximum),
+                                                        brief(s.target_mean), brief(s.target_standard_deviation));
 }
 
 std::string bucket_name(std::size_t bucket) {
@@ -80,13 +80,13 @@ std::string row_lengths(const Profile& p) {
     if (histogram[b] > 0 || !rows.empty())
       rows.push_back({bucket_name(b), grouped(histogram[b]), bar(static_cast<double>(histogram[b]) / most, bar_width)});
   const auto about = fmt::format("{} to {}", grouped(p.summary.shortest_row), grouped(p.summary.longest_row));
-  return heading("Non-zeros of an example", about) + table(rows, "rrl", 2);
+  return heading("Non-zeros of a row", about) + table(rows, "rrl", 2);
 }
 
 bool has_direction(const Profile& p) { return p.associations.directed() || !p.classification; }
 
 std::vector<std::string> feature_head(const Profile& p, bool association) {
-  std::vector<std::string> head{dim("feature"), dim("not zero in"), dim("mean"), dim("deviation"), dim("maximum")};
+  std::vector<std::string> head{dim("feature"), dim("not zero in"), dim("mean"), dim("std. dev."), dim("maximum")};
   if (association) head.push_back(dim(has_direction(p) ? "correlation" : "ratio"));
   if (association && !p.associations.auc.empty()) head.push_back(dim("AUC"));
   return head;
@@ -104,7 +104,8 @@ std::string features(const Profile& p, const std::vector<Highlight>& highlights,
     const auto j = static_cast<std::size_t>(highlights[k].feature);
     const auto& f = p.summary.per_feature[j];
     rows.push_back({shortened(p.feature_name(highlights[k].feature), name_width),
-                    percent(p.prevalence(highlights[k].feature)), brief(f.mean), brief(f.deviation), brief(f.maximum)});
+                    percent(p.prevalence(highlights[k].feature)), brief(f.mean), brief(f.standard_deviation),
+                    brief(f.maximum)});
     if (association) rows.back().push_back(correlation_text(p, j));
     if (association && !p.associations.auc.empty()) rows.back().push_back(fmt::format("{:.3f}", p.associations.auc[j]));
   }
@@ -138,7 +139,7 @@ std::string memory(const Profile& p) {
 
 std::string findings_text(const Profile& p) {
   if (p.findings.empty()) return {};
-  std::string text = heading("Worth knowing");
+  std::string text = heading("Notes");
   for (const auto& finding : p.findings)
     text += fmt::format("  {} {}\n", finding.level == Finding::Level::warning ? yellow("!") : dim("-"),
                         wrapped(finding.message, 4));

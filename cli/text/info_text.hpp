@@ -6,7 +6,7 @@
 
 namespace sheaf::cli {
 
-/// A table's profile for the terminal.
+/// A dataset's profile for the terminal.
 std::string info_text(const Profile& profile);
 
 }  // namespace sheaf::cli

@@ -1,8 +1,6 @@
-#include "text/linear_text.hpp"
+#include "text/model_text.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,21 +24,9 @@ std::string_view about(const LinearModel& model) {
   return model.solver;
 }
 
-/// What a decision value speaks for.
+/// The class that a decision value speaks for.
 std::string column_name(const LinearModel& model, std::int32_t column) {
   return model.is_regression() ? "value" : model.class_names[static_cast<std::size_t>(column)];
-}
-
-/// Rows of the largest weights of one column, up to `most`, none that are 0.
-std::vector<std::int64_t> largest(const LinearModel& model, std::int32_t column, std::size_t most) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(model.rows()));
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  const auto size = [&](std::int64_t j) { return std::abs(model.weight(j, column)); };
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
-  std::partial_sort(order.begin(), end, order.end(),
-                    [&](std::int64_t a, std::int64_t b) { return size(a) > size(b) || (size(a) == size(b) && a < b); });
-  order.erase(std::find_if(order.begin(), end, [&](std::int64_t j) { return size(j) == 0; }), order.end());
-  return order;
 }
 
 std::string row_name(const LinearModel& model, std::int64_t row) {
@@ -94,7 +80,7 @@ std::string weights_text(const LinearModel& model) {
   const auto columns = std::min<std::size_t>(static_cast<std::size_t>(model.columns), most_classes);
   for (std::size_t c = 0; c < columns; ++c) {
     auto name = shortened(column_name(model, static_cast<std::int32_t>(c)), name_width);
-    for (const auto j : largest(model, static_cast<std::int32_t>(c), most_weights))
+    for (const auto j : largest_weights(model, static_cast<std::int32_t>(c), most_weights, true))
       rows.push_back({std::exchange(name, ""), shortened(row_name(model, j), name_width),
                       fmt::format("{:+.4g}", model.weight(j, static_cast<std::int32_t>(c)))});
   }
@@ -106,7 +92,7 @@ std::string weights_text(const LinearModel& model) {
 
 Json weights_json(const LinearModel& model, std::int32_t column) {
   Json list = Json::array();
-  for (const auto j : largest(model, column, json_weights))
+  for (const auto j : largest_weights(model, column, json_weights, true))
     list.push_back({{"position", j + 1}, {"name", row_name(model, j)}, {"weight", model.weight(j, column)}});
   return list;
 }

@@ -1,4 +1,4 @@
-#include "text/neighbors_text.hpp"
+#include "text/model_text.hpp"
 
 #include <algorithm>
 #include <numeric>

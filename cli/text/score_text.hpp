@@ -1,4 +1,4 @@
-// What the texts of searches and studies share.
+// Shared by the texts of searches and studies.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,6 @@
 #include "terminal.hpp"
 
 namespace sheaf::cli {
-
-inline std::string score_text(double score) { return std::isfinite(score) ? fmt::format("{:.4f}", score) : "-"; }
 
 inline const char* size_title(const SearchResult& r) {
   return std::holds_alternative<SvmSearch>(r.family) ? "vectors" : "weights";

@@ -7,8 +7,8 @@
 
 #include "core/text.hpp"
 #include "terminal.hpp"
+#include "text/model_text.hpp"
 #include "text/score_text.hpp"
-#include "text/svm_text.hpp"
 
 namespace sheaf::cli {
 namespace {
@@ -59,7 +59,7 @@ std::string table_text(const SearchResult& r) {
     for (std::size_t axis = 0; axis < point.size(); ++axis)
       rows.back().push_back(marked(r.axes[axis].text(point[axis])));
     rows.back().push_back(marked(score_text(summary.mean)));
-    rows.back().push_back(score_text(summary.deviation));
+    rows.back().push_back(score_text(summary.standard_deviation));
     rows.back().push_back(score_text(summary.standard_error));
     if (sizes) rows.back().push_back(fmt::format("{:.0f}", r.size(r.level, p)));
     rows.back().push_back(bar((summary.mean - base) / (high - base), bar_width));
@@ -79,7 +79,8 @@ std::string chosen_text(const SearchResult& r) {
   for (const auto metric : main_metrics(r)) {
     const auto summary = r.summary(r.level.chosen.chosen, metric);
     if (summary.splits == 0) continue;
-    rows.push_back({std::string(info(metric).title), score_text(summary.mean), "+-", score_text(summary.deviation)});
+    rows.push_back(
+        {std::string(info(metric).title), score_text(summary.mean), "+-", score_text(summary.standard_deviation)});
     if (summary.splits < r.splits) rows.back().push_back(fmt::format("over {} splits", summary.splits));
   }
   return text + table(rows, "lrlrl", 2);
@@ -104,7 +105,7 @@ std::string outer_text(const SearchResult& r) {
   const auto summary = r.outer_summary(metric);
   return fmt::format("\n{}{}\n", bold("Nested validation"),
                      dim(fmt::format("  {} {} +- {}", info(metric).title, score_text(summary.mean),
-                                     score_text(summary.deviation)))) +
+                                     score_text(summary.standard_deviation)))) +
          table(rows, std::string(rows[0].size(), 'r'), 2);
 }
 

@@ -15,8 +15,6 @@ namespace {
 constexpr int bar_width = 20;
 constexpr std::size_t name_width = 40;
 
-std::string digits(double value) { return std::isfinite(value) ? fmt::format("{:.4f}", value) : "-"; }
-
 std::string binning_text(const SelectionResult& r) {
   if (r.cuts.method == BinMethod::as_given) return "states as given";
   if (r.cuts.method == BinMethod::mdlp) return "cuts by mdlp";
@@ -36,11 +34,11 @@ std::string how_text(const SelectionResult& r) {
 }
 
 std::string heading_text(const SelectionResult& r) {
-  return fmt::format("{}\n  {} examples x {} features, {} classes\n  {}\n", bold(r.source), grouped(r.rows),
+  return fmt::format("{}\n  {} rows x {} features, {} classes\n  {}\n", bold(r.source), grouped(r.rows),
                      grouped(r.features), r.class_names.size(), how_text(r));
 }
 
-/// Bars show what each feature tells of the class.
+/// Bars show the relevance of each feature.
 std::string table_text(const SelectionResult& r) {
   std::vector<std::vector<std::string>> rows{
       {dim("rank"), dim("index"), dim("name"), dim("score"), dim("relevance"), dim("redundancy")}};
@@ -51,7 +49,7 @@ std::string table_text(const SelectionResult& r) {
   for (std::size_t k = 0; k < r.selected.size(); ++k) {
     const auto& [feature, name, votes] = r.selected[k];
     rows.push_back({std::to_string(k + 1), std::to_string(feature.index), shortened(name, name_width),
-                    digits(feature.score), digits(feature.relevance), digits(feature.redundancy)});
+                    score_text(feature.score), score_text(feature.relevance), score_text(feature.redundancy)});
     if (votes)
       rows.back().insert(rows.back().end(), {fmt::format("{:.2f}", votes->mean_rank), percent(votes->frequency)});
     rows.back().push_back(most > 0 ? bar(feature.relevance / most, bar_width) : "");

@@ -29,8 +29,8 @@ std::string scores_text(const SearchResult& r) {
   for (const auto metric : main_metrics(r)) {
     const auto summary = r.outer_summary(metric);
     if (summary.splits == 0) continue;
-    rows.push_back({std::string(info(metric).title), score_text(summary.mean), "+-", score_text(summary.deviation),
-                    metric == *r.options.score ? dim("chosen by") : ""});
+    rows.push_back({std::string(info(metric).title), score_text(summary.mean), "+-",
+                    score_text(summary.standard_deviation), metric == *r.options.score ? dim("chosen by") : ""});
   }
   return fmt::format("\n{}{}\n", bold("On held-out rows"), dim("  mean and standard deviation over the resamples")) +
          table(rows, "lrlrl", 2);

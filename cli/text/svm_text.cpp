@@ -1,4 +1,4 @@
-#include "text/svm_text.hpp"
+#include "text/model_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,20 +26,9 @@ std::string kernel_text(const KernelParams& kernel) {
   return text;
 }
 
-std::string kind_text(SvmKind kind) {
-  switch (kind) {
-    case SvmKind::c_svc:
-      return "C-SVC";
-    case SvmKind::nu_svc:
-      return "nu-SVC";
-    case SvmKind::one_class:
-      return "one-class SVM";
-    case SvmKind::epsilon_svr:
-      return "epsilon-SVR";
-    case SvmKind::nu_svr:
-      break;
-  }
-  return "nu-SVR";
+std::string_view kind_text(SvmKind kind) {
+  constexpr std::string_view names[] = {"C-SVC", "nu-SVC", "one-class SVM", "epsilon-SVR", "nu-SVR"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 /// "setosa / virginica", or "setosa" against the rest.

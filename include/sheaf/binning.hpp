@@ -1,4 +1,4 @@
-// Discretisation: values become states, by rules that are learnt from one table, saved, and applied to others.
+// Discretisation: values become states, by rules that are learnt from one dataset, saved, and applied to others.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace sheaf {
 
-/// State of example i in feature j at codes[j * rows + i]. One byte each where no feature has over 256 states.
+/// State of row i in feature j at codes[j * rows + i]. One byte each where no feature has over 256 states.
 using DenseCodes = std::variant<Array<std::uint8_t>, Array<std::uint16_t>>;
 
-/// Entries offsets[j] .. offsets[j+1] of feature j name, in ascending order, the examples whose state is not
+/// Entries offsets[j] .. offsets[j+1] of feature j list, in ascending order, the rows whose state is not
 /// common[j], and that state.
 struct SparseCodes {
   Array<std::int64_t> offsets;
@@ -34,7 +34,7 @@ struct BinnedTable {
   std::variant<DenseCodes, SparseCodes> codes;
 };
 
-/// The class of each example, numbered from 0 in ascending order of the label; `names` has one entry for each class.
+/// The class of each row, numbered from 0 in ascending order of the label; `names` has one entry for each class.
 struct BinnedTarget {
   std::vector<std::int32_t> classes;
   std::vector<std::string> names;
@@ -42,8 +42,8 @@ struct BinnedTarget {
 
 enum class BinMethod : std::uint8_t {
   equal_width,      ///< bins of one width from the smallest to the largest value
-  equal_frequency,  ///< bins of about as many examples; equal values stay together
-  mdlp,      ///< cuts that tell the classes apart, as many as the description length pays for (Fayyad, Irani 1993)
+  equal_frequency,  ///< bins of about equally many rows; equal values stay together
+  mdlp,      ///< cuts that separate the classes, as many as the description length justifies (Fayyad, Irani 1993)
   as_given,  ///< whole numbers are the states: floor(x) - smallest
 };
 /// "equal-width", "equal-frequency", "mdlp", "as-given". Unknown names are answered with the known ones.
@@ -59,11 +59,11 @@ struct BinningOptions {
   BinMethod method = BinMethod::equal_width;
   std::int32_t bins = 64;  ///< equal width and equal frequency: 2 to most_bins; others do not look at it
   MissingState missing = MissingState::error;
-  std::int32_t target_bins = 0;  ///< bins of a label that is an amount; 0: the label's values are classes
+  std::int32_t target_bins = 0;                      ///< bins of a numeric target; 0: the labels are classes
   BinMethod target_method = BinMethod::equal_width;  ///< or equal_frequency
 };
 
-/// How the values of one feature become states 0 .. states-1. Values beyond those that were learnt from go to the first
+/// How the values of one feature become states 0 .. states-1. Values outside the learnt range go to the first
 /// or last state; missing ones to the state `states`.
 struct BinRule {
   enum class Kind : std::uint8_t {
@@ -95,34 +95,35 @@ struct Binning {
 };
 
 /// The zeros that sparse data leave out count like any other value. Nominal features keep their levels as states,
-/// whatever the method. `target` is what mdlp tells apart; other methods need none. Infinite values, and whole numbers
+/// whatever the method. mdlp needs `target`; other methods ignore it. Infinite values, and whole numbers
 /// further apart than there are states, are Errors.
 template <class T>
 Binning learn_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
                       const BinnedTarget* target = nullptr);
 
-/// Sparse tables stay sparse: the state of zero is the common one. Other feature counts, other names where both are
+/// Sparse datasets stay sparse: the state of zero is the common one. Other feature counts, other names where both are
 /// named, or other levels are Errors.
 template <class T>
 BinnedTable apply_binning(const Context& context, const Binning& binning, const Dataset<T>& dataset);
 
-/// Both at once, in fewer passes over the table.
+/// Both at once, in fewer passes over the dataset.
 struct Binned {
   Binning binning;
   BinnedTable table;
-  std::vector<std::string> notes;  ///< what a user may want to hear
+  std::vector<std::string> notes;  ///< for the user
 };
 template <class T>
 Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
                                const BinnedTarget* target = nullptr);
 
-/// The states as numbers, with the names and labels of the table they were made of; nominal features stay nominal where
-/// no value is missing. Sparse where the table is and every common state is 0; else dense, if the memory budget allows.
+/// The states as numbers, with the names and labels of `dataset`, which they were made from; nominal features stay
+/// nominal where no value is missing. Sparse where the dataset is sparse and every common state is 0; else dense, if
+/// the memory budget allows.
 template <class T>
 Dataset<T> states_dataset(const Context& context, const BinnedTable& table, const Dataset<T>& dataset);
 
 /// The classes of a label: numbers ascending, names in the order of their bytes. With `target_bins` the numbers are
-/// binned, and bins that hold no example left out. Amounts without `target_bins`, and no label, are Errors.
+/// binned, and empty bins are dropped. A numeric target without `target_bins` is an Error, and so is no label.
 BinnedTarget bin_target(const Target& target, const BinningOptions& options);
 
 /// A readable text file, round-trip exact. A defect in it is a ParseError that names file:line:column.

@@ -22,7 +22,7 @@ class Context {
     Progress* progress = nullptr;  ///< not owned; nullptr: silent
     std::stop_token stop = {};     ///< asked at every turn of every solver
   };
-  /// What is to be different in a copy.
+  /// The changes of a copy.
   struct Change {
     std::optional<Device> device = {};  ///< another device brings its own memory, unless that is given too
     std::optional<int> threads = {};

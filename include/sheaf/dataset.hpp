@@ -34,6 +34,13 @@ struct Target {
   bool looks_like_classes() const;
 };
 
+/// How a model that can learn both takes its labels.
+enum class LabelKind : std::uint8_t {
+  automatic,  ///< numbers, where they do not look like classes
+  classes,
+  numbers,  ///< a regression
+};
+
 template <class T>
 class Dataset {
  public:
@@ -66,7 +73,7 @@ class Dataset {
   const Matrix<T>& by_rows(Device device) const;
   /// Compressed columns, as the compressed rows of the transpose. Sparse data only.
   const SparseMatrix<T>& by_columns(Device device, int threads) const;
-  /// What a backend works out about the matrix on a device: made at the first call with that name, and kept.
+  /// Data that a backend derives from the matrix on a device: made at the first call with that name, and kept.
   std::shared_ptr<const void> beside(Device device, const std::string& name,
                                      const std::function<std::shared_ptr<const void>()>& make) const;
 

@@ -1,4 +1,4 @@
-// Where work happens: the CPU cores, or one NVIDIA GPU.
+// Devices: the CPU cores, or one NVIDIA GPU.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ std::vector<DeviceInfo> list_devices();
 /// The information of one device.
 DeviceInfo describe(Device device);
 
-/// What a piece of work takes, roughly.
+/// A rough estimate of a piece of work.
 struct WorkEstimate {
   double operations = 0;  ///< multiplications and additions
   double data_bytes = 0;  ///< of the dataset, which goes to the GPU once

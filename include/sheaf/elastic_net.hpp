@@ -1,16 +1,21 @@
-// Elastic nets: linear models with an L1 and an L2 penalty, trained as whole sheaves of paths.
+// Elastic nets: linear models with an L1 and an L2 penalty. Whole paths of alphas are trained together as one sheaf. A
+// trained net is kept and applied as a LinearModel.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/linear.hpp>
+#include <sheaf/parameters.hpp>
 
 namespace sheaf {
 
@@ -37,7 +42,7 @@ struct NetSheaf {
   std::int32_t weight_columns = 1;
   std::vector<float> row_weights;
   std::int32_t target_columns = 1;
-  std::vector<double> targets;          ///< amounts, or +1 / -1
+  std::vector<double> targets;          ///< numbers, or +1 / -1
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
 };
 
@@ -51,18 +56,7 @@ struct NetParams {
   bool intercept = true;      ///< not penalised
   bool standardise = false;   ///< penalise each weight as if its feature had standard deviation 1 in the path's rows
   std::int32_t parallel = 0;  ///< shotgun: features updated at once; 0: estimated
-  std::int32_t lanes = 0;     ///< models in work at once; 0: as many as are worth it and fit
-};
-
-/// How the training of one model ended.
-struct NetFit {
-  double objective = 0;
-  double gap = 0;        ///< no weights have an objective below objective - gap
-  double tolerance = 0;  ///< what the gap had to reach
-  std::int32_t nonzeros = 0;
-  std::int32_t epochs = 0;    ///< passes over the features in work
-  std::int32_t parallel = 1;  ///< features updated at once at the end
-  bool converged = false;
+  std::int32_t models_at_once = 0;  ///< 0: as many as are worth it and fit
 };
 
 /// Decision values are z = x'w + intercept.
@@ -75,12 +69,12 @@ struct NetModel {
   std::vector<double> weights;
 };
 
-/// Models that ended together, with the decision values of all rows of the dataset (their own and those left out), one
-/// column a model, on the context's device. They come in any order.
+/// Models that ended together, with the decision values of all rows of the dataset (training rows and held-out rows),
+/// one column a model, on the context's device. They come in any order.
 template <class T>
 using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T> decisions)>;
 
-/// For every path and alpha: min over w, b of 1 / (2 sum s) * sum over examples of s (y - b - x'w)^2 + alpha * l1 * sum
+/// For every path and alpha: min over w, b of 1 / (2 sum s) * sum over rows of s (y - b - x'w)^2 + alpha * l1 * sum
 /// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f; in place of
 /// the squares, for the logistic loss, 1 / sum s * sum of s log(1 + exp(-y (b + x'w))). A path whose rows are all of
 /// one class is an Error for the logistic loss. That a model did not converge is no error: see its fit.
@@ -93,8 +87,8 @@ template <class T>
 std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
                                    const NetParams& params);
 
-/// The same on several devices at once, paths handed out to each as it gets done. `use` hears which of the contexts
-/// trained the models; it is called from several threads, one at a time.
+/// The same on several devices at once, each device takes the next path when it is free. `use` gets the number of
+/// the context that trained the models; it is called from several threads, one at a time.
 template <class T>
 using UseNetsOn = std::function<void(std::size_t context, std::span<NetModel> models, BlockView<const T> decisions)>;
 template <class T>
@@ -108,5 +102,48 @@ std::vector<double> largest_alphas(const Context& context, const Dataset<T>& dat
 
 /// `count` alphas from `largest` down to smallest_share * largest, equal steps of the logarithm.
 std::vector<double> alpha_path(double largest, double smallest_share, std::int32_t count);
+
+/// The elastic net and its corners, by the names people know them by.
+struct NetKind {
+  std::string_view name;
+  std::string_view about;
+  Loss loss = Loss::squared;
+  std::optional<double> l1_ratio = {};  ///< where the name says it
+};
+std::span<const NetKind> net_kinds();
+/// nullptr: no such kind.
+const NetKind* find_net_kind(std::string_view name);
+/// The name of a net with this loss in model files.
+const LinearSolver& net_solver(Loss loss, bool classes);
+
+struct NetOptions {
+  Loss loss = Loss::squared;    ///< squared or logistic
+  std::optional<double> alpha;  ///< how much the penalty weighs; must be given to train one model
+  double l1_ratio = NetPath{}.l1_ratio;
+  /// Two classes are +1 and -1; of three or more each one is set against the rest. The logistic loss is for classes.
+  LabelKind labels = LabelKind::automatic;
+  bool intercept = NetParams{}.intercept;
+  bool standardise = NetParams{}.standardise;
+  NetSolver solver = NetParams{}.solver;
+  std::int32_t parallel = NetParams{}.parallel;
+  double tolerance = NetParams{}.tolerance;
+  int max_epochs = NetParams{}.max_epochs;
+  std::vector<double> penalty_factors;                        ///< one a feature; empty: all 1
+  std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
+  bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
+};
+
+/// Whether the labels are classes for these options. Labels that do not suit the loss are an Error.
+bool takes_classes(const NetOptions& options, const Target& target, const std::string& source);
+
+/// All classes as one sheaf; the order of classes, and what a decision value speaks for, as train_linear(). Without an
+/// alpha a UsageError says from which one on all weights are 0. That training did not converge is no error: see
+/// warnings_of().
+template <class T>
+LinearModel train_net(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+                      std::span<const float> row_weights = {});
+
+template <>
+const std::vector<Parameter<NetOptions>>& parameters();
 
 }  // namespace sheaf

@@ -1,4 +1,4 @@
-// What a user can cause is an Error with a message that says what, where and what to do; our own bugs are
+// Errors that a user can cause are an Error whose message says what, where and what to do; our own bugs are
 // InternalError.
 #pragma once
 
@@ -27,7 +27,7 @@ class Stopped : public Error {
   Stopped() : Error("stopped") {}
 };
 
-/// A promise inside Sheaf is broken. Exit code 3.
+/// A bug in Sheaf itself. Exit code 3.
 class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -53,9 +53,9 @@ class ParseError : public Error {
   Place place_;
 };
 
-/// Our own promises; never for what a user can cause.
-inline void require(bool promise, const char* what) {
-  if (!promise) throw InternalError(what);
+/// Checks our own code; never what a user can cause.
+inline void require(bool condition, const char* what) {
+  if (!condition) throw InternalError(what);
 }
 
 }  // namespace sheaf

@@ -1,4 +1,4 @@
-// Seeded tables with a known truth, for demonstrations, tests and benchmarks.
+// Synthetic datasets whose informative features are known, for demonstrations, tests and benchmarks.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct GenerateOptions {
   std::int64_t nonzeros = 0;      ///< sparse kinds: about how many in all; 0: the kind's default for each row
   int classes = 2;                ///< all kinds but regression
   double noise = -1;  ///< fraction of labels moved to another class; regression: sd of the noise; -1: default
-  double effect = 1;  ///< strength of the planted features; 0: labels tell nothing
+  double effect = 1;  ///< strength of the planted features; 0: the labels are noise
 };
 
 /// One row of the table of kinds.

@@ -1,4 +1,4 @@
-// Reading and writing tables: LIBSVM/svmlight, CSV and ARFF, plain or compressed (.gz, .xz, .zst), file or standard
+// Reading and writing datasets: LIBSVM/svmlight, CSV and ARFF, plain or compressed (.gz, .xz, .zst), file or standard
 // input.
 #pragma once
 
@@ -47,24 +47,24 @@ struct Format {
   std::string_view about;
 };
 std::span<const Format> formats();
-/// The format that a file's ending tells, compression aside; empty: none.
+/// The format that belongs to a file's ending, compression aside; empty: none.
 std::string_view format_by_name(std::string_view path);
 
 /// Endings of the compressed files this build reads and writes: .gz, .xz and .zst, each where its library was there.
 std::vector<std::string_view> compressions();
 
-/// Reads a table; "-" is standard input. Compressed files are known by their first bytes. Every defect of the text is a
-/// ParseError that names file:line:column, or an Error for what concerns the file as a whole (not there, a directory,
-/// empty, damaged compression); the first defect in the file is the one told. Neither the table nor the message depends
-/// on the number of threads.
+/// Reads a dataset; "-" is standard input. Compressed files are known by their first bytes. Every defect of the text is
+/// a ParseError that names file:line:column, or an Error for what concerns the file as a whole (not there, a directory,
+/// empty, damaged compression); the first defect in the file is reported. Neither the dataset nor the message
+/// depends on the number of threads.
 ///
 /// LIBSVM: indices ascend from 1, "#" begins a comment, "qid:N" behind the label groups the rows, labels may be any
 /// word.
 ///   Entries are kept as written, zeros too.
 /// CSV: "" inside a quoted field is one quote; empty lines are skipped; a header of nothing but positions names
-/// nothing. ARFF: the class is the last attribute unless the options say otherwise; one of a numeric type is an amount
-/// and gives
-///   no classes. Nominal features hold the index of their level. String and date attributes must be ignored.
+/// nothing. ARFF: the class is the last attribute unless the options say otherwise; one of a numeric type is a numeric
+///   target and gives no classes. Nominal features hold the index of their level. String and date attributes must be
+///   ignored.
 template <class T>
 Dataset<T> read_dataset(const Context& context, const std::string& path, const ReadOptions& options = {});
 
@@ -82,9 +82,10 @@ struct WriteOptions {
 };
 
 /// Writes to a temporary beside `path` and renames it; "-" is standard output. Compresses by ending. Columns are the
-/// features, the group (if there is one), the label. A file read back is the same table bit for bit, but for what a
-/// format cannot say: LIBSVM has no names, leaves out zeros of dense tables and features behind the last one used, and
-/// needs a label (0 where there is none) without blanks, colons and commas; CSV writes nominal values as their names.
+/// features, the group (if there is one), the label. A file read back is the same dataset bit for bit, but for what a
+/// format cannot say: LIBSVM has no names, leaves out zeros of dense datasets and features behind the last one used,
+/// and needs a label (0 where there is none) without blanks, colons and commas; CSV writes nominal values as their
+/// names.
 template <class T>
 void write_dataset(const Context& context, const Dataset<T>& dataset, const std::string& path,
                    const WriteOptions& options = {});
@@ -92,8 +93,8 @@ void write_dataset(const Context& context, const Dataset<T>& dataset, const std:
 /// Writes text to `path` through a temporary that is renamed at the end; nothing is left behind on failure.
 void write_text_file(const std::string& path, std::string_view text);
 
-/// One number of 0 or more to a line, as many lines as the table has rows. "-" is standard input; compressed files are
-/// read as such. Anything else is a ParseError with its place.
+/// One number of 0 or more to a line, as many lines as the dataset has rows. "-" is standard input; compressed files
+/// are read as such. Anything else is a ParseError with its place.
 std::vector<float> read_row_weights(const std::string& path, std::int64_t rows);
 /// The same with a line for each feature.
 std::vector<double> read_penalty_factors(const std::string& path, std::int64_t features);

@@ -1,18 +1,28 @@
-// Linear models with an L2 penalty, trained as whole sheaves by Newton's method.
+// Linear models with an L2 penalty: trained on a dataset, kept in a file, applied to other datasets, cross-validated.
+// All classes, folds and costs of one call are trained together as one sheaf, by Newton's method.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/parameters.hpp>
+#include <sheaf/predictions.hpp>
 
 namespace sheaf {
 
 /// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
 /// z)^2 / 2.
 enum class Loss : std::uint8_t { logistic, squared_hinge, squared_tube, squared };
+std::string_view to_string(Loss loss);
 
 enum class StepRule : std::uint8_t {
   trust_region,  ///< as LIBLINEAR up to 2.30
@@ -67,11 +77,151 @@ struct Fits {
   std::vector<TaskFit> tasks;
 };
 
-/// For every task of the sheaf: min over w of w'w / 2 + sum over examples of cost * row weight * loss. `start`, where
-/// given, holds weights to begin with (CPU memory, one column per task). Tasks that do not fit the context's memory
+/// For every task of the sheaf: min over w of w'w / 2 + sum over rows of cost * row weight * loss. `start`, if
+/// given, holds the first weights (CPU memory, one column per task). Tasks that do not fit the context's memory
 /// together are trained in several rounds.
 template <class T>
 Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const NewtonParams& params,
                const Block<T>* start = nullptr);
+
+/// One of LIBLINEAR's solvers, or a kind of elastic net. Sheaf trains those with a loss here and the nets, and applies
+/// the models of all.
+struct LinearSolver {
+  int id;                 ///< LIBLINEAR's -s; below 0: not one of its solvers
+  std::string_view name;  ///< in model files
+  std::string_view about;
+  bool regression = false;
+  bool probabilities = false;
+  std::optional<Loss> loss = {};     ///< that Sheaf trains it with; none: it is only applied
+  std::string_view applied_as = {};  ///< nets: the solver of LIBLINEAR whose models predict alike
+
+  bool net() const { return id < 0; }
+};
+std::span<const LinearSolver> linear_solvers();
+/// The solver Sheaf trains a loss with. The squared loss has none.
+const LinearSolver& linear_solver(Loss loss);
+
+struct LinearOptions {
+  Loss loss = Loss::logistic;  ///< logistic, squared_hinge or squared_tube
+  double cost = 1;
+  double epsilon = 0.1;  ///< regression: errors up to it cost nothing
+  double tolerance = 0;  ///< 0: LIBLINEAR's default, 0.01 for classes and 0.0001 for regression
+  int max_iterations = NewtonParams{}.max_iterations;
+  double bias = 1;  ///< value of a constant feature; 0: none
+  bool penalise_bias = true;
+  StepRule rule = NewtonParams{}.rule;
+  std::vector<std::pair<std::string, double>> class_weights;  ///< factors of the cost; classes not named: 1
+  bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
+};
+
+/// How the training of one elastic net ended.
+struct NetFit {
+  double objective = 0;
+  double gap = 0;        ///< no weights have an objective below objective - gap
+  double tolerance = 0;  ///< what the gap had to reach
+  std::int32_t nonzeros = 0;
+  std::int32_t epochs = 0;    ///< passes over the features in work
+  std::int32_t parallel = 1;  ///< features updated at once at the end
+  bool converged = false;
+};
+
+/// How an elastic net was trained; see NetSheaf for the objective.
+struct NetTraining {
+  double alpha = 0;
+  double l1_ratio = 0;
+  bool standardised = false;
+  std::vector<NetFit> fits;  ///< one a column
+};
+
+/// Decision values of a row x: z_c = sum over j of x_j w_jc + bias * w_bias,c.
+struct LinearModel {
+  std::string solver = "L2R_LR";         ///< the name of one of linear_solvers()
+  std::vector<std::string> class_names;  ///< regression: none
+  std::int64_t features = 0;             ///< without the bias
+  std::int32_t columns = 1;              ///< decision values: one for two classes and for regression, else one a class
+  double bias = 0;                       ///< value of a constant feature behind the others; 0: none
+  std::vector<double> weights;           ///< feature-major: rows() x columns
+  /// Empty: named by position. In an elastic net the names of features without a weight may be left empty.
+  std::vector<std::string> feature_names;
+
+  // How it was trained; a model from another program knows nothing of it.
+  double cost = 0;  ///< 0: not known
+  double epsilon = 0.1;
+  bool penalise_bias = true;
+  std::vector<double> class_weights;  ///< one a class; empty: all 1
+  std::vector<TaskFit> fits;          ///< one a column
+  std::optional<NetTraining> net;     ///< elastic nets only; they have no cost, epsilon and fits
+
+  std::int64_t rows() const { return features + (bias > 0 ? 1 : 0); }
+  double weight(std::int64_t row, std::int32_t column) const {
+    return weights[static_cast<std::size_t>(row * columns + column)];
+  }
+  bool is_regression() const;
+  bool has_probabilities() const;
+  std::string feature_name(std::int64_t j) const {
+    const bool named = !feature_names.empty() && !feature_names[static_cast<std::size_t>(j)].empty();
+    return named ? feature_names[static_cast<std::size_t>(j)] : std::to_string(j + 1);
+  }
+};
+
+/// Trains all classes as one sheaf: one class against the rest for three or more, one task for two. Classes stand in
+/// the order of their first rows, but for -1 before +1, which are swapped, as in LIBLINEAR. `row_weights` (one a row, 0
+/// or more) multiply the cost of each row; none: 1. Labels that do not suit the loss are an Error. That training did
+/// not converge is no error: see warnings_of().
+template <class T>
+LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                         std::span<const float> row_weights = {});
+
+/// Features with the largest weights of one decision value, largest first, up to `most`, without zeros. `with_bias`:
+/// the bias takes part too, as number `features`.
+std::vector<std::int64_t> largest_weights(const LinearModel& model, std::int32_t column, std::size_t most,
+                                          bool with_bias = false);
+
+/// One sentence for each task that did not converge, with its class and cost.
+std::vector<std::string> warnings_of(const LinearModel& model);
+
+/// Features that the dataset lacks are 0 and those behind the model's last are ignored, as LIBLINEAR does. Where both
+/// are named, every feature of the model must be in the dataset under its name, or that is an Error. Probabilities of a
+/// model that has none are a UsageError.
+template <class T>
+Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
+                           bool probabilities = false);
+
+/// None if the dataset has no labels, or if those of a regression are not numbers.
+std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);
+
+template <>
+const std::vector<Parameter<LinearOptions>>& parameters();
+
+/// The prediction for each row by the models that did not see it.
+struct CrossValidation {
+  std::vector<std::string> class_names;
+  Predictions predictions;
+  Score score;
+  std::int64_t unconverged = 0;  ///< tasks that did not converge
+};
+
+/// Rows are dealt to the folds at random by the context's seed, classes or not, as LIBLINEAR does. More folds than rows
+/// leave out one row each.
+template <class T>
+CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                                      std::int32_t folds);
+
+struct CostTrial {
+  double cost = 0;
+  Score score;
+};
+struct CostSearch {
+  std::vector<CostTrial> trials;
+  CostTrial best;                ///< the most accurate; of equals the smallest cost
+  bool reached_maximum = false;  ///< models still changed at the largest cost
+};
+
+/// LIBLINEAR's -C: doubles the cost from `start` (0: a cost so small that all models are nearly alike) up to 1024 and
+/// starts each model from that of the cost before; ends early once no model changed for five costs in a row.
+/// `listen`, if given, is called after each trial. For classification; a regression is a UsageError.
+template <class T>
+CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                       std::int32_t folds, double start, const std::function<void(const CostTrial&)>& listen = {});
 
 }  // namespace sheaf

@@ -1,4 +1,4 @@
-// A trained model of any family: kept in a file, described, applied to other tables.
+// A trained model of any family: kept in a file, described, applied to other datasets.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/elastic_net_model.hpp>
-#include <sheaf/linear_model.hpp>
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/elastic_net.hpp>
+#include <sheaf/linear.hpp>
+#include <sheaf/neighbors.hpp>
 #include <sheaf/predictions.hpp>
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 namespace sheaf {
 
@@ -60,12 +60,12 @@ class Model {
   /// None where the model has no weight for each feature.
   std::optional<Coefficients> coefficients() const;
 
-  /// What predict_linear(), predict_svm() and predict_knn() say of features that are missing or have other names holds here.
+  /// Features that are missing or have other names: as in predict_linear(), predict_svm() and predict_knn().
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false) const;
-  /// Nothing where the dataset has no labels, or for a regression labels that are not numbers.
+  /// None if the dataset has no labels, or if those of a regression are not numbers.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
-  /// What is written for a row: the class as spelled, the number, or 1 and -1 of a one-class SVM.
+  /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM.
   std::string prediction_text(const Predictions& predictions, std::size_t row) const;
 
   /// The model of its family; nullptr: it is of another one.
@@ -80,12 +80,12 @@ class Model {
 };
 
 /// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no
-/// names, so that a class that is no integer is one.
+/// names, so that classes must be integers.
 std::string format_model(const LinearModel& model, ModelFile format = ModelFile::sheaf);
 std::string format_model(const SvmModel& model, ModelFile format = ModelFile::sheaf);
 std::string format_model(const KnnModel& model, ModelFile format = ModelFile::sheaf);
 
-/// What a model of any family is trained with.
+/// The options of a model of any family.
 using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions>;
 
 /// A kind of model by the name people know it by: "linear", "svm", "lasso", "knn" ...
@@ -99,7 +99,7 @@ const std::vector<ModelKind>& model_kinds();
 /// A UsageError answers an unknown name with the known ones.
 const ModelKind& find_model_kind(std::string_view name);
 
-/// What training `models` models takes, roughly; SVMs of `kernels` different kernels. See Context::for_work().
+/// A rough estimate of training `models` models; SVMs of `kernels` different kernels. See Context::for_work().
 template <class T>
 WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& options, double models = 1,
                            double kernels = 1);

@@ -36,7 +36,7 @@ struct Parameter {
   double high = std::numeric_limits<double>::max();
 };
 
-/// The number type of tables and models.
+/// The number type of datasets and models.
 enum class Precision : std::uint8_t { float32, float64 };
 struct PrecisionOptions {
   Precision precision = Precision::float64;  ///< so that what is written is what was read

@@ -1,4 +1,4 @@
-// What a model of any kind says of a table, and how that compares with its labels.
+// The predictions of a model of any kind for a dataset, and how they compare with its labels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Everything `sheaf info` tells of a table, for the terminal, JSON and the HTML report alike.
+// Everything `sheaf info` reports about a dataset, for the terminal, JSON and the HTML report alike.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace sheaf {
 
-/// Over all rows, the zeros that sparse data leave out included; all 0 for a table without rows.
+/// Over all rows, the zeros that sparse data leave out included; all 0 for a dataset without rows.
 struct FeatureSummary {
   std::int64_t nonzeros = 0;  ///< values that differ from 0; stored zeros do not count
   double minimum = 0;
   double maximum = 0;
   double mean = 0;
-  double deviation = 0;  ///< standard deviation, divided by n
+  double standard_deviation = 0;  ///< standard deviation, divided by n
 };
 
 struct Summary {
@@ -32,11 +32,12 @@ struct Summary {
   std::vector<std::int64_t> row_nonzeros_histogram;  ///< log2 buckets: [0], [1], [2,3], [4,7] ...; as many as needed
   std::vector<FeatureSummary> per_feature;
   std::vector<std::int64_t> class_counts;  ///< one per class name; empty where labels do not look like classes
-  double target_minimum = 0, target_maximum = 0, target_mean = 0, target_deviation = 0;  ///< of labels that are numbers
+  double target_minimum = 0, target_maximum = 0, target_mean = 0,
+         target_standard_deviation = 0;  ///< of labels that are numbers
   std::int64_t groups = 0;
 };
 
-/// Bytes to hold a table on a device and to train linear models on it there.
+/// Bytes to hold a dataset on a device and to train linear models on it there.
 struct MemoryNeed {
   std::int64_t matrix_cpu = 0;    ///< as read: all values, or the values, 32-bit indices and 64-bit offsets of CSR
   std::int64_t resident_cpu = 0;  ///< sparse data: with their transpose (CSC), which the other product needs
@@ -76,7 +77,7 @@ struct Associations {
 template <class T>
 Associations associate(const Context& context, const Dataset<T>& dataset, const AssociationOptions& options = {});
 
-/// Something a statistician would want to hear before training.
+/// Something a user should know before training.
 struct Finding {
   enum class Level : std::uint8_t { note, warning };
   Level level;
@@ -84,15 +85,15 @@ struct Finding {
   std::string message;  ///< what, how much, and what to do
 };
 
-/// Whether the table can be trained on a device.
+/// Whether the dataset fits on a device.
 struct DeviceFit {
   DeviceInfo device;
-  std::int64_t need = 0;    ///< bytes of the table there, before any model
+  std::int64_t need = 0;    ///< bytes of the dataset there, before any model
   std::int64_t budget = 0;  ///< bytes that may be used
-  std::int64_t models = 0;  ///< linear models that train side by side; 0: the table itself does not fit
+  std::int64_t models = 0;  ///< linear models that train side by side; 0: the dataset itself does not fit
 };
 
-/// A feature in the limelight, split by class where there are classes.
+/// A feature that the report shows, split by class where there are classes.
 struct Highlight {
   std::int64_t feature = 0;
   std::vector<double> class_means;
@@ -101,7 +102,7 @@ struct Highlight {
 
 struct ProfileOptions {
   int highlights = 20;  ///< features to show of each kind
-  /// Tables with more stored entries than this are compared with the label once, without shuffles.
+  /// Datasets with more stored entries than this are compared with the label once, without shuffles.
   std::int64_t shuffle_entries = 200'000'000;
 };
 
@@ -112,11 +113,11 @@ struct Profile {
   MemoryNeed memory;
   std::vector<DeviceFit> fits;
   bool labelled = false;
-  bool classification = false;  ///< else, where labelled, the labels are amounts
+  bool classification = false;  ///< else, where labelled, a numeric target
   std::string target_name;
   std::vector<std::string> class_names;
-  std::vector<double> target_histogram;  ///< amounts only: equal steps from target_minimum to target_maximum
-  std::vector<double> row_nonzeros;      ///< examples by number of non-zeros: `row_step` wide steps from shortest_row
+  std::vector<double> target_histogram;  ///< numeric target only: equal steps from target_minimum to target_maximum
+  std::vector<double> row_nonzeros;      ///< rows by number of non-zeros: `row_step` wide steps from shortest_row
   std::int64_t row_step = 1;
   std::vector<std::string> feature_names;  ///< empty: by position
   Associations associations;
@@ -133,7 +134,7 @@ struct Profile {
 template <class T>
 Profile profile(const Context& context, const Dataset<T>& dataset, const ProfileOptions& options = {});
 
-/// What profile() notes; needs everything else in place.
+/// The findings of a profile whose other members are set.
 std::vector<Finding> findings(const Profile& profile);
 
 }  // namespace sheaf

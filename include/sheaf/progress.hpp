@@ -12,8 +12,8 @@
 
 namespace sheaf {
 
-/// A listener overrides what it wants to hear. All of it comes on the thread that called the library, whichever thread
-/// did the work; one listener serves one call at a time.
+/// A listener overrides the functions that it needs. They are called on the thread that called the library, whichever
+/// thread did the work; one listener serves one call at a time.
 class Progress {
  public:
   Progress() = default;
@@ -56,7 +56,7 @@ Progress& silent_progress();
 /// Begins a stage and ends it on every way out.
 class Stage {
  public:
-  /// Where a stop is asked for, advance() throws Stopped.
+  /// If a stop was requested, advance() throws Stopped.
   Stage(Progress& progress, std::string_view name, std::int64_t total, std::stop_token stop = {})
       : progress_(progress), stop_(std::move(stop)) {
     progress_.begin(name, total);

@@ -1,4 +1,4 @@
-// Per-feature scaling x -> (x - shift) * factor, learnt from one table, saved, and applied to others.
+// Per-feature scaling x -> (x - shift) * factor, learnt from one dataset, saved, and applied to others.
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,7 @@ constexpr std::array<double, metric_count> no_scores() {
   return values;
 }
 
-/// Of one model on its test rows.
+/// The scores of one model on its test rows.
 struct Scores {
   std::array<double, metric_count> values = no_scores();  ///< by Metric; NaN: not defined
   std::vector<double> roc;                                ///< two classes: roc_curve() at roc_points points

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,8 +12,10 @@
 #include <variant>
 #include <vector>
 
-#include <sheaf/elastic_net_model.hpp>
+#include <sheaf/elastic_net.hpp>
+#include <sheaf/io.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/parameters.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/splits.hpp>
 
@@ -33,7 +36,7 @@ enum class Strategy : std::uint8_t {
   halving,    ///< all on one split; the better half on two, the better half of those on four ...
 };
 
-/// What every family's search has in common.
+/// Options of a search of any family.
 struct SearchOptions {
   std::optional<SplitKind> split;  ///< none: stratified for classes, k-fold for numbers; groups stay together
   std::int32_t folds = 5;          ///< folds, shuffles or bootstraps
@@ -126,18 +129,18 @@ struct ModelScores : Scores {
 /// Over the splits that define the score.
 struct ScoreSummary {
   double mean = 0;
-  double deviation = 0;       ///< standard deviation of a sample: divided by splits - 1; 0 for a single split
-  double standard_error = 0;  ///< deviation / sqrt(splits)
+  double standard_deviation = 0;  ///< standard deviation of a sample: divided by splits - 1; 0 for a single split
+  double standard_error = 0;      ///< deviation / sqrt(splits)
   std::int32_t splits = 0;
 };
 ScoreSummary summarise(std::span<const double> scores);
 
-/// Where a table of means and standard errors, from the simplest model on, is best and which row is chosen.
+/// The best and the chosen entry of a list of means and standard errors that begins with the simplest model.
 struct Chosen {
   std::size_t best = 0;
   std::size_t chosen = 0;
 };
-Chosen choose(std::span<const ScoreSummary> table, bool larger_is_better, Choice choice);
+Chosen choose(std::span<const ScoreSummary> summaries, bool larger_is_better, Choice choice);
 
 /// A search over some of the rows, or over all.
 struct SearchLevel {
@@ -158,7 +161,7 @@ struct FeatureStability {
   std::string name;
   double frequency = 0;                ///< share of the resamples that gave it a weight
   double median_rank = 0;              ///< by size of effect; where it is not chosen, behind all that are
-  double deviation = 0;                ///< standard deviation of its values, all rows
+  double standard_deviation = 0;       ///< standard deviation of its values, all rows
   std::vector<double> mean_weight;     ///< of each decision value, over the resamples that gave it a weight
   std::vector<double> sign_agreement;  ///< the share of those weights that have the more frequent sign; 0: no weights
 };
@@ -229,7 +232,7 @@ struct SearchResult {
   std::vector<FeatureStability> selected() const;
 };
 
-/// How the work is cut: part of what makes two runs the same bit for bit.
+/// How the work is divided. Two runs with the same plan give the same bits.
 struct BatchPlan {
   std::int64_t memory = 0;
   std::int32_t tasks = 0;
@@ -250,8 +253,8 @@ class SearchLog {
   virtual void keep(std::int32_t batch, const std::vector<ModelScores>& models) = 0;
 };
 
-/// What the data leave open is decided: splits, score, strategy and the grid, but for what needs training. What
-/// contradicts itself, or does not suit the labels, is a UsageError or an Error.
+/// Fills in what the caller left open and the data decide: splits, score, strategy and the grid, except what needs
+/// training. Options that contradict each other, or do not suit the labels, are a UsageError or an Error.
 template <class T>
 void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options);
 
@@ -278,14 +281,48 @@ const std::vector<Parameter<KnnSearch>>& parameters();
 
 std::string_view to_string(Strategy strategy);
 
-std::string search_json(const SearchResult& result);
-/// One line for each point and split of the search over all rows.
-std::string search_csv(const SearchResult& result);
-/// One line for each outer fold or resample.
-std::string outer_csv(const SearchResult& result);
-/// One line for each feature that some outer resample chose.
-std::string features_csv(const SearchResult& result);
-/// A complete page with its plots inside; loads nothing from anywhere.
-std::string search_html(const SearchResult& result);
+/// The settings that decide the results, bit for bit, and those that help to repeat them.
+struct SearchSettings {
+  std::string command;  ///< for people; not compared
+  std::string data;     ///< path of the dataset; its contents are compared, not its name
+  ReadOptions reading;
+  FamilySearch family;    ///< with everything decided, see decide()
+  SearchOptions options;  ///< likewise
+  Device device;
+  Precision precision = Precision::float64;
+  std::uint64_t seed = 0;
+};
+
+enum class Existing : std::uint8_t {
+  refuse,   ///< an existing folder that is not empty is an Error
+  resume,   ///< goes on with the search in it; other settings, other data or another version are an Error
+  replace,  ///< forgets the search in it
+};
+
+class SearchDirectory {
+ public:
+  /// Makes the folder where it is missing. One that cannot be written is an Error here, before any work.
+  SearchDirectory(std::string path, Existing existing);
+  SearchDirectory(const SearchDirectory&) = delete;
+  SearchDirectory& operator=(const SearchDirectory&) = delete;
+  /// A search that failed before its first batch leaves nothing behind.
+  ~SearchDirectory();
+
+  /// Writes the settings, or compares them with those that the search in it began with.
+  void begin(const SearchSettings& settings);
+  /// Too little room on the disk for a model of so many weights is an Error.
+  void check_room(std::int64_t weights) const;
+  SearchLog& log();
+  /// Batches that an earlier run has finished.
+  std::size_t finished() const;
+  /// results.json and report.html; of the search over all rows scores.csv, model.txt and, where the program that the
+  /// family stands in for can hold it, model.liblinear or model.libsvm; of outer folds outer.csv; of a study
+  /// features.csv.
+  void finish(const SearchResult& result) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace sheaf

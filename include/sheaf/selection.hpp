@@ -79,7 +79,7 @@ struct SelectionWork {
 struct Selection {
   std::string criterion;
   std::vector<SelectedFeature> selected;  ///< best first
-  std::vector<std::string> notes;         ///< what a user should know, such as why fewer were selected than asked for
+  std::vector<std::string> notes;         ///< for the user, such as why fewer were selected than asked for
   SelectionWork work;
   std::string counting;  ///< the way of counting that was used
 };
@@ -112,7 +112,7 @@ struct EnsembleFeature {
   double mean_rank = 0;  ///< from 1
   double borda = 0;
   double frequency = 0;  ///< share of members that selected it
-  double relevance = 0;  ///< I(X;Y) on all examples
+  double relevance = 0;  ///< I(X;Y) on all rows
 };
 
 struct EnsembleMember {
@@ -130,8 +130,8 @@ struct Ensemble {
 /// How members that work on numbers select: select_numeric on whichever data the criterion is to see.
 using NumericSelector = std::function<Selection(const SelectionOptions& options)>;
 
-/// Several criteria, or resamples, over one resident table. The same seed gives the same resamples. Without a selector,
-/// criteria that work on numbers are a UsageError.
+/// Several criteria, or resamples, over one resident dataset. The same seed gives the same resamples. Without a
+/// selector, criteria that work on numbers are a UsageError.
 Ensemble select_ensemble(const Context& context, const BinnedTable& table, const BinnedTarget& target,
                          const SelectionOptions& options, const EnsembleOptions& ensemble,
                          const NumericSelector& select_numbers = {});
@@ -143,7 +143,7 @@ double selection_stability(std::span<const std::vector<std::int64_t>> sets, std:
 std::vector<std::int64_t> find_features(const std::vector<std::string>& wanted,
                                         const std::vector<std::string>& feature_names, std::int64_t features);
 
-/// What is to be selected from a dataset.
+/// A selection to make from a dataset.
 struct SelectRequest {
   SelectionOptions options;
   EnsembleOptions ensemble;          ///< several criteria, or resamples: their choices are combined
@@ -160,11 +160,11 @@ struct ReportedFeature {
   std::optional<EnsembleFeature> votes;  ///< ensembles only
 };
 
-/// How the examples of each class spread over the states of a feature.
+/// How the rows of each class spread over the states of a feature.
 struct StateDistribution {
   std::string feature;
   std::vector<std::string> states;         ///< names of the states that occur
-  std::vector<std::vector<double>> share;  ///< class x state, of the class's examples
+  std::vector<std::vector<double>> share;  ///< class x state, of the class's rows
 };
 
 /// Everything `sheaf select` reports, for the terminal, JSON, CSV and the HTML page alike (report.hpp).

@@ -63,7 +63,8 @@ std::int64_t parse_bytes(std::string_view text) {
   const int power = unit_power({result.ptr, static_cast<std::size_t>(text.data() + text.size() - result.ptr)});
   const double bytes = number * std::pow(1024.0, power);
   if (result.ec != std::errc() || power < 0 || !(bytes >= 1) || bytes > 9e18)
-    fail_usage("'{}' is no amount of memory; write bytes, or a number with K, M, G or T, such as 512M or 1.5G", text);
+    fail_usage("'{}' is not a size of memory; expected bytes, or a number with K, M, G or T, such as 512M or 1.5G",
+               text);
   return static_cast<std::int64_t>(bytes);
 }
 

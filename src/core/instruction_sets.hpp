@@ -30,7 +30,7 @@ enum class InstructionSet : std::uint8_t { baseline, v3, v4, sve };
 /// "x86-64-v3", "armv8-a+sve" ...; the baseline of a build for this machine alone is "native".
 std::string_view name_of(InstructionSet set);
 
-/// What this build has and this machine can run: the baseline first, the best last.
+/// The sets that this build has and this machine can run: the baseline first, the best last.
 std::vector<InstructionSet> instruction_sets();
 
 /// The set in use: the best, or the one that SHEAF_INSTRUCTION_SET names. One that is not there is a UsageError.

@@ -31,7 +31,7 @@ void* allocate_cpu(std::int64_t bytes) {
 }  // namespace
 
 void* allocate(Device device, std::int64_t bytes) {
-  require(bytes >= 0, "a negative amount of memory was asked for");
+  require(bytes >= 0, "a negative number of bytes was asked for");
   if (bytes == 0) return nullptr;
   if (device.is_cpu()) return allocate_cpu(bytes);
   return cuda::allocate(device.index, bytes);

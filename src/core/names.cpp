@@ -66,4 +66,10 @@ std::string join_names(std::span<const std::string> names, std::string_view last
   return text;
 }
 
+std::size_t find_name(std::string_view kind, std::string_view given, std::span<const std::string_view> known) {
+  const auto found = std::find(known.begin(), known.end(), given);
+  if (found == known.end()) fail_unknown(kind, given, std::vector<std::string>(known.begin(), known.end()));
+  return static_cast<std::size_t>(found - known.begin());
+}
+
 }  // namespace sheaf

@@ -12,7 +12,7 @@
 
 namespace sheaf {
 
-/// What a thread pool calls: a function of an index, by reference.
+/// The work of a thread pool: a reference to a function of an index.
 class IndexWork {
  public:
   template <class Work>

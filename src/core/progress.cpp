@@ -6,7 +6,7 @@ void Progress::on_begin(std::string_view /*stage*/, std::int64_t /*total*/) {}
 void Progress::on_advance(std::int64_t /*by*/) {}
 void Progress::on_end() {}
 
-/// Where no stage is open, whoever comes may pass on.
+/// On the thread of the open stage; if no stage is open, on any thread.
 bool Progress::is_mine() const {
   if (hears_ != Hears::on_calling_thread) return hears_ == Hears::on_any_thread;
   const auto thread = thread_.load();

@@ -23,6 +23,8 @@ std::string brief(double number) {
   return fmt::format("{:.4g}", number);
 }
 
+std::string score_text(double score) { return std::isfinite(score) ? fmt::format("{:.4f}", score) : "-"; }
+
 std::string percent(double share) {
   const double value = share * 100;
   const int digits = value == 0 || value >= 10 ? 1 : value >= 0.1 ? 2 : 4;

@@ -10,6 +10,8 @@ namespace sheaf {
 std::string grouped(std::int64_t number);
 /// Whole numbers grouped, others with four significant digits.
 std::string brief(double number);
+/// A score with four digits; "-": not defined.
+std::string score_text(double score);
 /// "0.93 %", with as many digits as small shares need.
 std::string percent(double share);
 

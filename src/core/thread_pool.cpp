@@ -66,7 +66,7 @@ class LostCore {
 };
 thread_local LostCore lost_core;
 
-/// Threads of all programs that run or would like to; 0: the system does not tell.
+/// Threads of all programs that run or would like to; 0: not known.
 int runnable_threads() {
   const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;

@@ -14,7 +14,7 @@ namespace {
 // The file of the version that the headers describe, such as libcublas.so.13; another one may have other signatures.
 std::string file_name() { return "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR); }
 
-/// Where to look, in this order: the loader's own places, the toolkit the environment names, the one we were built
+/// Places to search, in this order: the loader's own, the toolkit the environment names, the one we were built
 /// with.
 std::vector<std::string> candidates() {
   std::vector<std::string> files{file_name()};

@@ -1,4 +1,4 @@
-// What the core needs of the CUDA runtime, in a header that any compiler can read: runtime.cu where there is
+// The part of the CUDA runtime that the core needs, in a header that any compiler can read: runtime.cu where there is
 // CUDA, absent.cpp where there is none.
 #pragma once
 

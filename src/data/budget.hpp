@@ -1,4 +1,4 @@
-// Whether a table fits CPU memory, asked before it is made.
+// Whether a dataset fits CPU memory, asked before it is made.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ inline std::int64_t cpu_budget(const Context& context) {
   return context.device().is_cpu() ? context.memory() : describe(Device::cpu()).free_bytes;
 }
 
-/// rows * columns * element_bytes as a double, so that no table is too large to be named in a message.
+/// rows * columns * element_bytes as a double, so that no dataset is too large to be named in a message.
 inline double dense_bytes(std::int64_t rows, std::int64_t columns, std::int64_t element_bytes) {
   return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(element_bytes);
 }

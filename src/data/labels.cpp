@@ -55,7 +55,7 @@ Labels make_labels(const Target& target, const std::string& source, std::int64_t
 
 void check_two_classes(const Labels& labels, const std::string& source) {
   if (labels.class_names.size() == 1)
-    fail("{}: all rows are of class {}; there is nothing to tell apart", source, labels.class_names[0]);
+    fail("{}: all rows have class {}; training needs at least two classes", source, labels.class_names[0]);
 }
 
 std::int32_t positive_class(std::span<const std::string> class_names) {

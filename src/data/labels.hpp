@@ -1,5 +1,5 @@
-// What models learn to predict: classes in their order, the positive one and what each class weighs, or the numbers of
-// a regression. Every family takes its labels from here, so that all agree.
+// The labels that models learn to predict: classes in their order, the positive one and what each class weighs, or the
+// numbers of a regression. Every family takes its labels from here, so that all agree.
 #pragma once
 
 #include <cstdint>

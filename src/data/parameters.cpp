@@ -77,7 +77,7 @@ const std::vector<Parameter<PrecisionOptions>>& parameters() {
   static const std::vector<Parameter<PrecisionOptions>> rows{
       choice_row<PrecisionOptions, Precision>("precision", &PrecisionOptions::precision,
                                               {{"float", Precision::float32}, {"double", Precision::float64}},
-                                              "number type of the table in memory"),
+                                              "number type of the dataset in memory"),
   };
   return rows;
 }
@@ -104,8 +104,8 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                              "what to put for a missing value"),
       choice_row<O, Storage>("storage", &O::storage,
                              {{"auto", Storage::automatic}, {"dense", Storage::dense}, {"sparse", Storage::sparse}},
-                             "how to hold the table in memory; auto takes the smaller"),
-      number_row("features", &O::features, {0, most_rows}, "LIBSVM: columns to make at least",
+                             "how to hold the dataset in memory; auto takes the smaller"),
+      number_row("features", &O::features, {0, most_rows}, "LIBSVM: least number of columns",
                  "as many as the largest index"),
   };
   return rows;
@@ -142,9 +142,9 @@ template <>
 const std::vector<Parameter<GenerateOptions>>& parameters() {
   using O = GenerateOptions;
   static const std::vector<Parameter<O>> rows{
-      name_row("kind", &O::kind, generator_choices(), "what kind of table to make"),
-      number_row("rows", &O::rows, {1, most_rows}, "examples", "by kind"),
-      number_row("features", &O::features, {1, most_rows}, "features", "by kind"),
+      name_row("kind", &O::kind, generator_choices(), "what kind of dataset to make"),
+      number_row("rows", &O::rows, {1, most_rows}, "number of rows", "by kind"),
+      number_row("features", &O::features, {1, most_rows}, "number of features", "by kind"),
       number_row("informative", &O::informative, {0, most_rows}, "planted features, which decide the label", "by kind"),
       number_row("nonzeros", &O::nonzeros, {1, std::numeric_limits<std::int64_t>::max()},
                  "sparse kinds: about how many non-zeros in all", "by kind"),

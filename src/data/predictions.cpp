@@ -23,7 +23,7 @@ void check_feature_names(std::span<const std::string> of_model, std::span<const 
   for (std::size_t j = 0; j < of_model.size(); ++j) {
     if (of_model[j].empty()) continue;
     if (j >= of_table.size())
-      fail("{}: feature {} of the model, {}, is missing (a table without labels is read with --label none)", table,
+      fail("{}: feature {} of the model, {}, is missing (a dataset without labels is read with --label none)", table,
            j + 1, of_model[j]);
     if (of_table[j] != of_model[j])
       fail("{}: feature {} is {}, in the model it is {}; the columns must be those the model was trained on", table,

@@ -1,4 +1,4 @@
-// What models of all kinds ask of the tables they are applied to.
+// Checks of the dataset that a model of any kind is applied to.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace sheaf {
 
-/// Where model and table are both named, each feature of the model must stand in the table under its name; else that is
-/// an Error. Features that the model leaves unnamed are not looked at.
+/// If model and dataset both have feature names, a feature of the model that the dataset lacks is an Error. Features
+/// without a name are not checked.
 void check_feature_names(std::span<const std::string> of_model, std::span<const std::string> of_table,
                          const std::string& table);
 
-/// How predictions of a regression (`class_names`, the model's, is null) or of classes compare with labels. Nothing
-/// where the table has no labels, or for a regression labels that are no numbers.
+/// Compares predictions with labels; a regression has no `class_names` (nullptr). None if the dataset has no labels, or
+/// if those of a regression are not numbers.
 std::optional<Score> score_predictions(const std::vector<std::string>* class_names, const Predictions& predictions,
                                        const Target& target);
 

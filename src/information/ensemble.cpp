@@ -1,5 +1,5 @@
 // Ensembles of selections: several criteria, or bootstrap resamples, over one resident dataset. A resample is a weight
-// per example, never a copy.
+// per row, never a copy.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t most_shared_bytes = std::int64_t{2} << 30;
 
-/// A bootstrap resample: how often each example is drawn. One without two classes is useless and is drawn again.
+/// A bootstrap resample: how often each row is drawn. One without two classes is useless and is drawn again.
 std::vector<std::uint32_t> draw_resample(const Context& context, const BinnedTarget& target, std::int64_t number) {
   const auto rows = target.classes.size();
   for (std::uint64_t attempt = 0;; ++attempt) {
@@ -173,7 +173,7 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
     const bool on_numbers = find_criterion(name).numeric && select_numbers != nullptr;
     (on_numbers ? check_states_request : check_request)(table, target, runs.back());
     if (on_numbers && ensemble.resamples > 0)
-      fail_usage("{} takes no resamples: the nearest example of one drawn twice would be its copy", name);
+      fail_usage("{} takes no resamples: the nearest row of one drawn twice would be its copy", name);
   }
   if (ensemble.resamples < 0) fail_usage("{} resamples are asked for; 0 or more is expected", ensemble.resamples);
   Common common;

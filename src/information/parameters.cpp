@@ -38,7 +38,7 @@ const std::vector<Parameter<SelectionOptions>>& parameters() {
       number_row("count", &O::count, {1, std::numeric_limits<std::int32_t>::max()}, "features to select"),
       number_row("beta", &O::beta, {0, largest}, "mifs, betagamma: weight of redundancy"),
       number_row("gamma", &O::gamma, {0, largest}, "betagamma: weight of redundancy within the classes"),
-      number_row("threshold", &O::threshold, {0, 1}, "fcbf: least symmetrical uncertainty, which must be passed"),
+      number_row("threshold", &O::threshold, {0, 1}, "fcbf: keep features whose symmetrical uncertainty is above this"),
       number_row("neighbours", &O::neighbours, {1, std::numeric_limits<std::int32_t>::max()},
                  "relieff: neighbours of each class"),
       number_row("min-gain", &O::min_gain, {-largest, largest},
@@ -65,15 +65,8 @@ const std::vector<Parameter<EnsembleOptions>>& parameters() {
 }
 
 std::string_view to_string(Combination combination) {
-  switch (combination) {
-    case Combination::mean_rank:
-      return "mean-rank";
-    case Combination::borda:
-      return "borda";
-    case Combination::frequency:
-      return "frequency";
-  }
-  throw InternalError("a combination has no name");
+  constexpr std::string_view names[] = {"mean-rank", "borda", "frequency"};
+  return names[static_cast<std::size_t>(combination)];
 }
 
 }  // namespace sheaf

@@ -13,14 +13,14 @@ namespace {
 
 void check_classes(const BinnedTable& table, const BinnedTarget& target) {
   if (std::ssize(target.classes) != table.rows)
-    fail("the dataset has {} examples and the target {}", table.rows, target.classes.size());
+    fail("the dataset has {} rows and the target {}", table.rows, target.classes.size());
   std::set<std::int32_t> seen(target.classes.begin(), target.classes.end());
-  if (seen.empty()) fail("there are no examples to select by");
+  if (seen.empty()) fail("there are no rows to select by");
   if (*seen.begin() < 0 || *seen.rbegin() >= std::ssize(target.names))
     fail("a class number is out of range: {} names, and numbers from {} to {}", target.names.size(), *seen.begin(),
          *seen.rbegin());
   if (seen.size() == 1)
-    fail("all {} examples have class {}; selection needs at least two classes", table.rows,
+    fail("all {} rows have class {}; selection needs at least two classes", table.rows,
          target.names[static_cast<std::size_t>(*seen.begin())]);
 }
 

@@ -32,7 +32,7 @@ double score_of(const EnsembleFeature& feature, Combination combination) {
                                                  : feature.mean_rank;
 }
 
-/// State of every example in one feature.
+/// State of every row in one feature.
 std::vector<std::int32_t> states_of(const BinnedTable& table, std::int64_t j) {
   std::vector<std::int32_t> states(static_cast<std::size_t>(table.rows));
   if (const auto* dense = std::get_if<DenseCodes>(&table.codes)) {

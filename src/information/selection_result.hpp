@@ -1,4 +1,4 @@
-// What is reported of a selection: names, votes of an ensemble, and what the HTML page plots.
+// The report of a selection: names, votes of an ensemble, and what the HTML page plots.
 #pragma once
 
 #include <string>

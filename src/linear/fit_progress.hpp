@@ -10,7 +10,7 @@
 
 namespace sheaf::linear {
 
-/// What is still to be reported of one model's progress_per_model units.
+/// The part of one model's progress_per_model units that is not reported yet.
 class FitProgress {
  public:
   /// Solvers stop once a measure (gap, gradient norm) is at most `goal`; they bring it down by factors, so that its

@@ -1,9 +1,16 @@
 // Losses of linear models as functions of the decision value z = x'w and the target y: value, first and second
-// derivative in z. Written once for both backends. Squared hinge and the squared tube have no factor 1/2 (as in
-// LIBLINEAR); where the second derivative jumps, the generalised one of the active side is taken.
+// derivative in z. Written once for both backends and all solvers. Squared hinge and the squared tube have no factor
+// 1/2 (as in LIBLINEAR); where the second derivative jumps, the generalised one of the active side is taken.
+//
+// A loss is a functor and its name in AllLosses. A loss for elastic nets also has
+//   largest_curvature       an upper bound of the second derivative; may be infinite
+//   quadratic               whether the second derivative is 1 everywhere
+//   dual_value(u, y)        min over z of loss(z, y) + u z: minus the convex conjugate at -u
 #pragma once
 
 #include <cmath>
+#include <string_view>
+#include <tuple>
 
 #include <sheaf/linear.hpp>
 
@@ -12,7 +19,7 @@
 
 namespace sheaf::linear {
 
-/// What a loss says about one example.
+/// Value and derivatives of a loss for one row.
 template <class T>
 struct LossTerms {
   T value;
@@ -22,18 +29,39 @@ struct LossTerms {
 
 /// log(1 + exp(-y z)), y = +-1.
 struct Logistic {
+  static constexpr Loss loss = Loss::logistic;
+  static constexpr std::string_view name = "logistic";
+  static constexpr bool regression = false;
+  static constexpr bool strictly_convex = true;
+  static constexpr bool quadratic = false;
+  static constexpr double largest_curvature = 0.25;
+
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
     const T margin = y * z;
     const T e = exp_nonpositive(-std::abs(margin));  // never overflows
-    const T p = (margin > 0 ? e : T(1)) / (1 + e);   // 1 / (1 + exp(margin))
+    const T share = 1 / (1 + e);
+    const T p = (margin > 0 ? e : T(1)) * share;  // 1 / (1 + exp(margin))
     const T value = log1p_unit(e) + (margin > 0 ? T(0) : -margin);
-    return {value, -y * p, e / ((1 + e) * (1 + e))};
+    return {value, -y * p, e * share * share};
+  }
+  /// The entropy of |u|.
+  SHEAF_HOST_DEVICE static double dual_value(double u, double /*y*/) {
+    const double a = std::abs(u);
+    double sum = 0;
+    if (a > 0) sum -= a * std::log(a);
+    if (a < 1) sum -= (1 - a) * std::log1p(-a);
+    return sum;
   }
 };
 
 /// max(0, 1 - y z)^2, y = +-1.
 struct SquaredHinge {
+  static constexpr Loss loss = Loss::squared_hinge;
+  static constexpr std::string_view name = "squared-hinge";
+  static constexpr bool regression = false;
+  static constexpr bool strictly_convex = false;
+
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
     const T slack = 1 - y * z;
@@ -44,6 +72,11 @@ struct SquaredHinge {
 
 /// max(0, |y - z| - epsilon)^2.
 struct SquaredTube {
+  static constexpr Loss loss = Loss::squared_tube;
+  static constexpr std::string_view name = "squared-tube";
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T epsilon) {
     const T error = z - y;
@@ -55,27 +88,59 @@ struct SquaredTube {
 
 /// (y - z)^2 / 2.
 struct Squared {
+  static constexpr Loss loss = Loss::squared;
+  static constexpr std::string_view name = "squared";
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = true;
+  static constexpr bool quadratic = true;
+  static constexpr double largest_curvature = 1;
+
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
     const T error = z - y;
     return {error * error / 2, error, 1};
   }
+  SHEAF_HOST_DEVICE static double dual_value(double u, double y) { return u * (y - u / 2); }
+};
+
+using AllLosses = std::tuple<Logistic, SquaredHinge, SquaredTube, Squared>;
+
+/// Losses that elastic nets are trained for.
+template <class Functor>
+inline constexpr bool has_dual = requires {
+  Functor::dual_value(0.0, 0.0);
 };
 
 /// Calls f(functor) for the loss chosen at run time.
 template <class F>
-auto with_loss(Loss loss, F&& f) {
-  switch (loss) {
-    case Loss::logistic:
-      return f(Logistic{});
-    case Loss::squared_hinge:
-      return f(SquaredHinge{});
-    case Loss::squared_tube:
-      return f(SquaredTube{});
-    case Loss::squared:
-      break;
-  }
-  return f(Squared{});
+void with_loss(Loss loss, F&& f) {
+  std::apply([&](auto... functor) { (void)(((functor.loss == loss) && (f(functor), true)) || ...); }, AllLosses{});
+}
+
+/// The same among the losses that elastic nets are trained for. False: the loss is none of them.
+template <class F>
+bool with_net_loss(Loss loss, F&& f) {
+  bool found = false;
+  with_loss(loss, [&](auto functor) {
+    if constexpr (has_dual<decltype(functor)>) {
+      f(functor);
+      found = true;
+    }
+  });
+  return found;
+}
+
+/// Of a loss that elastic nets are trained for.
+inline double largest_curvature(Loss loss) {
+  double result = 0;
+  with_net_loss(loss, [&](auto functor) { result = functor.largest_curvature; });
+  return result;
+}
+
+inline bool is_regression(Loss loss) {
+  bool result = false;
+  with_loss(loss, [&](auto functor) { result = functor.regression; });
+  return result;
 }
 
 }  // namespace sheaf::linear

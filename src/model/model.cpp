@@ -1,6 +1,6 @@
 #include <sheaf/model.hpp>
 
-#include <sheaf/elastic_net_model.hpp>
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/io.hpp>
 
 #include "core/fail.hpp"

@@ -49,14 +49,13 @@ std::string columns(const std::vector<double>& counts, double low, double step, 
   const auto bars = static_cast<double>(counts.size());
   const Axis x{low, low + step * bars, left, half - 8, false};
   const Axis y{0, *std::max_element(counts.begin(), counts.end()), bottom, 26, false};
-  chart.left_axis(y, left, half - 8, "examples");
+  chart.left_axis(y, left, half - 8, "rows");
   chart.bottom_axis(x, bottom, bottom + 4, title);
   const double width = (half - 8 - left) / bars;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const double from = low + step * static_cast<double>(i);
     chart.box(left + static_cast<double>(i) * width + 0.75, y(counts[i]), width - 1.5, bottom - y(counts[i]), "f0",
-              fmt::format("{} to {}: {} examples", brief(from), brief(from + step), grouped(std::llround(counts[i]))),
-              2);
+              fmt::format("{} to {}: {} rows", brief(from), brief(from + step), grouped(std::llround(counts[i]))), 2);
   }
   return chart.finish();
 }
@@ -78,7 +77,7 @@ std::string class_balance(const Profile& profile) {
     bars.erase(rest, bars.end());
     bars.push_back({fmt::format("{} more", left_out), others});
   }
-  return horizontal_bars(bars, "Examples of each class", !many);
+  return horizontal_bars(bars, "Rows of each class", !many);
 }
 
 std::string target_histogram(const Profile& profile) {
@@ -91,8 +90,7 @@ std::string target_histogram(const Profile& profile) {
 
 std::string row_nonzeros(const Profile& profile) {
   return columns(profile.row_nonzeros, static_cast<double>(profile.summary.shortest_row),
-                 static_cast<double>(profile.row_step), "Examples by their number of non-zeros",
-                 "non-zeros in an example");
+                 static_cast<double>(profile.row_step), "Rows by their number of non-zeros", "non-zeros in a row");
 }
 
 std::string association_histogram(const Profile& profile) {
@@ -130,7 +128,7 @@ std::string association_histogram(const Profile& profile) {
 
 namespace {
 
-/// That of the class which larger values mean.
+/// The colour of the class that larger values speak for.
 std::string colour(const Associations& found, double value) {
   const bool positive_first = found.positive_class == 0;
   return (value > 0) == positive_first || !found.directed() ? "f0" : "f1";

@@ -1,4 +1,4 @@
-// The plots of a table's profile, each an SVG element.
+// The plots of a dataset's profile, each an SVG element.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@ namespace sheaf::report {
 
 /// Rows of each class; the largest first where there are many.
 std::string class_balance(const Profile& profile);
-/// Amounts only.
+/// Numeric targets only.
 std::string target_histogram(const Profile& profile);
-/// Examples by how many of their features are not zero.
+/// Rows by how many of their features are not zero.
 std::string row_nonzeros(const Profile& profile);
 
-/// Whether features are better told apart by how often they occur, or by mean and spread (data without zeros).
+/// Whether features are shown by how often they are not zero, or (data without zeros) by mean and spread.
 bool has_prevalence(const Profile& profile);
-/// Every feature: share of examples that have it against its mean there, or mean against standard deviation.
+/// Every feature: share of rows that have it against its mean there, or mean against standard deviation.
 std::string feature_cloud(const Profile& profile);
 
 /// How many features are left when rarer (or less varying) ones are dropped.

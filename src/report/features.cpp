@@ -22,7 +22,7 @@ struct ChartPoint {
 ChartPoint cloud_point(const Profile& profile, std::int64_t j, bool prevalence) {
   const auto& feature = profile.summary.per_feature[static_cast<std::size_t>(j)];
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  if (!prevalence) return {feature.mean, feature.deviation > 0 ? feature.deviation : nan};
+  if (!prevalence) return {feature.mean, feature.standard_deviation > 0 ? feature.standard_deviation : nan};
   if (feature.nonzeros == 0) return {nan, nan};
   return {profile.prevalence(j), feature.mean / profile.prevalence(j)};
 }
@@ -92,7 +92,7 @@ Bent range_axis(const std::vector<const FeatureSummary*>& features) {
   for (const auto* feature : features) {
     low = std::min(low, feature->minimum);
     high = std::max(high, feature->maximum);
-    smallest = std::min(smallest, feature->deviation);
+    smallest = std::min(smallest, feature->standard_deviation);
   }
   Bent result;
   result.bent = std::max(high, -low) > 50 * std::max(smallest, 1.0);
@@ -137,7 +137,7 @@ std::string feature_cloud(const Profile& profile) {
   const auto cloud = make_cloud(profile, left, bottom);
   Chart chart(half, height, "All features");
   if (!(cloud.y.high > 0)) return chart.finish();
-  chart.bottom_axis(cloud.x, 28, bottom, prevalence ? "share of examples that have the feature" : "mean");
+  chart.bottom_axis(cloud.x, 28, bottom, prevalence ? "share of rows that have the feature" : "mean");
   chart.left_axis(cloud.y, left, half - 12, prevalence ? "mean where present" : "standard deviation");
   if (cloud.points.size() > few) {
     draw_density(chart, cloud);
@@ -163,7 +163,7 @@ std::string filter_curve(const Profile& profile) {
   const bool prevalence = has_prevalence(profile);
   std::vector<double> values;
   for (std::int64_t j = 0; j < profile.summary.features; ++j) {
-    const double deviation = profile.summary.per_feature[static_cast<std::size_t>(j)].deviation;
+    const double deviation = profile.summary.per_feature[static_cast<std::size_t>(j)].standard_deviation;
     const double value = prevalence ? profile.prevalence(j) : deviation;
     if (value > 0) values.push_back(value);
   }
@@ -173,7 +173,7 @@ std::string filter_curve(const Profile& profile) {
   const Axis x{values.front() / 1.5, values.back(), left, half - 12, true};
   const Axis y{0, static_cast<double>(values.size()), bottom, top, false};
   chart.bottom_axis(x, top, bottom,
-                    prevalence ? "not zero in at least this share of the examples" : "standard deviation of at least");
+                    prevalence ? "not zero in at least this share of the rows" : "standard deviation of at least");
   chart.left_axis(y, left, half - 12, "features left");
   std::string area = fmt::format("M{:.1f} {:.1f}V{:.1f}", left, bottom, y(static_cast<double>(values.size())));
   const auto count = values.size();
@@ -203,10 +203,11 @@ std::string feature_ranges(const Profile& profile) {
     const auto name = profile.feature_name(profile.varying[k].feature);
     chart.text(names - 10, y + 4, short_name(name), "", Anchor::end);
     chart.line(x(f.minimum), y, x(f.maximum), y, "stem");
-    chart.line(x(std::max(f.mean - f.deviation, f.minimum)), y, x(std::min(f.mean + f.deviation, f.maximum)), y, "s0");
+    chart.line(x(std::max(f.mean - f.standard_deviation, f.minimum)), y,
+               x(std::min(f.mean + f.standard_deviation, f.maximum)), y, "s0");
     chart.dot(x(f.mean), y, 4, "f0",
               fmt::format("{}: {} to {}, mean {}, standard deviation {}", name, brief(f.minimum), brief(f.maximum),
-                          brief(f.mean), brief(f.deviation)));
+                          brief(f.mean), brief(f.standard_deviation)));
   }
   return chart.finish();
 }
@@ -221,7 +222,7 @@ std::string class_dots(const Profile& profile) {
     for (const auto& highlight : profile.strongest)
       for (const double mean : highlight.class_means) {
         const auto& f = profile.summary.per_feature[static_cast<std::size_t>(highlight.feature)];
-        const double shift = std::abs(mean - f.mean) / f.deviation * 1.05;
+        const double shift = std::abs(mean - f.mean) / f.standard_deviation * 1.05;
         x.high = std::max(x.high, shift);
         x.low = std::min(x.low, -shift);
       }
@@ -237,12 +238,12 @@ std::string class_dots(const Profile& profile) {
     std::vector<double> places;
     for (std::size_t c = 0; c < highlight.class_means.size(); ++c)
       places.push_back(
-          x(prevalence ? highlight.class_prevalence[c] : (highlight.class_means[c] - f.mean) / f.deviation));
+          x(prevalence ? highlight.class_prevalence[c] : (highlight.class_means[c] - f.mean) / f.standard_deviation));
     const auto [least, most] = std::minmax_element(places.begin(), places.end());
     chart.line(*least, y, *most, y, "stem");
     for (std::size_t c = 0; c < places.size(); ++c)
       chart.dot(places[c], y, 5.5, fmt::format("f{}", c % 8),
-                fmt::format("{}, {}: in {} of the examples, mean {}", name, profile.class_names[c],
+                fmt::format("{}, {}: in {} of the rows, mean {}", name, profile.class_names[c],
                             percent(highlight.class_prevalence[c]), brief(highlight.class_means[c])));
     y += line_height;
   }

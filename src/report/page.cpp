@@ -22,8 +22,8 @@ body { margin: 0; background: var(--paper); color: var(--ink);
 main { max-width: 1180px; margin: 0 auto; padding: 2.5rem 1.25rem 3rem; }
 header h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .3rem; letter-spacing: -.01em; overflow-wrap: anywhere; }
 header p { margin: 0; color: var(--soft); }
-.tiles { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.6rem 0; }
-.tile { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: .8rem 1rem; flex: 1 1 auto; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); gap: .75rem; margin: 1.6rem 0; }
+.tile { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: .8rem 1rem; }
 .tile b { display: block; font-size: 1.25rem; font-weight: 650; white-space: nowrap; letter-spacing: -.01em; font-variant-numeric: tabular-nums; }
 .tile span { color: var(--soft); font-size: .85rem; }
 .cards { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
@@ -82,8 +82,17 @@ std::string tiles(const std::vector<Tile>& list) {
 }
 
 std::string card(std::string_view title, std::string_view about, std::string_view content, bool wide) {
-  return fmt::format("<section class=\"card{}\">\n<h2>{}</h2>\n<p>{}</p>\n{}</section>\n", wide ? " wide" : "",
-                     escaped(title), escaped(about), content);
+  const auto paragraph = about.empty() ? std::string() : fmt::format("<p>{}</p>\n", escaped(about));
+  return fmt::format("<section class=\"card{}\">\n<h2>{}</h2>\n{}{}</section>\n", wide ? " wide" : "", escaped(title),
+                     paragraph, content);
+}
+
+std::string notes_card(std::string_view about, const std::vector<Note>& notes) {
+  if (notes.empty()) return {};
+  std::string list = "<ul class=\"findings\">\n";
+  for (const auto& note : notes)
+    list += fmt::format("<li class=\"{}\">{}</li>\n", note.warning ? "warning" : "note", escaped(note.text));
+  return card("Notes", about, list + "</ul>\n", true);
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment) {

@@ -15,6 +15,13 @@ struct Tile {
 std::string tiles(const std::vector<Tile>& list);
 /// A section with a heading, a sentence under it, and anything within. `wide` takes the whole width of the page.
 std::string card(std::string_view title, std::string_view about, std::string_view content, bool wide = false);
+struct Note {
+  std::string text;
+  bool warning = false;
+};
+/// A card that lists notes and warnings; empty without any.
+std::string notes_card(std::string_view about, const std::vector<Note>& notes);
+
 /// The first row is the head; columns of numbers are those with 'r' in `alignment`. Cells are escaped.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
 /// Coloured marks and what they stand for: {css class, text}.

@@ -25,7 +25,7 @@ std::string density(const Summary& summary) {
 }
 
 std::string header_tiles(const Profile& p) {
-  std::vector<Tile> list{{grouped(p.summary.rows), "examples"},
+  std::vector<Tile> list{{grouped(p.summary.rows), "rows"},
                          {grouped(p.summary.features), "features"},
                          {grouped(p.summary.nonzeros), "non-zeros"},
                          {density(p.summary), "of all cells"}};
@@ -38,21 +38,18 @@ std::string header_tiles(const Profile& p) {
 }
 
 std::string findings_card(const Profile& p) {
-  if (p.findings.empty()) return {};
-  std::string list = "<ul class=\"findings\">\n";
-  for (const auto& finding : p.findings)
-    list += fmt::format("<li class=\"{}\">{}</li>\n", finding.level == Finding::Level::warning ? "warning" : "note",
-                        escaped(finding.message));
-  return card("Worth knowing", "What a statistician would ask about before training.", list + "</ul>\n", true);
+  std::vector<Note> notes;
+  for (const auto& finding : p.findings) notes.push_back({finding.message, finding.level == Finding::Level::warning});
+  return notes_card("To check before training.", notes);
 }
 
 std::string target_card(const Profile& p) {
   const bool named = !p.target_name.empty() && p.target_name != "label";
   const std::string name = named ? fmt::format("The label, {}", p.target_name) : "The label";
   if (p.classification) return card(name, fmt::format("{} classes.", p.class_names.size()), class_balance(p));
-  const auto about =
-      fmt::format("Amounts from {} to {}, mean {}, standard deviation {}.", brief(p.summary.target_minimum),
-                  brief(p.summary.target_maximum), brief(p.summary.target_mean), brief(p.summary.target_deviation));
+  const auto about = fmt::format("A numeric target from {} to {}, mean {}, standard deviation {}.",
+                                 brief(p.summary.target_minimum), brief(p.summary.target_maximum),
+                                 brief(p.summary.target_mean), brief(p.summary.target_standard_deviation));
   return card(name, about, target_histogram(p));
 }
 
@@ -62,7 +59,7 @@ std::string rows_card(const Profile& p) {
           ? fmt::format("From {} to {}.", grouped(p.summary.shortest_row), grouped(p.summary.longest_row))
           : fmt::format("From {} to {}; {} without any.", grouped(p.summary.shortest_row),
                         grouped(p.summary.longest_row), grouped(p.summary.empty_rows));
-  return card("Non-zeros of each example", about, row_nonzeros(p));
+  return card("Non-zeros of each row", about, row_nonzeros(p));
 }
 
 std::string cloud_card(const Profile& p) {
@@ -108,14 +105,14 @@ std::string ranges_card(const Profile& p) {
 
 std::string filter_card(const Profile& p) {
   return card("How many features a filter leaves",
-              has_prevalence(p) ? "By the share of examples that must have a feature for it to stay."
+              has_prevalence(p) ? "By the share of rows that must have a feature for it to stay."
                                 : "By the standard deviation that a feature must have to stay.",
               filter_curve(p));
 }
 
 std::string classes_card(const Profile& p) {
   const auto* about =
-      has_prevalence(p) ? "Share of each class's examples in which the feature is not zero." : "Mean of each class.";
+      has_prevalence(p) ? "Share of each class's rows in which the feature is not zero." : "Mean of each class.";
   return card("The strongest features, class by class", about, class_legend(p) + class_dots(p));
 }
 
@@ -139,7 +136,7 @@ std::string plot_cards(const Profile& p) {
 
 std::string memory_card(const Profile& p) {
   std::vector<std::vector<std::string>> rows{
-      {"device", "", "the table there", "may be used", "linear models side by side"}};
+      {"device", "", "the dataset there", "may be used", "linear models side by side"}};
   for (const auto& fit : p.fits) {
     if (!fit.device.usable)
       rows.push_back({to_string(fit.device.device), fit.device.why_not, format_bytes(fit.need), "", ""});
@@ -160,7 +157,7 @@ std::vector<std::string> feature_row(const Profile& p, const Highlight& highligh
                                percent(p.prevalence(highlight.feature)),
                                brief(f.minimum),
                                brief(f.mean),
-                               brief(f.deviation),
+                               brief(f.standard_deviation),
                                brief(f.maximum)};
   if (p.associations.empty()) return row;
   const bool direction = p.associations.directed() || !p.classification;
@@ -170,7 +167,7 @@ std::vector<std::string> feature_row(const Profile& p, const Highlight& highligh
 }
 
 std::string feature_table_card(const Profile& p) {
-  std::vector<std::string> head{"feature", "not zero in", "minimum", "mean", "deviation", "maximum"};
+  std::vector<std::string> head{"feature", "not zero in", "minimum", "mean", "standard deviation", "maximum"};
   if (!p.associations.empty())
     head.emplace_back(p.associations.directed() || !p.classification ? "rank correlation" : "correlation ratio");
   if (!p.associations.auc.empty()) head.emplace_back("AUC");
@@ -178,7 +175,7 @@ std::string feature_table_card(const Profile& p) {
   const auto& list = p.strongest.empty() ? p.varying : p.strongest;
   for (const auto& highlight : list) rows.push_back(feature_row(p, highlight));
   return card(p.strongest.empty() ? "The features that vary most, in numbers" : "The strongest features, in numbers",
-              "Over all examples, zeros included.", table(rows, "lrrrrrrr"), true);
+              "Over all rows, zeros included.", table(rows, "lrrrrrrr"), true);
 }
 
 }  // namespace
@@ -187,7 +184,7 @@ std::string profile_html(const Profile& profile) {
   const std::string body = header_tiles(profile) + "<div class=\"cards\">\n" + findings_card(profile) +
                            plot_cards(profile) + feature_table_card(profile) + memory_card(profile) + "</div>\n";
   const auto name = profile.source.substr(profile.source.rfind('/') + 1);
-  const auto subtitle = fmt::format("{} table, as sheaf info sees it", profile.summary.sparse ? "Sparse" : "Dense");
+  const auto subtitle = fmt::format("{} dataset, as sheaf info sees it", profile.summary.sparse ? "Sparse" : "Dense");
   return page(name, subtitle, body,
               fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",
                           profile.source, SHEAF_VERSION));

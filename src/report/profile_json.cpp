@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 
 Json target_json(const Profile& p) {
   if (!p.labelled) return nullptr;
-  Json target{{"name", p.target_name}, {"kind", p.classification ? "classes" : "amounts"}};
+  Json target{{"name", p.target_name}, {"kind", p.classification ? "classes" : "numbers"}};
   if (p.classification) {
     auto classes = Json::array();
     for (std::size_t c = 0; c < p.class_names.size(); ++c)
@@ -20,7 +20,7 @@ Json target_json(const Profile& p) {
   target.update(Json{{"minimum", p.summary.target_minimum},
                      {"maximum", p.summary.target_maximum},
                      {"mean", p.summary.target_mean},
-                     {"deviation", p.summary.target_deviation}});
+                     {"standard_deviation", p.summary.target_standard_deviation}});
   return target;
 }
 
@@ -33,7 +33,7 @@ Json feature_json(const Profile& p, const Highlight& highlight) {
                {"minimum", f.minimum},
                {"maximum", f.maximum},
                {"mean", f.mean},
-               {"deviation", f.deviation}};
+               {"standard_deviation", f.standard_deviation}};
   if (!p.associations.empty()) feature["correlation"] = p.associations.correlation[j];
   if (!p.associations.auc.empty()) feature["auc"] = p.associations.auc[j];
   if (!highlight.class_means.empty()) {

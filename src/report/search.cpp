@@ -5,21 +5,31 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/search.hpp>
+#include <sheaf/report.hpp>
 #include <sheaf/version.hpp>
 
 #include "core/text.hpp"
 #include "report/page.hpp"
-#include "report/scores.hpp"
 #include "report/search_charts.hpp"
-#include "report/stability_charts.hpp"
-#include "report/surface.hpp"
 #include "report/svg.hpp"
 
 namespace sheaf {
 namespace {
 
 using namespace report;  // NOLINT(google-build-using-namespace): this file only arranges what lives there
+
+std::string spread_text(const ScoreSummary& summary) {
+  return fmt::format("{} ± {}", score_text(summary.mean), score_text(summary.standard_deviation));
+}
+
+std::string notes_of(const SearchResult& r) {
+  constexpr std::size_t most_warnings = 50;
+  std::vector<Note> list;
+  for (const auto& note : r.notes) list.push_back({note});
+  for (std::size_t k = 0; k < std::min(r.warnings.size(), most_warnings); ++k) list.push_back({r.warnings[k], true});
+  const auto about = r.warnings.empty() ? std::string() : fmt::format("{} models did not converge.", r.warnings.size());
+  return notes_card(about, list);
+}
 
 constexpr std::size_t most_weights = 20;
 constexpr std::size_t most_columns = 12;  // whose weights are shown
@@ -70,7 +80,7 @@ std::vector<std::size_t> varying_axes(const SearchResult& r) {
   return axes;
 }
 
-/// What a surface shows of each point, and how it is described.
+/// The values that a surface shows, and their description.
 struct Surface {
   std::string title, about;
   std::vector<double> values;  // one a point of the result; NaN: not tried
@@ -130,8 +140,7 @@ Surface score_surface(const SearchResult& r) {
 Surface size_surface(const SearchResult& r) {
   Surface result;
   result.title = fmt::format("How many {}", size_title(r));
-  result.about =
-      "The stronger the colour, the more. An SVM whose support vectors are all rows has learnt them by heart.";
+  result.about = "The stronger the colour, the more. An SVM whose support vectors are all rows overfits.";
   if (!std::holds_alternative<SvmSearch>(r.family)) result.about = "The stronger the colour, the more.";
   result.values.assign(r.points.size(), std::nan(""));
   result.tips.resize(r.points.size());
@@ -300,7 +309,7 @@ std::string features_card(const SearchResult& r) {
   for (std::size_t k = 0; k < std::min(most_features, r.stability.size()); ++k) {
     const auto& feature = r.stability[k];
     rows.push_back({std::to_string(feature.index + 1), feature.name, percent(feature.frequency),
-                    fmt::format("{:g}", feature.median_rank), fmt::format("{:.4g}", feature.deviation)});
+                    fmt::format("{:g}", feature.median_rank), fmt::format("{:.4g}", feature.standard_deviation)});
     for (std::size_t c = 0; c < feature.mean_weight.size(); ++c) {
       rows.back().push_back(fmt::format("{:+.4g}", feature.mean_weight[c]));
       rows.back().push_back(percent(feature.sign_agreement[c]));
@@ -324,9 +333,9 @@ std::string study_cards(const SearchResult& r) {
 }  // namespace
 
 std::string search_html(const SearchResult& r) {
-  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_card(r.notes, r.warnings) +
-                           score_cards(r) + roc_card(r) + confusion_card(r) + weights_cards(r) + study_cards(r) +
-                           outer_card(r) + table_card(r) + "</div>\n";
+  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_of(r) + score_cards(r) + roc_card(r) +
+                           confusion_card(r) + weights_cards(r) + study_cards(r) + outer_card(r) + table_card(r) +
+                           "</div>\n";
   const auto outer =
       r.outer.empty() ? "" : fmt::format(", {} {}", r.outer.size(), is_study(r) ? "resamples" : "outer folds");
   const auto subtitle =

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "report/largest_weights.hpp"
 #include "report/svg.hpp"
 
 namespace sheaf::report {
@@ -30,8 +29,8 @@ Axis score_axis(const SearchResult& r, const std::vector<ScoreSummary>& summarie
   double low = summaries[0].mean;
   double high = low;
   for (std::size_t c = 0; c < summaries.size(); ++c) {
-    low = std::min(low, summaries[c].mean - summaries[c].deviation);
-    high = std::max(high, summaries[c].mean + summaries[c].deviation);
+    low = std::min(low, summaries[c].mean - summaries[c].standard_deviation);
+    high = std::max(high, summaries[c].mean + summaries[c].standard_deviation);
     for (const double score : r.scores(r.level, c, *r.options.score)) {
       low = std::min(low, std::isfinite(score) ? score : low);
       high = std::max(high, std::isfinite(score) ? score : high);
@@ -70,8 +69,8 @@ std::string score_curve(const SearchResult& r, std::size_t axis) {
   chart.left_axis(y, left, right, info(metric).title);
   std::vector<ChartPoint> upper, lower, middle;
   for (std::size_t c = 0; c < values.size(); ++c) {
-    upper.push_back({x(values[c]), y(summaries[c].mean + summaries[c].deviation)});
-    lower.push_back({x(values[c]), y(summaries[c].mean - summaries[c].deviation)});
+    upper.push_back({x(values[c]), y(summaries[c].mean + summaries[c].standard_deviation)});
+    lower.push_back({x(values[c]), y(summaries[c].mean - summaries[c].standard_deviation)});
     middle.push_back({x(values[c]), y(summaries[c].mean)});
   }
   chart.path(area_between(upper, lower), "f0", 0.18);
@@ -84,7 +83,7 @@ std::string score_curve(const SearchResult& r, std::size_t axis) {
       if (std::isfinite(score)) chart.dot(x(values[c]), y(score), 2.5, "grey");
     chart.dot(middle[c].x, middle[c].y, 4.5, "f0",
               fmt::format("{} = {:.6g}: {:.4f}, standard deviation {:.4f}, standard error {:.4f}", title, values[c],
-                          summaries[c].mean, summaries[c].deviation, summaries[c].standard_error));
+                          summaries[c].mean, summaries[c].standard_deviation, summaries[c].standard_error));
   }
   chart.dot(middle[r.level.chosen.chosen].x, middle[r.level.chosen.chosen].y, 9, "ring");
   return chart.finish();
@@ -102,8 +101,8 @@ std::string mean_roc(std::span<const std::vector<double>> curves, const std::str
     if (found.empty()) return {};
     const auto summary = summarise(found);
     const double at = x(static_cast<double>(p) / (roc_points - 1));
-    upper.push_back({at, y(summary.mean + summary.deviation)});
-    lower.push_back({at, y(summary.mean - summary.deviation)});
+    upper.push_back({at, y(summary.mean + summary.standard_deviation)});
+    lower.push_back({at, y(summary.mean - summary.standard_deviation)});
     middle.push_back({at, y(summary.mean)});
   }
   Chart chart(half, height, description);

@@ -1,4 +1,4 @@
-// The plots of a search, each an SVG element.
+// The plots of searches and studies, each an SVG element.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +24,23 @@ std::string mean_roc(std::span<const std::vector<double>> curves, const std::str
 std::string confusion_matrix(const SearchResult& result);
 /// The largest weights of one decision value by name.
 std::string largest_weights_chart(const LinearModel& model, std::int32_t column, std::size_t most);
+
+/// How often each feature was chosen, the most frequent ones.
+std::string frequency_bars(const SearchResult& result);
+/// The weights of one decision value along the path of options.path_split.
+std::string coefficient_path(const SearchResult& result, std::size_t column);
+/// The score of each outer resample on its held-out rows.
+std::string outer_scores(const SearchResult& result);
+
+struct SurfacePoint {
+  double x = 1, y = 1;  // above 0; drawn on logarithmic axes
+  double value = 0;
+  std::string tip;  // shown where the pointer rests
+  bool ringed = false;
+};
+
+/// Between the points the value is that of their neighbours, the nearer the more; shown in ten steps, finer
+/// near the largest.
+std::string surface(const std::vector<SurfacePoint>& points, std::string_view x_title, std::string_view y_title);
 
 }  // namespace sheaf::report

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <sheaf/search.hpp>
+#include <sheaf/report.hpp>
 
 #include "data/parameter_json.hpp"
 #include "report/csv_text.hpp"
-#include "report/largest_weights.hpp"
 
 namespace sheaf {
 namespace {
@@ -26,7 +25,7 @@ std::string key(std::string name) {
 
 Json summary_json(const ScoreSummary& summary) {
   return {{"mean", number(summary.mean)},
-          {"standard_deviation", number(summary.deviation)},
+          {"standard_deviation", number(summary.standard_deviation)},
           {"standard_error", number(summary.standard_error)},
           {"splits", summary.splits}};
 }
@@ -83,7 +82,7 @@ Json largest_json(const LinearModel& model) {
   Json list = Json::array();
   for (std::int32_t c = 0; c < model.columns; ++c) {
     Json weights = Json::array();
-    for (const auto j : report::largest_weights(model, c, most_weights))
+    for (const auto j : largest_weights(model, c, most_weights))
       weights.push_back({{"position", j + 1}, {"name", model.feature_name(j)}, {"weight", model.weight(j, c)}});
     list.push_back({{"class", model.is_regression() ? Json() : Json(model.class_names[static_cast<std::size_t>(c)])},
                     {"weights", std::move(weights)}});
@@ -127,7 +126,7 @@ Json outer_json(const SearchResult& r) {
   return answer;
 }
 
-/// Of a numeric target and two classes one number, else one for each class.
+/// One number for a numeric target or two classes, else one for each class.
 Json by_class(const SearchResult& r, const std::vector<double>& values) {
   if (r.columns == 1) return number(values.front());
   Json list = Json::object();
@@ -144,7 +143,7 @@ Json features_json(const SearchResult& r) {
                     {"mean_weight", by_class(r, feature.mean_weight)},
                     {"sign_agreement", by_class(r, feature.sign_agreement)},
                     {"median_rank", feature.median_rank},
-                    {"standard_deviation", feature.deviation}});
+                    {"standard_deviation", feature.standard_deviation}});
   return list;
 }
 
@@ -281,7 +280,7 @@ std::string features_csv(const SearchResult& r) {
   text += '\n';
   for (const auto& feature : r.stability) {
     text += fmt::format("{},{},{},{},{}", feature.index, csv_field(feature.name), feature.frequency,
-                        feature.median_rank, feature.deviation);
+                        feature.median_rank, feature.standard_deviation);
     for (std::size_t c = 0; c < feature.mean_weight.size(); ++c)
       text += fmt::format(",{},{}", feature.mean_weight[c], feature.sign_agreement[c]);
     text += '\n';

@@ -18,7 +18,7 @@ std::string digits(double value) { return fmt::format("{:.6g}", value); }
 std::string header_tiles(const SelectionResult& r) {
   std::vector<Tile> list{{grouped(static_cast<std::int64_t>(r.selected.size())), "features selected"},
                          {grouped(r.features), "features"},
-                         {grouped(r.rows), "examples"},
+                         {grouped(r.rows), "rows"},
                          {std::to_string(r.class_names.size()), "classes"}};
   if (r.combined) {
     list.push_back({fmt::format("{:.3f}", r.stability), "stability"});
@@ -27,32 +27,25 @@ std::string header_tiles(const SelectionResult& r) {
   return tiles(list);
 }
 
-std::string notes_card(const SelectionResult& r) {
-  if (r.notes.empty()) return {};
-  std::string list = "<ul class=\"findings\">\n";
-  for (const auto& note : r.notes) list += fmt::format("<li class=\"note\">{}</li>\n", escaped(note));
-  return card("Worth knowing", "", list + "</ul>\n", true);
-}
-
 std::string curve_cards(const SelectionResult& r) {
   const auto about = r.combined ? fmt::format("The {} that the list is ordered by.", to_string(r.ensemble.combination))
                                 : std::string(find_criterion(r.options.criterion).help);
   return card(r.combined ? "Order" : "Score of each pick", about, selection_curve(r)) +
          card("Relevance and redundancy",
-              "Bits that each feature tells of the class, and on average of the features picked before it.",
+              "Mutual information in bits: with the class, and the mean with the features selected before it.",
               legend({{"f0", "relevance"}, {"f1", "redundancy"}}) + relevance_curve(r));
 }
 
 std::string map_card(const SelectionResult& r) {
   if (r.information.size() < 4) return {};
-  return card("What they tell of each other",
+  return card("Information they share",
               "The darker, the more two features say the same: 2 I(A;B) / (H(A) + H(B)). Rest the pointer on a cell "
               "for bits.",
               redundancy_map(r), true);
 }
 
 std::string distribution_cards(const SelectionResult& r) {
-  std::string about = "Examples of each class over the bins.";
+  std::string about = "Rows of each class over the bins.";
   if (r.class_names.size() > most_lanes)
     about += fmt::format(" The first {} of {} classes are shown.", most_lanes, r.class_names.size());
   std::string cards;
@@ -88,7 +81,9 @@ std::string subtitle(const SelectionResult& r) {
 }  // namespace
 
 std::string selection_html(const SelectionResult& r) {
-  std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_card(r);
+  std::vector<Note> notes;
+  for (const auto& note : r.notes) notes.push_back({note});
+  std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_card("", notes);
   if (!r.selected.empty()) body += curve_cards(r) + map_card(r) + distribution_cards(r) + table_card(r);
   const auto name = r.source.substr(r.source.rfind('/') + 1);
   return page("Selection: " + name, subtitle(r), body + "</div>\n",

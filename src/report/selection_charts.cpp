@@ -81,7 +81,7 @@ std::string relevance_curve(const SelectionResult& r) {
 std::string redundancy_map(const SelectionResult& r) {
   const auto count = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(r.information.size()))));
   const double step = std::min(26.0, (whole - names - 16) / static_cast<double>(count));
-  Chart chart(whole, 30 + step * static_cast<double>(count), "What the selected features tell of each other");
+  Chart chart(whole, 30 + step * static_cast<double>(count), "Information that the selected features share");
   for (std::size_t a = 0; a < count; ++a) {
     const double y = 24 + step * static_cast<double>(a);
     chart.text(names - 8, y + step / 2 + 4, fmt::format("{}. {}", a + 1, short_name(r.selected[a].name)), "",

@@ -15,9 +15,9 @@ constexpr std::size_t most_lanes = 12;
 std::string selection_curve(const SelectionResult& report);
 /// Relevance and redundancy of each pick.
 std::string relevance_curve(const SelectionResult& report);
-/// What the selected features tell of each other: 2 I(A;B) / (H(A) + H(B)), 0 to 1.
+/// The information that pairs of selected features share: 2 I(A;B) / (H(A) + H(B)), 0 to 1.
 std::string redundancy_map(const SelectionResult& report);
-/// One lane for each of the first classes: its examples over the feature's states.
+/// One lane for each of the first classes: its rows over the feature's states.
 std::string class_lanes(const SelectionResult& report, const StateDistribution& distribution);
 
 }  // namespace sheaf::report

@@ -1,4 +1,4 @@
-#include "report/stability_charts.hpp"
+#include "report/search_charts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ struct Line {
 /// Those that matter most at the alpha that the split chose first.
 std::vector<Line> lines_of(const SearchResult& r, std::size_t column, std::size_t chosen) {
   std::map<std::int64_t, double> deviations;
-  for (const auto& feature : r.stability) deviations[feature.index] = feature.deviation;
+  for (const auto& feature : r.stability) deviations[feature.index] = feature.standard_deviation;
   std::map<std::int64_t, Line> found;
   for (std::size_t a = 0; a < r.path.size(); ++a) {
     const auto& net = r.path[a].weights[column];
@@ -134,8 +134,8 @@ std::string outer_scores(const SearchResult& r) {
   for (const auto& fold : r.outer) scores.push_back(fold.scores.score(metric));
   const auto summary = r.outer_summary(metric);
   if (summary.splits == 0) return {};
-  double low = summary.mean - summary.deviation;
-  double high = summary.mean + summary.deviation;
+  double low = summary.mean - summary.standard_deviation;
+  double high = summary.mean + summary.standard_deviation;
   for (const double score : scores) {
     low = std::min(low, std::isfinite(score) ? score : low);
     high = std::max(high, std::isfinite(score) ? score : high);
@@ -146,8 +146,8 @@ std::string outer_scores(const SearchResult& r) {
   Chart chart(half, height, "Score of each resample on its held-out rows");
   chart.bottom_axis(x, top, bottom, "resample");
   chart.left_axis(y, left, right, info(metric).title);
-  chart.box(left, y(summary.mean + summary.deviation), right - left,
-            y(summary.mean - summary.deviation) - y(summary.mean + summary.deviation), "chance");
+  chart.box(left, y(summary.mean + summary.standard_deviation), right - left,
+            y(summary.mean - summary.standard_deviation) - y(summary.mean + summary.standard_deviation), "chance");
   chart.line(left, y(summary.mean), right, y(summary.mean), "edge");
   for (std::size_t s = 0; s < scores.size(); ++s)
     if (std::isfinite(scores[s]))

@@ -1,4 +1,4 @@
-#include "report/surface.hpp"
+#include "report/search_charts.hpp"
 
 #include <algorithm>
 #include <cmath>

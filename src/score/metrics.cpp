@@ -14,7 +14,7 @@ namespace {
 constexpr bool large_is_good = true;
 constexpr bool small_is_good = false;
 
-/// What is not said of most metrics.
+/// Rarely used fields of a metric.
 struct Details {
   std::string_view aliases = {};
   bool summary = true;

@@ -16,7 +16,7 @@
 
 namespace sheaf::score {
 
-/// Where count_classes() puts what it counts of each model; an empty list: not asked for.
+/// Output of count_classes() for each model; an empty list: not asked for.
 struct ClassStatistics {
   std::span<std::int64_t> counts;            // models x count_bins(classes)
   std::span<std::int64_t> true_ranks;        // models x true_rank_bins; three classes or more

@@ -120,7 +120,7 @@ class CpuScores final : public ScoreOps<T> {
  private:
   using Key = FallingKey<T>;
 
-  /// What is counted of some test rows of one model.
+  /// Counts over some test rows of one model.
   struct Part {
     bool ranked, probabilities;  // asked for
     std::vector<std::int64_t> counts;

@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(score_threads) error_rows(Tested<T> in, const 
             [=](std::int64_t row, const T* z) { return error_terms(static_cast<double>(z[0]), values[row]); });
 }
 
-/// What is asked of the rows beside their predicted classes.
+/// Counts asked for beside the predicted classes.
 struct Asked {
   const std::int32_t* predicted;  // rows x models; none: the largest column
   int predicted_stride;
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(score_threads)
     if (mine[b] > 0) atomicAdd(&all[b], Count{mine[b]});
 }
 
-/// What a column is ranked by: the key of each test row, and whether it is positive.
+/// The input of a ranking: the key of each test row, and whether it is positive.
 template <class T>
 __global__ void gather_keys(const T* z, int stride, const std::int32_t* rows, int size, const std::int32_t* labels,
                             std::int32_t positive, bool reversed, FallingKey<T>* keys, std::uint8_t* flags) {
@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(score_threads) add_pairs(Sorted<Key> sorted, C
   if (threadIdx.x == 0) precisions[blockIdx.x] = part;
 }
 
-/// What a ranking is made of on the GPU, beside its pairs: room for one column.
+/// Workspace of a ranking on the GPU, beside its pairs: room for one column.
 struct RankingOut {
   Corner* total;       // rows of each kind
   double* precisions;  // their sum

@@ -1,4 +1,4 @@
-// What is counted of a model's test rows, and the numbers that scores are made of it. The same for the plain functions
+// Counts over a model's test rows, and the numbers that scores are computed from. The same for the plain functions
 // of scores.hpp and for what a device counts, so that both give the same bits.
 #pragma once
 

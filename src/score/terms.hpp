@@ -20,7 +20,7 @@ SHEAF_HOST_DEVICE constexpr std::int64_t count_bins(std::int64_t classes) {
   return classes <= most_confused ? classes * classes : 3 * classes;
 }
 
-/// Where a row counts; -1: nowhere.
+/// The place where a row is counted; -1: nowhere.
 struct Bins {
   std::int32_t at[3];
 };

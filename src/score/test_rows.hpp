@@ -1,4 +1,4 @@
-// What models are scored on: the truth, and the rows of it that each split tests.
+// The truth that models are scored on, and the rows that each split tests.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct TestRows {
   }
 };
 
-/// What decision values are compared with; whoever owns the rows must outlive those who score.
+/// The labels that decision values are compared with. Their owner must outlive the scorer.
 struct Truth {
   std::int32_t classes = 0;              // 0: regression
   std::int32_t positive = -1;            // two classes: the one that precision, recall, F1 and the curves speak of

@@ -20,8 +20,8 @@ ScoreSummary summarise(std::span<const double> scores) {
   for (const double score : scores)
     if (!std::isnan(score)) squares += (score - result.mean) * (score - result.mean);
   if (count < 2) return result;
-  result.deviation = std::sqrt(squares / (count - 1));
-  result.standard_error = result.deviation / std::sqrt(count);
+  result.standard_deviation = std::sqrt(squares / (count - 1));
+  result.standard_error = result.standard_deviation / std::sqrt(count);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// What a search leaves open, decided by the data and the family.
+// Fills in the options that the caller left open, by the data and the family.
 #include <algorithm>
 
 #include "core/fail.hpp"

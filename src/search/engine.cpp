@@ -17,14 +17,13 @@
 #include "search/batches.hpp"
 #include "search/inner_progress.hpp"
 #include "search/result.hpp"
-#include "search/stability.hpp"
 #include "search/strategy.hpp"
 
 namespace sheaf {
 namespace engine {
 namespace {
 
-/// What is known of one point on one level.
+/// The scores of one point on one level.
 struct Tried {
   std::vector<ModelScores> models;  // of the first splits
 };
@@ -344,7 +343,7 @@ void Engine::run(SearchResult& result) {
                                        options_.time, result.points.size()));
 }
 
-/// What a grid that ends too early leaves open: the score still rises at its edge.
+/// A note for each axis whose best value is at the edge of the grid, where the score still rises.
 void note_edges(SearchResult& result) {
   if (result.level.points.empty()) return;
   const auto& best = result.point(result.level, result.level.chosen.best);

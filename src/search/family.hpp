@@ -1,4 +1,4 @@
-// What the search engine knows of a family of models. Each family plugs in with one file in search/families/.
+// The interface between the search engine and a family of models. Each family is one file in search/families/.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ class Family {
   }
   /// Why a training did not converge; without its point and split.
   virtual std::string failure(const TaskFit& fit) const = 0;
-  /// What to try next, by a finished search.
+  /// Notes on what to try next, after a finished search.
   virtual void add_notes(SearchResult& /*result*/) const {}
 };
 
@@ -97,7 +97,7 @@ template <class T>
 std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
                                         const SearchOptions& options);
 
-/// What a family decides by itself before the engine decides the rest.
+/// The options that a family decides by itself, before the engine decides the rest.
 struct FamilyTraits {
   bool regression = false;
   bool probabilities = false;

@@ -1,7 +1,5 @@
 #include "search/journal.hpp"
 
-#include "search/journal_json.hpp"
-
 namespace sheaf::engine {
 
 using Json = nlohmann::json;

@@ -1,9 +1,11 @@
-// What a search has finished, on disk (see record_file.hpp): the plan, then one record for each batch.
+// The finished batches of a search on disk (see record_file.hpp): the plan, then one record for each batch.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include <sheaf/search.hpp>
 
@@ -35,5 +37,8 @@ class Journal : public SearchLog {
   std::size_t found_ = 0;
   RecordFile file_;
 };
+
+nlohmann::json to_json(const ModelScores& model);
+void from_json(const nlohmann::json& json, ModelScores& model);
 
 }  // namespace sheaf::engine

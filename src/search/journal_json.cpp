@@ -1,4 +1,4 @@
-#include "search/journal_json.hpp"
+#include "search/journal.hpp"
 
 #include <cmath>
 #include <limits>

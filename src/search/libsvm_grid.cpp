@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include <sheaf/libsvm_grid.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
 #include "kernel/model/folds.hpp"

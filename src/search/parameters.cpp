@@ -107,18 +107,18 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
                             {{"best", Choice::best}, {"one-standard-error", Choice::one_standard_error}},
                             "the best mean score, or the simplest model within one standard error of it"),
       choice_row<O, Strategy>("strategy", &O::strategy, strategies(),
-                              "points to try: all; some at random; ever closer around the best; from the middle to "
-                              "better neighbours; or ever fewer on ever more splits"),
-      number_row("trials", &O::trials, {1, most}, "random, refine: how many points at random",
-                 "a third, but 10 at least"),
+                              "points to try: all; random ones; closer and closer around the best; from the middle to "
+                              "better neighbours; or all on one split, and fewer on more splits"),
+      number_row("trials", &O::trials, {1, most}, "random, refine: number of random points",
+                 "a third of all, at least 10"),
       number_row("time", &O::time, {0, std::numeric_limits<double>::max()},
-                 "seconds after which no more points are begun; 0: no limit"),
+                 "seconds after which no new points are started; 0: no limit"),
       number_row("min-frequency", &O::min_frequency, {0, 1},
-                 "features that this share of the resamples chose are selected"),
+                 "select features that at least this share of the resamples chose"),
       number_row("path-split", &O::path_split, {0, most}, "resample whose whole path the report shows; 0: none",
                  "1 with a report, else 0"),
       number_row("batch", &O::batch, {0, most}, "models trained and recorded together; results may differ in last bits",
-                 "as many as are worth it and fit"),
+                 "automatic"),
   };
   return rows;
 }
@@ -158,9 +158,10 @@ const std::vector<Parameter<NetSearch>>& parameters() {
     return list;
   };
   static const std::vector<Parameter<O>> rows{
-      grid_row("alphas", &O::alphas, "alphas", "from the smallest that leaves no weights downwards"),
-      number_row("alpha-count", &O::alpha_count, {1, 100000}, "how many alphas, where they are not given"),
-      positive_row("smallest-share", &O::smallest_share, "the smallest of these, as a share of the largest", {},
+      grid_row("alphas", &O::alphas, "alphas", "found from the data"),
+      number_row("alpha-count", &O::alpha_count, {1, 100000}, "number of alphas, if they are not given"),
+      positive_row("smallest-share", &O::smallest_share,
+                   "the smallest alpha as a share of the largest, if alphas are not given", {},
                    std::nextafter(1.0, 0.0)),
       numbers_row("l1-ratios", "LIST", &O::l1_ratios, "shares of the L1 penalty to try: numbers from 0 to 1",
                   "0.2,0.5,0.9", ratios),

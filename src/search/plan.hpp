@@ -14,7 +14,7 @@
 
 namespace sheaf::engine {
 
-/// What some splits train on and test.
+/// The training and test rows of some splits.
 struct SplitTable {
   std::vector<std::int32_t> splits;  // numbers in the plan, ascending
   std::vector<float> weights;        // rows x splits, those of a row side by side
@@ -38,7 +38,7 @@ class Plan {
   std::int32_t level_of(std::int32_t outer) const { return outer + levels() - outer_folds(); }
   std::int32_t inner_split(std::int32_t level, std::int32_t split) const { return level * splits() + split; }
   std::int32_t outer_split(std::int32_t outer) const { return levels() * splits() + outer; }
-  /// That stay together; 0: rows are split without regard to groups.
+  /// Number of groups that stay together; 0: rows are split without regard to groups.
   std::int64_t groups() const { return groups_; }
 
   /// "split 3", "split 3 of outer fold 2", "outer fold 2"; counted from 1.

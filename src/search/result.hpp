@@ -1,4 +1,4 @@
-// What is said of a search's points.
+// Texts and summaries of results.
 #pragma once
 
 #include <span>
@@ -10,5 +10,9 @@ namespace sheaf::engine {
 
 /// "C = 0.1, gamma = 0.5".
 std::string describe_point(std::span<const SearchAxis> axes, const Point& point);
+
+/// Sets `stability`, `overall` and `best_overall` of a result whose outer resamples are known.
+template <class T>
+void add_stability(const Context& context, const Dataset<T>& dataset, SearchResult& result);
 
 }  // namespace sheaf::engine

@@ -7,11 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sheaf/search_directory.hpp>
+#include <sheaf/search.hpp>
 
 namespace sheaf::engine {
 
-/// Of settings and journals: what an older version of Sheaf wrote is refused.
+/// The version of settings and journals; those of another version are refused.
 inline constexpr int journal_version = 2;
 
 class ResultFolder {

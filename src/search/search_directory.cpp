@@ -1,4 +1,5 @@
-#include <sheaf/search_directory.hpp>
+#include <sheaf/report.hpp>
+#include <sheaf/search.hpp>
 #include <sheaf/version.hpp>
 
 #include "core/sha256.hpp"
@@ -28,7 +29,7 @@ Json family_json(const SvmSearch& search) {
 }
 Json family_json(const NetSearch& search) {
   return {{"family", "elastic-net"},
-          {"loss", search.options.loss == Loss::logistic ? "logistic" : "squared"},
+          {"loss", to_string(search.options.loss)},
           {"space", parameters_json(search)},
           {"training", parameters_json(search.options)},
           {"penalty_factors", checksum(search.options.penalty_factors)}};

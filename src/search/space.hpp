@@ -1,4 +1,4 @@
-// Where a search looks: a lattice of points and, where steps between them may be made finer, how far they may go.
+// The space of a search: a grid of points, and how far refinement may go between and beyond them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "search/stability.hpp"
+#include "search/result.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace sheaf {
 namespace engine {
 namespace {
 
-/// What one resample says of one feature.
+/// The rank of one feature in one resample.
 struct Vote {
   std::size_t split = 0;
   double rank = 0;
@@ -85,7 +85,7 @@ void add_features(SearchResult& result, const std::vector<std::string>& names, s
   for (const auto& [j, mine] : votes) {
     auto& feature = result.stability.emplace_back(feature_of(result, j, mine, sizes));
     feature.name = names.empty() ? std::to_string(j + 1) : names[static_cast<std::size_t>(j)];
-    feature.deviation = deviations[static_cast<std::size_t>(j)];
+    feature.standard_deviation = deviations[static_cast<std::size_t>(j)];
   }
   std::stable_sort(result.stability.begin(), result.stability.end(),
                    [](const FeatureStability& a, const FeatureStability& b) {
@@ -94,7 +94,7 @@ void add_features(SearchResult& result, const std::vector<std::string>& names, s
   result.overall = stability_of(sets, result.features);
 }
 
-/// Of the points that all resamples tried; where there are none, of those that most did.
+/// The best of the points that all resamples tried; if there are none, of those that most tried.
 void find_best(SearchResult& result) {
   const auto metric = *result.options.score;
   const double sign = info(metric).larger_is_better ? 1 : -1;
@@ -116,7 +116,7 @@ void add_stability(const Context& context, const Dataset<T>& dataset, SearchResu
   find_best(result);
   if (result.outer.front().scores.weights.empty()) return;
   std::vector<double> deviations;
-  for (const auto& feature : summarize(context, dataset).per_feature) deviations.push_back(feature.deviation);
+  for (const auto& feature : summarize(context, dataset).per_feature) deviations.push_back(feature.standard_deviation);
   add_features(result, dataset.feature_names, deviations);
 }
 

@@ -57,7 +57,7 @@ class OnLattice : public PointStrategy {
     places.resize(std::min(places.size(), static_cast<std::size_t>(options_.trials > 0 ? options_.trials : third)));
     return places;
   }
-  /// Of equals the first.
+  /// Of equally good ones the first.
   std::int32_t best() const {
     std::int32_t best = -1;
     for (std::int32_t k = 0; k < space_.size(); ++k)

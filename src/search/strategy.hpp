@@ -24,7 +24,7 @@ class PointStrategy {
 
   /// None: the search is over. Nothing is asked for twice.
   virtual std::vector<Trial> next() = 0;
-  /// What became of a trial: larger is better, NaN is worst.
+  /// Reports the score of a trial: larger is better, NaN is worst.
   virtual void learn(const Point& point, double score) = 0;
 };
 

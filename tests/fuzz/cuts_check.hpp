@@ -18,13 +18,13 @@ inline void check_cuts(std::string_view text) {
   } catch (const Error&) {
     return;
   }
-  for (const BinRule& rule : binning.rules) promise(rule.states >= 1 && rule.states <= 65536, "states can be numbered");
-  promise(binning.feature_names.empty() || binning.feature_names.size() == binning.rules.size(),
-          "every feature has a name, or none");
+  for (const BinRule& rule : binning.rules) expect(rule.states >= 1 && rule.states <= 65536, "states can be numbered");
+  expect(binning.feature_names.empty() || binning.feature_names.size() == binning.rules.size(),
+         "every feature has a name, or none");
   const Binning again = parse_binning(binning_text(binning), "again");
-  promise(again.rules == binning.rules && again.feature_names == binning.feature_names &&
-              again.method == binning.method && again.missing == binning.missing,
-          "what is written reads back the same");
+  expect(again.rules == binning.rules && again.feature_names == binning.feature_names &&
+             again.method == binning.method && again.missing == binning.missing,
+         "what is written reads back the same");
 }
 
 }  // namespace sheaf::fuzz

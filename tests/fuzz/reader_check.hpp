@@ -1,5 +1,5 @@
 // What must hold for any bytes at all: they are a table, or an Error; nothing else. One thread with large chunks and
-// two with tiny ones come to the same end. Broken promises abort, which a fuzzer notices.
+// two with tiny ones come to the same end. A check that fails aborts, which a fuzzer notices.
 #pragma once
 
 #include <cmath>
@@ -18,9 +18,9 @@
 
 namespace sheaf::fuzz {
 
-inline void promise(bool kept, const char* what) {
+inline void expect(bool kept, const char* what) {
   if (kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
+  std::fprintf(stderr, "does not hold: %s\n", what);
   std::abort();
 }
 
@@ -52,24 +52,24 @@ Outcome<T> read(std::string_view text, const ReadOptions& options, int threads, 
 
 template <class T>
 void check_values(const Array<T>& values) {
-  for (const T value : values) promise(std::isfinite(value), "every value is finite");
+  for (const T value : values) expect(std::isfinite(value), "every value is finite");
 }
 
 template <class T>
 void check_matrix(const DenseMatrix<T>& x) {
-  promise(x.values.size() == x.rows * x.columns, "a dense matrix has all its values");
+  expect(x.values.size() == x.rows * x.columns, "a dense matrix has all its values");
   check_values(x.values);
 }
 
 template <class T>
 void check_matrix(const SparseMatrix<T>& x) {
-  promise(x.offsets.size() == x.rows + 1 && x.offsets[0] == 0, "offsets begin with 0 and have one more than rows");
-  promise(x.offsets[x.rows] == x.nonzeros() && x.indices.size() == x.nonzeros(), "offsets end with the entries");
+  expect(x.offsets.size() == x.rows + 1 && x.offsets[0] == 0, "offsets begin with 0 and have one more than rows");
+  expect(x.offsets[x.rows] == x.nonzeros() && x.indices.size() == x.nonzeros(), "offsets end with the entries");
   for (std::int64_t i = 0; i < x.rows; ++i) {
-    promise(x.offsets[i] <= x.offsets[i + 1], "offsets ascend");
+    expect(x.offsets[i] <= x.offsets[i + 1], "offsets ascend");
     for (std::int64_t k = x.offsets[i]; k < x.offsets[i + 1]; ++k) {
-      promise(x.indices[k] >= 0 && x.indices[k] < x.columns, "indices are columns");
-      promise(k == x.offsets[i] || x.indices[k - 1] < x.indices[k], "indices ascend");
+      expect(x.indices[k] >= 0 && x.indices[k] < x.columns, "indices are columns");
+      expect(k == x.offsets[i] || x.indices[k - 1] < x.indices[k], "indices ascend");
     }
   }
   check_values(x.values);
@@ -78,29 +78,28 @@ void check_matrix(const SparseMatrix<T>& x) {
 inline void check_ids(const std::vector<std::int32_t>& ids, std::size_t names) {
   std::int32_t next = 0;
   for (const std::int32_t id : ids) {
-    promise(id >= 0 && id <= next, "names are numbered by first appearance");
+    expect(id >= 0 && id <= next, "names are numbered by first appearance");
     if (id == next) ++next;
   }
-  promise(static_cast<std::size_t>(next) == names, "every name is used");
+  expect(static_cast<std::size_t>(next) == names, "every name is used");
 }
 
 template <class T>
 void check_dataset(const Dataset<T>& dataset) {
   const auto rows = static_cast<std::size_t>(dataset.rows());
-  promise(rows > 0, "a table has rows");
+  expect(rows > 0, "a dataset has rows");
   std::visit([](const auto& x) { check_matrix(x); }, dataset.x);
   const Target& target = dataset.target;
-  promise(target.empty() || static_cast<std::size_t>(target.rows()) == rows, "every row has a label");
-  promise(target.classes.empty() || target.classes.size() == rows, "every row has a class");
-  for (const double value : target.values) promise(std::isfinite(value), "every label is finite");
+  expect(target.empty() || static_cast<std::size_t>(target.rows()) == rows, "every row has a label");
+  expect(target.classes.empty() || target.classes.size() == rows, "every row has a class");
+  for (const double value : target.values) expect(std::isfinite(value), "every label is finite");
   check_ids(target.classes, target.class_names.size());
-  promise(dataset.groups.empty() || dataset.groups.size() == rows, "every row has a group");
+  expect(dataset.groups.empty() || dataset.groups.size() == rows, "every row has a group");
   check_ids(dataset.groups, dataset.group_names.size());
-  for (const auto& name : target.class_names) promise(is_utf8(name), "names are UTF-8");
-  for (const auto& name : dataset.feature_names) promise(is_utf8(name), "names are UTF-8");
-  promise(
-      dataset.feature_names.empty() || static_cast<std::int64_t>(dataset.feature_names.size()) == dataset.features(),
-      "every feature has a name");
+  for (const auto& name : target.class_names) expect(is_utf8(name), "names are UTF-8");
+  for (const auto& name : dataset.feature_names) expect(is_utf8(name), "names are UTF-8");
+  expect(dataset.feature_names.empty() || static_cast<std::int64_t>(dataset.feature_names.size()) == dataset.features(),
+         "every feature has a name");
 }
 
 template <class T>
@@ -129,10 +128,10 @@ template <class T>
 void check_reading(std::string_view text, const ReadOptions& options) {
   const auto one = read<T>(text, options, 1, std::int64_t{1} << 20);
   const auto two = read<T>(text, options, 2, 7);
-  promise(one.message == two.message, "the message does not depend on threads and chunks");
+  expect(one.message == two.message, "the message does not depend on threads and chunks");
   if (!one.dataset) return;
   check_dataset(*one.dataset);
-  promise(same_dataset(*one.dataset, *two.dataset), "the table does not depend on threads and chunks");
+  expect(same_dataset(*one.dataset, *two.dataset), "the dataset does not depend on threads and chunks");
 }
 
 /// Options that vary with the text, so that a fuzzer tries them all.

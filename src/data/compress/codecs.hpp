@@ -1,4 +1,4 @@
-// One pair of functions for each kind of compression; see Compression for what they promise.
+// One pair of functions for each kind of compression; see Compression.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Rank correlation with the label for all features and all shuffles of the label in one pass over the table.
+// Rank correlation with the label for all features and all shuffles of the label in one pass over the dataset.
 //
 // Ranks are shifted so that a zero has rank 0: only non-zeros are visited, and one visit serves every shuffle. The
 // largest value over all features under shuffled labels bounds what chance brings (Westfall and Young 1993, single
@@ -183,7 +183,7 @@ void correlate_classes(const LabelCopies& labels, const std::vector<Entry>& rank
   }
 }
 
-/// What one range of features adds to the result beside its own correlations.
+/// The part of the result that one range of features adds beside its own correlations.
 struct Part {
   double chance = 0;
   std::vector<double> histogram, chance_histogram;

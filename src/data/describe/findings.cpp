@@ -1,4 +1,4 @@
-// One function per thing worth knowing; the table at the end is the order in which they are told.
+// One function for each warning or note; the list at the end is the order in which they are reported.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -21,20 +21,20 @@ std::string count_of(std::int64_t count, std::string_view thing) {
 }
 
 void unlabelled(const Profile& p, Findings& out) {
-  if (!p.labelled) out.push_back({Level::note, "no-label", "there is no label; nothing can be learnt to predict"});
+  if (!p.labelled) out.push_back({Level::note, "no-label", "there is no label, so no model can be trained"});
 }
 
 void one_class(const Profile& p, Findings& out) {
   if (!p.classification) {
-    if (p.labelled && p.summary.target_deviation == 0)
-      out.push_back({Level::warning, "constant-label", "all examples carry the same label; there is nothing to learn"});
+    if (p.labelled && p.summary.target_standard_deviation == 0)
+      out.push_back({Level::warning, "constant-label", "all rows carry the same label; there is nothing to learn"});
     return;
   }
   const auto present =
       p.summary.class_counts.size() -
       static_cast<std::size_t>(std::count(p.summary.class_counts.begin(), p.summary.class_counts.end(), 0));
   if (present <= 1)
-    out.push_back({Level::warning, "one-class", "all examples are of one class; there is nothing to learn"});
+    out.push_back({Level::warning, "one-class", "all rows are of one class; there is nothing to learn"});
 }
 
 void small_classes(const Profile& p, Findings& out) {
@@ -48,7 +48,7 @@ void small_classes(const Profile& p, Findings& out) {
   }
   if (small > 0)
     out.push_back({Level::warning, "tiny-classes",
-                   fmt::format("{} with fewer than {} examples (the smallest, {}, has {}): not one for each of {} "
+                   fmt::format("{} with fewer than {} rows (the smallest, {}, has {}): not one for each of {} "
                                "folds; merge or drop such classes, or use fewer folds",
                                small == 1 ? "1 class" : fmt::format("{} classes", small), folds,
                                p.class_names[smallest], counts[smallest], folds)});
@@ -59,11 +59,10 @@ void imbalance(const Profile& p, Findings& out) {
   if (counts.size() < 2) return;
   const auto [smallest, largest] = std::minmax_element(counts.begin(), counts.end());
   if (*smallest > 0 && *largest >= 10 * *smallest)
-    out.push_back(
-        {Level::warning, "imbalance",
-         fmt::format("the largest class has {:.0f} times the examples of the smallest; accuracy will flatter, "
-                     "so weight the classes and look at balanced scores",
-                     static_cast<double>(*largest) / static_cast<double>(*smallest))});
+    out.push_back({Level::warning, "imbalance",
+                   fmt::format("the largest class has {:.0f} times the rows of the smallest; accuracy will flatter, "
+                               "so weight the classes and look at balanced scores",
+                               static_cast<double>(*largest) / static_cast<double>(*smallest))});
 }
 
 void empty_rows(const Profile& p, Findings& out) {
@@ -71,7 +70,7 @@ void empty_rows(const Profile& p, Findings& out) {
     out.push_back(
         {Level::warning, "empty-rows",
          fmt::format("{} nothing but zeros; {} prediction rests on the intercept alone",
-                     p.summary.empty_rows == 1 ? "1 example has" : count_of(p.summary.empty_rows, "example") + " have",
+                     p.summary.empty_rows == 1 ? "1 row has" : count_of(p.summary.empty_rows, "row") + " have",
                      p.summary.empty_rows == 1 ? "its" : "their")});
 }
 
@@ -81,7 +80,7 @@ void constant_features(const Profile& p, Findings& out) {
   if (constant == 0) return;
   std::string message = count_of(constant, "feature") + (constant == 1 ? " never changes" : " never change");
   if (zero == constant)
-    message = count_of(zero, "feature") + (zero == 1 ? " is zero in every example" : " are zero in every example");
+    message = count_of(zero, "feature") + (zero == 1 ? " is zero in every row" : " are zero in every row");
   else if (zero > 0)
     message += fmt::format(" ({} always zero)", grouped(zero));
   out.push_back({Level::warning, "constant-features", message + "; there is nothing to learn from them"});
@@ -95,14 +94,14 @@ void duplicate_names(const Profile& p, Findings& out) {
   if (!twice.empty())
     out.push_back(
         {Level::warning, "duplicate-names",
-         fmt::format("{} used by several features (such as '{}'); results will be told by position too",
+         fmt::format("{} used by several features (such as '{}'); results name them by position too",
                      twice.size() == 1 ? "1 name is" : fmt::format("{} names are", twice.size()), *twice.begin())});
 }
 
 void unscaled(const Profile& p, Findings& out) {
   std::vector<double> spreads;
   for (const auto& feature : p.summary.per_feature)
-    if (feature.deviation > 0) spreads.push_back(feature.deviation);
+    if (feature.standard_deviation > 0) spreads.push_back(feature.standard_deviation);
   if (spreads.size() < 2) return;
   std::sort(spreads.begin(), spreads.end());
   const double ratio = spreads[spreads.size() * 19 / 20] / spreads[spreads.size() / 20];
@@ -123,7 +122,7 @@ void leak(const Profile& p, Findings& out) {
     if (separation < suspicious || p.summary.rows < 20) return;
     out.push_back(
         {Level::warning, "leak",
-         fmt::format("feature {} alone all but tells the label; make sure that it is known before the label is",
+         fmt::format("feature {} alone nearly determines the label; check that it is known before the label is",
                      p.feature_name(highlight.feature))});
     return;
   }
@@ -131,12 +130,11 @@ void leak(const Profile& p, Findings& out) {
 
 void wide(const Profile& p, Findings& out) {
   if (p.summary.features > p.summary.rows)
-    out.push_back(
-        {Level::note, "wide",
-         fmt::format("{:.1f} features for each example: some will fit the label by chance, so select features "
-                     "inside each fold, never before",
-                     static_cast<double>(p.summary.features) /
-                         static_cast<double>(std::max<std::int64_t>(p.summary.rows, 1)))});
+    out.push_back({Level::note, "wide",
+                   fmt::format("{:.1f} features for each row: some will fit the label by chance, so select features "
+                               "inside each fold, never before",
+                               static_cast<double>(p.summary.features) /
+                                   static_cast<double>(std::max<std::int64_t>(p.summary.rows, 1)))});
 }
 
 void counts(const Profile& p, Findings& out) {

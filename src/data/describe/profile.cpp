@@ -85,7 +85,7 @@ void describe_rows(const Dataset<T>& dataset, Profile& result) {
     result.row_nonzeros[static_cast<std::size_t>((nonzeros_of_row(dataset.x, i) - shortest) / result.row_step)] += 1;
 }
 
-/// The most models that fit beside the table; blocks are padded, so the last few may not be worth a whole width.
+/// The most models that fit beside the dataset; blocks are padded, so the last few may not be worth a whole width.
 std::int64_t models_that_fit(std::int64_t room, std::int64_t per_task) {
   if (room < per_task) return 0;
   const std::int64_t most = room / std::max<std::int64_t>(per_task, 1);
@@ -145,7 +145,7 @@ Profile profile(const Context& context, const Dataset<T>& dataset, const Profile
   result.strongest = best_features(static_cast<std::int64_t>(correlation.size()), options.highlights,
                                    [&](auto j) { return std::abs(correlation[static_cast<std::size_t>(j)]); });
   result.varying = best_features(dataset.features(), options.highlights,
-                                 [&](auto j) { return features[static_cast<std::size_t>(j)].deviation; });
+                                 [&](auto j) { return features[static_cast<std::size_t>(j)].standard_deviation; });
   if (result.classification) {
     split_by_class(dataset, result.summary, result.strongest);
     split_by_class(dataset, result.summary, result.varying);

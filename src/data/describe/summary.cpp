@@ -1,5 +1,5 @@
 // Means and deviations are running ones (Welford 1962), merged over parts of the rows in fixed order (Chan, Golub and
-// LeVeque 1979), so they neither cancel nor depend on the number of threads: the parts follow from the table's shape
+// LeVeque 1979), so they neither cancel nor depend on the number of threads: the parts follow from the dataset's shape
 // alone.
 #include <sheaf/profile.hpp>
 
@@ -60,7 +60,7 @@ struct Moments {
 
 bool is_integer(double value) { return value == std::floor(value); }
 
-/// What the pass over the matrix gathers.
+/// Sums gathered by the pass over the matrix.
 struct Gathered {
   std::vector<Moments> features;
   std::vector<std::int64_t> row_nonzeros;
@@ -189,7 +189,7 @@ void summarize_target(const Target& target, Summary& summary) {
   summary.target_minimum = labels.minimum;
   summary.target_maximum = labels.maximum;
   summary.target_mean = labels.mean;
-  summary.target_deviation = labels.deviation;
+  summary.target_standard_deviation = labels.standard_deviation;
 }
 
 std::int64_t count_groups(const std::vector<std::int32_t>& groups) {

@@ -83,7 +83,7 @@ void sort_truth(std::vector<std::int64_t>& features, std::vector<double>& weight
   for (std::size_t m = 0; m < features.size(); ++m) std::tie(features[m], weights[m]) = both[m];
 }
 
-/// What one gene is like: its usual log2 intensity, how much it varies, and how much of that it shares with its block.
+/// One gene: its usual log2 intensity, how much it varies, and the share of that which its block has in common.
 struct Gene {
   double level = 0;
   double deviation = 0;

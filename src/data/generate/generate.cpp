@@ -144,7 +144,7 @@ const Generator& find_kind(std::string_view name) {
     if (kind.name == name) return kind;
     names.emplace_back(kind.name);
   }
-  fail_unknown("kind of table", name, names);
+  fail_unknown("kind of dataset", name, names);
 }
 
 void check_size(const char* what, std::int64_t size) {
@@ -183,11 +183,11 @@ void plan_features(const Generator& kind, const GenerateOptions& options, Plan& 
   plan.redundant = options.redundant >= 0 ? options.redundant : std::min(plan.informative / 2, rest);
 }
 
-/// No feature is in more than half of the rows, so a sparse table is at most half full.
+/// No feature is in more than half of the rows, so a sparse dataset is at most half full.
 void plan_nonzeros(const Generator& kind, const GenerateOptions& options, Plan& plan) {
   if (kind.row_nonzeros == 0) {
     if (options.nonzeros != 0)
-      fail_usage("tables of the kind {} are dense; leave the number of non-zeros out", kind.name);
+      fail_usage("datasets of the kind {} are dense; leave the number of non-zeros out", kind.name);
     return;
   }
   const double most = static_cast<double>(plan.features) / 2;
@@ -234,7 +234,7 @@ Generated<T> make(std::string_view kind, const Plan& plan) {
   if (kind == "classification") return generating::make_classification<T>(plan);
   if (kind == "text") return generating::make_text<T>(plan);
   if (kind == "regression") return generating::make_regression<T>(plan);
-  require(kind == "genes", "a kind of table has no generator");
+  require(kind == "genes", "a kind of dataset has no generator");
   return generating::make_genes<T>(plan);
 }
 

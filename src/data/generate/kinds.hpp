@@ -1,4 +1,4 @@
-// What the kinds of generated tables share. Included by src/data/generate*.cpp only.
+// Shared by the kinds of generated datasets. Included by src/data/generate/*.cpp only.
 //
 // Every row and every table of feature parameters draws from a random stream of its own, named by purpose and index, so
 // rows can be made in any order by any number of threads.

@@ -1,4 +1,4 @@
-// What the checks of arguments share.
+// Shared by the checks of arguments.
 #pragma once
 
 #include <algorithm>

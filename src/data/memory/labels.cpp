@@ -1,14 +1,14 @@
 // Labels, groups and row weights from memory.
-#include <bit>
 #include <cmath>
 #include <concepts>
-#include <optional>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 
 #include <sheaf/predictions.hpp>
 
 #include "core/names.hpp"
+#include "data/label_numbers.hpp"
 #include "data/memory/argument.hpp"
 #include "data/memory/labels.hpp"
 #include "data/read/reading.hpp"
@@ -20,55 +20,46 @@ namespace {
 
 constexpr double most_exact = 0x1p53;  // integers up to it are numbers of their own in double
 
-/// An entry of the caller's as its number, or none where it is a word.
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+/// An entry as its number; NaN where it is a word.
 template <std::floating_point V>
-std::optional<double> number_of(std::string_view argument, std::int64_t entry, V value) {
+double number_of(std::string_view argument, std::int64_t entry, V value) {
   if (!std::isfinite(value)) fail_argument(argument, "entry {} is {}, but a finite number is expected", entry, value);
   return static_cast<double>(value);
 }
 template <std::integral V>
-std::optional<double> number_of(std::string_view argument, std::int64_t entry, V value) {
+double number_of(std::string_view argument, std::int64_t entry, V value) {
   const auto number = static_cast<double>(value);
   if (std::abs(number) > most_exact)
     fail_argument(argument, "entry {} is {}, but integers of up to 2^53 are expected; give larger ones as texts", entry,
                   value);
   return number;
 }
-std::optional<double> number_of(std::string_view argument, std::int64_t entry, std::string_view text) {
+double number_of(std::string_view argument, std::int64_t entry, std::string_view text) {
   if (text.empty()) fail_argument(argument, "entry {} is empty", entry);
   if (!is_utf8(text)) fail_argument(argument, "entry {} is no UTF-8 text: {}", entry, shown(text));
   double number = 0;
-  if (parse_whole_number(text, number) != NumberStatus::ok) return {};
-  return number;
+  return parse_whole_number(text, number) == NumberStatus::ok ? number : no_number;
 }
 
-std::string name_of(std::string_view text) { return std::string(text); }
-template <class V>
-requires std::is_arithmetic_v<V> std::string name_of(V value) {
-  return fmt::format("{}", static_cast<double>(value) + 0.0);  // both zeros are 0
-}
-
-/// Numbers entries by first appearance; equal numbers are one, however spelled.
 template <class V>
 Distinct number_entries(std::string_view argument, std::span<const V> entries) {
   Distinct result;
-  std::unordered_map<std::uint64_t, std::int32_t> numbers;  // by their bits; both zeros are +0
-  std::unordered_map<std::string_view, std::int32_t> words;
+  LabelNumbers labels;
+  bool numbers_only = true;
   for (std::int64_t i = 0; i < std::ssize(entries); ++i) {
     const V& entry = entries[static_cast<std::size_t>(i)];
-    const auto number = number_of(argument, i, entry);
-    const auto next = static_cast<std::int32_t>(result.names.size());
-    std::int32_t id = 0;
-    if (number) {
-      id = numbers.try_emplace(std::bit_cast<std::uint64_t>(*number + 0.0), next).first->second;
-      result.values.push_back(*number);
-    } else if constexpr (!std::is_arithmetic_v<V>) {
-      id = words.try_emplace(entry, next).first->second;
-    }
-    if (id == next) result.names.push_back(name_of(entry));
+    const double number = number_of(argument, i, entry);
+    std::string_view word;
+    if constexpr (!std::is_arithmetic_v<V>) word = entry;
+    const auto [id, added] = labels.add(number, word);
+    if (added) result.names.push_back(word.empty() ? fmt::format("{}", number + 0.0) : std::string(word));  // no -0
     result.ids.push_back(id);
+    result.values.push_back(number);
+    numbers_only = numbers_only && !std::isnan(number);
   }
-  if (result.values.size() != result.ids.size()) result.values.clear();
+  if (!numbers_only) result.values.clear();
   return result;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t row_grain = 1024;
 
-/// What rows and columns are called: compressed columns are the compressed rows of the transpose.
+/// Names of rows and columns in messages: compressed columns are the compressed rows of the transpose.
 struct Axes {
   std::int64_t major, minor;
   std::string_view majors, minors;

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::array<std::string_view, 4> method_names{"equal-width", "equal-frequency", "mdlp", "as-given"};
 
-constexpr std::int64_t enough_a_bin = 5;  // examples, for counts to mean something
+constexpr std::int64_t enough_a_bin = 5;  // rows, for counts to mean something
 
 void check_options(const BinningOptions& options, const BinnedTarget* target) {
   const bool counted = options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
   if (counted && (options.bins < 2 || options.bins > BinningOptions::most_bins))
     fail_usage("{} bins were asked for; from 2 to {} are possible", options.bins, BinningOptions::most_bins);
   if (options.method == BinMethod::mdlp && target == nullptr)
-    fail("mdlp looks for cuts that tell the classes apart, and there are none; bin by equal width or frequency");
+    fail("mdlp needs classes, and the dataset has none; bin by equal width or equal frequency");
 }
 
 BinRule width_rule(double low, double high, std::int32_t bins) {
@@ -109,14 +109,14 @@ std::vector<std::string> notes_of(const Dataset<T>& dataset, const BinningOption
   if (single > 0)
     notes.push_back(fmt::format("{} of {} features {}", grouped(single), grouped(dataset.features()),
                                 options.method == BinMethod::mdlp
-                                    ? "have no cut that would pay: each for itself tells nothing of the class"
-                                    : "are constant and tell nothing"));
+                                    ? "have no useful cut: none of them alone separates the classes"
+                                    : "are constant and carry no information"));
   const bool counted = options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
   if (counted && options.bins > dataset.rows())
-    notes.push_back(fmt::format("{} bins are more than the {} examples; most bins hold none, or but one",
+    notes.push_back(fmt::format("{} bins are more than the {} rows; most bins hold none, or but one",
                                 grouped(options.bins), grouped(dataset.rows())));
   else if (counted && std::int64_t{options.bins} * enough_a_bin > dataset.rows())
-    notes.push_back(fmt::format("{} bins are many for {} examples; fewer leave less to chance", grouped(options.bins),
+    notes.push_back(fmt::format("{} bins are many for {} rows; fewer leave less to chance", grouped(options.bins),
                                 grouped(dataset.rows())));
   if (options.method == BinMethod::as_given) {
     const auto fractions = std::count(extents.fractional.begin(), extents.fractional.end(), 1);
@@ -130,10 +130,7 @@ std::vector<std::string> notes_of(const Dataset<T>& dataset, const BinningOption
 }  // namespace
 
 BinMethod parse_bin_method(std::string_view text) {
-  const auto* found = std::find(method_names.begin(), method_names.end(), text);
-  if (found == method_names.end())
-    fail_unknown("binning", text, std::vector<std::string>(method_names.begin(), method_names.end()));
-  return static_cast<BinMethod>(found - method_names.begin());
+  return static_cast<BinMethod>(find_name("binning", text, method_names));
 }
 
 std::string_view to_string(BinMethod method) { return method_names[static_cast<std::size_t>(method)]; }

@@ -1,4 +1,4 @@
-// What the parts of discretisation share: walking over columns, their extents, and the rules that need sorted values.
+// Shared by the parts of discretisation: walking over columns, their extents, and the rules that need sorted values.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sheaf::bins {
 
-/// What one pass over the table tells of each feature; zeros that are not stored included.
+/// Statistics of each feature from one pass over the dataset; zeros that are not stored are included.
 struct Extents {
   explicit Extents(std::int64_t features);
 
@@ -22,7 +22,7 @@ struct Extents {
 template <class T>
 Extents measure(const Context& context, const Dataset<T>& dataset);
 
-/// The values of a feature: all of them (`examples` is empty), or those that are stored and the examples they are of.
+/// The values of a feature: all of them (`examples` is empty), or those that are stored and the rows they are of.
 template <class T>
 struct Column {
   std::span<const T> values;
@@ -32,7 +32,7 @@ struct Column {
   std::int64_t zeros() const { return rows - static_cast<std::int64_t>(values.size()); }  ///< that are not stored
 };
 
-/// Calls work(feature, column), on many threads. Dense tables lie row by row, so some columns are gathered at a time.
+/// Calls work(feature, column), on many threads. Dense datasets lie row by row, so some columns are gathered at a time.
 template <class T, class Work>
 void for_each_column(const Context& context, const Dataset<T>& dataset, Work&& work) {
   if (is_sparse(dataset.x)) {
@@ -60,7 +60,7 @@ void for_each_column(const Context& context, const Dataset<T>& dataset, Work&& w
 /// A cut between two neighbouring values: a <= cut < b.
 double cut_between(double a, double b);
 
-/// Cuts behind the runs of equal values where the examples seen pass 1/bins, 2/bins, ... of all.
+/// Cuts behind the runs of equal values where the rows seen pass 1/bins, 2/bins, ... of all.
 template <class T>
 std::vector<double> equal_frequency_cuts(const Column<T>& column, std::int32_t bins);
 
@@ -74,12 +74,12 @@ class XLogX {
   std::vector<double> table_;
 };
 
-/// Cuts that tell the classes apart.
+/// Cuts that separate the classes.
 template <class T>
 std::vector<double> mdlp_cuts(const Column<T>& column, std::span<const std::int32_t> classes,
                               std::span<const std::int64_t> class_sizes, const XLogX& x_log_x);
 
-/// `extents` are those of the table that is binned.
+/// `extents` are those of the dataset that is binned.
 template <class T>
 Binning learn(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
               const BinnedTarget* target, const Extents& extents);

@@ -60,18 +60,18 @@ struct Coder {
 template <class T>
 void check_features(const Binning& binning, const Dataset<T>& dataset) {
   if (binning.features() != dataset.features())
-    fail("the cuts were learnt on {} features and the table {} has {}", binning.features(), dataset.source,
+    fail("the cuts were learnt on {} features and the dataset {} has {}", binning.features(), dataset.source,
          dataset.features());
   for (std::int64_t j = 0; j < dataset.features(); ++j) {
     const auto at = static_cast<std::size_t>(j);
     if (!binning.feature_names.empty() && !dataset.feature_names.empty() &&
         binning.feature_names[at] != dataset.feature_names[at])
-      fail("feature {} is called '{}' in the cuts and '{}' in the table {}; bring the columns into the same order",
+      fail("feature {} is called '{}' in the cuts and '{}' in the dataset {}; bring the columns into the same order",
            j + 1, binning.feature_names[at], dataset.feature_names[at], dataset.source);
     const bool same =
         dataset.levels.empty() ? binning.rules[at].levels.empty() : dataset.levels[at] == binning.rules[at].levels;
     if (!same)
-      fail("the levels of feature '{}' in the table {} are not those that the cuts were learnt on",
+      fail("the levels of feature '{}' in the dataset {} are not those that the cuts were learnt on",
            dataset.feature_name(j), dataset.source);
   }
 }

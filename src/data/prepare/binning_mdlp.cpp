@@ -1,6 +1,6 @@
 // Cuts by the minimum description length principle.
 //
-// A set S of N examples of k classes is cut at the value T that leaves the least class entropy
+// A set S of N rows of k classes is cut at the value T that leaves the least class entropy
 // E(T) = |S1|/N H(S1) + |S2|/N H(S2), and the cut is kept where the gain pays for its description:
 //     H(S) - E(T) > (log2(N - 1) + log2(3^k - 2) - (k H(S) - k1 H(S1) - k2 H(S2))) / N;
 // both parts are then cut in the same way. Fayyad and Irani, Multi-interval discretization of continuous-valued
@@ -19,7 +19,7 @@ struct ClassCount {
   std::int64_t count;
 };
 
-/// Examples of one value: entries begin .. end of the list of class counts, classes ascending.
+/// Rows of one value: entries begin .. end of the list of class counts, classes ascending.
 struct Run {
   double value;
   std::size_t begin, end;
@@ -80,7 +80,7 @@ Runs runs_of(const Column<T>& column, std::span<const std::int32_t> classes,
   return runs;
 }
 
-/// Class counts of a set of examples, with the sum of c log c over them.
+/// Class counts of a set of rows, with the sum of c log c over them.
 class Counts {
  public:
   Counts(std::size_t classes, const XLogX& x_log_x) : counts_(classes), x_log_x_(&x_log_x) {}

@@ -116,7 +116,7 @@ template <class T>
 void check_missing(const Dataset<T>& dataset, const Extents& extents) {
   for (std::int64_t j = 0; j < dataset.features(); ++j)
     if (extents.missing[static_cast<std::size_t>(j)] > 0)
-      fail("{}: example {} has no value for feature '{}'; fill in missing values, or give them a bin of their own",
+      fail("{}: row {} has no value for feature '{}'; fill in missing values, or give them a bin of their own",
            dataset.source, first_missing(dataset, j) + 1, dataset.feature_name(j));
 }
 

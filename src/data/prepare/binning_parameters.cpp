@@ -32,13 +32,13 @@ const std::vector<Parameter<BinningOptions>>& parameters() {
                                {{"equal-width", BinMethod::equal_width},
                                 {"equal-frequency", BinMethod::equal_frequency},
                                 {"mdlp", BinMethod::mdlp}},
-                               "bins of one width, of as many examples, or cuts that tell the classes apart"),
-      number_row("target-bins", &O::target_bins, {2, O::most_bins}, "bin a label that is an amount",
+                               "bins of equal width, bins of equally many rows, or cuts that separate the classes"),
+      number_row("target-bins", &O::target_bins, {2, O::most_bins}, "bin a numeric target into this many classes",
                  "classes as they are"),
       choice_row<O, BinMethod>(
           "target-binning", &O::target_method,
           {{"equal-width", BinMethod::equal_width}, {"equal-frequency", BinMethod::equal_frequency}},
-          "how to bin such a label"),
+          "how to bin a numeric target"),
   };
   return rows;
 }

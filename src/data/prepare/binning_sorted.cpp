@@ -10,7 +10,7 @@ double cut_between(double a, double b) {
   return middle < b ? middle : a;  // neighbouring doubles have nothing between them
 }
 
-// With C examples at or before the end of a run, floor(C * bins / n) of the limits k n / bins lie before that end.
+// With C rows at or before the end of a run, floor(C * bins / n) of the limits k n / bins lie before that end.
 template <class T>
 std::vector<double> equal_frequency_cuts(const Column<T>& column, std::int32_t bins) {
   std::vector<T> values;

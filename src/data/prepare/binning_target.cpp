@@ -36,7 +36,7 @@ BinnedTarget numbered_classes(const Target& target) {
   });
 }
 
-/// Whole numbers whose file calls them amounts (ARFF's numeric type).
+/// Whole numbers that the file declares as numeric (ARFF).
 BinnedTarget distinct_values(const std::vector<double>& values) {
   auto distinct = values;
   std::sort(distinct.begin(), distinct.end());
@@ -100,7 +100,9 @@ BinnedTarget bin_target(const Target& target, const BinningOptions& options) {
       return target.class_names[static_cast<std::size_t>(a)] < target.class_names[static_cast<std::size_t>(b)];
     });
   if (!std::all_of(target.values.begin(), target.values.end(), whole))
-    fail("the label holds fractions, so it is an amount and no class; bin it, by --target-bins 5 for instance");
+    fail(
+        "the labels are a numeric target (some are fractions), not classes; bin them, for instance with --target-bins "
+        "5");
   return target.classes.empty() ? distinct_values(target.values) : numbered_classes(target);
 }
 

@@ -119,7 +119,7 @@ class Lines {
   std::int64_t entries_ = 0;
 };
 
-/// The features whose zeros become something else: most tables have none or all.
+/// The features whose zeros become something else: most datasets have none or all.
 std::vector<std::int64_t> moved_zeros(const LibsvmScaling& scaling) {
   std::vector<std::int64_t> list;
   for (std::size_t j = 0; j < scaling.features.size(); ++j) {

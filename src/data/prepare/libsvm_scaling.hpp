@@ -1,4 +1,4 @@
-// LIBSVM's svm-scale: ranges of features, in its range files, and tables scaled to the text that it writes.
+// LIBSVM's svm-scale: ranges of features, in its range files, and datasets scaled to the text that it writes.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct LibsvmScaling {
   std::optional<LibsvmLabelScaling> label;
 };
 
-/// Zeros that the table leaves out count. Labels that are no numbers are an Error.
+/// Zeros that the dataset does not store count. Labels that are no numbers are an Error.
 LibsvmScaling learn_libsvm_scaling(const Dataset<double>& dataset, double lower, double upper);
 /// Also of the label, to lower .. upper.
 void learn_label_scaling(const Dataset<double>& dataset, double lower, double upper, LibsvmScaling& scaling);
@@ -43,7 +43,7 @@ LibsvmScaling load_libsvm_scaling(const std::string& path);
 std::int64_t write_scaled(const Dataset<double>& dataset, const LibsvmScaling& scaling,
                           const std::function<void(std::string_view)>& take);
 
-/// Positions of features that vary in the table and have no range.
+/// Positions of features that vary in the dataset and have no range.
 std::vector<std::int64_t> without_range(const Dataset<double>& dataset, const LibsvmScaling& scaling);
 
 }  // namespace sheaf

@@ -43,7 +43,7 @@ Step make_step(const FeatureSummary& feature, ScaleMethod method) {
     case ScaleMethod::symmetric_interval:
       return symmetric_step(low, high);
     case ScaleMethod::standard:
-      return low == high ? Step{low, 1} : Step{feature.mean, inverse(feature.deviation)};
+      return low == high ? Step{low, 1} : Step{feature.mean, inverse(feature.standard_deviation)};
     case ScaleMethod::max_abs:
       return {0, inverse(magnitude)};
   }
@@ -53,13 +53,13 @@ Step make_step(const FeatureSummary& feature, ScaleMethod method) {
 template <class T>
 void check_features(const Scaling& scaling, const Dataset<T>& dataset) {
   if (scaling.features() != dataset.features())
-    fail("the scaling was learnt on {} features and the table {} has {}", scaling.features(), dataset.source,
+    fail("the scaling was learnt on {} features and the dataset {} has {}", scaling.features(), dataset.source,
          dataset.features());
   if (scaling.feature_names.empty() || dataset.feature_names.empty()) return;
   const auto [ours, theirs] = std::mismatch(scaling.feature_names.begin(), scaling.feature_names.end(),
                                             dataset.feature_names.begin(), dataset.feature_names.end());
   if (ours == scaling.feature_names.end()) return;
-  fail("feature {} is called '{}' in the scaling and '{}' in the table {}; bring the columns into the same order",
+  fail("feature {} is called '{}' in the scaling and '{}' in the dataset {}; bring the columns into the same order",
        ours - scaling.feature_names.begin() + 1, *ours, *theirs, dataset.source);
 }
 
@@ -70,7 +70,8 @@ void make_dense(const Context& context, Dataset<T>& dataset) {
   const std::int64_t budget = cpu_budget(context);
   if (need > static_cast<double>(budget))
     fail(
-        "shifting turns the {} x {} sparse table dense, which takes {:.1f} GiB, and the memory budget is {}; scale by "
+        "shifting turns the {} x {} sparse dataset dense, which takes {:.1f} GiB, and the memory budget is {}; scale "
+        "by "
         "maxabs, which keeps it sparse, or raise --memory",
         dataset.rows(), dataset.features(), need / 0x1p30, format_bytes(budget));
   dataset.x = to_dense(std::get<SparseMatrix<T>>(dataset.x), context.threads());
@@ -103,10 +104,7 @@ void apply_to(const Context& context, const Scaling& scaling, SparseMatrix<T>& x
 }  // namespace
 
 ScaleMethod parse_scale_method(std::string_view text) {
-  const auto* found = std::find(method_names.begin(), method_names.end(), text);
-  if (found == method_names.end())
-    fail_unknown("scaling", text, std::vector<std::string>(method_names.begin(), method_names.end()));
-  return static_cast<ScaleMethod>(found - method_names.begin());
+  return static_cast<ScaleMethod>(find_name("scaling", text, method_names));
 }
 
 std::string_view to_string(ScaleMethod method) { return method_names[static_cast<std::size_t>(method)]; }

@@ -294,7 +294,7 @@ void ArffReader<T>::take_special(std::size_t attribute, const Value& value, cons
   (label ? *labels_ : *groups_).set(row, value.text, value.exact);
 }
 
-/// What a sparse row leaves out.
+/// The values that a sparse row leaves out.
 template <class T>
 void ArffReader<T>::set_defaults(std::int64_t row) {
   const auto set = [&](std::optional<TextColumn>& column, std::int64_t j) {
@@ -360,7 +360,7 @@ Dataset<T> ArffReader<T>::finish() {
     const auto& attribute = header_.attributes[static_cast<std::size_t>(roles_.label)];
     dataset.target = make_target(reading_, *labels_, rows_);
     dataset.target.name = attribute.name;
-    if (attribute.kind == Kind::numeric) {  // an amount, by the file's own word
+    if (attribute.kind == Kind::numeric) {  // the file declares a numeric target
       dataset.target.classes.clear();
       dataset.target.class_names.clear();
     }

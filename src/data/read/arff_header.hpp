@@ -1,4 +1,4 @@
-// What stands before the rows of an ARFF file: the relation's name and the attributes.
+// The head of an ARFF file: the relation's name and the attributes.
 #pragma once
 
 #include <cstdint>

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
-#include <unordered_map>
 
 #include "core/parallel.hpp"
+#include "data/label_numbers.hpp"
 
 namespace sheaf {
 namespace {
@@ -17,10 +16,7 @@ constexpr std::int64_t row_grain = 1 << 14;
 class Dictionary {
  public:
   std::int32_t id(const TextColumn& column, std::int64_t row) {
-    const double number = column.number(row);
-    const auto next = static_cast<std::int32_t>(firsts_.size());
-    const auto [id, added] = std::isnan(number) ? insert(texts_, column.text(row), next)
-                                                : insert(numbers_, std::bit_cast<std::uint64_t>(number + 0.0), next);
+    const auto [id, added] = labels_.add(column.number(row), column.text(row));
     if (added) firsts_.push_back(row);
     return id;
   }
@@ -28,14 +24,7 @@ class Dictionary {
   const std::vector<std::int64_t>& firsts() const { return firsts_; }
 
  private:
-  template <class Map, class Key>
-  static std::pair<std::int32_t, bool> insert(Map& map, Key key, std::int32_t next) {
-    const auto [at, added] = map.try_emplace(key, next);
-    return {at->second, added};
-  }
-
-  std::unordered_map<std::uint64_t, std::int32_t> numbers_;  // by their bits; both zeros are +0 here
-  std::unordered_map<std::string_view, std::int32_t> texts_;
+  LabelNumbers labels_;
   std::vector<std::int64_t> firsts_;
 };
 

@@ -153,7 +153,7 @@ class LibsvmReader {
   }
 
  private:
-  /// What was found in a chunk, besides its entries.
+  /// Counts of a chunk, besides its entries.
   struct Parsed {
     std::int64_t first_row = 0;
     std::int64_t first_entry = 0;

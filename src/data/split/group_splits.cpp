@@ -29,7 +29,7 @@ std::vector<std::int32_t> groups_by_size(const Members& groups, const SplitOptio
   return order;
 }
 
-/// What is no further apart is a tie, so that splits are the same on every platform.
+/// Differences up to this are ties, so that splits are the same on every platform.
 constexpr double rounding = 1e-9;
 
 /// Rows of each class.

@@ -129,7 +129,7 @@ std::vector<std::int64_t> allot_tests(const Members& members, std::int64_t tests
 }
 
 /// As many draws as rows. A row drawn 255 times is not drawn again, which for drawing with equal chances has a
-/// probability below 10^-500; when no row is left out, as in small tables, all is drawn again.
+/// probability below 10^-500; when no row is left out, as in small datasets, all is drawn again.
 std::vector<std::uint8_t> draw_bootstrap(Random random, std::int64_t rows) {
   std::vector<std::uint8_t> weights(static_cast<std::size_t>(rows));
   do {
@@ -228,10 +228,7 @@ std::vector<std::int32_t> Splits::test_rows(std::int32_t split) const {
 }
 
 SplitKind parse_split_kind(std::string_view text) {
-  const auto found = std::find(makeable_names.begin(), makeable_names.end(), text);
-  if (found == makeable_names.end())
-    fail_unknown("kind of split", text, std::vector<std::string>(makeable_names.begin(), makeable_names.end()));
-  return static_cast<SplitKind>(found - makeable_names.begin());
+  return static_cast<SplitKind>(find_name("kind of split", text, makeable_names));
 }
 
 std::string_view to_string(SplitKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }

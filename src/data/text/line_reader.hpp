@@ -1,4 +1,4 @@
-// Reads Sheaf's own small text files: one line a thing, words apart by one space, defects told with their place.
+// Reads Sheaf's own small text files: one thing a line, words separated by one space; errors name the place.
 #pragma once
 
 #include <charconv>

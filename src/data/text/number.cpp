@@ -131,7 +131,7 @@ Rounded<T> round_decimal(const char* begin, const Decimal& decimal) {
     return number;
   if (*begin == '+') ++begin;  // which from_chars does not know
   const auto result = std::from_chars(begin, decimal.end, number.value);
-  // Out of range, 0.ddd x 10^magnitude tells on which side; too small is zero, which stands there already.
+  // Out of range, the magnitude of 0.ddd x 10^magnitude says on which side; too small is zero, which is there already.
   if (result.ec != std::errc() && decimal.digits - leading_zeros(begin, decimal.end) + decimal.exponent > 0)
     number.status = NumberStatus::overflow;
   return number;

@@ -82,7 +82,7 @@ struct Exponent {
 };
 Exponent parse_exponent(const char* at, const char* limit);
 
-/// Whatever the fast way does not take: many digits, large exponents, results outside of the type's range.
+/// For numbers that the fast way does not read: many digits, large exponents, results outside of the type's range.
 template <class T>
 struct Rounded {
   T value;
@@ -91,7 +91,7 @@ struct Rounded {
 template <class T>
 Rounded<T> round_decimal(const char* begin, const Decimal& decimal);
 
-/// No digits stand there: tells infinities and NaNs from other text.
+/// The text has no digits: an infinity, a NaN, or no number.
 template <class T>
 Number<T> parse_without_digits(const char* at, const char* limit);
 
@@ -110,7 +110,8 @@ inline Decimal take_apart(const char* at, const char* limit) {
       if (run.count < 8) break;
     }
   };
-  // One digit before the point is what most tables hold; where it is predicted, nothing waits for the count of digits.
+  // One digit before the point is what most datasets hold; where it is predicted, nothing waits for the count of
+  // digits.
   if (limit - at >= 2 && at[1] == '.' && is_digit(*at))
     mantissa = static_cast<std::uint64_t>(*at++ - '0');
   else
@@ -129,7 +130,7 @@ inline bool rounds_twice(double value) {
   return (bits & tail) == (tail + 1) / 2 || (std::fabs(value) < 0x1p-126 && value != 0);
 }
 
-/// Where the number ends is known before it is rounded, and the next one need not wait for more.
+/// The end of the number is known before it is rounded, so that the next one need not wait.
 template <class T>
 inline Number<T> rounded(const char* begin, const Decimal& decimal) {
   const Rounded<T> result = round_decimal<T>(begin, decimal);
@@ -138,8 +139,8 @@ inline Number<T> rounded(const char* begin, const Decimal& decimal) {
 
 }  // namespace detail
 
-/// Reads the number at `at`: sign, digits with at most one point, exponent. What follows the number is the caller's to
-/// judge. Too small numbers become denormal or zero.
+/// Reads the number at `at`: sign, digits with at most one point, exponent. The caller checks what follows the
+/// number. Too small numbers become denormal or zero.
 template <class T>
 inline Number<T> parse_number(const char* at, const char* limit) {
   detail::Decimal decimal = detail::take_apart(at, limit);

@@ -1,4 +1,5 @@
-// Where written bytes go: a file that appears complete or not at all, standard output, a compressor before one of them.
+// Targets of written bytes: a file that appears complete or not at all, standard output, a compressor before one of
+// them.
 #pragma once
 
 #include <memory>

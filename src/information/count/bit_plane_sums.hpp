@@ -12,7 +12,7 @@
 
 namespace sheaf::information {
 
-/// The planes of one side of a pair and how many examples each has in one class.
+/// The planes of one side of a pair and how many rows each has in one class.
 struct PlaneSide {
   int planes;
   const std::uint32_t* counts;  ///< of plane p at p * apart
@@ -20,7 +20,7 @@ struct PlaneSide {
   SHEAF_BOTH_SIDES std::uint32_t count(int plane) const { return counts[static_cast<std::int64_t>(plane) * apart]; }
 };
 
-/// The examples in state s of the partner and x of the candidate; `shared` holds those of both planes, [s * planes +
+/// The rows in state s of the partner and x of the candidate; `shared` holds those of both planes, [s * planes +
 /// x]. Unsigned numbers come out right whatever the order of additions and subtractions.
 SHEAF_BOTH_SIDES inline std::uint32_t count_of_cell(const PlaneSide& partner, const PlaneSide& candidate,
                                                     const std::uint32_t* shared, std::uint32_t all, int s, int x) {

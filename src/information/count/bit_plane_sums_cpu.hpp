@@ -12,7 +12,7 @@ namespace sheaf::information::cpu {
 
 /// A partner's planes, each as often as weights have bits, joined with those: [(plane * bits + bit) * words].
 struct WeightedPlanes {
-  std::vector<std::uint64_t> bits;  ///< empty: the table's own planes, for every example counts once
+  std::vector<std::uint64_t> bits;  ///< empty: the dataset's own planes, for every row counts once
   int weight_bits = 1;
 };
 

@@ -1,8 +1,8 @@
-// Features of few states as bit planes: one bit per example, one plane per state except the last. The examples of a
+// Features of few states as bit planes: one bit per row, one plane per state except the last. The rows of a
 // joint state are then the ones of two planes joined by AND, 64 at a time; counts of the last state follow from the
 // totals.
 //
-// A weight is a number in binary: the examples whose weight has bit b make a plane too, whose ones count 2^b each.
+// A weight is a number in binary: the rows whose weight has bit b make a plane too, whose ones count 2^b each.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace sheaf::information {
 
-/// What planes hold, whoever counts them: places are those of examples sorted by class, each class beginning at a
-/// multiple of `unit`, and places without an example are 0 everywhere.
+/// The layout of planes, on both devices: places are those of rows sorted by class, each class beginning at a
+/// multiple of `unit`, and places without a row are 0 everywhere.
 class PlaneTable {
  public:
   static constexpr std::int64_t unit = 128;
@@ -44,10 +44,10 @@ class PlaneTable {
   std::vector<std::uint64_t> bits_;
 };
 
-/// Weights of all examples as planes, one for each bit that any of them has. None: every example counts once.
+/// Weights of all rows as planes, one for each bit that any of them has. None: every row counts once.
 std::vector<std::uint64_t> planes_of_weights(const PlaneTable& table, std::span<const std::uint32_t> weights);
 
-/// How many examples each plane has of each class, weights counted.
+/// How many rows each plane has of each class, weights counted.
 struct PlaneCounts {
   PlaneCounts() = default;
   PlaneCounts(const PlaneTable& table, std::span<const std::uint64_t> weights, int threads);

@@ -22,7 +22,7 @@ struct PlaneView {
   int classes;
   const std::int64_t* class_words;  ///< where each class begins, and the end
   const std::uint64_t* weights;     ///< a plane for each bit of the weights
-  int weight_bits;                  ///< 0: every example counts once
+  int weight_bits;                  ///< 0: every row counts once
   const std::uint32_t* counts;      ///< [plane * (classes + 1) + class]
   const std::uint32_t* class_counts;
   const std::int64_t* log;  ///< c log2 c, fixed point
@@ -33,7 +33,7 @@ struct PlaneSpan {
   int planes;
 };
 
-/// What one warp keeps on chip.
+/// The part of one warp in shared memory.
 struct WarpCounts {
   std::uint32_t shared[most_planes * most_planes];
   std::uint32_t merged[(most_planes + 1) * (most_planes + 1)];

@@ -1,4 +1,4 @@
-// Examples sorted by class: each class then has its own small table of counts.
+// Rows sorted by class: each class then has its own small table of counts.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace sheaf::information {
 
 struct ClassOrder {
-  std::vector<std::int64_t> places;  ///< of each example; within a class in the order of the table
+  std::vector<std::int64_t> places;  ///< of each row; within a class in the order of the dataset
   std::vector<std::int64_t> begins;  ///< of each class, a multiple of the unit
   std::vector<std::int64_t> ends;    ///< of each class; from there to the next begin is padding
   std::int64_t stride = 0;           ///< places in all

@@ -1,4 +1,4 @@
-// Reading one feature of a table, dense or sparse, whatever its type.
+// Reading one feature of a dataset, dense or sparse, whatever its type.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sheaf::information {
 
 inline const SparseCodes* sparse_codes(const BinnedTable& table) { return std::get_if<SparseCodes>(&table.codes); }
 
-/// Calls read(pointer to the states of feature j), of std::uint8_t or std::uint16_t. Dense tables only.
+/// Calls read(pointer to the states of feature j), of std::uint8_t or std::uint16_t. Dense datasets only.
 template <class Read>
 decltype(auto) with_dense_column(const BinnedTable& table, std::int64_t j, Read&& read) {
   return std::visit([&](const auto& codes) { return read(codes.data() + j * table.rows); },
@@ -26,7 +26,7 @@ inline const Array<std::uint8_t>* dense_bytes(const BinnedTable& table) {
   return dense != nullptr ? std::get_if<Array<std::uint8_t>>(dense) : nullptr;
 }
 
-/// The states of feature j, one for each example.
+/// The states of feature j, one for each row.
 template <class Code>
 void read_column(const BinnedTable& table, std::int64_t j, std::vector<Code>& out) {
   const auto rows = static_cast<std::size_t>(table.rows);
@@ -43,7 +43,7 @@ void read_column(const BinnedTable& table, std::int64_t j, std::vector<Code>& ou
     out[static_cast<std::size_t>(sparse->examples[e])] = static_cast<Code>(sparse->codes[e]);
 }
 
-/// The same for chosen examples alone, in their order. `all` is scratch memory.
+/// The same for chosen rows alone, in their order. `all` is scratch memory.
 inline void read_column(const BinnedTable& table, std::int64_t j, std::span<const std::uint32_t> chosen,
                         std::vector<std::uint32_t>& all, std::vector<std::uint32_t>& out) {
   if (chosen.empty()) {

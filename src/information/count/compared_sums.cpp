@@ -66,7 +66,7 @@ struct Bytes {
   }
 };
 
-/// What joining adds to the sum where an example of weight w finds a weight of W.
+/// The change of the sum when a row of weight w joins a joint state of weight W.
 std::int64_t joined(const FixedLog& log, std::uint32_t weight, std::uint32_t found) {
   return log(found + weight) - log(found) - log(weight);
 }

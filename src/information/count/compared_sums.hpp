@@ -1,8 +1,8 @@
-// Order-free sums of pairs of few examples and many states, on one CPU core: examples in one state of the partner are
-// compared with each other, many candidates at a time. Few examples share a state, so that is a handful of comparisons
-// for each example, and one instruction makes them for a register full of candidates.
+// Order-free sums of pairs of few rows and many states, on one CPU core: rows in one state of the partner are
+// compared with each other, many candidates at a time. Few rows share a state, so that is a handful of comparisons
+// for each row, and one instruction makes them for a register full of candidates.
 //
-// Examples join their joint states one after another. One that finds a weight of W there and brings w moves the sum of
+// Rows join their joint states one after another. One that finds a weight of W there and brings w moves the sum of
 // c log2 c by what joining makes of it, f(W + w) - f(W) - f(w); most find nothing. What was found is added up in bytes
 // beside the candidates, as if it were times a weight of 1, and multiplied at the end; larger weights are rare, and
 // what they add otherwise is counted apart.
@@ -19,7 +19,7 @@
 
 namespace sheaf::information::cpu {
 
-/// States side by side: those of one example for `lanes` features, then the next example's.
+/// States side by side: those of one row for `lanes` features, then the next row's.
 class ComparedTable {
  public:
   static constexpr std::int64_t lanes = std::int64_t{2} * native_vector_bytes;
@@ -29,7 +29,7 @@ class ComparedTable {
   ComparedTable() = default;
   ComparedTable(const BinnedTable& table, int threads);
 
-  /// Whether states and examples are few enough.
+  /// Whether states and rows are few enough.
   static bool fits(const Problem& problem);
 
   bool empty() const { return codes_.empty(); }
@@ -43,23 +43,23 @@ class ComparedTable {
   std::vector<std::uint8_t> codes_;
 };
 
-/// The partner's side: which examples are compared.
+/// The partner's side: which rows are compared.
 struct ComparedSide {
-  /// An example and those before it, as places in `rows`: the ones of its state, and among them the ones of its class.
+  /// A row and those before it, as places in `rows`: the ones of its state, and among them the ones of its class.
   struct Step {
     std::uint16_t of_state, of_class, own;
   };
-  /// Steps of examples of one weight, up to `end`, which together find no more than a byte holds.
+  /// Steps of rows of one weight, up to `end`, which together find no more than a byte holds.
   struct Part {
     std::uint32_t weight;
     std::size_t end;
   };
-  std::vector<std::uint32_t> rows;    ///< where each example's states begin in a block, by state and class
-  std::vector<std::uint8_t> weights;  ///< of each example in `rows`; empty: once each
+  std::vector<std::uint32_t> rows;    ///< where each row's states begin in a block, by state and class
+  std::vector<std::uint8_t> weights;  ///< of each row in `rows`; empty: once each
   std::vector<Step> steps;            ///< by weight
   std::vector<Part> parts;
-  std::int64_t alone = 0;  ///< either sum when no two examples share a joint state
-  bool applies = false;    ///< false: a state of too many examples
+  std::int64_t alone = 0;  ///< either sum when no two rows share a joint state
+  bool applies = false;    ///< false: a state of too many rows
 
   ComparedSide() = default;
   ComparedSide(const Problem& problem, const FixedLog& log, std::span<const std::uint32_t> codes, std::int64_t states);

@@ -1,4 +1,5 @@
-// Which way to count suits a table: by what a pair is expected to take, from rates measured with bench_selection --few.
+// Which way to count suits a dataset: by what a pair is expected to take, from rates measured with bench_selection
+// --few.
 #include <algorithm>
 #include <variant>
 
@@ -15,14 +16,14 @@ constexpr std::int64_t most_table_cells = 28900;
 /// States that planes of bits are made for.
 constexpr std::int64_t most_plane_states = 16;
 
-/// What one pair takes, in nanoseconds of one core; on a GPU in any unit.
+/// The cost of one pair, in nanoseconds of one core; on a GPU in any unit.
 struct Rates {
   double ordered_row, small_ordered_row;  ///< in FEAST's order; the second by SmallCounter
   double table_row, table_cell;           ///< a cell is met once for each class
-  double plane_vector, plane_cell;        ///< a vector of 128 examples for each joint state; a cell as above
+  double plane_vector, plane_cell;        ///< a vector of 128 rows for each joint state; a cell as above
   double grouped_row;
   double nonzero;
-  double compared_row, comparison;  ///< the second for each two examples in one state of the partner
+  double compared_row, comparison;  ///< the second for each two rows in one state of the partner
 };
 constexpr Rates cpu_rates{5.5, 1.5, 0.6, 0.47, 0.55, 1.5, 3.4, 8, 0.15, 0.06};
 constexpr Rates gpu_rates{1, 1, 1, 0.1, 8, 1, 8, 4, 0, 0};
@@ -35,7 +36,7 @@ class Shape {
   double states() const { return problem_.most_states(); }
   double cells() const { return states() * states() * problem_.class_count; }
 
-  /// What SmallCounter is for.
+  /// The data that SmallCounter is for.
   bool is_small() const {
     return dense_bytes(*problem_.table) != nullptr && problem_.class_count == 2 && problem_.rows() < 256;
   }
@@ -46,7 +47,7 @@ class Shape {
     const double vectors = (rows() / 128 + problem_.class_count) * weight_bits;
     return vectors * (states() - 1) * (states() - 1) * rates_.plane_vector + cells() * rates_.plane_cell;
   }
-  /// How many examples share a state of the partner where states are as unequal as those of normal numbers in equal
+  /// How many rows share a state of the partner where states are as unequal as those of normal numbers in equal
   /// bins.
   double comparisons() const { return rows() * rows() * 0.9 / states(); }
   double compared() const { return rows() * rates_.compared_row + comparisons() * rates_.comparison; }
@@ -90,10 +91,10 @@ void check_asked(const Problem& problem, Counting asked, bool on_gpu, bool merge
                merged_partners ? problem.rows() : states);
   if (asked == Counting::compared && on_gpu) fail_usage("counting by compared is for the CPU alone");
   if (asked == Counting::compared && !cpu::ComparedTable::fits(problem))
-    fail_usage("counting by compared takes up to {} examples in {} states, and here are {} in {}",
+    fail_usage("counting by compared takes up to {} rows in {} states, and here are {} in {}",
                cpu::ComparedTable::most_examples, cpu::ComparedTable::most_states, problem.rows(), states);
   if (asked == Counting::ordered && on_gpu && problem.rows() > most_ordered_rows_gpu)
-    fail_usage("counting by ordered takes up to {} examples on a GPU, and here are {}", most_ordered_rows_gpu,
+    fail_usage("counting by ordered takes up to {} rows on a GPU, and here are {}", most_ordered_rows_gpu,
                problem.rows());
 }
 
@@ -112,7 +113,7 @@ Counting choose_counting(const Problem& problem, Counting asked, bool on_gpu, De
   const std::int64_t most_ordered = on_gpu ? most_ordered_rows_gpu : sparse ? 256 : 1024;
   if (problem.rows() > most_ordered) return unordered.counting;
   if (on_gpu) return Counting::ordered;  // all pairs of a partner at once: nothing is quicker there
-  // Where examples are fewer than states, no two of most pairs share a joint state: scores tie by the hundred, and ties
+  // If rows are fewer than states, no two of most pairs share a joint state: scores tie by the hundred, and ties
   // would be counted in order anyway.
   if (demand == Demand::any && shape.rows() < 0.55 * shape.states()) return Counting::ordered;
   constexpr double counted_again = 8;

@@ -20,7 +20,7 @@
 
 namespace sheaf::information {
 
-/// A dataset of states and its classes. `weights`: how often each example counts (a resample); empty: once each.
+/// A dataset of states and its classes. `weights`: how often each row counts (a resample); empty: once each.
 struct Problem {
   const BinnedTable* table = nullptr;
   std::span<const std::int32_t> classes;
@@ -28,7 +28,7 @@ struct Problem {
   std::span<const std::uint32_t> weights;
 
   std::int64_t rows() const { return table->rows; }
-  /// Examples counted with their weights.
+  /// Rows counted with their weights.
   std::int64_t total() const;
   /// The largest number of states of any feature.
   std::int32_t most_states() const;
@@ -48,17 +48,17 @@ struct Pair {
 /// Counting methods. Not every device or dataset allows each.
 enum class Counting : std::uint8_t {
   automatic,
-  ordered,   ///< every pair in FEAST's order at once: few examples
-  tables,    ///< one table of counts for each class, examples sorted by class
+  ordered,   ///< every pair in FEAST's order at once: few rows
+  tables,    ///< one table of counts for each class, rows sorted by class
   grouped,   ///< counts within each joint state of partner and class: many states or classes
-  nonzeros,  ///< sparse datasets: only examples not in the common state
-  popcount,  ///< bit planes, one bit for each example and state, joined by AND: few states
-  compared,  ///< examples of one state of the partner with each other: few examples, many states; CPU only
+  nonzeros,  ///< sparse datasets: only rows not in the common state
+  popcount,  ///< bit planes, one bit for each row and state, joined by AND: few states
+  compared,  ///< rows of one state of the partner with each other: few rows, many states; CPU only
 };
 std::string_view name_of(Counting counting);
 Counting parse_counting(std::string_view name);
 
-/// Examples up to which a GPU counts in FEAST's order: it compares all of them with all.
+/// Rows up to which a GPU counts in FEAST's order: it compares all of them with all.
 inline constexpr std::int64_t most_ordered_rows_gpu = 128;
 
 class Ops {
@@ -72,11 +72,11 @@ class Ops {
   /// Pairs that are worth one call.
   virtual std::int64_t batch() const = 0;
 
-  /// Sets how often each example counts from now on (empty: once each), and forgets the partners.
+  /// Sets how often each row counts from now on (empty: once each), and forgets the partners.
   virtual void choose_rows(std::span<const std::uint32_t> weights) = 0;
   /// The number of the new partner: 0, 1, 2 ...
   virtual std::int32_t add_partner(std::int32_t feature) = 0;
-  /// A partner that is no feature: the state of each example, all less than `states`.
+  /// A partner that is no feature: the state of each row, all less than `states`.
   virtual std::int32_t add_partner(std::span<const std::uint32_t> codes, std::int32_t states) = 0;
 
   virtual void joint_sums(std::span<const Pair> pairs, bool with_class, std::span<JointSums> out) = 0;
@@ -92,7 +92,7 @@ class Ops {
 
   /// Whether sums of many resamples take one pass.
   virtual bool counts_resamples() const { return false; }
-  /// The resamples that resampled_sums counts; each has a weight for every example.
+  /// The resamples that resampled_sums counts; each has a weight for every row.
   virtual void set_resamples(std::span<const std::vector<std::uint32_t>> resamples);
   /// out[k * wanted + r]: of pair k in resample first + r, for all from `first` on.
   virtual void resampled_sums(std::span<const Pair> pairs, bool with_class, std::size_t first,
@@ -116,12 +116,12 @@ class TermColumns {
   const double* columns_[term_count] = {};
 };
 
-/// What a criterion needs of the counting method.
+/// What a criterion needs from the counting method.
 enum class Demand : std::uint8_t {
   any,
-  distinct_parts,   ///< parts that hardly ever tie, however few the examples: condred
+  distinct_parts,   ///< parts that hardly ever tie, however few the rows: condred
   screened,         ///< rounding seldom matters: counted quickly first, then in order where it does
-  merged_partners,  ///< partners will have as many states as examples: cmi
+  merged_partners,  ///< partners will have as many states as rows: cmi
 };
 
 /// The counting method that suits the dataset where `asked` is automatic; one that it does not allow is a UsageError.

@@ -88,7 +88,7 @@ class CpuOps final : public Ops {
     over_pairs(pairs, [&](std::size_t k, Worker& worker) { out[k] = sums_of(pairs[k], with_class, worker); });
   }
 
-  /// A column of so few examples is counted in less time than bounds of all candidates take.
+  /// A column of so few rows is counted in less time than bounds of all candidates take.
   bool counts_sum_columns() const override { return !compared_.empty() && problem_.rows() <= 256; }
   std::span<const JointSums> column_sums(std::int32_t number, bool with_class) override {
     const Partner& partner = partners_[static_cast<std::size_t>(number)];
@@ -190,7 +190,7 @@ class CpuOps final : public Ops {
     ordered_.add_partner(std::move(codes), states);
     return static_cast<std::int32_t>(partners_.size()) - 1;
   }
-  /// Where nothing else applies.
+  /// For data that no faster method suits.
   bool is_by_groups() const {
     return counting_ == Counting::grouped || counting_ == Counting::compared || counting_ == Counting::ordered;
   }

@@ -1,6 +1,6 @@
 // The information verbs on one NVIDIA GPU. All work of one object runs in order on its own stream.
 //
-// The GPU counts; logarithms come from the host. Sums in FEAST's order of more than 128 examples are left to the host's
+// The GPU counts; logarithms come from the host. Sums in FEAST's order of more than 128 rows are left to the host's
 // cores: only ties ask for them.
 #include <algorithm>
 #include <bit>

@@ -26,7 +26,7 @@ void over_pieces(const Context& context, std::span<Worker> workers, std::size_t 
   });
 }
 
-/// Pairs of so many examples in one piece.
+/// Pairs of so many rows in one piece.
 inline std::int64_t piece_for(std::int64_t rows) {
   return std::clamp<std::int64_t>((1 << 14) / std::max<std::int64_t>(rows, 1), 1, 64);
 }

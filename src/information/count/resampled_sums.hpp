@@ -104,8 +104,8 @@ inline ResampledSide resample_side(const FixedLog& log, const SparseSide& side, 
   return result;
 }
 
-/// As NonzeroSums, each example adding its weight in every resample. A state that any example shows is marked, and the
-/// first example to come back for it adds up and clears it.
+/// As NonzeroSums, each row adding its weight in every resample. A state that any row shows is marked, and the
+/// first row to come back for it adds up and clears it.
 class ResampledNonzeros {
  public:
   ResampledNonzeros(const FixedLog& log, const ResampleWeights& weights, Scratch& scratch)

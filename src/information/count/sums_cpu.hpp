@@ -105,7 +105,7 @@ inline std::int64_t grow(const FixedLog& log, std::uint32_t& count, std::uint32_
 /// table of its own states only. A state of one row is left out: it adds the same to both sums whatever the candidate,
 /// and merged states soon are of that kind.
 struct Groups {
-  std::vector<std::uint32_t> rows;         ///< examples in that order
+  std::vector<std::uint32_t> rows;         ///< rows in that order
   std::vector<std::int64_t> begins;        ///< of each joint state of partner and class, and the end
   std::vector<std::uint8_t> begins_state;  ///< whether the group is the first of its partner state
   std::int64_t left_out = 0;               ///< what states of one row add to each sum
@@ -158,13 +158,13 @@ class GroupedSums {
   std::uint32_t* in_state_;
 };
 
-/// The partner's side of sparse pairs: what the sums are when every example is in the candidate's common state.
+/// The partner's side of sparse pairs: what the sums are when every row is in the candidate's common state.
 struct SparseSide {
   struct States {
     std::uint32_t own;         ///< the partner's state
     std::uint32_t with_class;  ///< its joint state with the class
   };
-  std::vector<States> states;               ///< of each example
+  std::vector<States> states;               ///< of each row
   std::vector<std::uint32_t> counts;        ///< of each state
   std::vector<std::uint32_t> class_counts;  ///< of each joint state
   std::int64_t sum = 0;
@@ -178,8 +178,8 @@ struct SparseColumn {
   std::span<const std::uint16_t> codes;
 };
 
-/// Counts the examples that are not in the candidate's common state, and how many each state of the partner loses to
-/// them; then adds up and clears what was touched, once for each example: the second to come finds zeros.
+/// Counts the rows that are not in the candidate's common state, and how many each state of the partner loses to
+/// them; then adds up and clears what was touched, once for each row: the second to come finds zeros.
 class NonzeroSums {
  public:
   NonzeroSums(const FixedLog& log, const std::uint32_t* weights, Scratch& scratch)

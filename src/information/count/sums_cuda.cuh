@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(table_threads) table_pairs(TableView view, con
   if (threadIdx.x == 0) out[blockIdx.x] = {of_pair, of_class};
 }
 
-/// A partner in the order of the examples; where `rows` is given, of those examples alone, and the sums are what the
+/// A partner in the order of the rows; where `rows` is given, of those rows alone, and the sums are what the
 /// others add.
 struct PartnerView {
   const std::uint32_t* rows;
@@ -161,7 +161,7 @@ struct NonzeroView {
   const std::int64_t* offsets;
   const std::int32_t* examples;
   const std::uint16_t* codes;
-  const std::uint32_t* weights;  ///< of all examples; nullptr: once each
+  const std::uint32_t* weights;  ///< of all rows; nullptr: once each
   const std::int32_t* states;
   const std::int64_t* log;
 };
@@ -174,7 +174,7 @@ struct NonzeroSide {
   std::uint32_t* table;    ///< of each state and state of the candidate
 };
 
-/// Moves the examples from `begin` on out of the candidate's common state.
+/// Moves the rows from `begin` on out of the candidate's common state.
 __device__ inline std::int64_t move_out(const NonzeroView& view, const NonzeroSide& side, std::int64_t begin,
                                         std::int64_t end, std::int64_t width) {
   std::int64_t change = 0;

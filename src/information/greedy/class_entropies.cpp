@@ -123,7 +123,7 @@ class ResampleCounter {
   std::vector<std::uint32_t> counts_, own_;
 };
 
-/// What follows from the sums.
+/// Entropies and relevance from the sums.
 void finish(const Entropies& entropies, double information, FeatureEntropies& result) {
   const std::int64_t all = entropies.log(entropies.log.total());
   result.relevance = information / std::log(2.0);

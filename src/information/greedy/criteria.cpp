@@ -36,7 +36,7 @@ double ratio_most(const FeatureEntropies& s, const FeatureEntropies& j, const En
   return smallest_entropy > 0 ? std::min(1.0, most_joint(s, j, limits) / smallest_entropy) : 1.0;
 }
 
-/// I(S;J) = H(S) + H(J) - H(SJ), and no entropy is larger than log2 of the number of examples.
+/// I(S;J) = H(S) + H(J) - H(SJ), and no entropy is larger than log2 of the number of rows.
 double least_between(const FeatureEntropies& s, const FeatureEntropies& j, const EntropyLimits& limits) {
   return std::max(0.0, s.entropy + j.entropy - limits.most_entropy);
 }

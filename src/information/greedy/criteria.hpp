@@ -41,7 +41,7 @@ struct FeatureEntropies {
 /// Upper bounds of every pair of a dataset.
 struct EntropyLimits {
   double class_entropy = 0;  ///< H(Y)
-  double most_entropy = 0;   ///< log2 of the number of examples: no entropy is larger
+  double most_entropy = 0;   ///< log2 of the number of rows: no entropy is larger
 };
 
 struct Weights {

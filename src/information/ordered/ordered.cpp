@@ -148,7 +148,7 @@ void OrderedCounter::visit_cells(const OrderedRows& rows, Coded inner, Coded out
     visit_sorted(rows, inner, outer, visit);
 }
 
-/// A bit for each cell that occurs leads to it: most of a table is empty when examples are few. Leaves both clear.
+/// A bit for each cell that occurs leads to it: most of a table is empty when rows are few. Leaves both clear.
 template <class Visit>
 void OrderedCounter::visit_table(const OrderedRows& rows, Coded inner, Coded outer, Visit&& visit) {
   const auto words = static_cast<std::size_t>(inner.states + 63) / 64;

@@ -2,7 +2,7 @@
 // states taken with the second variable outside and the first inside, empty ones skipped, one division by log 2 at the
 // end. Merged variables are numbered 1, 2, ... in the order in which rows first show their states.
 //
-// Compiled without fused multiply-add, like everything in this folder: where few examples make ties, roundings decide.
+// Compiled without fused multiply-add, like everything in this folder: where few rows make ties, roundings decide.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ class OrderedTerms {
 
  private:
   struct Partner {
-    std::vector<std::uint32_t> codes;  ///< of all examples; none once it is prepared
+    std::vector<std::uint32_t> codes;  ///< of all rows; none once it is prepared
     std::int64_t states = 0;
     OrderedPartner ordered;
     std::vector<std::uint16_t> scaled;  ///< as SmallPair wants it; empty: too many states

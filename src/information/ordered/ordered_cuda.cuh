@@ -1,4 +1,4 @@
-// FEAST's sums on the GPU, for up to 128 examples: one warp per pair, its counts in shared memory.
+// FEAST's sums on the GPU, for up to 128 rows: one warp per pair, its counts in shared memory.
 //
 // A variable is a number below 128 for each row, equal where states are equal and ascending in FEAST's order: the
 // state, or for merged states the row that shows them first. Each joint state is counted at one of its rows, whichever
@@ -53,7 +53,7 @@ struct Variable {
   int states;
 };
 
-/// What one warp keeps on chip.
+/// The part of one warp in shared memory.
 struct WarpRows {
   double first[ordered_rows];
   double second[ordered_rows];

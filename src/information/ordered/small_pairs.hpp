@@ -1,4 +1,4 @@
-// Pairs of few examples and two classes in FEAST's order, for features whose states are bytes: typical of gene data.
+// Pairs of few rows and two classes in FEAST's order, for features whose states are bytes: typical of gene data.
 //
 // A joint state has one entry, the counts of both classes side by side, which is also the index of its terms. Rows take
 // their entries in their own order, the first to come finding it and the others zeros, whose terms are 0 and change no
@@ -32,7 +32,7 @@ struct Both {
 class SmallRows {
  public:
   SmallRows() = default;
-  /// Does not apply where classes are not two or examples are too many.
+  /// Does not apply where classes are not two or rows are too many.
   explicit SmallRows(const OrderedRows& rows);
   bool apply() const { return !steps_.empty(); }
 
@@ -64,8 +64,8 @@ struct SmallGroups {
 
   std::vector<std::uint8_t> of_row;
   std::vector<std::uint8_t> begins;    ///< of each group, in places sorted by group
-  std::vector<std::uint8_t> count_at;  ///< examples in the group of each place
-  std::vector<std::uint8_t> count_of;  ///< examples in the group of each row
+  std::vector<std::uint8_t> count_at;  ///< rows in the group of each place
+  std::vector<std::uint8_t> count_of;  ///< rows in the group of each row
   std::vector<std::uint8_t> sorted;    ///< the row at each place
 };
 
@@ -78,7 +78,7 @@ class FeatureGroups {
 
   struct Of {
     const std::uint8_t* begins;    ///< of the group of each row
-    const std::uint8_t* count_at;  ///< examples in the group of each place
+    const std::uint8_t* count_at;  ///< rows in the group of each place
   };
   Of of(std::int64_t feature) const {
     const auto first = static_cast<std::size_t>(feature) * rows_;

@@ -1,5 +1,5 @@
-// relief (Kira and Rendell 1992, as in FEAST): for every example the nearest of its class, the hit, and the nearest of
-// another, the miss, by Euclidean distance; a feature's weight is the mean over examples of the squared difference to
+// relief (Kira and Rendell 1992, as in FEAST): for every row the nearest of its class, the hit, and the nearest of
+// another, the miss, by Euclidean distance; a feature's weight is the mean over rows of the squared difference to
 // the miss less that to the hit, differences divided by the feature's range.
 //
 // relieff (Kononenko 1994): k nearest hits, and k nearest misses of each other class weighted by how frequent that
@@ -61,13 +61,13 @@ Numbers read_numbers(const Context& context, const Matrix<double>& x, const Binn
   return numbers;
 }
 
-/// What example i's neighbour k adds to the weights.
+/// A neighbour of a row, and the factor with which it adds to the weights.
 struct Neighbour {
   std::int64_t example = 0;
   double weight = 0;
 };
 
-/// The `most` nearest of class y to example i, the first of equals first.
+/// The `most` nearest of class y to row i, the first of equals first.
 std::vector<std::int64_t> nearest(const Numbers& numbers, std::span<const double> distances, std::int64_t i,
                                   std::int32_t y, bool of_class, std::int64_t most) {
   std::vector<std::int64_t> found;
@@ -83,7 +83,7 @@ std::vector<std::int64_t> nearest(const Numbers& numbers, std::span<const double
   return found;
 }
 
-/// FEAST walks away from example i until it has met a hit and a miss, and keeps the last of each: where several hits
+/// FEAST walks away from row i until it has met a hit and a miss, and keeps the last of each: where several hits
 /// lie nearer than the first miss it is the farthest of them, and the other way round.
 std::vector<Neighbour> relief_neighbours(const Numbers& numbers, std::span<const double> distances, std::int64_t i) {
   std::vector<std::pair<double, std::int64_t>> others;
@@ -115,7 +115,7 @@ std::vector<Neighbour> relieff_neighbours(const Numbers& numbers, std::span<cons
   return result;
 }
 
-/// Neighbours of every example, a few hundred rows of distances at a time.
+/// Neighbours of every row, a few hundred rows of distances at a time.
 template <class Find>
 std::vector<std::vector<Neighbour>> all_neighbours(const Context& context, const Numbers& numbers,
                                                    std::span<const double> values, Distance distance, Find&& find) {
@@ -139,7 +139,7 @@ std::vector<std::vector<Neighbour>> all_neighbours(const Context& context, const
   return result;
 }
 
-/// Each feature's mean over examples of weight times difference, examples in order: the same bits with any threads.
+/// Each feature's mean over rows of weight times difference, rows in order: the same bits with any threads.
 std::vector<double> feature_weights(const Context& context, const Numbers& numbers,
                                     const std::vector<std::vector<Neighbour>>& neighbours, bool squared) {
   std::vector<double> weights(static_cast<std::size_t>(numbers.features), 0.0);
@@ -167,10 +167,10 @@ void check_numbers(const Numbers& numbers, const SelectionOptions& options) {
   if (options.count > numbers.features)
     fail_usage("{} features are asked for, and there are {}", options.count, numbers.features);
   if (options.neighbours < 1) fail_usage("{} neighbours are asked for; at least 1 is expected", options.neighbours);
-  if (std::ssize(numbers.classes) != numbers.examples) fail("{} needs a class for every example", options.criterion);
+  if (std::ssize(numbers.classes) != numbers.examples) fail("{} needs a class for every row", options.criterion);
   const auto present =
       std::count_if(numbers.class_counts.begin(), numbers.class_counts.end(), [](auto c) { return c > 0; });
-  if (present < 2) fail("all {} examples have one class; selection needs at least two classes", numbers.examples);
+  if (present < 2) fail("all {} rows have one class; selection needs at least two classes", numbers.examples);
 }
 
 }  // namespace

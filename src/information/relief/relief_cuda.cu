@@ -1,4 +1,4 @@
-// Distances between examples on one NVIDIA GPU: one thread for each pair.
+// Distances between rows on one NVIDIA GPU: one thread for each pair.
 #include "cuda/check.cuh"
 #include "information/relief/relief_ops.hpp"
 

@@ -1,4 +1,4 @@
-// The verb of relief and relieff: distances from some examples to all. Both backends add over the features in the same
+// The verb of relief and relieff: distances from some rows to all. Both backends add over the features in the same
 // order, without fused operations: the same bits, and so the same neighbours.
 #pragma once
 
@@ -23,11 +23,11 @@ class DistanceOps {
   DistanceOps(const DistanceOps&) = delete;
   DistanceOps& operator=(const DistanceOps&) = delete;
   virtual ~DistanceOps() = default;
-  /// out[(i - rows.begin) * examples + k]: from example i to example k.
+  /// out[(i - rows.begin) * examples + k]: from row i to row k.
   virtual void distances(Distance distance, Range rows, std::span<double> out) = 0;
 };
 
-/// `values` feature-major: feature j of example i at [j * examples + i].
+/// `values` feature-major: feature j of row i at [j * examples + i].
 std::unique_ptr<DistanceOps> make_distance_ops(const Context& context, std::span<const double> values,
                                                std::int64_t examples, std::int64_t features);
 template <class Set>

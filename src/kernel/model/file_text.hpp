@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "data/text/model_reader.hpp"
 

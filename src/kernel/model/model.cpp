@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "data/labels.hpp"
 #include "kernel/model/c_random.hpp"

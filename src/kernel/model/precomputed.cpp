@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include <sheaf/io.hpp>
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
 #include "data/read/text_source.hpp"

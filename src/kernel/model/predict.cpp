@@ -2,7 +2,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
 #include "data/predictions.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/svm_model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "kernel/model/plan.hpp"
 

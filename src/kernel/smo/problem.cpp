@@ -12,9 +12,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool is_classification(SvmKind kind) { return kind == SvmKind::c_svc || kind == SvmKind::nu_svc; }
-bool is_regression(SvmKind kind) { return kind == SvmKind::epsilon_svr || kind == SvmKind::nu_svr; }
-
 double weight_of(const SvmSheaf& sheaf, const SvmTask& task, std::int64_t row) {
   if (sheaf.row_weights.empty()) return 1;
   return static_cast<double>(sheaf.row_weights[static_cast<std::size_t>(row * sheaf.weight_columns + task.rows)]);

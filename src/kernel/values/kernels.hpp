@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include <sheaf/kernel.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/host_device.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include <sheaf/kernel.hpp>
 #include <sheaf/matrix.hpp>
+#include <sheaf/svm.hpp>
 
 namespace sheaf::kernel {
 

@@ -11,7 +11,7 @@
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/kernel.hpp>
+#include <sheaf/svm.hpp>
 
 #include "kernel/smo/problem.hpp"
 

@@ -32,7 +32,7 @@ struct DeviceState {
   std::int32_t size;
 };
 
-/// Where kernel rows lie.
+/// The places of kernel rows in memory.
 struct Slots {
   float* const* slabs;
   std::int32_t* slot_of;  ///< by position; right for rows that are in a slot

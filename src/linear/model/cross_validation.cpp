@@ -1,4 +1,4 @@
-#include <sheaf/linear_search.hpp>
+#include <sheaf/linear.hpp>
 
 #include <algorithm>
 #include <cmath>

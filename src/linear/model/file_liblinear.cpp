@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "core/names.hpp"
 #include "data/labels.hpp"

@@ -28,7 +28,7 @@
 #include <algorithm>
 #include <array>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "data/text/model_file.hpp"
 #include "linear/model/formats.hpp"

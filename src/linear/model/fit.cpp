@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "linear/model/problem.hpp"
 

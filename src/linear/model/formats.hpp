@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "data/text/model_reader.hpp"
 

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/elastic_net.hpp>
+#include <sheaf/linear.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
+#include "linear/losses.hpp"
 
 namespace sheaf {
 namespace {
@@ -21,10 +24,23 @@ constexpr std::array solvers{
     LinearSolver{11, "L2R_L2LOSS_SVR", "L2-loss support vector regression", true, false, Loss::squared_tube},
     LinearSolver{12, "L2R_L2LOSS_SVR_DUAL", "L2-loss support vector regression (dual)", true},
     LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true},
-    LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, {}, "L2R_L2LOSS_SVC"},
-    LinearSolver{-1, "ELASTIC_NET_AMOUNTS", "elastic net", true, false, {}, "L2R_L2LOSS_SVR"},
-    LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, {}, "L2R_LR"},
+    LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, Loss::squared, "L2R_L2LOSS_SVC"},
+    LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, Loss::squared, "L2R_L2LOSS_SVR"},
+    LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, Loss::logistic, "L2R_LR"},
 };
+
+constexpr std::array kinds{
+    NetKind{"elastic-net", "elastic net: least squares with an L1 and an L2 penalty"},
+    NetKind{"lasso", "lasso: the elastic net of l1-ratio 1", Loss::squared, 1.0},
+    NetKind{"ridge", "ridge regression: the elastic net of l1-ratio 0", Loss::squared, 0.0},
+    NetKind{"elastic-net-logistic", "logistic regression with the penalty of the elastic net", Loss::logistic},
+};
+
+const LinearSolver& solver_of(Loss loss, bool net, bool regression) {
+  for (const auto& solver : solvers)
+    if (solver.loss == loss && solver.net() == net && solver.regression == regression) return solver;
+  throw InternalError("no linear model is trained with this loss");
+}
 
 const LinearSolver& solver_named(std::string_view name) {
   for (const auto& solver : solvers)
@@ -50,14 +66,37 @@ using Row = Parameter<LinearOptions>;
 
 std::span<const LinearSolver> linear_solvers() { return solvers; }
 
-const LinearSolver& linear_solver(Loss loss) {
-  for (const auto& solver : solvers)
-    if (solver.loss == loss) return solver;
-  throw InternalError("no linear model is trained with this loss");
+const LinearSolver& linear_solver(Loss loss) { return solver_of(loss, false, linear::is_regression(loss)); }
+const LinearSolver& net_solver(Loss loss, bool classes) { return solver_of(loss, true, !classes); }
+
+std::span<const NetKind> net_kinds() { return kinds; }
+
+const NetKind* find_net_kind(std::string_view name) {
+  const auto* kind = std::find_if(kinds.begin(), kinds.end(), [&](const NetKind& k) { return k.name == name; });
+  return kind != kinds.end() ? kind : nullptr;
+}
+
+std::string_view to_string(Loss loss) {
+  std::string_view name;
+  linear::with_loss(loss, [&](auto functor) { name = functor.name; });
+  return name;
 }
 
 bool LinearModel::is_regression() const { return solver_named(solver).regression; }
 bool LinearModel::has_probabilities() const { return solver_named(solver).probabilities; }
+
+std::vector<std::int64_t> largest_weights(const LinearModel& model, std::int32_t column, std::size_t most,
+                                          bool with_bias) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t j = 0; j < (with_bias ? model.rows() : model.features); ++j)
+    if (model.weight(j, column) != 0) order.push_back(j);
+  const auto size = [&](std::int64_t j) { return std::abs(model.weight(j, column)); };
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  std::partial_sort(order.begin(), end, order.end(),
+                    [&](std::int64_t a, std::int64_t b) { return size(a) > size(b) || (size(a) == size(b) && a < b); });
+  order.erase(end, order.end());
+  return order;
+}
 
 std::vector<std::string> warnings_of(const LinearModel& model) {
   std::vector<std::string> warnings;
@@ -91,8 +130,7 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most Newton steps"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
-      yes_no_row("penalise-bias", &O::penalise_bias,
-                 "whether the penalty counts the bias's weight, as LIBLINEAR does by default"),
+      yes_no_row("penalise-bias", &O::penalise_bias, "the penalty includes the weight of the bias, as in LIBLINEAR"),
       choice_row<O, StepRule>("rule", &O::rule,
                               {{"trust-region", StepRule::trust_region}, {"line-search", StepRule::line_search}},
                               "how long steps are: as LIBLINEAR up to 2.30, or from 2.40 on"),

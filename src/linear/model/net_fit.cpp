@@ -6,10 +6,6 @@
 namespace sheaf {
 namespace {
 
-std::string_view solver_name(Loss loss, bool classes) {
-  return loss == Loss::logistic ? "ELASTIC_NET_LOGISTIC" : classes ? "ELASTIC_NET" : "ELASTIC_NET_AMOUNTS";
-}
-
 NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options) {
   NetSheaf sheaf;
   sheaf.examples = made.problem.sheaf.examples;
@@ -55,7 +51,7 @@ LinearModel train_net(const Context& context, const Dataset<T>& dataset, const N
   if (!options.alpha) ask_for_alpha(context, dataset, sheaf, options);
   const auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));
   LinearModel model;
-  model.solver = solver_name(options.loss, !made.problem.labels.class_names.empty());
+  model.solver = net_solver(options.loss, !made.problem.labels.class_names.empty()).name;
   model.class_names = std::move(made.problem.labels.class_names);
   model.features = dataset.features();
   model.columns = sheaf.target_columns;

@@ -1,6 +1,4 @@
-#include <array>
-
-#include <sheaf/elastic_net_model.hpp>
+#include <sheaf/elastic_net.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
@@ -9,13 +7,6 @@ namespace sheaf {
 namespace {
 
 using Row = Parameter<NetOptions>;
-
-constexpr std::array kinds{
-    NetKind{"elastic-net", "elastic net: least squares with an L1 and an L2 penalty"},
-    NetKind{"lasso", "lasso: the elastic net of l1-ratio 1", Loss::squared, 1.0},
-    NetKind{"ridge", "ridge regression: the elastic net of l1-ratio 0", Loss::squared, 0.0},
-    NetKind{"elastic-net-logistic", "logistic regression with the penalty of the elastic net", Loss::logistic},
-};
 
 Row alpha_row() {
   auto set = [](NetOptions& options, std::string_view text) {
@@ -41,14 +32,6 @@ Row parallel_row() {
 
 }  // namespace
 
-std::span<const NetKind> net_kinds() { return kinds; }
-
-const NetKind* find_net_kind(std::string_view name) {
-  for (const auto& kind : kinds)
-    if (kind.name == name) return &kind;
-  return nullptr;
-}
-
 template <>
 const std::vector<Parameter<NetOptions>>& parameters() {
   using O = NetOptions;
@@ -62,16 +45,16 @@ const std::vector<Parameter<NetOptions>>& parameters() {
       choice_row<O, LabelKind>(
           "labels", &O::labels,
           {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"numbers", LabelKind::numbers}},
-          "what the labels are; two classes count as +1 and -1, of more each one is set against the rest"),
+          "whether labels are classes or numbers; two classes become +1 and -1, three or more one model each"),
       choice_row<O, NetSolver>("solver", &O::solver, solvers,
                                "working sets, or one of: all features in turn, one at random, several at random"),
       parallel_row(),
       positive_row("tolerance", &O::tolerance,
                    "stop where the duality gap is this small a share of the deviance without features"),
       number_row("max-epochs", &O::max_epochs, {1, std::numeric_limits<int>::max()},
-                 "most passes over the features in work"),
+                 "most passes over the active features"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
-      yes_no_row("intercept", &O::intercept, "whether models have a constant, which is not penalised"),
+      yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised"),
       yes_no_row("standardise", &O::standardise,
                  "penalise features as if their standard deviation was 1 in the rows that are trained on"),
   };

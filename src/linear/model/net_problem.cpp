@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "linear/losses.hpp"
 
 namespace sheaf {
 namespace linear {
@@ -19,9 +20,9 @@ void weigh_rows(const std::vector<std::int32_t>& classes, const std::vector<doub
 
 }  // namespace
 
-LinearOptions judged_as(const NetOptions& options, bool classes) {
+LinearOptions scored_as(const NetOptions& options, bool classes) {
   LinearOptions like;
-  like.loss = options.loss == Loss::logistic ? Loss::logistic : classes ? Loss::squared_hinge : Loss::squared_tube;
+  like.loss = !is_regression(options.loss) ? options.loss : classes ? Loss::squared_hinge : Loss::squared_tube;
   like.class_weights = options.class_weights;
   like.balanced = options.balanced;
   return like;
@@ -31,9 +32,9 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
                             const NetOptions& options, std::span<const float> row_weights) {
   const bool classes = takes_classes(options, target, source);
   if (!classes && (options.balanced || !options.class_weights.empty()))
-    fail_usage("class weights are for classes, and the labels of {} are amounts", source);
+    fail_usage("class weights are for classes, and the labels of {} are a numeric target", source);
   check_row_weights(row_weights, rows);
-  NetProblem result{make_problem(context, target, source, rows, judged_as(options, classes)),
+  NetProblem result{make_problem(context, target, source, rows, scored_as(options, classes)),
                     {row_weights.begin(), row_weights.end()}};
   check_two_classes(result.problem.labels, source);
   if (classes) weigh_rows(result.problem.labels.classes, result.problem.class_weights, result.row_weights);
@@ -56,19 +57,20 @@ NetParams net_params(const NetOptions& options) {
 
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
-  const bool wanted = options.loss == Loss::logistic || options.labels == LabelKind::classes;
-  if (options.loss == Loss::logistic && options.labels == LabelKind::numbers)
-    fail_usage("logistic regression is for classes; take elastic-net for amounts");
+  const bool classifier = !linear::is_regression(options.loss);
+  const bool wanted = classifier || options.labels == LabelKind::classes;
+  if (classifier && options.labels == LabelKind::numbers)
+    fail_usage("logistic regression is for classes; use --model elastic-net for a numeric target");
   if (wanted && target.classes.empty())
-    fail("{}: the labels have over {} distinct values and are no classes; take elastic-net for amounts", source,
-         Target::max_classes);
+    fail("{}: the labels have over {} distinct values, too many for classes; use elastic-net for a numeric target",
+         source, Target::max_classes);
   if (wanted && options.labels == LabelKind::automatic && !target.looks_like_classes())
     fail(
-        "{}: the labels are {} different numbers and do not look like classes; take elastic-net for amounts, or insist "
-        "with --labels classes",
+        "{}: the labels are {} different numbers and do not look like classes; use elastic-net for a numeric "
+        "target, or say --labels classes",
         source, target.class_names.size());
   if (options.labels == LabelKind::numbers && target.values.empty())
-    fail("{}: some labels are not numbers, so they are no amounts; leave out --labels amounts", source);
+    fail("{}: some labels are not numbers, so they are no numeric target; leave out --labels numbers", source);
   return wanted || (options.labels == LabelKind::automatic && target.looks_like_classes());
 }
 

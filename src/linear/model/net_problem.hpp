@@ -1,10 +1,10 @@
-// What a table and the options of elastic nets make of a sheaf: shared by training and the studies above.
+// A sheaf of elastic nets from a dataset and options: shared by training and the search.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include <sheaf/elastic_net_model.hpp>
+#include <sheaf/elastic_net.hpp>
 
 #include "linear/model/problem.hpp"
 
@@ -16,8 +16,8 @@ struct NetProblem {
   std::vector<float> row_weights;  // those given times those of the classes; empty: all 1
 };
 
-/// Options of a linear model whose labels are understood, and whose decision values are judged, as those of the net.
-LinearOptions judged_as(const NetOptions& options, bool classes);
+/// Options of a linear model that reads its labels, and scores its decision values, as the net does.
+LinearOptions scored_as(const NetOptions& options, bool classes);
 
 /// Labels that do not suit, a single class, and weights that are not 0 or more are Errors.
 NetProblem make_net_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,

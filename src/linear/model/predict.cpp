@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "core/fail.hpp"
 #include "data/predictions.hpp"

@@ -11,8 +11,6 @@
 namespace sheaf::linear {
 namespace {
 
-bool is_regression(Loss loss) { return loss == Loss::squared_tube || loss == Loss::squared; }
-
 void add_class_tasks(const LinearOptions& options, Problem& problem) {
   auto& sheaf = problem.sheaf;
   const auto& weight = problem.class_weights;

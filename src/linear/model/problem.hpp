@@ -1,4 +1,4 @@
-// What a table and its options make of a sheaf, and decision values of blocks of weights: shared by training,
+// A sheaf from a dataset and options, and decision values of blocks of weights: shared by training,
 // prediction and the planners above.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/linear_model.hpp>
+#include <sheaf/linear.hpp>
 
 #include "core/rounds.hpp"
 #include "data/labels.hpp"

@@ -1,4 +1,4 @@
-// Columns of X as the lanes of elastic nets visit them, sparse and dense, by any team.
+// Columns of X as solvers of elastic nets visit them, sparse and dense, by any team.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,18 @@
 #include "core/host_device.hpp"
 
 namespace sheaf::linear {
+
+/// a'b, several sums at once: a chain of additions waits for each.
+template <class T>
+T dot_of(const T* a, const T* b, std::int64_t count) {
+  constexpr int chains = 8;
+  T sums[chains] = {};
+  std::int64_t k = 0;
+  for (; k + chains <= count; k += chains)
+    for (int c = 0; c < chains; ++c) sums[c] += a[k + c] * b[k + c];
+  for (; k < count; ++k) sums[0] += a[k] * b[k];
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
 
 /// Where the entries of a column are.
 struct ColumnPlace {
@@ -53,7 +65,7 @@ struct ColumnWork {
 
   template <class Team>
   SHEAF_HOST_DEVICE T dot(const Team& team, const ColumnPlace& place, const ColumnAhead<T>& ahead, const T* q) const {
-    constexpr int chains = 4;  // several sums at once: a chain of additions waits for each
+    constexpr int chains = 4;
     T sums[chains] = {};
     std::int64_t e = team.rank();
     if constexpr (Team::fetches_ahead)

@@ -1,4 +1,4 @@
-// The columns of X that lanes visit on a GPU: all of them where they fit, else those of the working sets at hand,
+// The columns of X that models visit on a GPU: all of them where they fit, else those of the working sets at hand,
 // brought from CPU memory when they are needed. A working set that has no room by itself is read from there.
 #pragma once
 
@@ -18,11 +18,11 @@
 namespace sheaf::linear::gpu {
 
 template <class T>
-class LaneColumns {
+class GpuColumns {
  public:
   /// Half of the context's memory is for X, in rows for products and in columns; where that is too little, an eighth is
   /// for columns in passing.
-  LaneColumns(const Context& context, const Dataset<T>& dataset, cudaStream_t stream)
+  GpuColumns(const Context& context, const Dataset<T>& dataset, cudaStream_t stream)
       : device_(context.device()),
         rows_(dataset.rows()),
         features_(dataset.features()),

@@ -11,20 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "linear/net/quadratic_model.hpp"
+
 namespace sheaf::linear {
 
-inline double dot_of(const double* a, const double* b, std::int32_t count) {
-  constexpr int chains = 8;
-  double sums[chains] = {};
-  std::int32_t k = 0;
-  for (; k + chains <= count; k += chains)
-    for (int c = 0; c < chains; ++c) sums[c] += a[k + c] * b[k + c];
-  for (; k < count; ++k) sums[0] += a[k] * b[k];
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-}
-
-/// Products of the features of a lane with each other, and systems made of them.
-class LaneGram {
+/// Products of the features of a working set with each other, and systems made of them.
+class GramSystem {
  public:
   static constexpr std::int32_t most_members = 512;
 
@@ -69,10 +61,10 @@ class LaneGram {
 
   /// Moves `weights` to where `pulls` (what is left of minus the slopes) vanish, or to the first sign change, again and
   /// again without the weights that become 0. Features that others make up are left where they are.
-  void settle(double singular) {
+  void solve(double singular) {
     constexpr int most_turns = 16;
     for (int turn = 0; turn < most_turns; ++turn) {
-      solve(singular);
+      find_step(singular);
       double share = 1;
       std::int32_t first = -1;
       for (std::int32_t a = 0; a < size_; ++a) {
@@ -103,7 +95,7 @@ class LaneGram {
   }
 
   /// step_ = matrix^-1 pulls over the features in play, by Cholesky's method.
-  void solve(double singular) {
+  void find_step(double singular) {
     for (std::int32_t a = 0; a < size_; ++a) {
       if (in_play_[index(a)] == 0) {
         for (std::int32_t b = 0; b <= a; ++b) factor(a, b) = 0;
@@ -131,5 +123,61 @@ class LaneGram {
   std::vector<double> matrix_, factor_, inverse_, step_;
   std::vector<std::uint8_t> in_play_;
 };
+
+/// Whether a system of so many features costs less than the passes that it replaces.
+template <class Model>
+bool worth_solving(const Model& model, std::int32_t count) {
+  constexpr std::int64_t passes = 32;
+  std::int64_t entries = 0;
+  for (std::int32_t t = 0; t < count; ++t) entries += model.features.places[model.features.active[t]].length;
+  return std::int64_t{count} * count * count / 6 <= passes * 2 * entries && 2 * count <= GramSystem::most_members;
+}
+
+/// Products of feature k of a working set, centred, with all that the system knows of.
+template <class Model>
+void add_products(const Model& model, std::int32_t k) {
+  using T = typename Model::Value;
+  const std::int32_t feature = model.features.list[k];
+  auto& gram = model.team.gram();
+  if (gram.has(feature)) return;
+  const T* s = model.rows.s;
+  T* column = model.rows.before;
+  model.over_rows([&](std::int64_t i) { column[i] = -model.features.mean[k] * s[i]; });
+  model.x.each(model.team, feature, [&](std::int32_t i, T value) { column[i] += s[i] * value; });
+  gram.add(feature, [&](std::int32_t other) {
+    return double(model.x.dot(model.team, model.x.place(other), {}, column)) / model.task.total;
+  });
+}
+
+/// The best weights of the `count` features that have one, with their signs. Returns the gain. Their weights are those
+/// of history(0).
+template <class Model>
+double solve_active(Model& model, std::int32_t count) {
+  using T = typename Model::Value;
+  constexpr double singular = sizeof(T) == 4 ? 1e-4 : 1e-9;  // what of a feature others do not make up
+  if (count == 0) return 0;
+  const auto& active = model.features.active;
+  auto& gram = model.team.gram();
+  if (!gram.has_room(count)) gram.forget();
+  for (std::int32_t t = 0; t < count; ++t) add_products(model, active[t]);
+  gram.begin(count);
+  for (std::int32_t t = 0; t < count; ++t) {
+    const auto now = model.coordinate(active[t]);
+    const auto at = static_cast<std::size_t>(t);
+    gram.place(t, model.features.list[now.k]);
+    gram.weights[at] = now.w;
+    gram.pulls[at] = double(model.gradient(model.team, now, {})) - now.penalty.slope(now.w);
+  }
+  gram.fill([&](std::int32_t t) { return double(model.penalty(active[t]).p2); });
+  const double gain = model.attempt(model.history(0), [&] {
+    gram.solve(singular);
+    for (std::int32_t t = 0; t < count; ++t) {
+      const auto now = model.coordinate(active[t]);
+      const T w = static_cast<T>(gram.weights[static_cast<std::size_t>(t)]);
+      if (w != now.w) model.apply(now, {}, w - now.w, w);
+    }
+  });
+  return gain > 0 ? gain : 0;
+}
 
 }  // namespace sheaf::linear

@@ -1,14 +1,15 @@
-// Kernels of elastic nets; see net_ops.hpp for what the verbs do.
+// Kernels of elastic nets; see ops.hpp for what the verbs do.
 #pragma once
 
 #include <cstdint>
 
-#include "linear/net/lane.hpp"
+#include "linear/net/model_solver.hpp"
 #include "linear/net/team_cuda.cuh"
+#include "linear/net/working_set.hpp"
 
 namespace sheaf::linear::gpu {
 
-inline constexpr int across_lanes = 32;
+inline constexpr int across_models = 32;
 inline constexpr int along_rows = 8;
 /// Features that one thread counts for the lists of working sets.
 inline constexpr std::int64_t list_chunk = 128;
@@ -60,110 +61,104 @@ __global__ void moments(Columns x, std::int64_t first, std::int64_t last, const 
 }
 
 template <class T>
-__global__ void normalise_features(LaneTask<T> task, std::int64_t features, T* means, std::int32_t means_stride,
+__global__ void normalise_features(ModelTask<T> task, std::int64_t features, T* means, std::int32_t means_stride,
                                    T* scales, std::int32_t scales_stride) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (j < features) normalise(task, j, means[j * means_stride], scales[j * scales_stride]);
 }
 
-/// Blocks take stretches of features and 32 lanes each: partial[blockIdx.x * lanes + lane].
+/// Blocks take parts of the features and 32 models each: partial[blockIdx.x * models + model].
 template <class T>
-__global__ void judge_features(const LaneTask<T>* tasks, std::int32_t lanes, const T* g, const T* w,
-                               std::int32_t stride, std::int64_t features, std::int64_t stretch, double bend,
-                               FeatureSums* partial) {
-  __shared__ FeatureSums sums[along_rows][across_lanes];
-  const auto lane = static_cast<std::int32_t>(blockIdx.y * across_lanes + threadIdx.x);
+__global__ void sum_features(const ModelTask<T>* tasks, std::int32_t models, const T* g, const T* w,
+                             std::int32_t stride, std::int64_t features, std::int64_t part_length,
+                             double largest_curvature, FeatureSums* partial) {
+  __shared__ FeatureSums sums[along_rows][across_models];
+  const auto model = static_cast<std::int32_t>(blockIdx.y * across_models + threadIdx.x);
   FeatureSums mine;
-  if (lane < lanes) {
-    const LaneTask<T> task = tasks[lane];
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * stretch;
-    const std::int64_t end = first + stretch < features ? first + stretch : features;
+  if (model < models) {
+    const ModelTask<T> task = tasks[model];
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * part_length;
+    const std::int64_t end = first + part_length < features ? first + part_length : features;
     for (std::int64_t j = first + threadIdx.y; j < end; j += along_rows)
-      mine.add(static_cast<double>(g[j * stride + lane]) / task.total, static_cast<double>(w[j * stride + lane]),
-               task.penalty1(j), task.penalty2(j), static_cast<double>(task.curvature(j)) * bend);
+      mine.add(static_cast<double>(g[j * stride + model]) / task.total, static_cast<double>(w[j * stride + model]),
+               task.penalty(j), static_cast<double>(task.curvature(j)) * largest_curvature);
   }
   sums[threadIdx.y][threadIdx.x] = mine;
   __syncthreads();
-  if (threadIdx.y > 0 || lane >= lanes) return;
+  if (threadIdx.y > 0 || model >= models) return;
   for (int k = 1; k < along_rows; ++k) mine.join(sums[k][threadIdx.x]);
-  partial[static_cast<std::int64_t>(blockIdx.x) * lanes + lane] = mine;
+  partial[static_cast<std::int64_t>(blockIdx.x) * models + model] = mine;
 }
 
-static __global__ void join_features(const FeatureSums* partial, int parts, std::int32_t lanes, FeatureSums* out) {
-  const auto lane = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (lane >= lanes) return;
-  FeatureSums all = partial[lane];
-  for (int part = 1; part < parts; ++part) all.join(partial[static_cast<std::int64_t>(part) * lanes + lane]);
-  out[lane] = all;
+static __global__ void join_features(const FeatureSums* partial, int parts, std::int32_t models, FeatureSums* out) {
+  const auto model = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (model >= models) return;
+  FeatureSums all = partial[model];
+  for (int part = 1; part < parts; ++part) all.join(partial[static_cast<std::int64_t>(part) * models + model]);
+  out[model] = all;
 }
 
-/// One warp a lane.
-template <class T>
-__global__ void lane_entropies(const LaneTask<T>* tasks, std::int32_t lanes, const T* u, std::int32_t stride,
-                               const double* scales, double* out) {
-  const auto lane = static_cast<std::int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  if (lane >= lanes) return;
-  const LaneTask<T> task = tasks[lane];
+/// One warp a model.
+template <class Functor, class T>
+__global__ void sum_dual_values(const ModelTask<T>* tasks, std::int32_t models, const T* u, std::int32_t stride,
+                                const double* scales, double* out) {
+  const auto model = static_cast<std::int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  if (model >= models) return;
+  const ModelTask<T> task = tasks[model];
   double sum = 0;
   for (std::int64_t i = threadIdx.x & 31U; i < task.examples; i += 32) {
     const auto s = static_cast<double>(task.weight(i));
-    if (s > 0) sum += s * entropy_of(scales[lane] * fabs(static_cast<double>(u[i * stride + lane])) / s);
+    const auto residual = static_cast<double>(u[i * stride + model]);
+    if (s > 0) sum += s * Functor::dual_value(scales[model] * residual / s, static_cast<double>(task.target(i)));
   }
   sum = warp_sum(sum);
-  if ((threadIdx.x & 31U) == 0) out[lane] = sum / task.total;
+  if ((threadIdx.x & 31U) == 0) out[model] = sum / task.total;
 }
-
-/// What a lane's choice needs on the device.
-struct Choice {
-  std::int32_t lane;
-  std::int32_t count;
-  double scale;
-  double radius;
-};
 
 /// The blocks that choices look at.
 template <class T>
 struct ChoiceView {
-  const LaneTask<T>* tasks;
-  const Choice* choices;
+  const ModelTask<T>* tasks;
+  const FeatureChoice* choices;
   std::int32_t count;
   const T* g;
   const T* w;
   std::int32_t stride;
   std::int64_t features;
 
-  __device__ int bucket(const LaneTask<T>& task, const Choice& choice, std::int64_t j) const {
-    const std::int64_t at = j * stride + choice.lane;
-    return bucket_in_lane(task, j, static_cast<double>(g[at]), static_cast<double>(w[at]), choice.scale, choice.radius);
+  __device__ int bucket(const ModelTask<T>& task, const FeatureChoice& choice, std::int64_t j) const {
+    const std::int64_t at = j * stride + choice.model;
+    return feature_bucket(task, j, static_cast<double>(g[at]), static_cast<double>(w[at]), choice.scale, choice.radius);
   }
 };
 
 template <class T>
-__global__ void count_buckets(ChoiceView<T> view, std::int64_t stretch, std::int32_t* counts) {
-  extern __shared__ std::int32_t here[];  // across_lanes x ratio_buckets
-  const int threads = across_lanes * along_rows;
-  const int me = static_cast<int>(threadIdx.y) * across_lanes + static_cast<int>(threadIdx.x);
-  for (int k = me; k < across_lanes * ratio_buckets; k += threads) here[k] = 0;
+__global__ void count_buckets(ChoiceView<T> view, std::int64_t part_length, std::int32_t* counts) {
+  extern __shared__ std::int32_t here[];  // across_models x ratio_buckets
+  const int threads = across_models * along_rows;
+  const int me = static_cast<int>(threadIdx.y) * across_models + static_cast<int>(threadIdx.x);
+  for (int k = me; k < across_models * ratio_buckets; k += threads) here[k] = 0;
   __syncthreads();
-  const auto c = static_cast<std::int32_t>(blockIdx.y * across_lanes + threadIdx.x);
+  const auto c = static_cast<std::int32_t>(blockIdx.y * across_models + threadIdx.x);
   if (c < view.count) {
-    const Choice choice = view.choices[c];
-    const LaneTask<T> task = view.tasks[choice.lane];
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * stretch;
-    const std::int64_t end = first + stretch < view.features ? first + stretch : view.features;
+    const FeatureChoice choice = view.choices[c];
+    const ModelTask<T> task = view.tasks[choice.model];
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * part_length;
+    const std::int64_t end = first + part_length < view.features ? first + part_length : view.features;
     for (std::int64_t j = first + threadIdx.y; j < end; j += along_rows)
       if (const int bucket = view.bucket(task, choice, j); bucket >= 0)
         atomicAdd(&here[static_cast<int>(threadIdx.x) * ratio_buckets + bucket], 1);
   }
   __syncthreads();
-  for (int k = me; k < across_lanes * ratio_buckets; k += threads) {
-    const auto owner = static_cast<std::int32_t>(blockIdx.y * across_lanes + k / ratio_buckets);
+  for (int k = me; k < across_models * ratio_buckets; k += threads) {
+    const auto owner = static_cast<std::int32_t>(blockIdx.y * across_models + k / ratio_buckets);
     if (owner < view.count && here[k] != 0)
       atomicAdd(&counts[static_cast<std::int64_t>(owner) * ratio_buckets + k % ratio_buckets], here[k]);
   }
 }
 
-static __global__ void find_lowest(const std::int32_t* counts, const Choice* choices, std::int32_t count, int* lowest) {
+static __global__ void find_lowest(const std::int32_t* counts, const FeatureChoice* choices, std::int32_t count,
+                                   int* lowest) {
   const auto c = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (c < count) lowest[c] = lowest_bucket(counts + static_cast<std::int64_t>(c) * ratio_buckets, choices[c].count);
 }
@@ -176,8 +171,8 @@ __global__ void list_features(ChoiceView<T> view, const int* lowest, std::int64_
   if (at >= chunks * view.count) return;
   const std::int64_t chunk = at / view.count;
   const auto c = static_cast<std::int32_t>(at % view.count);
-  const Choice choice = view.choices[c];
-  const LaneTask<T> task = view.tasks[choice.lane];
+  const FeatureChoice choice = view.choices[c];
+  const ModelTask<T> task = view.tasks[choice.model];
   const std::int64_t end = (chunk + 1) * list_chunk < view.features ? (chunk + 1) * list_chunk : view.features;
   std::int32_t place = list != nullptr ? places[at] : 0;
   for (std::int64_t j = chunk * list_chunk; j < end; ++j) {
@@ -207,78 +202,58 @@ static __global__ void move_places(std::int32_t* places, std::int64_t chunks, st
   if (at < chunks * count) places[at] += offsets[at % count];
 }
 
-/// What a lane is asked to do, and where its working set and memory are.
+/// What a model is asked to do, and where its working set and memory are.
 struct Job {
-  std::int32_t lane;
+  SolveOrder order;
   std::int32_t size;  // of the working set
   std::int64_t list;  // where its list begins
-  double intercept;
-  double tolerance;
-  LaneRules rules;
 };
 
 template <class T>
 struct JobMemory {
-  const LaneTask<T>* tasks;
+  const ModelTask<T>* tasks;
   const Job* jobs;
   const std::int32_t* lists;
-  T* over_features;  // lane_feature_vectors for each entry of the lists
+  T* over_features;  // feature_vectors for each entry of the lists
   ColumnPlace* places;
   std::int32_t* active;
-  T* over_rows;  // lane_row_vectors for each job
+  T* over_rows;  // row_vectors for each job
   std::int64_t examples;
   bool shared;  // q and s live in shared memory
   T* w;
   T* z;
   T* u;
   std::int32_t stride;
-  LaneReport* reports;
+  SolveReport* reports;
   const volatile int* stop;
 };
 
 /// One block a job. `Team` is made from the shared memory for sums.
-template <bool Logistic, class Team, int Threads, class T, class Columns>
-__global__ void __launch_bounds__(Threads) solve_lanes(Columns x, JobMemory<T> memory) {
+template <class Functor, class Team, int Threads, class T, class Columns>
+__global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> memory) {
   extern __shared__ double on_chip[];
   __shared__ double sums[32];
   const Job job = memory.jobs[blockIdx.x];
-  const LaneTask<T> task = memory.tasks[job.lane];
+  const ModelTask<T> task = memory.tasks[job.order.model];
   Team team = [&] {
     if constexpr (Threads > 32)
       return Team{sums, memory.stop};
     else
       return Team{memory.stop};
   }();
-  LaneRows<T> rows =
-      lane_rows(memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * lane_row_vectors(Logistic) * memory.examples,
-                memory.examples, Logistic);
+  RowVectors<T> rows = make_row_vectors(
+      memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * row_vectors(Functor::quadratic) * memory.examples,
+      memory.examples, Functor::quadratic);
   if (memory.shared) {
     rows.q = reinterpret_cast<T*>(on_chip);
     rows.s = rows.q + memory.examples;
   }
-  const LaneFeatures<T> features =
-      lane_features(memory.lists + job.list, job.size, memory.over_features + job.list * lane_feature_vectors,
-                    memory.places + job.list, memory.active + job.list);
-  LaneSolver<Logistic, Team, T, Columns> solver(team, x, task, rows, features, job.rules);
-  const LaneReport report = solver.run(memory.w + job.lane, memory.z + job.lane, memory.u + job.lane, memory.stride,
-                                       job.intercept, job.tolerance);
+  const WorkingSet<T> features =
+      make_working_set(memory.lists + job.list, job.size, memory.over_features + job.list * feature_vectors,
+                       memory.places + job.list, memory.active + job.list);
+  ModelSolver<Functor, Team, T, Columns> solver(team, x, task, rows, features, job.order);
+  const SolveReport report = solver.run(memory.w, memory.z, memory.u, memory.stride);
   if (threadIdx.x == 0) memory.reports[blockIdx.x] = report;
-}
-
-template <class T>
-__global__ void gather_column(const T* block, std::int32_t stride, std::int32_t lane, std::int64_t rows, T* out) {
-  const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (j < rows) out[j] = block[j * stride + lane];
-}
-
-template <class T>
-__global__ void add_intercepts(const T* z, std::int32_t z_stride, const std::int32_t* lanes, const double* intercepts,
-                               std::int32_t count, std::int64_t rows, T* out, std::int32_t stride) {
-  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (at >= rows * count) return;
-  const std::int64_t i = at / count;
-  const std::int64_t t = at % count;
-  out[i * stride + t] = z[i * z_stride + lanes[t]] + static_cast<T>(intercepts[t]);
 }
 
 }  // namespace sheaf::linear::gpu

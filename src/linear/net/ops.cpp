@@ -7,13 +7,10 @@
 namespace sheaf::linear {
 
 template <class T>
-std::unique_ptr<NetOps<T>> make_cpu_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear) {
-  return with_instruction_set([&](auto set) { return make_cpu_net_ops_for<decltype(set)>(context, dataset, linear); });
-}
-
-template <class T>
 std::unique_ptr<NetOps<T>> make_net_ops(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear) {
-  if (context.device().is_cpu()) return make_cpu_net_ops<T>(context, dataset, linear);
+  if (context.device().is_cpu())
+    return with_instruction_set(
+        [&](auto set) { return make_cpu_net_ops_for<decltype(set)>(context, dataset, linear); });
 #if SHEAF_CUDA
   return make_cuda_net_ops<T>(context, dataset, linear);
 #else

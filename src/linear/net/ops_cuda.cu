@@ -1,4 +1,4 @@
-// The verbs of elastic nets on one NVIDIA GPU: a block of threads solves one lane, its residuals on chip.
+// The verbs of elastic nets on one NVIDIA GPU: a block of threads trains one model, its residuals on chip.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -34,24 +34,22 @@ class CudaNetOps final : public NetOps<T> {
 
   void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) override {
     const auto current = here();
-    weight_columns_ = sheaf.weight_columns;
-    target_columns_ = sheaf.target_columns;
     weights_ = Array<float>::copy_of(sheaf.row_weights, device_);
     targets_ = converted<T, double>(sheaf.targets, threads_).to(device_);
     factors_ = converted<T, double>(sheaf.penalty_factors, threads_).to(device_);
-    intercept_ = params.intercept;
-    standardise_ = params.standardise;
-    bend_ = largest_bend(params.loss);
-    const std::int64_t size = features_ * weight_columns_;
+    largest_curvature_ = linear::largest_curvature(params.loss);
+    const std::int32_t columns = sheaf.weight_columns;
+    const std::int64_t size = features_ * columns;
     means_ = Array<T>(size, device_);
     variances_ = Array<T>(size, device_);
+    first_ = first_task(sheaf, params, weights_.data(), targets_, factors_, means_, variances_);
     const auto sums = Array<double>::copy_of(totals, device_);
     if (size == 0) return;
     columns_.in_parts([&](Range range) {
-      const std::int64_t here = (range.end - range.begin) * weight_columns_;
+      const std::int64_t here = (range.end - range.begin) * columns;
       columns_.with([&](auto x) {
         gpu::moments<T><<<blocks_1d(here * 32), threads_1d, 0, stream_>>>(
-            x, range.begin, range.end, weights_.data(), weight_columns_, sums.data(), means_.data(), variances_.data());
+            x, range.begin, range.end, weights_.data(), columns, sums.data(), means_.data(), variances_.data());
       });
       cuda::check_launch("moments");
       stream_.synchronize();
@@ -63,60 +61,60 @@ class CudaNetOps final : public NetOps<T> {
     if (features_ == 0) return;
     for (std::int32_t c = 0; c < means.tasks; ++c) {
       gpu::normalise_features<T><<<blocks_1d(features_), threads_1d, 0, stream_>>>(
-          task_of({c, 0, 0, 0, 1, 0}), features_, means.data + c, means.stride, scales.data + c, scales.stride);
+          first_.of({c, 0, 0, 0, 1, 0}), features_, means.data + c, means.stride, scales.data + c, scales.stride);
       cuda::check_launch("normalise_features");
     }
     stream_.synchronize();
   }
 
-  void choose_lanes(std::span<const NetLane> lanes) override {
+  void choose_models(std::span<const ActiveModel> models) override {
     const auto current = here();
-    std::vector<LaneTask<T>> tasks;
-    for (const NetLane& lane : lanes) tasks.push_back(task_of(lane));
-    lanes_ = static_cast<std::int32_t>(tasks.size());
-    upload(std::span<const LaneTask<T>>(tasks), tasks_);
+    std::vector<ModelTask<T>> tasks;
+    for (const ActiveModel& model : models) tasks.push_back(first_.of(model));
+    models_ = static_cast<std::int32_t>(tasks.size());
+    upload(std::span<const ModelTask<T>>(tasks), tasks_);
   }
 
-  void judge(const NetBlocks<T>& blocks, Wanted /*wanted*/, std::span<FeatureSums> out) override {
+  void feature_sums(const NetBlocks<T>& blocks, Wanted /*wanted*/, std::span<FeatureSums> out) override {
     const auto current = here();
-    if (features_ == 0 || lanes_ == 0) return std::fill(out.begin(), out.end(), FeatureSums{});
-    const auto [parts, stretch] = stretches(lanes_);
-    grow(partial_, static_cast<std::int64_t>(parts) * lanes_);
-    grow(sums_, lanes_);
-    gpu::judge_features<T><<<grid(parts, lanes_), dim3(gpu::across_lanes, gpu::along_rows), 0, stream_>>>(
-        tasks_.data(), lanes_, blocks.g.data, blocks.w.data, blocks.w.stride, features_, stretch, bend_,
-        partial_.data());
-    cuda::check_launch("judge_features");
-    gpu::join_features<<<blocks_1d(lanes_), threads_1d, 0, stream_>>>(partial_.data(), parts, lanes_, sums_.data());
+    if (features_ == 0 || models_ == 0) return std::fill(out.begin(), out.end(), FeatureSums{});
+    const auto [parts, part_length] = feature_parts(models_);
+    grow(partial_, static_cast<std::int64_t>(parts) * models_);
+    grow(sums_, models_);
+    gpu::sum_features<T><<<grid(parts, models_), dim3(gpu::across_models, gpu::along_rows), 0, stream_>>>(
+        tasks_.data(), models_, blocks.g.data, blocks.w.data, blocks.w.stride, features_, part_length,
+        largest_curvature_, partial_.data());
+    cuda::check_launch("sum_features");
+    gpu::join_features<<<blocks_1d(models_), threads_1d, 0, stream_>>>(partial_.data(), parts, models_, sums_.data());
     cuda::check_launch("join_features");
     fetch(sums_, out);
   }
 
-  void entropies(BlockView<const T> u, std::span<const double> scales, std::span<double> out) override {
+  void dual_values(Loss loss, BlockView<const T> u, std::span<const double> scales, std::span<double> out) override {
     const auto current = here();
-    if (lanes_ == 0) return;
+    if (models_ == 0) return;
     upload(scales, scales_);
-    grow(doubles_, lanes_);
-    gpu::lane_entropies<T><<<blocks_1d(std::int64_t{32} * lanes_), threads_1d, 0, stream_>>>(
-        tasks_.data(), lanes_, u.data, u.stride, scales_.data(), doubles_.data());
-    cuda::check_launch("lane_entropies");
+    grow(doubles_, models_);
+    with_net_loss(loss, [&](auto functor) {
+      gpu::sum_dual_values<decltype(functor), T><<<blocks_1d(std::int64_t{32} * models_), threads_1d, 0, stream_>>>(
+          tasks_.data(), models_, u.data, u.stride, scales_.data(), doubles_.data());
+    });
+    cuda::check_launch("sum_dual_values");
     fetch(doubles_, out);
   }
 
-  void choose_features(const NetBlocks<T>& blocks, std::span<const NetChoice> choices,
+  void choose_features(const NetBlocks<T>& blocks, std::span<const FeatureChoice> choices,
                        std::span<std::int32_t> sizes) override {
     const auto current = here();
-    std::vector<gpu::Choice> wanted;
-    for (const auto& choice : choices) wanted.push_back({choice.lane, choice.count, choice.scale, choice.radius});
-    upload(std::span<const gpu::Choice>(wanted), choices_);
+    upload(choices, choices_);
     const auto count = static_cast<std::int32_t>(choices.size());
     const gpu::ChoiceView<T> view{tasks_.data(), choices_.data(), count,    blocks.g.data,
                                   blocks.w.data, blocks.w.stride, features_};
-    const auto [parts, stretch] = stretches(count);
+    const auto [parts, part_length] = feature_parts(count);
     counts_ = Array<std::int32_t>::zeros(static_cast<std::int64_t>(count) * ratio_buckets, device_);
-    constexpr std::size_t bytes = sizeof(std::int32_t) * gpu::across_lanes * ratio_buckets;
-    gpu::count_buckets<T><<<grid(parts, count), dim3(gpu::across_lanes, gpu::along_rows), bytes, stream_>>>(
-        view, stretch, counts_.data());
+    constexpr std::size_t bytes = sizeof(std::int32_t) * gpu::across_models * ratio_buckets;
+    gpu::count_buckets<T><<<grid(parts, count), dim3(gpu::across_models, gpu::along_rows), bytes, stream_>>>(
+        view, part_length, counts_.data());
     cuda::check_launch("count_buckets");
     grow(lowest_, count);
     gpu::find_lowest<<<blocks_1d(count), threads_1d, 0, stream_>>>(counts_.data(), choices_.data(), count,
@@ -132,12 +130,12 @@ class CudaNetOps final : public NetOps<T> {
     cuda::check_launch("add_chunks");
     fetch(sizes_, sizes);
     set_offsets_.assign(1, 0);
-    set_lanes_.clear();
+    set_models_.clear();
     std::vector<std::int32_t> offsets;
     for (std::size_t c = 0; c < sizes.size(); ++c) {
       offsets.push_back(static_cast<std::int32_t>(set_offsets_.back()));
       set_offsets_.push_back(set_offsets_.back() + sizes[c]);
-      set_lanes_.push_back(choices[c].lane);
+      set_models_.push_back(choices[c].model);
     }
     require(set_offsets_.back() < INT32_MAX, "working sets have too many features in all");
     upload(std::span<const std::int32_t>(offsets), offsets_);
@@ -149,85 +147,15 @@ class CudaNetOps final : public NetOps<T> {
     stream_.synchronize();
   }
 
-  void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const NetOrder> orders,
-             std::span<LaneReport> out) override {
+  void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders,
+             std::span<SolveReport> out) override {
     const auto current = here();
-    const bool logistic = loss == Loss::logistic;
-    std::vector<gpu::Job> jobs;
-    for (std::size_t o = 0; o < orders.size(); ++o) {
-      require(set_lanes_[o] == orders[o].lane, "lanes are solved in the order of their working sets");
-      jobs.push_back({orders[o].lane, static_cast<std::int32_t>(set_offsets_[o + 1] - set_offsets_[o]), set_offsets_[o],
-                      orders[o].intercept, orders[o].tolerance, orders[o].rules});
-    }
-    upload(std::span<const gpu::Job>(jobs), jobs_);
-    const auto count = static_cast<std::int64_t>(jobs.size());
-    grow(over_features_, set_offsets_.back() * lane_feature_vectors);
-    grow(column_places_, set_offsets_.back());
-    grow(active_, set_offsets_.back());
-    grow(over_rows_, count * lane_row_vectors(logistic) * rows_);
-    grow(reports_, count);
-    const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(T));
-    const bool shared = on_chip + 1024 <= most_shared_;
-    const gpu::JobMemory<T> memory{
-        tasks_.data(),     jobs_.data(),    lists_.data(), over_features_.data(), column_places_.data(), active_.data(),
-        over_rows_.data(), rows_,           shared,        blocks.w.data,         blocks.z.data,         blocks.u.data,
-        blocks.w.stride,   reports_.data(), stop_.get()};
-    for (const Range& part : solvable_parts(count)) {
-      gpu::JobMemory<T> some = memory;
-      some.jobs += part.begin;
-      some.reports += part.begin;
-      some.over_rows += part.begin * lane_row_vectors(logistic) * rows_;
-      bring(part);
-      const auto size = static_cast<unsigned>(part.end - part.begin);
-      const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
-      // Features updated at once are what the warps of a block are for.
-      const bool alone = columns_.average() <= short_column && orders[0].rules.order != LaneOrder::parallel;
-      columns_.with([&](auto x) {
-        logistic ? launch<true>(x, some, size, bytes, alone) : launch<false>(x, some, size, bytes, alone);
-      });
-      if (!columns_.resident()) stream_.synchronize();
-    }
+    with_net_loss(loss, [&](auto functor) { solve_jobs<decltype(functor)>(blocks, orders); });
     fetch(reports_, out);
-  }
-
-  void fetch_weights(BlockView<const T> w, std::int32_t lane, std::vector<std::int32_t>& features,
-                     std::vector<double>& weights) override {
-    const auto current = here();
-    if (w.rows == 0) return;
-    grow(column_values_, w.rows);
-    gpu::gather_column<T>
-        <<<blocks_1d(w.rows), threads_1d, 0, stream_>>>(w.data, w.stride, lane, w.rows, column_values_.data());
-    cuda::check_launch("gather_column");
-    std::vector<T> column(static_cast<std::size_t>(w.rows));
-    fetch(column_values_, std::span<T>(column));
-    for (std::size_t j = 0; j < column.size(); ++j)
-      if (column[j] != 0) {
-        features.push_back(static_cast<std::int32_t>(j));
-        weights.push_back(static_cast<double>(column[j]));
-      }
-  }
-
-  void decisions(BlockView<const T> z, std::span<const std::int32_t> lanes, std::span<const double> intercepts,
-                 BlockView<T> out) override {
-    const auto current = here();
-    const auto count = static_cast<std::int32_t>(lanes.size());
-    if (rows_ * count == 0) return;
-    upload(lanes, offsets_);
-    upload(intercepts, scales_);
-    gpu::add_intercepts<T><<<blocks_1d(rows_ * count), threads_1d, 0, stream_>>>(
-        z.data, z.stride, offsets_.data(), scales_.data(), count, rows_, out.data, out.stride);
-    cuda::check_launch("add_intercepts");
-    stream_.synchronize();
   }
 
  private:
   cuda::Current here() const { return cuda::Current(device_.index); }
-
-  LaneTask<T> task_of(const NetLane& lane) const {
-    const LaneTables<T> tables{rows_,           targets_.data(), target_columns_,   weights_.data(), weight_columns_,
-                               factors_.data(), means_.data(),   variances_.data(), intercept_,      standardise_};
-    return lane_task(tables, lane.rows, lane.target, lane.total, lane.center, lane.alpha1, lane.alpha2);
-  }
 
   /// Runs of jobs whose working sets fit the GPU together: all, where X does.
   std::vector<Range> solvable_parts(std::int64_t count) {
@@ -273,31 +201,68 @@ class CudaNetOps final : public NetOps<T> {
     columns_.bring(some);
   }
 
-  template <bool Logistic, class Columns>
+  template <class Functor>
+  void solve_jobs(const NetBlocks<T>& blocks, std::span<const SolveOrder> orders) {
+    std::vector<gpu::Job> jobs;
+    for (std::size_t o = 0; o < orders.size(); ++o) {
+      require(set_models_[o] == orders[o].model, "models are solved in the order of their working sets");
+      jobs.push_back({orders[o], static_cast<std::int32_t>(set_offsets_[o + 1] - set_offsets_[o]), set_offsets_[o]});
+    }
+    upload(std::span<const gpu::Job>(jobs), jobs_);
+    const auto count = static_cast<std::int64_t>(jobs.size());
+    const std::int64_t rows_of_job = row_vectors(Functor::quadratic) * rows_;
+    grow(over_features_, set_offsets_.back() * feature_vectors);
+    grow(column_places_, set_offsets_.back());
+    grow(active_, set_offsets_.back());
+    grow(over_rows_, count * rows_of_job);
+    grow(reports_, count);
+    const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(T));
+    const bool shared = on_chip + 1024 <= most_shared_;
+    const gpu::JobMemory<T> memory{
+        tasks_.data(),     jobs_.data(),    lists_.data(), over_features_.data(), column_places_.data(), active_.data(),
+        over_rows_.data(), rows_,           shared,        blocks.w.data,         blocks.z.data,         blocks.u.data,
+        blocks.w.stride,   reports_.data(), stop_.get()};
+    for (const Range& part : solvable_parts(count)) {
+      gpu::JobMemory<T> some = memory;
+      some.jobs += part.begin;
+      some.reports += part.begin;
+      some.over_rows += part.begin * rows_of_job;
+      bring(part);
+      const auto size = static_cast<unsigned>(part.end - part.begin);
+      const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
+      // Features updated at once are what the warps of a block are for.
+      const bool alone = columns_.average() <= short_column && orders[0].rules.solver != NetSolver::shotgun;
+      columns_.with([&](auto x) { launch<Functor>(x, some, size, bytes, alone); });
+      if (!columns_.resident()) stream_.synchronize();
+    }
+  }
+
+  template <class Functor, class Columns>
   void launch(const Columns& x, const gpu::JobMemory<T>& memory, unsigned jobs, std::size_t bytes, bool alone) {
     const auto with = [&](auto kernel, int threads) {
       cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
                   "asking for shared memory");
       kernel<<<jobs, threads, bytes, stream_>>>(x, memory);
-      cuda::check_launch("solve_lanes");
+      cuda::check_launch("solve_models");
     };
     if (alone)
-      with(gpu::solve_lanes<Logistic, gpu::Warp, 32, T, Columns>, 32);
+      with(gpu::solve_models<Functor, gpu::Warp, 32, T, Columns>, 32);
     else
-      with(gpu::solve_lanes<Logistic, gpu::Crew<crew_threads>, crew_threads, T, Columns>, crew_threads);
+      with(gpu::solve_models<Functor, gpu::Crew<crew_threads>, crew_threads, T, Columns>, crew_threads);
   }
 
-  /// Stretches of features such that the GPU is full, and their length.
-  std::pair<int, std::int64_t> stretches(std::int32_t columns) const {
+  /// Parts of the features such that the GPU is full: their number and length.
+  std::pair<int, std::int64_t> feature_parts(std::int32_t columns) const {
     constexpr std::int64_t blocks = 1024;
-    const std::int64_t tiles = (columns + gpu::across_lanes - 1) / gpu::across_lanes;
+    const std::int64_t tiles = (columns + gpu::across_models - 1) / gpu::across_models;
     const std::int64_t wanted = std::max<std::int64_t>(1, blocks / tiles);
     const std::int64_t most = std::max<std::int64_t>(1, features_ / (4 * gpu::along_rows));
     const std::int64_t parts = std::min(wanted, most);
     return {static_cast<int>(parts), (features_ + parts - 1) / parts};
   }
   static dim3 grid(int parts, std::int32_t columns) {
-    return {static_cast<unsigned>(parts), static_cast<unsigned>((columns + gpu::across_lanes - 1) / gpu::across_lanes)};
+    return {static_cast<unsigned>(parts),
+            static_cast<unsigned>((columns + gpu::across_models - 1) / gpu::across_models)};
   }
 
   /// The copy has left pageable memory when the call returns.
@@ -305,12 +270,12 @@ class CudaNetOps final : public NetOps<T> {
   void upload(std::span<const V> values, Array<V>& on_device) {
     grow(on_device, static_cast<std::int64_t>(values.size()));
     cuda::check(cudaMemcpyAsync(on_device.data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream_),
-                "sending what lanes do");
+                "sending what models do");
   }
   template <class V>
   void fetch(const Array<V>& from, std::span<V> to) {
     cuda::check(cudaMemcpyAsync(to.data(), from.data(), to.size_bytes(), cudaMemcpyDeviceToHost, stream_),
-                "fetching what lanes did");
+                "fetching what models did");
     stream_.synchronize();
   }
   template <class V>
@@ -324,26 +289,26 @@ class CudaNetOps final : public NetOps<T> {
   int most_shared_ = 0;
   cuda::Stream stream_;
   cuda::StopFlag stop_;
-  gpu::LaneColumns<T> columns_;
+  gpu::GpuColumns<T> columns_;
   std::vector<std::int32_t> host_lists_;
-  std::int32_t weight_columns_ = 1, target_columns_ = 1, lanes_ = 0;
+  std::int32_t models_ = 0;
   Array<float> weights_;
   Array<T> targets_, factors_, means_, variances_;
-  bool intercept_ = true, standardise_ = false;
-  double bend_ = 1;
-  Array<LaneTask<T>> tasks_;
+  ModelTask<T> first_;  // of the first columns of the tables
+  double largest_curvature_ = 1;
+  Array<ModelTask<T>> tasks_;
   Array<FeatureSums> partial_, sums_;
   Array<double> scales_, doubles_;
-  Array<gpu::Choice> choices_;
+  Array<FeatureChoice> choices_;
   Array<std::int32_t> counts_, places_, sizes_, offsets_, lists_;
   Array<int> lowest_;
   std::vector<std::int64_t> set_offsets_;
-  std::vector<std::int32_t> set_lanes_;
+  std::vector<std::int32_t> set_models_;
   Array<gpu::Job> jobs_;
-  Array<T> over_features_, over_rows_, column_values_;
+  Array<T> over_features_, over_rows_;
   Array<ColumnPlace> column_places_;
   Array<std::int32_t> active_;
-  Array<LaneReport> reports_;
+  Array<SolveReport> reports_;
 };
 
 }  // namespace

@@ -22,11 +22,8 @@ template <class T>
 Block<T> weight_block(const NetSheaf& sheaf, std::span<const double> totals, std::int32_t columns) {
   Block<T> weights(sheaf.examples, columns);
   for (std::int64_t i = 0; i < sheaf.examples; ++i)
-    for (std::int32_t c = 0; c < columns; ++c) {
-      const auto at = static_cast<std::size_t>(i * sheaf.weight_columns + c);
-      const double weight = sheaf.row_weights.empty() ? 1.0 : double(sheaf.row_weights[at]);
-      weights(i, c) = static_cast<T>(weight / totals[static_cast<std::size_t>(c)]);
-    }
+    for (std::int32_t c = 0; c < columns; ++c)
+      weights(i, c) = static_cast<T>(row_weight(sheaf, i, c) / totals[static_cast<std::size_t>(c)]);
   return weights;
 }
 

@@ -1,4 +1,4 @@
-// Paths of elastic nets on their way, many lanes abreast; see net.cpp for the method.
+// Paths of elastic nets, many models at once; see paths.cpp for the method.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +19,40 @@ struct NetNull {
   double intercept = 0;  ///< of that model
 };
 
+inline double row_weight(const NetSheaf& sheaf, std::int64_t row, std::int32_t column) {
+  if (sheaf.row_weights.empty()) return 1;
+  return sheaf.row_weights[static_cast<std::size_t>(row * sheaf.weight_columns + column)];
+}
+inline double target_of(const NetSheaf& sheaf, std::int64_t row, std::int32_t column) {
+  return sheaf.targets[static_cast<std::size_t>(row * sheaf.target_columns + column)];
+}
+
 /// Checks the sheaf; the totals of all columns of row weights.
 std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, std::int64_t rows,
                                std::int64_t features);
 /// What the model without features is for each path.
 std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals);
 
-/// Features that may be updated at once, for the row weights of a sheaf whose tables are loaded; see net_parallel.cpp.
+/// Features that may be updated at once, for the row weights of a sheaf whose tables are loaded; see
+/// parallel_updates.cpp.
 template <class T>
 std::int32_t estimate_parallel(const Context& context, LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
                                std::span<const double> totals);
 
 /// Part of a path: its alphas, and where it begins.
-struct NetStretch {
+struct PathSegment {
   std::int32_t path = 0;
   std::vector<std::int32_t> alphas;  // positions in the path
   std::int32_t from = -1;            // the held model to begin with; -1: no weights
   std::int32_t hold = -1;            // where models are held for others to begin with, one an alpha; -1: nowhere
 };
 
-/// One model in work.
-struct NetCourse {
+/// What is known of an active model, apart from its vectors.
+struct ModelState {
   std::int64_t id = 0;
-  std::int32_t stretch = 0;
-  std::size_t at = 0;  // which of the stretch's alphas
-  double alpha = 0;    // that one, or one on the way to it
+  std::int32_t segment = 0;
+  std::size_t at = 0;  // which of the segment's alphas
+  double alpha = 0;    // that one, or an intermediate one before it
   RowSums rows;        // of the present weights
   double intercept = 0;
   double gap = 0;
@@ -54,7 +63,7 @@ struct NetCourse {
   std::int32_t rounds = 0;  // at this alpha
   std::int32_t epochs = 0;  // at this alpha
   std::int32_t parallel = 0;
-  bool fresh = false;  // without weights, and not judged yet
+  bool fresh = false;  // without weights, and its gap not computed yet
   bool finished = false;
   FitProgress progress;  // of the model at this alpha
 };
@@ -71,36 +80,44 @@ class NetRun {
   std::vector<double> largest_alphas();
 
  private:
-  /// Lanes of the same sheaf for a thread by itself.
+  /// Models of the same sheaf for a thread by itself.
   NetRun(const NetRun& whole, const Context& context, std::unique_ptr<LinearOps<T>> linear,
          std::unique_ptr<NetOps<T>> ops, const UseNets<T>& use);
   bool run_apart(std::span<const std::int32_t> paths);
-  std::int32_t count() const { return static_cast<std::int32_t>(courses_.size()); }
-  const NetStretch& stretch_of(const NetCourse& course) const {
-    return stretches_[static_cast<std::size_t>(course.stretch)];
+  std::int32_t count() const { return static_cast<std::int32_t>(states_.size()); }
+  const PathSegment& segment_of(const ModelState& state) const {
+    return segments_[static_cast<std::size_t>(state.segment)];
   }
-  double goal_of(const NetCourse& course) const;
-  bool on_the_way(const NetCourse& course) const { return course.alpha > goal_of(course); }
-  double tolerance_of(const NetCourse& course) const;
-  std::int32_t most_lanes() const;
-  void plan_stretches(std::span<const std::int32_t> paths);
-  void run_stretches(std::int32_t first, std::int32_t last);
+  const NetPath& path_of(const ModelState& state) const {
+    return sheaf_.paths[static_cast<std::size_t>(segment_of(state).path)];
+  }
+  const NetNull& null_of(const ModelState& state) const {
+    return nulls_[static_cast<std::size_t>(segment_of(state).path)];
+  }
+  /// The alpha of the path that is trained, or that follows an intermediate one.
+  double target_alpha(const ModelState& state) const;
+  /// Whether the model is trained for the sake of the next alone.
+  bool intermediate(const ModelState& state) const { return state.alpha > target_alpha(state); }
+  double tolerance_of(const ModelState& state) const;
+  std::int32_t most_models() const;
+  void plan_segments(std::span<const std::int32_t> paths);
+  void run_segments(std::int32_t first, std::int32_t last);
   void begin(std::int32_t first, std::int32_t last);
-  void begin_fresh();
-  void begin_from_held();
-  void take_gradients();
-  void choose_lanes();
-  void judge();
-  double longest_step() const;
-  bool step_in(NetCourse& course, const FeatureSums& sums) const;
-  bool hand_out_finished();
-  void hand_out(std::span<const std::int32_t> lanes);
-  void advance(NetCourse& course);
+  void start_without_weights();
+  void start_from_held();
+  ActiveModel active_model(const ModelState& state, double alpha1, double alpha2) const;
+  void choose_models();
+  void compute_gaps();
+  double longest_alpha_step() const;
+  bool start_near_alpha_max(ModelState& state, const FeatureSums& sums) const;
+  bool advance_finished();
+  void take_weights(std::int32_t t, NetModel& model);
+  void return_results(std::span<const std::int32_t> models);
+  void advance(ModelState& state);
   void compact();
   void choose_features();
   void solve();
   NetBlocks<T> blocks() { return {w_.view(), g_.view(), z_.view(), u_.view()}; }
-  void keep(Block<T>& block, std::span<const std::int32_t> columns);
 
   const Context& context_;
   const Dataset<T>& dataset_;
@@ -113,16 +130,16 @@ class NetRun {
   std::vector<NetNull> nulls_;  // of paths
   std::unique_ptr<LinearOps<T>> linear_;
   std::unique_ptr<NetOps<T>> ops_;
-  std::vector<NetStretch> stretches_;
+  std::vector<PathSegment> segments_;
   std::int32_t parallel_ = 1;
-  std::int32_t heads_ = 0;  // the first stretches, whose models others begin with
-  std::int64_t begun_ = 0;  // courses so far
-  std::vector<NetCourse> courses_;
+  std::int32_t first_pass_ = 0;  // the number of the first segments, whose models others begin with
+  std::int64_t started_ = 0;     // models so far, for their ids
+  std::vector<ModelState> states_;
   std::vector<FeatureSums> sums_;
-  std::vector<std::uint8_t> moved_;  // lanes whose alpha or weights changed since they were judged
+  std::vector<std::uint8_t> moved_;  // models whose alpha or weights changed since their gaps were computed
   Block<T> w_, g_, z_, u_;
   Block<T> held_w_, held_z_, held_u_;
-  std::vector<NetCourse> held_;
+  std::vector<ModelState> held_;
 };
 
 }  // namespace sheaf::linear

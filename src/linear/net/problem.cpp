@@ -1,6 +1,8 @@
 // What elastic nets are asked for: checks, models without features, and ranges of alpha.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "core/fail.hpp"
 #include "linear/net/paths.hpp"
@@ -19,37 +21,38 @@ void check_path(const NetPath& path, const NetSheaf& sheaf) {
   }
 }
 
-double weight_of(const NetSheaf& sheaf, std::int64_t row, std::int32_t column) {
-  if (sheaf.row_weights.empty()) return 1;
-  return sheaf.row_weights[static_cast<std::size_t>(row * sheaf.weight_columns + column)];
-}
-
-NetNull null_of(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
+template <class Functor>
+NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
   NetNull null;
   null.total = total;
   double sum = 0;
   double positive = 0;
-  const auto target = [&](std::int64_t i) {
-    return sheaf.targets[static_cast<std::size_t>(i * sheaf.target_columns + path.target)];
+  for (std::int64_t i = 0; i < sheaf.examples; ++i) {
+    const double s = row_weight(sheaf, i, path.rows);
+    const double y = target_of(sheaf, i, path.target);
+    sum += s * y;
+    positive += y > 0 ? s : 0;
+  }
+  if (!Functor::regression && !(positive > 0 && positive < total))
+    fail("rows to train on are all of one class (row weights {}); a classifier needs both", path.rows + 1);
+  double loss = 0;
+  const auto evaluate = [&](double intercept) {
+    loss = 0;
+    InterceptTerms sums;
+    for (std::int64_t i = 0; i < sheaf.examples; ++i) {
+      const double s = row_weight(sheaf, i, path.rows);
+      const auto terms = Functor::terms(intercept, target_of(sheaf, i, path.target), 0.0);
+      loss += s * terms.value / total;
+      sums.residual -= s * terms.slope;
+      sums.curvature += s * terms.curvature;
+    }
+    return params.intercept ? sums : InterceptTerms{};
   };
-  for (std::int64_t i = 0; i < sheaf.examples; ++i) {
-    const double s = weight_of(sheaf, i, path.rows);
-    sum += s * target(i);
-    positive += target(i) > 0 ? s : 0;
-  }
-  if (params.loss == Loss::logistic) {
-    const double share = positive / total;
-    if (share <= 0 || share >= 1)
-      fail("rows to train on are all of one class (row weights {}); logistic regression needs both", path.rows + 1);
-    if (params.intercept) null.intercept = std::log(share / (1 - share));
-    null.deviance = params.intercept ? 2 * entropy_of(share) : 2 * std::log(2.0);
-    return null;
-  }
-  if (params.intercept) null.intercept = null.center = sum / total;
-  for (std::int64_t i = 0; i < sheaf.examples; ++i) {
-    const double away = target(i) - null.center;
-    null.deviance += weight_of(sheaf, i, path.rows) * away * away / total;
-  }
+  if (params.intercept) null.center = sum / total;
+  // The mean is the best intercept of the squared loss.
+  null.intercept = Functor::quadratic ? best_intercept(null.center, total, HUGE_VAL, evaluate)
+                                      : best_intercept(0, total, 1e-12, evaluate);
+  null.deviance = 2 * loss;
   return null;
 }
 
@@ -63,7 +66,7 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
   require(
       sheaf.row_weights.empty() || static_cast<std::int64_t>(sheaf.row_weights.size()) == rows * sheaf.weight_columns,
       "the row-weight table is not full");
-  require(params.loss == Loss::squared || params.loss == Loss::logistic, "elastic nets know two losses");
+  require(with_net_loss(params.loss, [](auto) {}), "elastic nets are not trained for this loss");
   if (!(params.tolerance > 0)) fail_usage("the tolerance must be above 0");
   if (!sheaf.penalty_factors.empty() && static_cast<std::int64_t>(sheaf.penalty_factors.size()) != features)
     fail("{} penalty factors for {} features", sheaf.penalty_factors.size(), features);
@@ -73,34 +76,31 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
   std::vector<double> totals(static_cast<std::size_t>(sheaf.weight_columns), 0.0);
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int32_t c = 0; c < sheaf.weight_columns; ++c)
-      totals[static_cast<std::size_t>(c)] += weight_of(sheaf, i, c);
+      totals[static_cast<std::size_t>(c)] += row_weight(sheaf, i, c);
   for (std::size_t c = 0; c < totals.size(); ++c)
     if (!(totals[c] > 0)) fail("there are no rows to train on (row weights {})", c + 1);
   return totals;
 }
 
 std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) {
+  std::map<std::pair<std::int32_t, std::int32_t>, NetNull> known;  // of rows and target
   std::vector<NetNull> nulls;
-  nulls.reserve(sheaf.paths.size());
-  for (const auto& path : sheaf.paths)
-    nulls.push_back(null_of(sheaf, params, path, totals[static_cast<std::size_t>(path.rows)]));
+  for (const auto& path : sheaf.paths) {
+    auto [at, is_new] = known.try_emplace({path.rows, path.target});
+    if (is_new)
+      with_net_loss(params.loss, [&](auto functor) {
+        at->second = null_model<decltype(functor)>(sheaf, params, path, totals[static_cast<std::size_t>(path.rows)]);
+      });
+    nulls.push_back(at->second);
+  }
   return nulls;
 }
 
 }  // namespace linear
 
 std::string_view to_string(NetSolver solver) {
-  switch (solver) {
-    case NetSolver::automatic:
-      return "auto";
-    case NetSolver::cyclic:
-      return "cyclic";
-    case NetSolver::shooting:
-      return "shooting";
-    case NetSolver::shotgun:
-      break;
-  }
-  return "shotgun";
+  constexpr std::array<std::string_view, 4> names{"auto", "cyclic", "shooting", "shotgun"};
+  return names.at(static_cast<std::size_t>(solver));
 }
 
 template <class T>

@@ -1,12 +1,12 @@
-// Which features a lane must look at, told without the product X'u.
+// Which features of a model need their product x'u, found without the full product X'u.
 //
-// A lane keeps the residuals u0 of its last full product X'u0. Later residuals are u = k u0 + e, and for every feature
+// A model keeps the residuals u0 of its last full product X'u0. Later residuals are u = k u0 + e, and for every feature
 //
 //   |x'u| <= |k| |x'u0| + |x| |e|
 //
 // with lengths under the row weights. From one alpha to the next residuals move little, so that most features are shown
-// to stay within their bounds by two stored numbers each; products are computed for the others alone. What is judged
-// is the same as with all products: a feature that is not looked at is no maximum and exceeds no bound.
+// to stay within their bounds by two stored numbers each; products are computed for the others alone. The sums are
+// the same as with all products: a feature that is not looked at is no maximum and exceeds no bound.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "linear/net/gram.hpp"
-#include "linear/net/lane.hpp"
+#include "linear/net/working_set.hpp"
 
 namespace sheaf::linear {
 
@@ -50,9 +50,9 @@ inline std::size_t list_above(std::span<const float> near, std::span<const float
   return size;
 }
 
-/// A lane's columns of the blocks w and g.
+/// A model's columns of the blocks w and g.
 template <class T>
-struct LaneColumns {
+struct ModelColumns {
   const T* w;
   const T* g;  ///< the last full product
   std::int64_t stride;
@@ -61,19 +61,19 @@ struct LaneColumns {
 };
 
 template <class T>
-class LaneWatch {
+class FeatureScreen {
  public:
-  LaneWatch(std::int64_t id, std::int64_t features) : id_(id), features_(features) {}
+  FeatureScreen(std::int64_t id, std::int64_t features) : id_(id), features_(features) {}
 
   std::int64_t id() const { return id_; }
   /// Features with a weight.
   std::vector<std::int32_t>& weighted() { return weighted_; }
-  LaneGram& gram() { return gram_; }
+  GramSystem& gram() { return gram_; }
 
   /// The residuals have changed.
   void forget() { met_ = false; }
   /// Takes note of the present residuals.
-  void meet(const LaneTask<T>& task, const T* u, std::int64_t stride) {
+  void meet(const ModelTask<T>& task, const T* u, std::int64_t stride) {
     if (met_) return;
     met_ = true;
     now_.resize(static_cast<std::size_t>(task.examples));
@@ -83,7 +83,7 @@ class LaneWatch {
   }
 
   /// The present residuals have become u0: the caller computes their product and calls refer_feature() for all.
-  void refer(const LaneTask<T>& task) {
+  void refer(const ModelTask<T>& task) {
     before_ = now_;
     if (near_.empty()) {
       near_.resize(static_cast<std::size_t>(features_));
@@ -105,27 +105,28 @@ class LaneWatch {
 
   /// What the features say about the gap. False: a full product is cheaper than all that would have to be looked at.
   template <class Columns>
-  bool judge(const Columns& x, const LaneTask<T>& task, const LaneColumns<T>& lane, std::span<const std::int32_t> free,
-             double bend, FeatureSums& sums) {
-    if (before_.empty()) {  // a new lane
+  bool feature_sums(const Columns& x, const ModelTask<T>& task, const ModelColumns<T>& columns,
+                    std::span<const std::int32_t> free, double curvature_bound, FeatureSums& sums) {
+    if (before_.empty()) {  // a new model
       weighted_.clear();
       for (std::int64_t j = 0; j < features_; ++j)
-        if (lane.weight(j) != 0) weighted_.push_back(static_cast<std::int32_t>(j));
+        if (columns.weight(j) != 0) weighted_.push_back(static_cast<std::int32_t>(j));
       return false;
     }
     if (task.alpha1 <= 0 && !known_) return false;
     sums = {};
     looked_.clear();
     if (task.alpha1 <= 0) {
-      for (std::int64_t j = 0; j < features_; ++j) look(x, task, lane, static_cast<std::int32_t>(j), bend, sums);
+      for (std::int64_t j = 0; j < features_; ++j)
+        look(x, task, columns, static_cast<std::int32_t>(j), curvature_bound, sums);
       return true;
     }
     if (nearest_ < 0)
       nearest_ = static_cast<std::int32_t>(std::max_element(near_.begin(), near_.end()) - near_.begin());
-    for (const auto j : weighted_) look(x, task, lane, j, bend, sums);
+    for (const auto j : weighted_) look(x, task, columns, j, curvature_bound, sums);
     for (const auto j : free)
-      if (lane.weight(j) == 0) look(x, task, lane, j, bend, sums);
-    if (features_ > 0 && lane.weight(nearest_) == 0) look(x, task, lane, nearest_, bend, sums);
+      if (columns.weight(j) == 0) look(x, task, columns, j, curvature_bound, sums);
+    if (features_ > 0 && columns.weight(nearest_) == 0) look(x, task, columns, nearest_, curvature_bound, sums);
     // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
     const double ratio = task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
     limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
@@ -133,17 +134,17 @@ class LaneWatch {
         std::span(others_).first(list_above(near_, reach_, share(), distance(), limit_, others_.data()));
     if (!known_ && too_many(others.size())) return false;
     for (const auto j : others)
-      if (lane.weight(j) == 0 && j != nearest_) look(x, task, lane, j, bend, sums);
+      if (columns.weight(j) == 0 && j != nearest_) look(x, task, columns, j, curvature_bound, sums);
     return true;
   }
 
-  /// The working set of at most `count` features; see NetChoice. `ratio` is what judge() found.
-  void choose(const LaneTask<T>& task, const LaneColumns<T>& lane, std::int32_t count, double ratio, double scale,
+  /// The working set of at most `count` features; see FeatureChoice. `ratio` is what feature_sums() found.
+  void choose(const ModelTask<T>& task, const ModelColumns<T>& columns, std::int32_t count, double ratio, double scale,
               double radius, std::vector<std::int32_t>& set) {
     std::int32_t counts[ratio_buckets] = {};
     candidates_.clear();
     const auto add = [&](std::int32_t j, double product) {
-      const int bucket = bucket_in_lane(task, j, product, lane.weight(j), scale, radius);
+      const int bucket = feature_bucket(task, j, product, columns.weight(j), scale, radius);
       if (bucket < 0) return;
       ++counts[bucket];
       candidates_.push_back({j, bucket});
@@ -159,7 +160,7 @@ class LaneWatch {
       for (const auto j : std::span(others_).first(others)) {
         const auto at = static_cast<std::size_t>(j);
         const bool looked = share_now * near_[at] + distance_now * reach_[at] > limit_;
-        if (!looked && lane.weight(j) == 0 && j != nearest_) add(j, share_ * double(lane.product(j)));
+        if (!looked && columns.weight(j) == 0 && j != nearest_) add(j, share_ * double(columns.product(j)));
       }
     }
     const int lowest = lowest_bucket(counts, count);
@@ -184,7 +185,7 @@ class LaneWatch {
   float share() const { return upward(std::abs(share_)); }
   float distance() const { return upward(distance_); }
   /// Of a feature that has a penalty and is not constant; 0 else, so that it is never found.
-  void take_units(const LaneTask<T>& task, std::int64_t j) {
+  void take_units(const ModelTask<T>& task, std::int64_t j) {
     const auto at = static_cast<std::size_t>(j);
     const double unit = task.factor(j) * (task.standardise ? std::sqrt(double(task.variance(j))) : 1.0);
     const double curvature = task.curvature(j);
@@ -194,7 +195,7 @@ class LaneWatch {
   }
 
   /// u = share u0 + rest, and the length of the rest.
-  void measure(const LaneTask<T>& task) {
+  void measure(const ModelTask<T>& task) {
     double both = 0;
     double squares = 0;
     double now = 0;
@@ -216,7 +217,7 @@ class LaneWatch {
     distance_ = std::sqrt(rest) + 1e-14 * std::sqrt(now);
   }
 
-  /// In a product for all features, with the other lanes, a feature costs a fraction of what it costs here.
+  /// In a product for all features, with the other models, a feature costs a fraction of what it costs here.
   bool too_many(std::size_t others) {
     const auto wanted = static_cast<std::int64_t>(others + weighted_.size());
     spent_ += wanted;
@@ -224,12 +225,11 @@ class LaneWatch {
   }
 
   template <class Columns>
-  void look(const Columns& x, const LaneTask<T>& task, const LaneColumns<T>& lane, std::int32_t j, double bend,
-            FeatureSums& sums) {
-    const T product = known_ ? lane.product(j) : x.whole_dot(j, now_.data());
+  void look(const Columns& x, const ModelTask<T>& task, const ModelColumns<T>& columns, std::int32_t j,
+            double curvature_bound, FeatureSums& sums) {
+    const T product = known_ ? columns.product(j) : x.whole_dot(j, now_.data());
     looked_.push_back({j, product});
-    sums.add(double(product) / task.total, lane.weight(j), task.penalty1(j), task.penalty2(j),
-             task.curvature(j) * bend);
+    sums.add(double(product) / task.total, columns.weight(j), task.penalty(j), task.curvature(j) * curvature_bound);
   }
 
   std::int64_t id_, features_;
@@ -240,13 +240,13 @@ class LaneWatch {
   std::int32_t nearest_ = -1;    // the feature with the largest of near_
   double share_ = 0, distance_ = 0;
   std::int64_t spent_ = 0;  // products since u0
-  bool met_ = false;        // now_ is the lane's u
+  bool met_ = false;        // now_ is the model's u
   bool known_ = false;      // u is u0: all products are there
-  float limit_ = 0;         // above it judge() has looked
+  float limit_ = 0;         // above it feature_sums() has looked
   std::vector<Looked> looked_;
   std::vector<std::int32_t> others_, weighted_;
   std::vector<Candidate> candidates_;
-  LaneGram gram_;
+  GramSystem gram_;
 };
 
 }  // namespace sheaf::linear

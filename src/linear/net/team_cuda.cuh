@@ -1,4 +1,4 @@
-// Teams of threads that solve a lane together: a warp for short columns, a block for long ones.
+// Teams of threads that train a model together: a warp for short columns, a block for long ones.
 #pragma once
 
 #include <cstdint>

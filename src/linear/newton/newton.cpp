@@ -32,7 +32,7 @@ constexpr std::int32_t fewest_worth_room = 8;
 template <class T>
 std::vector<double> rarer_shares(LinearOps<T>& ops, const Sheaf& sheaf, Loss loss) {
   std::vector<double> shares(sheaf.tasks.size(), 1.0);
-  if (loss == Loss::squared_tube || loss == Loss::squared) return shares;
+  if (is_regression(loss)) return shares;
   std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> places;
   std::vector<Task> distinct;
   for (const Task& task : sheaf.tasks)
@@ -61,10 +61,10 @@ NewtonBlock<T>::NewtonBlock(const Context& context, LinearOps<T>& ops, const She
       round_(round),
       bias_ridge_(params.bias > 0 && !params.penalise_bias ? T(0) : T(1)) {
   for (std::int32_t t = 0; t < round.count; ++t) {
-    Course course;
-    course.task = round.first + t;
-    course.share = shares[static_cast<std::size_t>(course.task)];
-    courses_.push_back(course);
+    TaskState state;
+    state.task = round.first + t;
+    state.share = shares[static_cast<std::size_t>(state.task)];
+    states_.push_back(state);
   }
   for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_}) *block = Block<T>(ops.examples(), round.count, ops.device());
   decide_following();
@@ -82,14 +82,15 @@ NewtonBlock<T>::NewtonBlock(const Context& context, LinearOps<T>& ops, const She
 /// curvature makes every row count.
 template <class T>
 void NewtonBlock<T>::decide_following() {
-  const bool every_row = params_.loss == Loss::logistic || params_.loss == Loss::squared;
+  bool every_row = false;
+  with_loss(params_.loss, [&](auto functor) { every_row = functor.strictly_convex; });
   follows_ = follows_ && (!fused() || (every_row && count() <= most_followed));
 }
 
 template <class T>
 std::vector<std::uint8_t> NewtonBlock<T>::wanted(Phase phase) const {
   std::vector<std::uint8_t> result;
-  for (const Course& course : courses_) result.push_back(course.phase == phase ? 1 : 0);
+  for (const TaskState& state : states_) result.push_back(state.phase == phase ? 1 : 0);
   return result;
 }
 
@@ -104,14 +105,14 @@ BlockView<const T> NewtonBlock<T>::penalised(const Block<T>& block) const {
 template <class T>
 void NewtonBlock<T>::choose_tasks() {
   std::vector<Task> tasks;
-  for (const Course& course : courses_) tasks.push_back(sheaf_.tasks[static_cast<std::size_t>(course.task)]);
+  for (const TaskState& state : states_) tasks.push_back(sheaf_.tasks[static_cast<std::size_t>(state.task)]);
   ops_.choose_tasks(tasks);
 }
 
 template <class T>
 void NewtonBlock<T>::begin() {
   choose_tasks();
-  std::vector<double> wRw(courses_.size());
+  std::vector<double> wRw(states_.size());
   const std::vector<Dot<T>> products{{penalised(w_), penalised(w_)}};
   ops_.dots(products, wRw);
   const bool warm = std::any_of(wRw.begin(), wRw.end(), [](double value) { return value > 0; });
@@ -119,31 +120,31 @@ void NewtonBlock<T>::begin() {
     measure_gradient_at_zero();
     ops_.multiply(w_.view(), z_.view());
   }
-  for (std::size_t t = 0; t < courses_.size(); ++t) courses_[t].wRw = wRw[t];
-  evaluate(std::vector<std::uint8_t>(courses_.size(), 1));
-  const std::vector<double> ones(courses_.size(), 1.0);
-  const std::vector<double> zeros(courses_.size(), 0.0);
+  for (std::size_t t = 0; t < states_.size(); ++t) states_[t].wRw = wRw[t];
+  evaluate(std::vector<std::uint8_t>(states_.size(), 1));
+  const std::vector<double> ones(states_.size(), 1.0);
+  const std::vector<double> zeros(states_.size(), 0.0);
   ops_.combine(ones, w_.view(), zeros, d_.view());
 }
 
 /// Objective, slopes (into u) and curvatures at z.
 template <class T>
 void NewtonBlock<T>::evaluate(std::span<const std::uint8_t> which) {
-  std::vector<double> values(courses_.size());
+  std::vector<double> values(states_.size());
   ops_.losses(params_.loss, z_.view(), {}, which, values, u_.view(), curvatures_.view());
-  for (std::size_t t = 0; t < courses_.size(); ++t)
-    if (which[t] != 0) courses_[t].f = values[t] + courses_[t].wRw / 2;
+  for (std::size_t t = 0; t < states_.size(); ++t)
+    if (which[t] != 0) states_[t].f = values[t] + states_[t].wRw / 2;
 }
 
 /// Warm starts are measured against the gradient at w = 0 all the same. z is still zero here.
 template <class T>
 void NewtonBlock<T>::measure_gradient_at_zero() {
-  std::vector<double> values(courses_.size());
+  std::vector<double> values(states_.size());
   ops_.losses(params_.loss, z_.view(), {}, {}, values, u_.view(), {});
   ops_.multiply_transposed(u_.view(), g_.view());
   const std::vector<Dot<T>> products{{g_.view(), g_.view()}};
   ops_.dots(products, values);
-  for (std::size_t t = 0; t < courses_.size(); ++t) courses_[t].g0 = std::sqrt(values[t]);
+  for (std::size_t t = 0; t < states_.size(); ++t) states_[t].g0 = std::sqrt(values[t]);
 }
 
 template <class T>
@@ -153,13 +154,13 @@ void NewtonBlock<T>::run(Fits<T>& fits) {
     context_.check_stop();
     step();
     compact(fits);
-    if (courses_.empty()) return hand_out(fits);
+    if (states_.empty()) return return_results(fits);
   }
 }
 
 /// The weights of all tasks of the round, in one piece.
 template <class T>
-void NewtonBlock<T>::hand_out(Fits<T>& fits) {
+void NewtonBlock<T>::return_results(Fits<T>& fits) {
   ops_.synchronize();
   Block<T> here = ops_.device().is_cpu() ? std::move(results_) : results_.to(Device::cpu());
   if (round_.count == static_cast<std::int32_t>(sheaf_.tasks.size())) {
@@ -184,7 +185,7 @@ void NewtonBlock<T>::step() {
     ops_.multiply_elements(curvatures_.view(), q_.view(), conjugate, u_.view());
     ops_.multiply_transposed(u_.view(), hd_.view());
   }
-  std::vector<double> dHd(courses_.size());
+  std::vector<double> dHd(states_.size());
   ops_.finish_curvature(bias_ridge_, d_.view(), hd_.view(), dHd);
   const auto gradients = wanted(Phase::gradient);  // before any task changes its phase
   if (any(gradients)) take_gradients(gradients);
@@ -195,22 +196,22 @@ void NewtonBlock<T>::step() {
 /// For tasks in phase `gradient`, hd holds the gradient and q, where there is one, a fresh Xw.
 template <class T>
 void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
-  std::vector<double> norms(courses_.size());
+  std::vector<double> norms(states_.size());
   ops_.keep_gradients(which, hd_.view(), g_.view(), norms);
   if (!fused()) ops_.combine(as_factors(which), q_.view(), inverted(as_factors(which)), z_.view());
-  std::vector<std::uint8_t> going(courses_.size(), 0);
-  for (std::size_t t = 0; t < courses_.size(); ++t) {
-    Course& course = courses_[t];
+  std::vector<std::uint8_t> going(states_.size(), 0);
+  for (std::size_t t = 0; t < states_.size(); ++t) {
+    TaskState& state = states_[t];
     if (which[t] == 0) continue;
-    const double before = std::exchange(course.fit.gradient_norm, std::sqrt(norms[t]));
-    course.fit.objective = course.f;
-    if (course.g0 < 0) course.g0 = course.fit.gradient_norm;
-    course.fit.tolerance = params_.tolerance * course.share * course.g0;
-    course.fit.converged = course.fit.gradient_norm <= course.fit.tolerance;
-    context_.progress().advance(course.progress.approach(course.fit.gradient_norm, course.fit.tolerance));
-    const bool wanders = course.blind && course.fit.gradient_norm > before / 2;
-    const bool over = course.fit.converged || wanders || course.fit.iterations >= params_.max_iterations;
-    course.phase = over ? Phase::finished : Phase::conjugate;
+    const double before = std::exchange(state.fit.gradient_norm, std::sqrt(norms[t]));
+    state.fit.objective = state.f;
+    if (state.g0 < 0) state.g0 = state.fit.gradient_norm;
+    state.fit.tolerance = params_.tolerance * state.share * state.g0;
+    state.fit.converged = state.fit.gradient_norm <= state.fit.tolerance;
+    context_.progress().advance(state.progress.approach(state.fit.gradient_norm, state.fit.tolerance));
+    const bool wanders = state.blind && state.fit.gradient_norm > before / 2;
+    const bool over = state.fit.converged || wanders || state.fit.iterations >= params_.max_iterations;
+    state.phase = over ? Phase::finished : Phase::conjugate;
     going[t] = over ? 0 : 1;
   }
   if (any(going)) start_conjugate(going, true);
@@ -219,33 +220,33 @@ void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
 /// s = 0, r = -g, d = M^-1 r; at a new point M is made first.
 template <class T>
 void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, bool new_point) {
-  const auto tasks = courses_.size();
+  const auto tasks = states_.size();
   if (new_point) precondition(which);
   const std::vector<double> zeros(tasks, 0.0);
   if (follows()) ops_.combine(zeros, z_.view(), inverted(as_factors(which)), zs_.view());
   std::vector<double> rz(tasks);
   ops_.start_directions(which, g_.view(), inverse_.view(), r_.view(), s_.view(), d_.view(), rz);
   for (std::size_t t = 0; t < tasks; ++t) {
-    Course& course = courses_[t];
+    TaskState& state = states_[t];
     if (which[t] == 0) continue;
-    course.phase = Phase::conjugate;
-    course.rz = course.rz0 = course.dMd = rz[t];
-    course.sMd = course.sMs = course.model = 0;
-    course.steps = 0;
-    course.boundary = false;
+    state.phase = Phase::conjugate;
+    state.rz = state.rz0 = state.dMd = rz[t];
+    state.sMd = state.sMs = state.model = 0;
+    state.steps = 0;
+    state.boundary = false;
   }
-  const bool unbounded = std::any_of(courses_.begin(), courses_.end(), [](const auto& c) { return c.delta < 0; });
+  const bool unbounded = std::any_of(states_.begin(), states_.end(), [](const auto& c) { return c.delta < 0; });
   if (unbounded) set_regions(which);
 }
 
 /// The first trust region: |g| in the preconditioner's metric.
 template <class T>
 void NewtonBlock<T>::set_regions(const std::vector<std::uint8_t>& which) {
-  std::vector<double> gMg(courses_.size());
+  std::vector<double> gMg(states_.size());
   const std::vector<Dot<T>> products{{g_.view(), g_.view(), inverse_.view()}};
   ops_.dots(products, gMg);
-  for (std::size_t t = 0; t < courses_.size(); ++t)
-    if (which[t] != 0 && courses_[t].delta < 0) courses_[t].delta = std::sqrt(gMg[t]);
+  for (std::size_t t = 0; t < states_.size(); ++t)
+    if (which[t] != 0 && states_[t].delta < 0) states_[t].delta = std::sqrt(gMg[t]);
 }
 
 /// Only the tasks at a new point: their curvatures are gathered into a small block of their own, unless the diagonal
@@ -274,58 +275,58 @@ void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
 
 /// How far to go along d; to the trust region's boundary where that is nearer.
 template <class T>
-double NewtonBlock<T>::step_length(Course& course, double dHd) const {
-  const double alpha = course.rz / dHd;
+double NewtonBlock<T>::step_length(TaskState& state, double dHd) const {
+  const double alpha = state.rz / dHd;
   if (params_.rule == StepRule::line_search) return alpha;
-  const double ahead = course.sMs + 2 * alpha * course.sMd + alpha * alpha * course.dMd;
-  if (ahead <= course.delta * course.delta) return alpha;
-  course.boundary = true;
-  const double room = std::max(0.0, course.delta * course.delta - course.sMs);
-  const double root = std::sqrt(course.sMd * course.sMd + course.dMd * room);
-  return course.sMd >= 0 ? room / (course.sMd + root) : (root - course.sMd) / course.dMd;
+  const double ahead = state.sMs + 2 * alpha * state.sMd + alpha * alpha * state.dMd;
+  if (ahead <= state.delta * state.delta) return alpha;
+  state.boundary = true;
+  const double room = std::max(0.0, state.delta * state.delta - state.sMs);
+  const double root = std::sqrt(state.sMd * state.sMd + state.dMd * room);
+  return state.sMd >= 0 ? room / (state.sMd + root) : (root - state.sMd) / state.dMd;
 }
 
 template <class T>
-bool NewtonBlock<T>::conjugate_done(Course& course) const {
+bool NewtonBlock<T>::conjugate_done(TaskState& state) const {
   const int most = static_cast<int>(std::clamp<std::int64_t>(ops_.weights(), 5, 1000000));
-  if (course.boundary || course.steps >= most || course.rz <= 0) return true;
-  if (params_.rule == StepRule::trust_region) return std::sqrt(course.rz) <= 0.1 * std::sqrt(course.rz0);
+  if (state.boundary || state.steps >= most || state.rz <= 0) return true;
+  if (params_.rule == StepRule::trust_region) return std::sqrt(state.rz) <= 0.1 * std::sqrt(state.rz0);
   return false;
 }
 
 template <class T>
 void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, const std::vector<double>& dHd) {
-  const auto tasks = courses_.size();
+  const auto tasks = states_.size();
   std::vector<double> alpha(tasks, 0.0);
   std::vector<double> beta(tasks, 1.0);
   std::vector<double> fresh(tasks, 0.0);
   std::vector<double> rz(tasks);
   std::vector<std::uint8_t> done(tasks, 0);
   for (std::size_t t = 0; t < tasks; ++t) {
-    Course& course = courses_[t];
+    TaskState& state = states_[t];
     if (which[t] == 0) continue;
-    ++course.fit.products;
-    ++course.steps;
+    ++state.fit.products;
+    ++state.steps;
     if (dHd[t] > 0)
-      alpha[t] = step_length(course, dHd[t]);
+      alpha[t] = step_length(state, dHd[t]);
     else
       done[t] = 1;  // rounding has eaten the curvature
   }
   ops_.advance(alpha, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), rz);
   if (follows()) ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
   for (std::size_t t = 0; t < tasks; ++t) {
-    Course& course = courses_[t];
+    TaskState& state = states_[t];
     if (which[t] == 0 || done[t] != 0) continue;
-    const double gain = alpha[t] * course.rz - alpha[t] * alpha[t] * dHd[t] / 2;
-    course.model -= gain;
-    course.sMs += 2 * alpha[t] * course.sMd + alpha[t] * alpha[t] * course.dMd;
-    const double ratio = rz[t] / course.rz;
-    course.sMd = ratio * (course.sMd + alpha[t] * course.dMd);
-    course.dMd = rz[t] + ratio * ratio * course.dMd;
-    course.rz = rz[t];
-    const double loose = std::min(0.5, std::sqrt(std::sqrt(course.rz0)));
-    const bool flat = params_.rule == StepRule::line_search && course.steps * gain <= loose * -course.model;
-    done[t] = flat || conjugate_done(course) ? 1 : 0;
+    const double gain = alpha[t] * state.rz - alpha[t] * alpha[t] * dHd[t] / 2;
+    state.model -= gain;
+    state.sMs += 2 * alpha[t] * state.sMd + alpha[t] * alpha[t] * state.dMd;
+    const double ratio = rz[t] / state.rz;
+    state.sMd = ratio * (state.sMd + alpha[t] * state.dMd);
+    state.dMd = rz[t] + ratio * ratio * state.dMd;
+    state.rz = rz[t];
+    const double loose = std::min(0.5, std::sqrt(std::sqrt(state.rz0)));
+    const bool flat = params_.rule == StepRule::line_search && state.steps * gain <= loose * -state.model;
+    done[t] = flat || conjugate_done(state) ? 1 : 0;
     beta[t] = ratio;
     fresh[t] = 1;
   }
@@ -333,41 +334,30 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
   if (any(done)) try_steps(done);
 }
 
-/// Puts the weights of finished tasks aside, and lets the others close ranks once a quarter of the block is idle.
+/// Puts the weights of finished tasks aside, and compacts the block once a quarter of it is idle.
 template <class T>
 void NewtonBlock<T>::compact(Fits<T>& fits) {
   std::vector<std::int32_t> finished;
   std::vector<std::int32_t> going;
   for (std::int32_t t = 0; t < count(); ++t)
-    (courses_[static_cast<std::size_t>(t)].phase == Phase::finished ? finished : going).push_back(t);
-  if (finished.empty() || (!going.empty() && finished.size() * 4 < courses_.size())) return;
-  Block<T> weights(ops_.weights(), static_cast<std::int32_t>(finished.size()), ops_.device());
-  ops_.keep_tasks(w_.view(), finished, weights.view());
+    (states_[static_cast<std::size_t>(t)].phase == Phase::finished ? finished : going).push_back(t);
+  if (finished.empty() || (!going.empty() && finished.size() * 4 < states_.size())) return;
+  const Block<T> weights = kept_columns(ops_, w_, finished);
   std::vector<std::int32_t> places;
   for (const std::int32_t t : finished) {
-    Course& course = courses_[static_cast<std::size_t>(t)];
-    fits.tasks[static_cast<std::size_t>(course.task)] = course.fit;
-    context_.progress().advance(course.progress.finish());
-    places.push_back(course.task - round_.first);
+    TaskState& state = states_[static_cast<std::size_t>(t)];
+    fits.tasks[static_cast<std::size_t>(state.task)] = state.fit;
+    context_.progress().advance(state.progress.finish());
+    places.push_back(state.task - round_.first);
   }
   ops_.place_tasks(weights.view(), places, results_.view());
-  std::erase_if(courses_, [](const Course& course) { return course.phase == Phase::finished; });
-  if (courses_.empty()) return;
+  std::erase_if(states_, [](const TaskState& state) { return state.phase == Phase::finished; });
+  if (states_.empty()) return;
   decide_following();
-  if (follows())
-    keep(q_, going);
-  else
-    q_ = {};
-  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_}) keep(*block, going);
+  q_ = follows() ? kept_columns(ops_, q_, going) : Block<T>{};
+  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
+    *block = kept_columns(ops_, *block, going);
   choose_tasks();
-}
-
-template <class T>
-void NewtonBlock<T>::keep(Block<T>& block, std::span<const std::int32_t> columns) {
-  Block<T> smaller(block.rows(), static_cast<std::int32_t>(columns.size()), ops_.device());
-  ops_.keep_tasks(block.view(), columns, smaller.view());
-  ops_.synchronize();
-  block = std::move(smaller);
 }
 
 template class NewtonBlock<float>;

@@ -35,8 +35,8 @@ inline std::vector<std::int32_t> positions(std::span<const std::uint8_t> flags) 
   return result;
 }
 
-/// What the outer loop knows of one task: a few numbers on the host, while its vectors stay on the device.
-struct Course {
+/// One task of the block: a few numbers on the host, while its vectors stay on the device.
+struct TaskState {
   enum class Phase : std::uint8_t { gradient, conjugate, finished };
 
   std::int32_t task = 0;  // in the sheaf
@@ -54,7 +54,7 @@ struct Course {
   double model = 0;  // the quadratic model at s
   int steps = 0;
   bool boundary = false;
-  bool blind = false;  // the last step was too small for the objective to tell
+  bool blind = false;  // the last step was too small to be seen in the objective
 };
 
 template <class T>
@@ -72,8 +72,8 @@ class NewtonBlock {
   }
 
  private:
-  using Phase = Course::Phase;
-  std::int32_t count() const { return static_cast<std::int32_t>(courses_.size()); }
+  using Phase = TaskState::Phase;
+  std::int32_t count() const { return static_cast<std::int32_t>(states_.size()); }
   /// A block only becomes narrower, so that a task once fused stays so.
   bool fused() const { return ops_.fuses(count()); }
   /// Whether zs is kept up to date with s; once it is not, it stays so.
@@ -91,16 +91,15 @@ class NewtonBlock {
   void set_regions(const std::vector<std::uint8_t>& which);
   void precondition(const std::vector<std::uint8_t>& which);
   void advance_conjugate(const std::vector<std::uint8_t>& which, const std::vector<double>& dHd);
-  double step_length(Course& course, double dHd) const;
-  bool conjugate_done(Course& course) const;
+  double step_length(TaskState& state, double dHd) const;
+  bool conjugate_done(TaskState& state) const;
   void try_steps(const std::vector<std::uint8_t>& done);
   void apply_steps(const std::vector<std::uint8_t>& done);
   void search_lines(const std::vector<std::uint8_t>& done, std::vector<double>& trial, const std::vector<double>& gs);
-  void judge(Course& course, double trial, double gs, double predicted);
-  void accept(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial);
+  void accept_step(TaskState& state, double trial, double gs, double predicted);
+  void move_accepted(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial);
   void compact(Fits<T>& fits);
-  void hand_out(Fits<T>& fits);
-  void keep(Block<T>& block, std::span<const std::int32_t> columns);
+  void return_results(Fits<T>& fits);
 
   const Context& context_;
   LinearOps<T>& ops_;
@@ -109,7 +108,7 @@ class NewtonBlock {
   Round round_;
   T bias_ridge_;
   bool follows_ = true;
-  std::vector<Course> courses_;  // column t of every block belongs to courses_[t]
+  std::vector<TaskState> states_;  // column t of every block belongs to states_[t]
   // Over examples: decisions z = Xw, zs = Xs, q = Xd, u (what X' is applied to), curvatures D.
   Block<T> z_, zs_, q_, u_, curvatures_;
   // Over weights: w, gradient, step s, residual r, direction d, H d, inverse of the preconditioner.

@@ -26,7 +26,7 @@ double rounding(double objective) {
 /// and curvatures along, since most steps are taken.
 template <class T>
 void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
-  const auto tasks = courses_.size();
+  const auto tasks = states_.size();
   std::vector<double> scalars(4 * tasks);
   const std::vector<Dot<T>> products{
       {g_.view(), s_.view()}, {s_.view(), r_.view()}, {penalised(w_), penalised(s_)}, {penalised(s_), penalised(s_)}};
@@ -36,17 +36,17 @@ void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
   if (!follows()) apply_steps(done);
   ops_.losses(params_.loss, z_.view(), zs_.view(), done, trial, u_.view(), curvatures_.view());
   for (std::size_t t = 0; t < tasks; ++t)
-    trial[t] += (courses_[t].wRw + 2 * scalars[2 * tasks + t] + scalars[3 * tasks + t]) / 2;
+    trial[t] += (states_[t].wRw + 2 * scalars[2 * tasks + t] + scalars[3 * tasks + t]) / 2;
   if (params_.rule == StepRule::line_search) search_lines(done, trial, gs);
   std::vector<std::uint8_t> accepted(tasks, 0);
   std::vector<std::uint8_t> refused(tasks, 0);
   for (std::size_t t = 0; t < tasks; ++t) {
     if (done[t] == 0) continue;
-    judge(courses_[t], trial[t], gs[t], -(gs[t] - scalars[tasks + t]) / 2);
-    accepted[t] = courses_[t].phase == Phase::gradient ? 1 : 0;
-    refused[t] = courses_[t].phase == Phase::conjugate ? 1 : 0;
+    accept_step(states_[t], trial[t], gs[t], -(gs[t] - scalars[tasks + t]) / 2);
+    accepted[t] = states_[t].phase == Phase::gradient ? 1 : 0;
+    refused[t] = states_[t].phase == Phase::conjugate ? 1 : 0;
   }
-  if (any(accepted)) accept(accepted, trial);
+  if (any(accepted)) move_accepted(accepted, trial);
   if (any(refused)) {
     evaluate(refused);
     start_conjugate(refused, false);
@@ -57,7 +57,7 @@ void NewtonBlock<T>::try_steps(const std::vector<std::uint8_t>& done) {
 template <class T>
 void NewtonBlock<T>::apply_steps(const std::vector<std::uint8_t>& done) {
   const auto columns = positions(done);
-  if (columns.size() == courses_.size()) return ops_.multiply(s_.view(), zs_.view());
+  if (columns.size() == states_.size()) return ops_.multiply(s_.view(), zs_.view());
   const auto size = static_cast<std::int32_t>(columns.size());
   Block<T> s(ops_.weights(), size, ops_.device());
   Block<T> zs(ops_.examples(), size, ops_.device());
@@ -70,15 +70,15 @@ void NewtonBlock<T>::apply_steps(const std::vector<std::uint8_t>& done) {
 template <class T>
 void NewtonBlock<T>::search_lines(const std::vector<std::uint8_t>& done, std::vector<double>& trial,
                                   const std::vector<double>& gs) {
-  const auto tasks = courses_.size();
+  const auto tasks = states_.size();
   std::vector<double> length(tasks, 1.0);
   for (int halving = 0; halving < most_halvings; ++halving) {
     context_.check_stop();
     std::vector<std::uint8_t> shorter(tasks, 0);
     std::vector<double> factor(tasks, 1.0);
     for (std::size_t t = 0; t < tasks; ++t) {
-      const double rise = trial[t] - courses_[t].f;
-      const double noise = rounding<T>(courses_[t].f);
+      const double rise = trial[t] - states_[t].f;
+      const double noise = rounding<T>(states_[t].f);
       const bool blind = std::abs(rise) <= noise && -gs[t] <= 2 * noise;
       if (done[t] == 0 || blind || rise <= armijo * length[t] * gs[t]) continue;
       shorter[t] = 1;
@@ -95,28 +95,28 @@ void NewtonBlock<T>::search_lines(const std::vector<std::uint8_t>& done, std::ve
                 curvatures_.view());
     ops_.dots(products, std::span(values).last(2 * tasks));
     for (std::size_t t = 0; t < tasks; ++t)
-      if (shorter[t] != 0) trial[t] = values[t] + (courses_[t].wRw + 2 * values[tasks + t] + values[2 * tasks + t]) / 2;
+      if (shorter[t] != 0) trial[t] = values[t] + (states_[t].wRw + 2 * values[tasks + t] + values[2 * tasks + t]) / 2;
   }
 }
 
 /// Sets the phase that follows a trial: gradient (the step is taken), conjugate (refused, try again nearer), finished.
 template <class T>
-void NewtonBlock<T>::judge(Course& course, double trial, double gs, double predicted) {
-  const double actual = course.f - trial;
-  const double noise = rounding<T>(course.f);
-  ++course.fit.iterations;
+void NewtonBlock<T>::accept_step(TaskState& state, double trial, double gs, double predicted) {
+  const double actual = state.f - trial;
+  const double noise = rounding<T>(state.f);
+  ++state.fit.iterations;
   // Near the optimum the objective's last digits say nothing any more; the gradient still does, and take_gradients()
   // stops once it no longer falls.
-  course.blind = std::abs(actual) <= noise && predicted <= noise;
-  if (course.blind || params_.rule == StepRule::line_search) {
-    course.phase = predicted > 0 && (course.blind || actual > 0) ? Phase::gradient : Phase::finished;
+  state.blind = std::abs(actual) <= noise && predicted <= noise;
+  if (state.blind || params_.rule == StepRule::line_search) {
+    state.phase = predicted > 0 && (state.blind || actual > 0) ? Phase::gradient : Phase::finished;
     return;
   }
-  const double norm = std::sqrt(std::max(0.0, course.sMs));
-  if (course.fit.iterations == 1) course.delta = std::min(course.delta, norm);
+  const double norm = std::sqrt(std::max(0.0, state.sMs));
+  if (state.fit.iterations == 1) state.delta = std::min(state.delta, norm);
   const double excess = -actual - gs;
   const double alpha = excess <= 0 ? sigma3 : std::max(sigma1, -gs / (2 * excess));
-  double& delta = course.delta;
+  double& delta = state.delta;
   if (actual < eta0 * predicted)
     delta = std::min(alpha * norm, sigma2 * delta);
   else if (actual < eta1 * predicted)
@@ -124,25 +124,25 @@ void NewtonBlock<T>::judge(Course& course, double trial, double gs, double predi
   else if (actual < eta2 * predicted)
     delta = std::max(sigma1 * delta, std::min(alpha * norm, sigma3 * delta));
   else
-    delta = course.boundary ? sigma3 * delta : std::max(delta, std::min(alpha * norm, sigma3 * delta));
-  const bool over = predicted <= 0 || course.fit.iterations >= params_.max_iterations;
+    delta = state.boundary ? sigma3 * delta : std::max(delta, std::min(alpha * norm, sigma3 * delta));
+  const bool over = predicted <= 0 || state.fit.iterations >= params_.max_iterations;
   if (actual > eta0 * predicted && predicted > 0)
-    course.phase = Phase::gradient;
+    state.phase = Phase::gradient;
   else
-    course.phase = over ? Phase::finished : Phase::conjugate;
+    state.phase = over ? Phase::finished : Phase::conjugate;
 }
 
 /// w += s, z += zs, d = w. Slopes and curvatures are those of the trial already.
 template <class T>
-void NewtonBlock<T>::accept(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial) {
-  const std::vector<double> ones(courses_.size(), 1.0);
-  std::vector<double> wRw(courses_.size());
+void NewtonBlock<T>::move_accepted(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial) {
+  const std::vector<double> ones(states_.size(), 1.0);
+  std::vector<double> wRw(states_.size());
   ops_.take_steps(accepted, bias_ridge_, s_.view(), w_.view(), d_.view(), wRw);
   ops_.combine(as_factors(accepted), zs_.view(), ones, z_.view());
-  for (std::size_t t = 0; t < courses_.size(); ++t) {
+  for (std::size_t t = 0; t < states_.size(); ++t) {
     if (accepted[t] == 0) continue;
-    courses_[t].wRw = wRw[t];
-    courses_[t].f = trial[t];
+    states_[t].wRw = wRw[t];
+    states_[t].f = trial[t];
   }
 }
 

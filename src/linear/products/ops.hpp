@@ -126,6 +126,15 @@ class LinearOps {
   T bias_;
 };
 
+/// Some columns of a block, as a block of their own, which is there when the call returns.
+template <class T>
+Block<T> kept_columns(LinearOps<T>& ops, const Block<T>& block, std::span<const std::int32_t> columns) {
+  Block<T> kept(block.rows(), static_cast<std::int32_t>(columns.size()), ops.device());
+  ops.keep_tasks(block.view(), columns, kept.view());
+  ops.synchronize();
+  return kept;
+}
+
 /// Numbers of another type, in CPU memory.
 template <class To, class From>
 Array<To> converted(std::span<const From> from, int threads);

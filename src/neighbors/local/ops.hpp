@@ -12,7 +12,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/matrix.hpp>
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/neighbors.hpp>
 
 namespace sheaf::neighbors {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/neighbors.hpp>
 
 #include "data/labels.hpp"
 #include "neighbors/model/votes.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/neighbors.hpp>
 
 #include "data/text/model_reader.hpp"
 

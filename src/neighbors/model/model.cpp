@@ -1,5 +1,5 @@
 // Training, prediction and leaving one out.
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/neighbors.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // The names of the choices that models of neighbours have, for parameter rows and for lists of values to try.
 #pragma once
 
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/neighbors.hpp>
 
 #include "data/parameter_rows.hpp"
 

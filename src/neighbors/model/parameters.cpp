@@ -1,4 +1,4 @@
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/neighbors.hpp>
 
 #include "data/parameter_rows.hpp"
 #include "neighbors/model/names.hpp"

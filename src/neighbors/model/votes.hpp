@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/neighbors.hpp>
 
 namespace sheaf::neighbors {
 

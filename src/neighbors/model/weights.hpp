@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/neighbors_model.hpp>
+#include <sheaf/neighbors.hpp>
 
 #include "data/labels.hpp"
 

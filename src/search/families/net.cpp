@@ -61,7 +61,7 @@ class NetTrainer : public Trainer {
         labels_(labels),
         options_(options),
         sheaf_(sheaf),
-        scorer_(context, truth_of(labels), options.loss == Loss::logistic) {
+        scorer_(context, truth_of(labels), net_solver(options.loss, !labels.class_names.empty()).probabilities) {
     if (columns() > 1) ops_ = linear::make_ops<T>(context, dataset);
   }
 
@@ -195,10 +195,9 @@ class NetFamily : public Family {
 
   const Labels& labels() const override { return problem_.labels; }
   std::string title() const override {
-    return std::string(logistic() ? "elastic-net logistic regression" : "elastic net") +
-           (search_.options.standardise ? ", standardised" : "");
+    return std::string(solver().about) + (search_.options.standardise ? ", standardised" : "");
   }
-  bool has_probabilities() const override { return logistic(); }
+  bool has_probabilities() const override { return solver().probabilities; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return sheaf_.target_columns; }
   /// Fewer weights, then a larger alpha, then a larger share of the L1 penalty.
@@ -257,10 +256,10 @@ class NetFamily : public Family {
   }
 
  private:
-  bool logistic() const { return search_.options.loss == Loss::logistic; }
+  const LinearSolver& solver() const { return net_solver(search_.options.loss, !problem_.labels.class_names.empty()); }
   ClassWeights class_weights() const { return {search_.options.class_weights, search_.options.balanced}; }
 
-  /// Of each l1-ratio. Those of an automatic grid begin where all rows leave no feature a weight.
+  /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
   std::vector<std::vector<double>> find_alphas(const Context& context) const {
     const auto ratios = search_.l1_ratios.size();
     if (!search_.alphas.empty()) return std::vector(ratios, search_.alphas);
@@ -291,7 +290,7 @@ class NetFamily : public Family {
     if (search_.options.standardise) return;
     std::vector<double> varying;
     for (const auto& feature : summarize(Context(), dataset_).per_feature)
-      if (feature.deviation > 0) varying.push_back(feature.deviation);
+      if (feature.standard_deviation > 0) varying.push_back(feature.standard_deviation);
     if (varying.size() < 2) return;
     std::sort(varying.begin(), varying.end());
     const double low = varying[varying.size() / 20];
@@ -303,7 +302,7 @@ class NetFamily : public Family {
                       low, high));
   }
 
-  /// What a grid that ends too early leaves open, and choices that say little.
+  /// Notes on grids that end too early, and on choices without features.
   void note_choices(SearchResult& result) const {
     std::vector<const SearchLevel*> levels;
     if (result.model) levels.push_back(&result.level);
@@ -348,11 +347,11 @@ FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
   sort_once(search.l1_ratios);
   sort_once(search.alphas);
   std::reverse(search.alphas.begin(), search.alphas.end());
-  const bool logistic = search.options.loss == Loss::logistic;
-  return {!classes, logistic, classes ? Metric::auc : Metric::r2, Strategy::grid,
-          logistic  ? "elastic-net logistic regression"
-          : classes ? "the elastic net on classes"
-                    : "the elastic net"};
+  const auto& solver = net_solver(search.options.loss, classes);
+  return {!classes, solver.probabilities, classes ? Metric::auc : Metric::r2, Strategy::grid,
+          solver.probabilities ? std::string(solver.about)
+          : classes            ? "the elastic net on classes"
+                               : "the elastic net"};
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// What the families' spaces and trainers have in common.
+// Shared by the families' spaces and trainers.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void sort_once(std::vector<Value>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// What decision values are compared with; the labels must outlive it.
+/// The truth that decision values are compared with; the labels must outlive it.
 inline score::Truth truth_of(const Labels& labels) {
   return {static_cast<std::int32_t>(labels.class_names.size()), labels.positive, labels.classes, labels.values};
 }

@@ -1,4 +1,4 @@
-// What lanes of elastic nets skip and take at once on the CPU, against loops that skip nothing.
+// What models of elastic nets skip and solve at once on the CPU, against loops that skip nothing.
 #include <cmath>
 #include <ostream>
 #include <vector>
@@ -33,12 +33,12 @@ struct Setting {
 };
 void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
 
-/// A table with weights on rows, and everything that a lane is told of it.
-class Watched : public testing::TestWithParam<Setting> {
+/// A table with weights on rows, and everything that a model knows of it.
+class Screened : public testing::TestWithParam<Setting> {
  protected:
   static constexpr std::int64_t rows = 40, features = 3000;
 
-  Watched() : random_(3) {
+  Screened() : random_(3) {
     const auto n = static_cast<std::size_t>(rows);
     const auto p = static_cast<std::size_t>(features);
     x_ = {std::vector<double>(n * p), rows};
@@ -65,21 +65,22 @@ class Watched : public testing::TestWithParam<Setting> {
     }
   }
 
-  LaneTask<double> task(double alpha1) const {
-    const LaneTables<double> tables{rows,
-                                    targets_.data(),
-                                    1,
-                                    weights_.data(),
-                                    1,
-                                    GetParam().factors ? factors_.data() : nullptr,
-                                    means_.data(),
-                                    variances_.data(),
-                                    true,
-                                    GetParam().standardise};
-    return lane_task(tables, 0, 0, total_, 0.0, alpha1, GetParam().alpha2);
+  ModelTask<double> task(double alpha1) const {
+    ModelTask<double> task;
+    task.examples = rows;
+    task.targets = targets_.data();
+    task.weights = weights_.data();
+    task.total = total_;
+    task.factors = GetParam().factors ? factors_.data() : nullptr;
+    task.means = means_.data();
+    task.variances = variances_.data();
+    task.alpha1 = alpha1;
+    task.alpha2 = GetParam().alpha2;
+    task.standardise = GetParam().standardise;
+    return task;
   }
 
-  /// Weighted residuals of sum 0, as lanes have them.
+  /// Weighted residuals of sum 0, as models have them.
   std::vector<double> residuals() {
     std::vector<double> u;
     double sum = 0;
@@ -97,13 +98,12 @@ class Watched : public testing::TestWithParam<Setting> {
     return g;
   }
 
-  FeatureSums judge_all(const LaneTask<double>& task, const std::vector<double>& w,
-                        const std::vector<double>& u) const {
+  FeatureSums sum_all(const ModelTask<double>& task, const std::vector<double>& w, const std::vector<double>& u) const {
     const auto g = products(u);
     FeatureSums sums;
     for (std::int64_t j = 0; j < features; ++j)
-      sums.add(g[static_cast<std::size_t>(j)] / total_, w[static_cast<std::size_t>(j)], task.penalty1(j),
-               task.penalty2(j), task.curvature(j));
+      sums.add(g[static_cast<std::size_t>(j)] / total_, w[static_cast<std::size_t>(j)], task.penalty(j),
+               task.curvature(j));
     return sums;
   }
 
@@ -115,11 +115,11 @@ class Watched : public testing::TestWithParam<Setting> {
   double total_ = 0;
 };
 
-TEST_P(Watched, SkippedFeaturesChangeNothing) {
+TEST_P(Screened, SkippedFeaturesChangeNothing) {
   std::vector<double> w(features, 0.0), g;
-  LaneWatch<double> watch(0, features);
+  FeatureScreen<double> screen(0, features);
   auto u = residuals();
-  const double largest = judge_all(task(1), w, u).ratio;
+  const double largest = sum_all(task(1), w, u).ratio;
   ASSERT_GT(largest, 0);
   double alpha = largest * 0.9;
   std::int64_t looked = 0, full = 0;
@@ -129,40 +129,40 @@ TEST_P(Watched, SkippedFeaturesChangeNothing) {
     const auto away = residuals();
     const double share = turn == 40 ? 0.9 : 0.02;
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = (1 - share) * u[i] * 0.99 + share * away[i];
-    watch.weighted().clear();
+    screen.weighted().clear();
     for (std::size_t j = 0; j < w.size(); ++j) {
       w[j] = (j * 7 + static_cast<std::size_t>(turn / 10)) % 301 == 0 && variances_[j] > 0 ? random_.normal() : 0;
-      if (w[j] != 0) watch.weighted().push_back(static_cast<std::int32_t>(j));
+      if (w[j] != 0) screen.weighted().push_back(static_cast<std::int32_t>(j));
     }
     const auto here = task(alpha);
-    const auto wanted = judge_all(here, w, u);
-    watch.forget();
-    watch.meet(here, u.data(), 1);
-    FeatureSums told;
-    const auto judge = [&] { return watch.judge(x_, here, {w.data(), g.data(), 1}, free_, 1.0, told); };
+    const auto wanted = sum_all(here, w, u);
+    screen.forget();
+    screen.meet(here, u.data(), 1);
+    FeatureSums found;
+    const auto sum = [&] { return screen.feature_sums(x_, here, {w.data(), g.data(), 1}, free_, 1.0, found); };
     x_.products = 0;
-    if (!judge()) {
+    if (!sum()) {
       ++full;
       g = products(u);
-      watch.refer(here);
-      for (std::int64_t j = 0; j < features; ++j) watch.refer_feature(j, g[static_cast<std::size_t>(j)]);
-      ASSERT_TRUE(judge()) << turn;
+      screen.refer(here);
+      for (std::int64_t j = 0; j < features; ++j) screen.refer_feature(j, g[static_cast<std::size_t>(j)]);
+      ASSERT_TRUE(sum()) << turn;
     } else {
       looked += x_.products;
     }
-    EXPECT_NEAR(told.ratio, wanted.ratio, 1e-9 * wanted.ratio) << turn;
-    EXPECT_NEAR(told.lasso, wanted.lasso, 1e-9 * wanted.lasso) << turn;
-    EXPECT_NEAR(told.ridge, wanted.ridge, 1e-9 * wanted.ridge) << turn;
-    EXPECT_NEAR(told.free, wanted.free, 1e-9 * wanted.free) << turn;
-    EXPECT_EQ(told.nonzeros, wanted.nonzeros) << turn;
+    EXPECT_NEAR(found.ratio, wanted.ratio, 1e-9 * wanted.ratio) << turn;
+    EXPECT_NEAR(found.lasso, wanted.lasso, 1e-9 * wanted.lasso) << turn;
+    EXPECT_NEAR(found.ridge, wanted.ridge, 1e-9 * wanted.ridge) << turn;
+    EXPECT_NEAR(found.free, wanted.free, 1e-9 * wanted.free) << turn;
+    EXPECT_EQ(found.nonzeros, wanted.nonzeros) << turn;
     if (std::isinf(wanted.excess)) {
-      EXPECT_TRUE(std::isinf(told.excess)) << turn;
+      EXPECT_TRUE(std::isinf(found.excess)) << turn;
     } else {
-      EXPECT_NEAR(told.excess, wanted.excess, 1e-9 * wanted.excess) << turn;
+      EXPECT_NEAR(found.excess, wanted.excess, 1e-9 * wanted.excess) << turn;
     }
 
     std::vector<std::int32_t> set;
-    watch.choose(here, {w.data(), g.data(), 1}, 200, told.ratio, 1.0, HUGE_VAL, set);
+    screen.choose(here, {w.data(), g.data(), 1}, 200, found.ratio, 1.0, HUGE_VAL, set);
     std::vector<std::uint8_t> chosen(features, 0);
     for (const auto j : set) ++chosen[static_cast<std::size_t>(j)];
     for (std::size_t j = 0; j < chosen.size(); ++j) {
@@ -174,7 +174,7 @@ TEST_P(Watched, SkippedFeaturesChangeNothing) {
   EXPECT_LT(looked + full * features, turns * features / 2) << "hardly anything was skipped";
 }
 
-INSTANTIATE_TEST_SUITE_P(Nets, Watched,
+INSTANTIATE_TEST_SUITE_P(Nets, Screened,
                          testing::Values(Setting{"lasso", 0, false, false}, Setting{"standardised", 0, true, false},
                                          Setting{"net", 0.01, true, false}, Setting{"factors", 0.01, false, true},
                                          Setting{"standardised_factors", 0, true, true}),
@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(Nets, Watched,
 struct System {
   static constexpr std::int32_t size = 12;
   std::vector<double> products = std::vector<double>(size * size);
-  LaneGram gram;
+  GramSystem gram;
 
   explicit System(bool twins) {
     constexpr int rows = 20;
@@ -209,7 +209,7 @@ struct System {
   double product(std::int32_t a, std::int32_t b) const { return products[static_cast<std::size_t>(a * size + b)]; }
 };
 
-TEST(LaneGram, FindsWhereSlopesVanish) {
+TEST(GramSystem, FindsWhereSlopesVanish) {
   System system(false);
   constexpr double ridge = 0.1;
   std::vector<double> wanted, pulls(System::size, 0.0);
@@ -221,11 +221,11 @@ TEST(LaneGram, FindsWhereSlopesVanish) {
   system.gram.weights.assign(System::size, 1.0);
   system.gram.pulls = pulls;
   system.gram.fill([&](std::int32_t) { return ridge; });
-  system.gram.settle(1e-9);
+  system.gram.solve(1e-9);
   for (std::size_t t = 0; t < wanted.size(); ++t) EXPECT_NEAR(system.gram.weights[t], wanted[t], 1e-9);
 }
 
-TEST(LaneGram, KeepsSignsGoesDownhillAndHeedsTwins) {
+TEST(GramSystem, KeepsSignsGoesDownhillAndHeedsTwins) {
   for (const bool twins : {false, true}) {
     System system(twins);
     Random random(11);
@@ -238,7 +238,7 @@ TEST(LaneGram, KeepsSignsGoesDownhillAndHeedsTwins) {
     system.gram.weights = start;
     system.gram.pulls = slopes;
     system.gram.fill([](std::int32_t) { return 0.0; });
-    system.gram.settle(1e-9);
+    system.gram.solve(1e-9);
     const auto& end = system.gram.weights;
     double change = 0;  // of the quadratic function whose negative slopes at the start are `slopes`
     for (std::int32_t a = 0; a < System::size; ++a) {

@@ -1,0 +1,262 @@
+// How well a model fits its rows: residuals, loss and dual value, and the quadratic model that descent works on.
+//
+// ExactFit: the squared loss is its own quadratic model. SmoothFit: any other smooth loss is a series of quadratic
+// models (proximal Newton: Lee, Sun, Saunders 2014), each with the second derivatives of the loss at the present
+// weights in place of the row weights; then the true objective decides how far to go along the step.
+#pragma once
+
+#include <type_traits>
+
+#include "linear/net/descent.hpp"
+#include "linear/net/duality_gap.hpp"
+
+namespace sheaf::linear {
+
+/// Sums over all examples at some intercept.
+struct InterceptTerms {
+  double residual = 0;  ///< minus the derivative of the loss
+  double curvature = 0;
+};
+
+/// The best intercept for fixed weights, by Newton's method on one number, with bisection where it would leave the
+/// interval that holds the solution. evaluate(b) is called last with the b that is returned; `total` is the sum of the
+/// row weights.
+template <class Evaluate>
+SHEAF_HOST_DEVICE double best_intercept(double start, double total, double precision, const Evaluate& evaluate) {
+  constexpr int most_turns = 50;
+  constexpr double least_curvature = 1e-5;
+  double low = -HUGE_VAL;
+  double high = HUGE_VAL;
+  double b = start;
+  for (int turn = 0;; ++turn) {
+    const InterceptTerms terms = evaluate(b);
+    if (std::abs(terms.residual) <= precision * total || turn >= most_turns) return b;
+    (terms.residual > 0 ? low : high) = b;
+    const double least = least_curvature * total;
+    const double step = terms.residual / (terms.curvature > least ? terms.curvature : least);
+    if (std::abs(step) <= 1e-15 * std::abs(b)) return b;
+    double next = b + step;
+    if (!(next > low && next < high)) next = (low + high) / 2;
+    b = next;
+  }
+}
+
+template <class Functor, class Model>
+class ExactFit {
+  using T = typename Model::Value;
+
+ public:
+  static constexpr double enough = 0;  ///< slow passes are what a leap is for
+
+  SHEAF_HOST_DEVICE explicit ExactFit(Model& model) : model_(model) {}
+  SHEAF_HOST_DEVICE double intercept() const { return intercept_; }
+
+  SHEAF_HOST_DEVICE void load(const T* z, std::int64_t stride) {
+    const auto& rows = model_.rows;
+    model_.over_rows([&](std::int64_t i) { rows.q[i] = rows.s[i] * (model_.task.target(i) - z[i * stride]); });
+    model_.team.sync();
+  }
+
+  /// q: the weighted residuals at the present weights, their sum 0 where there is an intercept.
+  SHEAF_HOST_DEVICE void update_residuals() {
+    const auto& rows = model_.rows;
+    double change = 0;
+    if (model_.task.intercept)
+      change = model_.sum_rows([&](std::int64_t i) { return double(rows.q[i]); }) / model_.task.total;
+    model_.over_rows([&](std::int64_t i) { rows.q[i] -= static_cast<T>(change) * rows.s[i]; });
+    model_.shift = 0;
+    model_.team.sync();
+  }
+
+  SHEAF_HOST_DEVICE RowSums sums() const {
+    double loss = 0;
+    double dual = 0;
+    model_.over_rows([&](std::int64_t i) {
+      const double s = model_.rows.s[i];
+      if (!(s > 0)) return;
+      const double r = double(model_.rows.q[i]) / s;
+      loss += s * r * r / 2;
+      dual += s * Functor::dual_value(r, double(model_.task.target(i)) - model_.task.center);
+    });
+    return {model_.team.sum(loss) / model_.task.total, model_.team.sum(dual) / model_.task.total};
+  }
+  SHEAF_HOST_DEVICE double dual_at(const RowSums& sums, double scale) const { return squared_dual(sums, scale); }
+
+  SHEAF_HOST_DEVICE void begin_step() const {}
+  SHEAF_HOST_DEVICE void end_step(double /*objective*/) const {}
+
+  /// Memory for x'w of all rows, which finish() takes.
+  SHEAF_HOST_DEVICE T* fresh() const { return model_.rows.q; }
+  /// The columns of decision values and of weighted residuals.
+  SHEAF_HOST_DEVICE RowSums finish(T* z, T* u, std::int64_t stride, double /*intercept*/) {
+    const auto& task = model_.task;
+    T* q = model_.rows.q;
+    if (task.intercept)
+      intercept_ = model_.sum_rows([&](std::int64_t i) {
+        return double(task.weight(i)) * (double(task.target(i)) - double(q[i]));
+      }) / task.total;
+    model_.over_rows([&](std::int64_t i) {
+      z[i * stride] = q[i] + static_cast<T>(intercept_);
+      q[i] = model_.rows.s[i] * (task.target(i) - static_cast<T>(intercept_) - q[i]);
+      u[i * stride] = q[i];
+    });
+    return sums();
+  }
+
+ private:
+  Model& model_;
+  double intercept_ = 0;
+};
+
+template <class Functor, class Model>
+class SmoothFit {
+  using T = typename Model::Value;
+
+ public:
+  static constexpr double enough = 0.1;  ///< more precision would be lost on the next quadratic model
+
+  SHEAF_HOST_DEVICE explicit SmoothFit(Model& model) : model_(model) {}
+  SHEAF_HOST_DEVICE double intercept() const { return intercept_; }
+
+  SHEAF_HOST_DEVICE void load(const T* z, std::int64_t stride) {
+    model_.over_rows([&](std::int64_t i) { model_.rows.z[i] = z[i * stride]; });
+    model_.team.sync();
+  }
+
+  /// The best intercept for the present z, and q for it.
+  SHEAF_HOST_DEVICE void update_residuals() {
+    constexpr double precision = sizeof(T) == 4 ? 1e-6 : 1e-13;
+    const auto evaluate = [&](double intercept) {
+      InterceptTerms sums;
+      model_.over_rows([&](std::int64_t i) {
+        const auto terms = terms_at(i, static_cast<T>(intercept));
+        const T s = model_.task.weight(i);
+        model_.rows.q[i] = -s * terms.slope;
+        sums.residual += model_.rows.q[i];
+        sums.curvature += s * terms.curvature;
+      });
+      return model_.task.intercept ? InterceptTerms{model_.team.sum(sums.residual), model_.team.sum(sums.curvature)}
+                                   : InterceptTerms{};
+    };
+    intercept_ = best_intercept(intercept_, model_.task.total, precision, evaluate);
+    model_.team.sync();
+  }
+
+  SHEAF_HOST_DEVICE RowSums sums() const {
+    return {loss_with([](std::int64_t) { return 0.0; }), dual_at({}, 1)};
+  }
+  SHEAF_HOST_DEVICE double dual_at(const RowSums& /*sums*/, double scale) const {
+    return model_.sum_rows([&](std::int64_t i) {
+      const double s = model_.task.weight(i);
+      return s > 0 ? s * Functor::dual_value(scale * double(model_.rows.q[i]) / s, model_.task.target(i)) : 0.0;
+    }) / model_.task.total;
+  }
+
+  /// Second derivatives in place of s, and the moments of the features under them.
+  SHEAF_HOST_DEVICE void begin_step() {
+    constexpr T least_curvature = T(1e-5);
+    const auto& rows = model_.rows;
+    const auto& features = model_.features;
+    const auto& team = model_.team;
+    double volume = 0;
+    model_.over_rows([&](std::int64_t i) {
+      const T v = terms_at(i, static_cast<T>(intercept_)).curvature;
+      rows.s[i] = model_.task.weight(i) * (v > least_curvature ? v : least_curvature);
+      rows.step[i] = 0;
+      volume += rows.s[i];
+    });
+    model_.volume = team.sum(volume);
+    model_.shift = 0;
+    team.sync();
+    for (std::int32_t k = 0; k < features.count; ++k) {
+      T first = 0;
+      T second = 0;
+      model_.x.each(team, features.list[k], [&](std::int32_t i, T value) {
+        first += rows.s[i] * value;
+        second += rows.s[i] * value * value;
+      });
+      first = team.sum(first);
+      second = team.sum(second);
+      const T mean = model_.task.intercept ? first / static_cast<T>(model_.volume) : T(0);
+      const T spread = second - mean * first;
+      if (team.rank() == 0) {
+        features.mean[k] = mean;
+        features.curvature[k] = model_.task.variance(features.list[k]) > 0 && spread > 0
+                                    ? spread / static_cast<T>(model_.task.total)
+                                    : T(0);
+        features.start[k] = features.w[k];
+      }
+    }
+    model_.epochs += 1;
+    team.sync();
+    if constexpr (solves_systems<typename Model::TeamType>) team.gram().forget();
+  }
+
+  /// How far along the Newton step the true objective falls below `objective`, that of before; weights and z go there.
+  SHEAF_HOST_DEVICE void end_step(double objective) {
+    const auto& rows = model_.rows;
+    const auto& features = model_.features;
+    for (std::int32_t k = 0; k < features.count; ++k) {
+      const T step = features.w[k] - features.start[k];
+      if (step == 0) continue;
+      model_.x.each(model_.team, features.list[k], [&](std::int32_t i, T value) { rows.step[i] += step * value; });
+      model_.team.sync();
+    }
+    const double change = -model_.shift;  // of the intercept, as the quadratic model has it
+    model_.over_rows([&](std::int64_t i) { rows.step[i] += static_cast<T>(change); });
+    model_.team.sync();
+    double share = 1;
+    for (int turn = 0; turn < 30; ++turn, share /= 2)
+      if (objective_at(share) <= objective) break;
+    model_.over_features([&](std::int32_t k) {
+      features.w[k] = features.start[k] + static_cast<T>(share) * (features.w[k] - features.start[k]);
+    });
+    // The intercept's share stands in z until finish().
+    model_.over_rows([&](std::int64_t i) { rows.z[i] += static_cast<T>(share) * rows.step[i]; });
+    model_.team.sync();
+  }
+
+  /// Memory for x'w of all rows, which finish() takes.
+  SHEAF_HOST_DEVICE T* fresh() const { return model_.rows.z; }
+  /// The columns of decision values and of weighted residuals; `intercept` is where the intercept was at first.
+  SHEAF_HOST_DEVICE RowSums finish(T* z, T* u, std::int64_t stride, double intercept) {
+    intercept_ += intercept;
+    update_residuals();
+    model_.over_rows([&](std::int64_t i) {
+      z[i * stride] = model_.rows.z[i] + static_cast<T>(intercept_);
+      u[i * stride] = model_.rows.q[i];
+    });
+    return sums();
+  }
+
+ private:
+  SHEAF_HOST_DEVICE LossTerms<T> terms_at(std::int64_t i, T intercept) const {
+    return Functor::terms(model_.rows.z[i] + intercept, model_.task.target(i), T(0));
+  }
+
+  /// At the decision values plus step(i).
+  template <class Step>
+  SHEAF_HOST_DEVICE double loss_with(const Step& step) const {
+    return model_.sum_rows([&](std::int64_t i) {
+      const double z = double(model_.rows.z[i]) + step(i) + intercept_;
+      return double(model_.task.weight(i)) * Functor::terms(z, double(model_.task.target(i)), 0.0).value;
+    }) / model_.task.total;
+  }
+  SHEAF_HOST_DEVICE double objective_at(double share) const {
+    const auto& features = model_.features;
+    double sum = 0;
+    model_.over_features([&](std::int32_t k) {
+      const double start = features.start[k];
+      sum += model_.penalty(k).value(start + share * (double(features.w[k]) - start));
+    });
+    return loss_with([&](std::int64_t i) { return share * double(model_.rows.step[i]); }) + model_.team.sum(sum);
+  }
+
+  Model& model_;
+  double intercept_ = 0;  // until finish(): its change
+};
+
+template <class Functor, class Model>
+using Datafit = std::conditional_t<Functor::quadratic, ExactFit<Functor, Model>, SmoothFit<Functor, Model>>;
+
+}  // namespace sheaf::linear

@@ -1,0 +1,52 @@
+// The duality gap of an elastic net: no weights have an objective below the present one minus the gap.
+//
+// With the residuals u = minus the slopes of the losses, two dual points are at hand for free. The first takes the L2
+// part as further examples (their residuals are -sqrt(p2) w) and scales all residuals by the factor k that makes
+// |X'u - p2 w| <= p1 everywhere; it is exact at the optimum and all there is for a lasso. The second keeps the
+// residuals and pays max(0, |X'u| - p1)^2 / (2 p2) a feature: all there is for a ridge. The better one counts.
+#pragma once
+
+#include "linear/losses.hpp"
+#include "linear/net/penalty.hpp"
+
+namespace sheaf::linear {
+
+/// What rows say about the gap: weighted means over the examples.
+struct RowSums {
+  double loss = 0;
+  double dual = 0;  ///< the dual value of the residuals as they are
+};
+
+/// The factor by which residuals shrink to become a dual point.
+SHEAF_HOST_DEVICE inline double feasible_scale(double ratio) { return ratio > 1 ? 1 / ratio : 1; }
+
+/// The factor k of the first dual point: for the squared loss the best one that is feasible.
+template <class Functor>
+SHEAF_HOST_DEVICE double dual_scale(const FeatureSums& features, const RowSums& rows) {
+  if constexpr (!Functor::quadratic) {
+    return feasible_scale(features.ratio);
+  } else {
+    if (!(features.ratio < HUGE_VAL)) return 0;
+    const double most = features.ratio > 0 ? 1 / features.ratio : HUGE_VAL;
+    const double norm = 2 * rows.loss + features.ridge;
+    const double best = norm > 0 ? (rows.dual + rows.loss) / norm : 0;
+    return best > most ? most : (best < -most ? -most : best);
+  }
+}
+
+/// The dual value of the residuals times `scale`, for the squared loss.
+SHEAF_HOST_DEVICE inline double squared_dual(const RowSums& rows, double scale) {
+  return scale * (rows.dual + rows.loss) - scale * scale * rows.loss;
+}
+
+/// `dual`: the dual value of the residuals times `scale`. Features without a penalty make dual points impossible until
+/// their gradients are 0: until then what each of them could still gain counts as well.
+SHEAF_HOST_DEVICE inline double duality_gap(const FeatureSums& features, const RowSums& rows, double scale,
+                                            double dual) {
+  const double kept = rows.dual - features.excess;
+  const double scaled = dual - scale * scale / 2 * features.ridge;
+  const double gap = rows.loss + features.penalty() - (kept > scaled ? kept : scaled);
+  return (gap > 0 ? gap : 0) + features.free;
+}
+
+}  // namespace sheaf::linear

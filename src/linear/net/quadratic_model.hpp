@@ -1,0 +1,257 @@
+// The quadratic model of a loss that coordinate descent makes smaller, with the penalties, on the working set of one
+// model. Written once: a Team is one thread of a CPU, a warp or a block of a GPU, and every number below is the same in
+// all its members.
+//
+// Implicit centring. With an intercept, features are centred by their means m under the row weights s without touching
+// X: q holds s (y - b0 - x'w) for the intercept b0 of the start, and c the change of the intercept since, so that a
+// step d of feature k takes d s x off q and adds d m to c, and the gradient is (x'q + c V m) / W with V = sum of s.
+// For a loss that is not quadratic, its second derivatives take the place of s and its slopes that of q (datafit.hpp).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "linear/net/columns.hpp"
+#include "linear/net/task.hpp"
+
+namespace sheaf::linear {
+
+/// Memory for vectors over rows: z and step for losses that are not quadratic only.
+template <class T>
+struct RowVectors {
+  T* q = nullptr;
+  T* s = nullptr;
+  T* before = nullptr;  ///< q before steps that may be taken back
+  T* z = nullptr;
+  T* step = nullptr;
+};
+SHEAF_HOST_DEVICE constexpr int row_vectors(bool quadratic) { return quadratic ? 3 : 5; }
+
+template <class T>
+SHEAF_HOST_DEVICE RowVectors<T> make_row_vectors(T* memory, std::int64_t examples, bool quadratic) {
+  return {memory, memory + examples, memory + 2 * examples, quadratic ? nullptr : memory + 3 * examples,
+          quadratic ? nullptr : memory + 4 * examples};
+}
+
+/// Passes between extrapolations, and one.
+inline constexpr int history_length = 6;
+
+/// The working set and memory for vectors over it.
+template <class T>
+struct WorkingSet {
+  const std::int32_t* list = nullptr;
+  std::int32_t count = 0;
+  ColumnPlace* places = nullptr;
+  std::int32_t* active = nullptr;  ///< those that have a weight
+  T* w = nullptr;
+  T* mean = nullptr;
+  T* curvature = nullptr;
+  T* penalty1 = nullptr;
+  T* penalty2 = nullptr;
+  T* start = nullptr;    ///< weights before the Newton step
+  T* history = nullptr;  ///< weights after each of the last passes, history_length of them
+};
+inline constexpr int feature_vectors = 6 + history_length;
+
+template <class T>
+SHEAF_HOST_DEVICE WorkingSet<T> make_working_set(const std::int32_t* list, std::int32_t count, T* memory,
+                                                 ColumnPlace* places, std::int32_t* active) {
+  const auto at = [&](std::int64_t k) { return memory + k * count; };
+  return {list, count, places, active, at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
+}
+
+/// The order of all features.
+struct InOrder {
+  SHEAF_HOST_DEVICE std::int32_t operator()(std::int32_t turn) const { return turn; }
+};
+
+template <class Team, class T, class Columns>
+struct QuadraticModel {
+  using Value = T;
+  using TeamType = Team;
+
+  const Team& team;
+  const Columns& x;
+  const ModelTask<T>& task;
+  const RowVectors<T>& rows;
+  const WorkingSet<T>& features;
+  double volume = 0;  // sum of s
+  double shift = 0;   // c above
+  std::int32_t epochs = 0;
+  std::int32_t next_look = 0;  // the number of epochs at which stopped() looks again
+
+  SHEAF_HOST_DEVICE QuadraticModel(const Team& team_, const Columns& x_, const ModelTask<T>& task_,
+                                   const RowVectors<T>& rows_, const WorkingSet<T>& features_)
+      : team(team_), x(x_), task(task_), rows(rows_), features(features_) {}
+
+  /// Whether the work is to end: then nobody asks for what this model has become. Asked now and then, for on a GPU the
+  /// answer is far away.
+  SHEAF_HOST_DEVICE bool stopped() {
+    if (epochs < next_look) return false;
+    next_look = epochs + Team::epochs_between_looks;
+    return team.stopped();
+  }
+
+  template <class F>
+  SHEAF_HOST_DEVICE void over_rows(F&& f) const {
+    for (std::int64_t i = team.rank(); i < task.examples; i += team.size()) f(i);
+  }
+  template <class F>
+  SHEAF_HOST_DEVICE double sum_rows(F&& f) const {
+    double sum = 0;
+    over_rows([&](std::int64_t i) { sum += f(i); });
+    return team.sum(sum);
+  }
+  template <class F>
+  SHEAF_HOST_DEVICE void over_features(F&& f) const {
+    for (std::int32_t k = team.rank(); k < features.count; k += team.size()) f(k);
+  }
+
+  /// Weights and what the table says about features; s is the row weights.
+  SHEAF_HOST_DEVICE void load(const T* w, std::int64_t stride) {
+    over_features([&](std::int32_t k) {
+      const std::int64_t j = features.list[k];
+      const auto penalty = task.penalty(j);
+      features.places[k] = x.place(static_cast<std::int32_t>(j));
+      features.w[k] = w[j * stride];
+      features.mean[k] = task.intercept ? task.mean(j) : T(0);
+      features.curvature[k] = task.curvature(j);
+      features.penalty1[k] = static_cast<T>(penalty.p1);
+      features.penalty2[k] = static_cast<T>(penalty.p2);
+    });
+    over_rows([&](std::int64_t i) { rows.s[i] = task.weight(i); });
+    volume = task.total;
+    shift = 0;
+  }
+
+  /// All that a visit needs to know of feature k, but the entries of its column.
+  struct Coordinate {
+    std::int32_t k;
+    ColumnPlace place;
+    T w, mean, curvature;
+    ElasticNetPenalty<T> penalty;
+  };
+  SHEAF_HOST_DEVICE ElasticNetPenalty<T> penalty(std::int32_t k) const {
+    return {features.penalty1[k], features.penalty2[k]};
+  }
+  SHEAF_HOST_DEVICE Coordinate coordinate(std::int32_t k) const {
+    return {k, features.places[k], features.w[k], features.mean[k], features.curvature[k], penalty(k)};
+  }
+
+  /// Minus the derivative of the loss.
+  template <class Part>
+  SHEAF_HOST_DEVICE T gradient(const Part& part, const Coordinate& at, const ColumnAhead<T>& ahead) const {
+    return (x.dot(part, at.place, ahead, rows.q) + static_cast<T>(shift * volume) * at.mean) /
+           static_cast<T>(task.total);
+  }
+  template <class Part>
+  SHEAF_HOST_DEVICE T best_weight(const Part& part, const Coordinate& at, const ColumnAhead<T>& ahead) const {
+    return at.penalty.best_weight(gradient(part, at, ahead) + at.curvature * at.w, at.curvature);
+  }
+
+  /// visit(coordinate, ahead) for features feature(0) .. feature(count - 1), each once. What the next ones need is
+  /// fetched while one is visited, for memory is far and a visit must end before the next can begin.
+  template <class Feature, class Visit>
+  SHEAF_HOST_DEVICE void in_turn(std::int32_t count, const Feature& feature, const Visit& visit) const {
+    in_turn_by(team, count, feature, visit);
+  }
+  /// The same for a part of the team by itself.
+  template <class Part, class Feature, class Visit>
+  SHEAF_HOST_DEVICE void in_turn_by(const Part& part, std::int32_t count, const Feature& feature,
+                                    const Visit& visit) const {
+    constexpr std::int32_t visits_between_looks = 256;
+    if (count <= 0) return;
+    if constexpr (!Team::fetches_ahead) {
+      for (std::int32_t turn = 0; turn < count; ++turn) {
+        if (turn % visits_between_looks == 0 && team.stopped()) return;
+        visit(coordinate(feature(turn)), ColumnAhead<T>{});
+      }
+    } else {
+      const auto clipped = [&](std::int32_t turn) { return feature(turn < count ? turn : count - 1); };
+      Coordinate now = coordinate(feature(0));
+      ColumnAhead<T> entries = x.ahead(part, now.place);
+      Coordinate next = coordinate(clipped(1));
+      std::int32_t then = clipped(2);
+      for (std::int32_t turn = 0; turn < count; ++turn) {
+        const ColumnAhead<T> next_entries = x.ahead(part, next.place);
+        const Coordinate after = coordinate(then);
+        then = clipped(turn + 3);
+        visit(now, entries);
+        now = next;
+        entries = next_entries;
+        next = after;
+      }
+    }
+  }
+
+  /// Moves a feature's weight to where it is best; returns what that gains.
+  SHEAF_HOST_DEVICE double visit(const Coordinate& at, const ColumnAhead<T>& ahead) {
+    if (!(at.curvature > 0)) return 0;
+    const T w = best_weight(team, at, ahead);
+    const T step = w - at.w;
+    if (step == 0) return 0;
+    team.sync();  // everybody has read the old residuals
+    apply(at, ahead, step, w);
+    team.sync();
+    return double(at.curvature + at.penalty.p2) * double(step) * double(step) / 2;
+  }
+
+  SHEAF_HOST_DEVICE void apply(const Coordinate& at, const ColumnAhead<T>& ahead, T step, T w) {
+    if (team.rank() == 0) features.w[at.k] = w;
+    T* q = rows.q;
+    const T* s = rows.s;
+    x.each(team, at.place, ahead, [&](std::int32_t i, T value) { q[i] -= step * s[i] * value; });
+    shift += double(step) * double(at.mean);
+  }
+
+  /// Lists the features that have a weight; returns their number.
+  SHEAF_HOST_DEVICE std::int32_t list_active() const {
+    const std::int32_t count = team.list_nonzero(features.w, features.count, features.active);
+    team.sync();
+    return count;
+  }
+
+  /// What passes make smaller: the quadratic model of the loss, and the penalties.
+  SHEAF_HOST_DEVICE double value() const {
+    const double squares = sum_rows([&](std::int64_t i) {
+      const double s = rows.s[i];
+      if (!(s > 0)) return 0.0;
+      const double r = double(rows.q[i]) / s + shift;
+      return s * r * r;
+    });
+    double penalties = 0;
+    over_features([&](std::int32_t k) { penalties += penalty(k).value(features.w[k]); });
+    return squares / (2 * task.total) + team.sum(penalties);
+  }
+
+  /// The weights after pass `turn` of the last ones.
+  SHEAF_HOST_DEVICE T* history(int turn) const {
+    return features.history + static_cast<std::int64_t>(turn) * features.count;
+  }
+  SHEAF_HOST_DEVICE void remember(int turn) const {
+    T* to = history(turn);
+    over_features([&](std::int32_t k) { to[k] = features.w[k]; });
+    team.sync();
+  }
+
+  /// try_steps() changes weights and residuals. Steps that make the model no smaller are taken back: weights to
+  /// `weights`, which they were before. Returns the gain; negative: taken back.
+  template <class TrySteps>
+  SHEAF_HOST_DEVICE double attempt(const T* weights, const TrySteps& try_steps) {
+    const double value_before = value();
+    over_rows([&](std::int64_t i) { rows.before[i] = rows.q[i]; });
+    const double shift_before = shift;
+    team.sync();
+    try_steps();
+    epochs += 1;
+    const double gain = value_before - value();
+    if (gain >= 0) return gain;
+    over_features([&](std::int32_t k) { features.w[k] = weights[k]; });
+    over_rows([&](std::int64_t i) { rows.q[i] = rows.before[i]; });
+    shift = shift_before;
+    team.sync();
+    return gain;
+  }
+};
+
+}  // namespace sheaf::linear

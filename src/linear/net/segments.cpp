@@ -1,0 +1,133 @@
+// Which models a device trains at once, and where they start.
+//
+// A GPU has room for more models than a search has paths. There a path is cut into segments: a first pass trains every
+// m-th model, then the models between are trained, all segments at once, each from the model that it follows.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "linear/net/paths.hpp"
+
+namespace sheaf::linear {
+namespace {
+
+/// Models beyond which a device gains nothing.
+constexpr std::int32_t worthwhile_on_cpu = 64;
+constexpr std::int32_t worthwhile_on_gpu = 2048;
+/// Paths are cut where they are fewer.
+constexpr std::int32_t models_to_fill_gpu = 512;
+
+}  // namespace
+
+template <class T>
+std::int32_t NetRun<T>::most_models() const {
+  if (params_.models_at_once > 0) return params_.models_at_once;
+  const std::int64_t per_model = (4 * features_ + 5 * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t room = (context_.memory() - linear_->data_bytes()) / 2;
+  const bool gpu = context_.device().is_cuda();
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(room / per_model / 8 * 8, 1, gpu ? worthwhile_on_gpu : worthwhile_on_cpu));
+}
+
+/// Whole paths on the CPU; pieces of about the square root of their length where the GPU has room.
+template <class T>
+void NetRun<T>::plan_segments(std::span<const std::int32_t> paths) {
+  const auto count = static_cast<std::int32_t>(paths.size());
+  const bool cut = context_.device().is_cuda() && count < models_to_fill_gpu;
+  const std::int32_t room = std::min(most_models(), models_to_fill_gpu) / std::max(count, 1);
+  std::vector<PathSegment> pieces;
+  segments_.clear();
+  held_.clear();
+  for (const std::int32_t p : paths) {
+    const auto alphas = static_cast<std::int32_t>(sheaf_.paths[static_cast<std::size_t>(p)].alphas.size());
+    if (alphas == 0) continue;
+    const auto root = static_cast<std::int32_t>(std::lround(std::sqrt(static_cast<double>(alphas))));
+    const std::int32_t parts = cut ? std::clamp(std::min(root, room), 1, alphas) : 1;
+    const std::int32_t length = (alphas + parts - 1) / parts;
+    PathSegment first{p, {}, -1, -1};
+    if (parts == 1) {
+      for (std::int32_t a = 0; a < alphas; ++a) first.alphas.push_back(a);
+    } else {
+      first.hold = static_cast<std::int32_t>(held_.size());
+      for (std::int32_t a = 0; a < alphas; a += length) {
+        first.alphas.push_back(a);
+        PathSegment piece{p, {}, static_cast<std::int32_t>(held_.size()), -1};
+        for (std::int32_t b = a + 1; b < std::min(a + length, alphas); ++b) piece.alphas.push_back(b);
+        if (!piece.alphas.empty()) pieces.push_back(std::move(piece));
+        held_.emplace_back();
+      }
+    }
+    segments_.push_back(std::move(first));
+  }
+  first_pass_ = static_cast<std::int32_t>(segments_.size());
+  segments_.insert(segments_.end(), pieces.begin(), pieces.end());
+  if (held_.empty()) return;
+  const auto columns = static_cast<std::int32_t>(held_.size());
+  held_w_ = Block<T>(features_, columns, context_.device());
+  held_z_ = Block<T>(sheaf_.examples, columns, context_.device());
+  held_u_ = Block<T>(sheaf_.examples, columns, context_.device());
+}
+
+template <class T>
+void NetRun<T>::begin(std::int32_t first, std::int32_t last) {
+  states_.clear();
+  for (std::int32_t s = first; s < last; ++s) {
+    ModelState state;
+    const auto& segment = segments_[static_cast<std::size_t>(s)];
+    if (segment.from >= 0) state = held_[static_cast<std::size_t>(segment.from)];
+    state.segment = s;
+    state.at = 0;
+    state.id = started_++;
+    state.finished = false;
+    state.fresh = segment.from < 0;
+    state.alpha = target_alpha(state);
+    advance(state);
+    states_.push_back(state);
+  }
+  moved_.assign(states_.size(), 1);
+  g_ = Block<T>(features_, count(), context_.device());
+  segments_[static_cast<std::size_t>(first)].from < 0 ? start_without_weights() : start_from_held();
+}
+
+/// No weights, and the intercept that is best without any.
+template <class T>
+void NetRun<T>::start_without_weights() {
+  Block<T> z(sheaf_.examples, count()), u(sheaf_.examples, count());
+  for (std::int32_t t = 0; t < count(); ++t) {
+    auto& state = states_[static_cast<std::size_t>(t)];
+    const auto& path = path_of(state);
+    const auto& null = null_of(state);
+    state.intercept = null.intercept;
+    state.rows = {null.deviance / 2, null.deviance / 2};  // without weights they are equal
+    with_net_loss(params_.loss, [&](auto functor) {
+      for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
+        const auto terms = functor.terms(null.intercept, target_of(sheaf_, i, path.target), 0.0);
+        z(i, t) = static_cast<T>(null.intercept);
+        u(i, t) = static_cast<T>(-row_weight(sheaf_, i, path.rows) * terms.slope);
+      }
+    });
+  }
+  u_ = u.to(context_.device());
+  w_ = Block<T>(features_, count(), context_.device());
+  z_ = z.to(context_.device());
+}
+
+template <class T>
+void NetRun<T>::start_from_held() {
+  std::vector<std::int32_t> from;
+  for (const auto& state : states_) from.push_back(segment_of(state).from);
+  w_ = kept_columns(*linear_, held_w_, from);
+  z_ = kept_columns(*linear_, held_z_, from);
+  u_ = kept_columns(*linear_, held_u_, from);
+}
+
+// The rest of the class is instantiated in paths.cpp.
+#define SHEAF_INSTANTIATE(T)                                             \
+  template std::int32_t NetRun<T>::most_models() const;                  \
+  template void NetRun<T>::plan_segments(std::span<const std::int32_t>); \
+  template void NetRun<T>::begin(std::int32_t, std::int32_t);
+SHEAF_INSTANTIATE(float)
+SHEAF_INSTANTIATE(double)
+#undef SHEAF_INSTANTIATE
+
+}  // namespace sheaf::linear

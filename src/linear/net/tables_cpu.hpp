@@ -1,0 +1,99 @@
+// The tables that all models of a sheaf share on a CPU, and the moments of the features under its row weights.
+#pragma once
+
+#include <vector>
+
+#include <sheaf/elastic_net.hpp>
+
+#include "linear/net/columns_cpu.hpp"
+#include "linear/net/ops.hpp"
+
+namespace sheaf::linear {
+
+template <class T>
+class CpuTables {
+ public:
+  CpuTables(const CpuColumns<T>& x, const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals,
+            int threads)
+      : weight_columns_(sheaf.weight_columns),
+        targets_(converted<T, double>(sheaf.targets, threads)),
+        factors_(converted<T, double>(sheaf.penalty_factors, threads)),
+        means_(x.features() * weight_columns_),
+        variances_(x.features() * weight_columns_),
+        deviations_(x.features() * weight_columns_),
+        largest_curvature_(linear::largest_curvature(params.loss)) {
+    const float* weights = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
+    first_ = linear::first_task(sheaf, params, weights, targets_, factors_, means_, variances_);
+    first_.deviations = deviations_.data();
+    for (std::int64_t j = 0; j < static_cast<std::int64_t>(factors_.size()); ++j)
+      if (!(factors_[j] > 0)) unpenalised_.push_back(static_cast<std::int32_t>(j));
+    x.with([&](const auto& columns) { take_moments(columns, x.features(), totals, threads); });
+  }
+
+  ModelTask<T> task_of(const ActiveModel& model) const { return first_.of(model); }
+  /// Features without a penalty.
+  std::span<const std::int32_t> unpenalised() const { return unpenalised_; }
+  /// Of the loss.
+  double largest_curvature() const { return largest_curvature_; }
+
+ private:
+  /// Columns of row weights whose moments are taken together.
+  static constexpr std::int32_t moments_together = 8;
+
+  /// Means and variances of all features under each column of row weights.
+  template <class Columns>
+  void take_moments(const Columns& x, std::int64_t features, std::span<const double> totals, int threads) {
+    for (std::int32_t first = 0; first < weight_columns_; first += moments_together) {
+      const std::int32_t some = std::min(moments_together, weight_columns_ - first);
+      // Columns that are not there have no weights.
+      std::vector<double> weights(static_cast<std::size_t>(first_.examples * moments_together), 0.0);
+      for (std::int32_t c = 0; c < some; ++c) {
+        const auto task = first_.of({first + c});
+        for (std::int64_t i = 0; i < first_.examples; ++i)
+          weights[static_cast<std::size_t>(i * moments_together + c)] = double(task.weight(i));
+      }
+      parallel_ranges(threads, features, 64, [&](Range range) {
+        for (std::int64_t j = range.begin; j < range.end; ++j)
+          take_moments_of(x, static_cast<std::int32_t>(j), weights.data(),
+                          totals.subspan(static_cast<std::size_t>(first)), first, some);
+      });
+    }
+  }
+
+  /// For `some` columns of row weights from `first` on, whose weights and totals are given. Means first, then the
+  /// squares of what is left, so that a large mean costs no digits.
+  template <class Columns>
+  void take_moments_of(const Columns& x, std::int32_t j, const double* weights, std::span<const double> totals,
+                       std::int32_t first, std::int32_t some) {
+    double sums[moments_together] = {};
+    double seen[moments_together] = {};
+    double squares[moments_together] = {};
+    x.each(Single{}, j, [&](std::int32_t i, T value) {
+      const double* s = weights + std::int64_t{i} * moments_together;
+      for (int c = 0; c < moments_together; ++c) sums[c] += s[c] * double(value);
+      for (int c = 0; c < moments_together; ++c) seen[c] += s[c];
+    });
+    for (std::int32_t c = 0; c < some; ++c) sums[c] /= totals[static_cast<std::size_t>(c)];
+    x.each(Single{}, j, [&](std::int32_t i, T value) {
+      const double* s = weights + std::int64_t{i} * moments_together;
+      for (int c = 0; c < moments_together; ++c) {
+        const double away = double(value) - sums[c];
+        squares[c] += s[c] * away * away;
+      }
+    });
+    for (std::int32_t c = 0; c < some; ++c) {
+      const auto at = std::int64_t{j} * weight_columns_ + first + c;
+      means_[at] = static_cast<T>(sums[c]);
+      variances_[at] = static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(c)]));
+      deviations_[at] = std::sqrt(variances_[at]);
+    }
+  }
+
+  std::int32_t weight_columns_;
+  Array<T> targets_, factors_, means_, variances_, deviations_;
+  double largest_curvature_;
+  ModelTask<T> first_;  // of the first columns
+  std::vector<std::int32_t> unpenalised_;
+};
+
+}  // namespace sheaf::linear
