@@ -15,6 +15,8 @@ Command fit_command();
 Command predict_command();
 Command search_command();
 Command select_command();
+Command neighbors_command();
+Command distances_command();
 Command liblinear_train_command();
 Command liblinear_predict_command();
 Command libsvm_train_command();
@@ -35,6 +37,8 @@ std::span<const Command> commands() {
       predict_command(),
       search_command(),
       select_command(),
+      neighbors_command(),
+      distances_command(),
       liblinear_train_command(),
       liblinear_predict_command(),
       libsvm_train_command(),

@@ -15,6 +15,9 @@ set(sheaf_hot_sources
   src/information/ordered/ordered_cpu.cpp
   src/information/ordered/small_pairs.cpp
   src/information/relief/relief_cpu.cpp
+  src/neighbors/local/ops_cpu.cpp
+  src/neighbors/verbs/exact_cpu.cpp
+  src/neighbors/verbs/ops_cpu.cpp
   src/rescore/ops_cpu.cpp
   src/score/ops_cpu.cpp)
 

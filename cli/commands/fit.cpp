@@ -67,6 +67,8 @@ std::function<void()> declare(Arguments& arguments) {
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
   return [fit, &arguments] {
     fit->model.apply(arguments);
+    if (fit->format != ModelFile::sheaf && find_model_kind(fit->model.name()).family == "neighbors")
+      fail_usage("LIBLINEAR's and LIBSVM's files hold no model of neighbours; take Sheaf's own format");
     if (fit->format != ModelFile::sheaf && (fit->model.name() == "svm") != (fit->format == ModelFile::libsvm))
       fail_usage("the format of {} is {}'s, not {}'s", fit->model.name() == "svm" ? "an SVM" : "a linear model",
                  fit->model.name() == "svm" ? "LIBSVM" : "LIBLINEAR",
@@ -79,7 +81,7 @@ std::function<void()> declare(Arguments& arguments) {
 
 Command fit_command() {
   return {"fit",
-          "Train a linear model, an elastic net or an SVM with a kernel, for classes or a numeric target",
+          "Train a linear model, an elastic net, an SVM with a kernel or nearest neighbours, for classes or numbers",
           {{"logistic regression", "sheaf fit iris.csv --output iris.model"},
            {"L2-loss SVM, rare classes weighing as much as frequent ones",
             "sheaf fit trial.csv --loss svm --cost 0.1 --class-weight balanced --output trial.model"},
@@ -87,6 +89,8 @@ Command fit_command() {
             "sheaf fit iris.csv --model svm --gamma 0.25 --cost 16 --output iris.model"},
            {"regression, for LIBLINEAR's own tools to apply",
             "sheaf fit houses.svm --loss svr --model-format liblinear --output houses.model"},
+           {"the votes of the seven nearest rows, near ones counting more",
+            "sheaf fit iris.csv --model knn --k 7 --vote inverse-distance --output iris.model"},
            {"an elastic net", "sheaf fit genes.csv --model elastic-net --alpha 0.02 --output genes.model"}},
           declare};
 }

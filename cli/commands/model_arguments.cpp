@@ -14,6 +14,7 @@ namespace {
 const std::string linear_family = "linear";
 const std::string svm_family = "svm";
 const std::string net_family = "elastic-net";
+const std::string knn_family = "neighbors";
 
 std::string joined(const std::vector<std::string>& list) {
   std::string text;
@@ -72,6 +73,17 @@ void ModelArguments::declare_options(Arguments& arguments) {
   arguments.add_for_family(
       net_family, {"--unpenalised", "NAMES", "features without a penalty, which stay in: by name or position from 1",
                    "", [this](const std::string& text) { unpenalised_.push_back(text); }});
+  if (!nets_only_) {
+    arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn)");
+    if (searching_) arguments.family_parameters(knn_family, knn_);
+    if (!searching_)
+      arguments.family_parameters(knn_family, knn_.options,
+                                  {"k", "vote", "metric", "weighting", "temperature", "lambda"});
+    arguments.family_parameters(knn_family, knn_.options, {"power", "labels"});
+    arguments.add_for_family(knn_family,
+                             {"--feature-weights", "FILE", "weights of features: one number of 0 or more to a line", "",
+                              [this](const std::string& text) { feature_weights_path_ = text; }});
+  }
   arguments.section(pipeline_section);
   arguments.parameters(pipeline_);
   arguments.section("Rows");
@@ -104,17 +116,30 @@ void ModelArguments::apply(const Arguments& arguments) {
   family_ = find_model_kind(name_).family;
   arguments.apply_family(family_, name_);
   check_nets(arguments);
+  set_rule(arguments);
+}
+
+/// What the name of the model says of its rule.
+void ModelArguments::set_rule(const Arguments& arguments) {
+  const auto* defaults = std::get_if<KnnOptions>(&find_model_kind(name_).options);
+  if (defaults == nullptr) return;
+  knn_.options.rule = defaults->rule;
+  if (!arguments.given("--weighting")) knn_.options.weighting = defaults->weighting;
+  if (!feature_weights_path_.empty() && !arguments.given("--weighting"))
+    knn_.options.weighting = FeatureWeighting::given;
 }
 
 ModelOptions ModelArguments::options() const {
   if (family_ == svm_family) return svm_.options;
   if (family_ == net_family) return net_.options;
+  if (family_ == knn_family) return knn_.options;
   return linear_.options;
 }
 
 FamilySearch ModelArguments::search() const {
   if (family_ == svm_family) return svm_;
   if (family_ == net_family) return net_;
+  if (family_ == knn_family) return knn_;
   return linear_;
 }
 
@@ -128,6 +153,8 @@ void ModelArguments::read_files(const Dataset<T>& dataset) {
   if (!row_weights_path_.empty()) row_weights_ = read_row_weights(row_weights_path_, dataset.rows());
   auto& factors = net_.options.penalty_factors;
   if (!factors_path_.empty()) factors = read_penalty_factors(factors_path_, dataset.features());
+  if (!feature_weights_path_.empty())
+    knn_.options.distance.weights = read_feature_weights(feature_weights_path_, dataset.features());
   std::vector<std::string> free;
   for (const auto& text : unpenalised_)
     for (std::size_t at = 0; at <= text.size();) {

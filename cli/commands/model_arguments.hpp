@@ -40,6 +40,7 @@ class ModelArguments {
  private:
   std::vector<std::string> names() const;
   void check_nets(const Arguments& arguments);
+  void set_rule(const Arguments& arguments);
 
   bool searching_;
   bool nets_only_;
@@ -48,7 +49,8 @@ class ModelArguments {
   LinearSearch linear_;
   SvmSearch svm_;
   NetSearch net_;
-  std::string row_weights_path_, factors_path_;
+  KnnSearch knn_;
+  std::string row_weights_path_, factors_path_, feature_weights_path_;
   std::vector<std::string> unpenalised_;
   std::vector<float> row_weights_;
   PipelineOptions pipeline_;

@@ -5,6 +5,7 @@
 
 #include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/neighbors.hpp>
 #include <sheaf/svm.hpp>
 
 namespace sheaf::cli {
@@ -17,10 +18,15 @@ std::string svm_json(const SvmModel& model, const std::string& path, std::int64_
 /// How many kernel values sharing saved; empty if nothing was computed or shared.
 std::string counts_text(const KernelCounts& counts);
 
+std::string knn_text(const KnnModel& model, const std::string& source, std::int64_t rows);
+std::string knn_json(const KnnModel& model, const std::string& path, std::int64_t rows);
+
 inline std::string model_text(const Model& model, const std::string& source, std::int64_t rows) {
+  if (model.neighbors() != nullptr) return knn_text(*model.neighbors(), source, rows);
   return model.svm() != nullptr ? svm_text(*model.svm(), source, rows) : linear_text(*model.linear(), source, rows);
 }
 inline std::string model_json(const Model& model, const std::string& path, std::int64_t rows) {
+  if (model.neighbors() != nullptr) return knn_json(*model.neighbors(), path, rows);
   return model.svm() != nullptr ? svm_json(*model.svm(), path, rows) : linear_json(*model.linear(), path, rows);
 }
 

@@ -55,7 +55,9 @@ std::string table_text(const SearchResult& r) {
     const auto summary = r.summary(p, metric);
     const auto marked = [&](const std::string& text) { return chosen ? bold(text) : text; };
     rows.push_back({chosen ? ">" : p == r.level.chosen.best ? "*" : ""});
-    for (const double value : r.point(r.level, p)) rows.back().push_back(marked(fmt::format("{:.6g}", value)));
+    const auto& point = r.point(r.level, p);
+    for (std::size_t axis = 0; axis < point.size(); ++axis)
+      rows.back().push_back(marked(r.axes[axis].text(point[axis])));
     rows.back().push_back(marked(score_text(summary.mean)));
     rows.back().push_back(score_text(summary.standard_deviation));
     rows.back().push_back(score_text(summary.standard_error));
@@ -95,7 +97,8 @@ std::string outer_text(const SearchResult& r) {
     const auto& fold = r.outer[k];
     const auto chosen = fold.level.chosen.chosen;
     rows.push_back({std::to_string(k + 1)});
-    for (const double value : r.point(fold.level, chosen)) rows.back().push_back(fmt::format("{:.6g}", value));
+    const auto& point = r.point(fold.level, chosen);
+    for (std::size_t axis = 0; axis < point.size(); ++axis) rows.back().push_back(r.axes[axis].text(point[axis]));
     rows.back().push_back(score_text(r.summary(fold.level, chosen, metric).mean));
     rows.back().push_back(score_text(fold.scores.score(metric)));
   }

@@ -34,6 +34,13 @@ struct Target {
   bool looks_like_classes() const;
 };
 
+/// How a model that can learn both takes its labels.
+enum class LabelKind : std::uint8_t {
+  automatic,  ///< numbers, where they do not look like classes
+  classes,
+  numbers,  ///< a regression
+};
+
 template <class T>
 class Dataset {
  public:

@@ -116,17 +116,12 @@ const NetKind* find_net_kind(std::string_view name);
 /// The name of a net with this loss in model files.
 const LinearSolver& net_solver(Loss loss, bool classes);
 
-enum class LabelKind : std::uint8_t {
-  automatic,  ///< numbers, where they do not look like classes
-  classes,    ///< two are +1 and -1; of three or more each one against the rest
-  numbers,    ///< a regression
-};
-
 struct NetOptions {
   Loss loss = Loss::squared;    ///< squared or logistic
   std::optional<double> alpha;  ///< how much the penalty weighs; must be given to train one model
   double l1_ratio = NetPath{}.l1_ratio;
-  LabelKind labels = LabelKind::automatic;  ///< the logistic loss is for classes alone
+  /// Two classes are +1 and -1; of three or more each one is set against the rest. The logistic loss is for classes.
+  LabelKind labels = LabelKind::automatic;
   bool intercept = NetParams{}.intercept;
   bool standardise = NetParams{}.standardise;
   NetSolver solver = NetParams{}.solver;

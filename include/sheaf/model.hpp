@@ -13,6 +13,7 @@
 #include <sheaf/dataset.hpp>
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/linear.hpp>
+#include <sheaf/neighbors.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/predictions.hpp>
 #include <sheaf/svm.hpp>
@@ -38,6 +39,7 @@ class Model {
   Model() = default;
   Model(LinearModel model) : any_(std::move(model)) {}  // NOLINT(google-explicit-constructor): a model of a family
   Model(SvmModel model) : any_(std::move(model)) {}     // NOLINT(google-explicit-constructor): is a model
+  Model(KnnModel model) : any_(std::move(model)) {}     // NOLINT(google-explicit-constructor): likewise
 
   /// Reads Sheaf's own format, LIBLINEAR's and LIBSVM's. A defect is a ParseError that names file:line:column.
   static Model load(const std::string& path);
@@ -49,7 +51,7 @@ class Model {
   /// The text in the format of the program that this family stands in for, where that can hold the model.
   std::optional<std::string> peer_text() const;
 
-  /// "linear", "elastic-net" or "svm".
+  /// "linear", "elastic-net", "svm" or "neighbors".
   std::string_view family() const;
   std::int64_t features() const;
   const std::vector<std::string>& class_names() const;  ///< regression: none
@@ -77,11 +79,12 @@ class Model {
   LinearModel* linear() { return std::get_if<LinearModel>(&any_); }
   const SvmModel* svm() const { return std::get_if<SvmModel>(&any_); }
   SvmModel* svm() { return std::get_if<SvmModel>(&any_); }
+  const KnnModel* neighbors() const { return std::get_if<KnnModel>(&any_); }
 
  private:
   Pipeline inputs() const;
 
-  std::variant<LinearModel, SvmModel> any_;
+  std::variant<LinearModel, SvmModel, KnnModel> any_;
   Pipeline pipeline_;
 };
 
@@ -89,11 +92,12 @@ class Model {
 /// names, so that classes must be integers.
 std::string format_model(const LinearModel& model, ModelFile format = ModelFile::sheaf);
 std::string format_model(const SvmModel& model, ModelFile format = ModelFile::sheaf);
+std::string format_model(const KnnModel& model, ModelFile format = ModelFile::sheaf);
 
 /// The options of a model of any family.
-using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions>;
+using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions>;
 
-/// A kind of model by the name people know it by: "linear", "svm", "lasso" ...
+/// A kind of model by the name people know it by: "linear", "svm", "lasso", "knn" ...
 struct ModelKind {
   std::string_view name;
   std::string_view family;

@@ -81,10 +81,17 @@ struct NetSearch {
   std::int32_t alpha_count = 30;  ///< of those
   double smallest_share = 0.01;   ///< the last of those, as a share of the first
 };
-using FamilySearch = std::variant<LinearSearch, SvmSearch, NetSearch>;
+struct KnnSearch {
+  KnnOptions options;  ///< what is searched over does not count
+  std::vector<std::int64_t> ks;                       ///< empty: default_ks()
+  std::vector<std::string> votes, metrics, weightings;  ///< names; empty: those of the options
+  std::vector<double> lambdas, temperatures;            ///< likewise
+};
+using FamilySearch = std::variant<LinearSearch, SvmSearch, NetSearch, KnnSearch>;
 
 std::vector<double> default_costs();
 std::vector<double> default_l1_ratios();
+std::vector<std::int64_t> default_ks();
 /// "0.1,1,10", or "0.001:1000:7" for 7 numbers from 0.001 to 1000 in equal steps of the logarithm. Ascending, each
 /// once. `name` stands for them in messages.
 std::vector<double> parse_numbers(std::string_view text, std::string_view name);
@@ -95,6 +102,11 @@ struct SearchAxis {
   std::string title;  ///< for people: C, gamma ...
   bool descending = false;
   bool open_ended = true;  ///< values beyond those tried may be better
+  /// Of a choice among names: the value n stands for names[n - 1]. Empty: values are numbers.
+  std::vector<std::string> names = {};
+
+  /// A value as people read it.
+  std::string text(double value) const;
 };
 /// One value for each axis.
 using Point = std::vector<double>;
@@ -266,6 +278,8 @@ template <>
 const std::vector<Parameter<SvmSearch>>& parameters();
 template <>
 const std::vector<Parameter<NetSearch>>& parameters();
+template <>
+const std::vector<Parameter<KnnSearch>>& parameters();
 
 std::string_view to_string(Strategy strategy);
 

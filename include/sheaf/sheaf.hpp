@@ -14,6 +14,7 @@
 #include <sheaf/matrix.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/neighbors.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/predictions.hpp>

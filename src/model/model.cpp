@@ -9,6 +9,7 @@
 #include "data/text/model_file.hpp"
 #include "kernel/model/file_text.hpp"
 #include "linear/model/formats.hpp"
+#include "neighbors/model/file.hpp"
 #include "pipeline/file.hpp"
 
 namespace sheaf {
@@ -19,11 +20,12 @@ namespace {
 }
 
 Model read_own(ModelReader& reader) {
-  static const std::vector<std::string> families{"linear", "elastic-net", "svm"};
+  static const std::vector<std::string> families{"linear", "elastic-net", "svm", "neighbors"};
   const auto family = read_model_family(reader, families);
   auto pipeline = pipeline::read_pipeline(reader);
-  auto model = family == "svm" ? Model(kernel::read_sheaf_svm(reader))
-                               : Model(linear::read_sheaf_model(reader, family == "elastic-net"));
+  auto model = family == "svm"         ? Model(kernel::read_sheaf_svm(reader))
+               : family == "neighbors" ? Model(neighbors::read_sheaf_knn(reader))
+                                       : Model(linear::read_sheaf_model(reader, family == "elastic-net"));
   if (!reader.at_end()) reader.fail_expected("the end of the file");
   model.set_pipeline(std::move(pipeline));
   return model;
@@ -32,6 +34,7 @@ Model read_own(ModelReader& reader) {
 /// The lines of Sheaf's own file behind the pipeline.
 std::string own_text(const LinearModel& model) { return linear::format_sheaf_model(model); }
 std::string own_text(const SvmModel& model) { return kernel::format_sheaf_svm(model); }
+std::string own_text(const KnnModel& model) { return neighbors::format_sheaf_knn(model); }
 
 std::string text_for(const LinearModel& model, const Predictions& predictions, std::size_t row) {
   if (model.is_regression()) return fmt::format("{}", predictions.decisions[row]);
@@ -41,6 +44,10 @@ std::string text_for(const SvmModel& model, const Predictions& predictions, std:
   if (is_regression(model.kind)) return fmt::format("{}", predictions.decisions[row]);
   return prediction_text(model, predictions, row);
 }
+std::string text_for(const KnnModel& model, const Predictions& predictions, std::size_t row) {
+  if (model.is_regression()) return fmt::format("{}", predictions.decisions[row]);
+  return model.class_names[static_cast<std::size_t>(predictions.classes[row])];
+}
 
 template <class T>
 Predictions predictions_of(const Context& context, const LinearModel& model, const Dataset<T>& dataset, bool wanted) {
@@ -49,6 +56,10 @@ Predictions predictions_of(const Context& context, const LinearModel& model, con
 template <class T>
 Predictions predictions_of(const Context& context, const SvmModel& model, const Dataset<T>& dataset, bool wanted) {
   return predict_svm(context, model, dataset, wanted);
+}
+template <class T>
+Predictions predictions_of(const Context& context, const KnnModel& model, const Dataset<T>& dataset, bool wanted) {
+  return predict_knn(context, model, dataset, wanted);
 }
 
 template <class T>
@@ -66,18 +77,28 @@ Model train(const Context& context, const Dataset<T>& dataset, const NetOptions&
             std::span<const float> row_weights) {
   return train_net(context, dataset, options, row_weights);
 }
+template <class T>
+Model train(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
+            std::span<const float> row_weights) {
+  return train_knn(context, dataset, options, row_weights);
+}
 
 }  // namespace
 
 std::string format_model(const LinearModel& model, ModelFile format) {
   if (format == ModelFile::libsvm) fail_format("LIBSVM", "linear");
   if (format == ModelFile::liblinear) return linear::format_liblinear_model(model);
-  return model_file_heading(model.net ? "elastic-net" : "linear") + linear::format_sheaf_model(model);
+  return model_file_heading(model.net ? "elastic-net" : "linear") + own_text(model);
 }
 std::string format_model(const SvmModel& model, ModelFile format) {
   if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
   if (format == ModelFile::libsvm) return kernel::format_libsvm_model(model);
-  return model_file_heading("svm") + kernel::format_sheaf_svm(model);
+  return model_file_heading("svm") + own_text(model);
+}
+std::string format_model(const KnnModel& model, ModelFile format) {
+  if (format != ModelFile::sheaf)
+    fail_format(format == ModelFile::libsvm ? "LIBSVM" : "LIBLINEAR", "nearest-neighbour");
+  return model_file_heading("neighbors") + own_text(model);
 }
 
 Model Model::parse(std::string_view text, const std::string& name) {
@@ -116,6 +137,7 @@ Pipeline Model::inputs() const {
 void Model::save(const std::string& path, ModelFile format) const { write_text_file(path, text(format)); }
 
 std::optional<std::string> Model::peer_text() const {
+  if (neighbors() != nullptr) return std::nullopt;
   try {
     return text(svm() != nullptr ? ModelFile::libsvm : ModelFile::liblinear);
   } catch (const Error&) {  // classes that are no integers, or one against the rest
@@ -125,6 +147,7 @@ std::optional<std::string> Model::peer_text() const {
 
 std::string_view Model::family() const {
   if (svm() != nullptr) return "svm";
+  if (neighbors() != nullptr) return "neighbors";
   return linear()->net ? "elastic-net" : "linear";
 }
 
@@ -137,6 +160,7 @@ const std::vector<std::string>& Model::class_names() const {
 }
 
 bool Model::is_regression() const {
+  if (neighbors() != nullptr) return neighbors()->is_regression();
   return svm() != nullptr ? sheaf::is_regression(svm()->kind) : linear()->is_regression();
 }
 
@@ -194,6 +218,14 @@ const std::vector<ModelKind>& model_kinds() {
       if (kind.l1_ratio) options.l1_ratio = *kind.l1_ratio;
       rows.push_back({kind.name, "elastic-net", kind.about, options});
     }
+    KnnOptions neighbors;
+    rows.push_back({"knn", "neighbors", "the votes of the k nearest rows", neighbors});
+    neighbors.rule = LocalRule::convex_hull;
+    rows.push_back({"cknn", "neighbors", "the nearest convex hull of each class's k nearest rows", neighbors});
+    neighbors.rule = LocalRule::hyperplane;
+    rows.push_back({"hknn", "neighbors", "the nearest hyperplane of each class's k nearest rows", neighbors});
+    neighbors.weighting = FeatureWeighting::class_ratio;
+    rows.push_back({"alh", "neighbors", "adaptive local hyperplanes: the same with weights of features", neighbors});
     return rows;
   }();
   return kinds;

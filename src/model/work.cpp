@@ -21,7 +21,9 @@ WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& option
   const auto entries = static_cast<double>(stored(dataset.x));
   const auto rows = static_cast<double>(dataset.rows());
   WorkEstimate work{0, static_cast<double>(matrix_bytes(dataset.x))};
-  if (std::holds_alternative<SvmOptions>(options))
+  if (std::holds_alternative<KnnOptions>(options))  // a fit keeps the rows; a search finds neighbours `kernels` times
+    work.operations = models > 0 ? entries : 2 * kernels * rows * entries;
+  else if (std::holds_alternative<SvmOptions>(options))
     work.operations = kernels * rows * entries + models * smo_visits * rows * rows;
   else
     work.operations = 2 * entries * columns_of(dataset.target) * models *
@@ -31,8 +33,9 @@ WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& option
 
 template <class T>
 WorkEstimate prediction_work(const Dataset<T>& dataset, const Model& model) {
-  const auto values = model.svm() != nullptr ? static_cast<double>(model.svm()->support_vectors())
-                                             : static_cast<double>(model.linear()->columns);
+  const auto values = model.svm() != nullptr         ? static_cast<double>(model.svm()->support_vectors())
+                      : model.neighbors() != nullptr ? static_cast<double>(model.neighbors()->rows())
+                                                     : static_cast<double>(model.linear()->columns);
   return {2 * static_cast<double>(stored(dataset.x)) * values, static_cast<double>(matrix_bytes(dataset.x))};
 }
 

@@ -106,7 +106,7 @@ std::string surface_cards(const SearchResult& r, const std::vector<std::size_t>&
                           static_cast<std::int32_t>(p) == ringed});
     std::string suffix;
     for (std::size_t k = 0; k < rest.size(); ++k)
-      suffix += fmt::format(", {} {:.6g}", r.axes[axes[k + 2]].title, rest[k]);
+      suffix += fmt::format(", {} {}", r.axes[axes[k + 2]].title, r.axes[axes[k + 2]].text(rest[k]));
     cards += card(what.title + suffix, what.about, surface(points, r.axes[axes[0]].title, r.axes[axes[1]].title));
   }
   return cards;
@@ -212,9 +212,9 @@ std::string weights_cards(const SearchResult& r) {
   return cards;
 }
 
-std::vector<std::string> point_cells(const Point& point) {
+std::vector<std::string> point_cells(const SearchResult& r, const Point& point) {
   std::vector<std::string> cells;
-  for (const double value : point) cells.push_back(fmt::format("{:.6g}", value));
+  for (std::size_t axis = 0; axis < point.size(); ++axis) cells.push_back(r.axes[axis].text(point[axis]));
   return cells;
 }
 
@@ -237,7 +237,7 @@ std::string table_card(const SearchResult& r) {
   const std::string alignment = std::string(rows[0].size(), 'r') + "l";
   rows[0].emplace_back("");
   for (std::size_t p = 0; p < r.level.points.size(); ++p) {
-    rows.push_back(point_cells(r.point(r.level, p)));
+    rows.push_back(point_cells(r, r.point(r.level, p)));
     for (const auto metric : r.metrics) rows.back().push_back(spread_text(r.summary(p, metric)));
     if (sizes) rows.back().push_back(fmt::format("{:.1f}", r.size(r.level, p)));
     const auto& chosen = r.level.chosen;
@@ -259,7 +259,7 @@ std::string outer_card(const SearchResult& r) {
     const auto& fold = r.outer[k];
     const auto chosen = fold.level.chosen.chosen;
     rows.push_back({std::to_string(k + 1)});
-    append(rows.back(), point_cells(r.point(fold.level, chosen)));
+    append(rows.back(), point_cells(r, r.point(fold.level, chosen)));
     if (sizes) rows.back().push_back(fmt::format("{:.0f}", fold.scores.size));
     rows.back().push_back(spread_text(r.summary(fold.level, chosen, metric)));
     for (const auto known : r.metrics) rows.back().push_back(score_text(fold.scores.score(known)));

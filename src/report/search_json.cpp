@@ -39,7 +39,13 @@ Json scores_json(const SearchResult& r, const ModelScores& model) {
 
 Json point_json(const SearchResult& r, const Point& point) {
   auto json = Json::object();
-  for (std::size_t axis = 0; axis < r.axes.size(); ++axis) json[key(r.axes[axis].name)] = point[axis];
+  for (std::size_t axis = 0; axis < r.axes.size(); ++axis) {
+    auto& value = json[key(r.axes[axis].name)];
+    if (r.axes[axis].names.empty())
+      value = point[axis];
+    else
+      value = r.axes[axis].text(point[axis]);
+  }
   return json;
 }
 
@@ -163,6 +169,7 @@ Json stability_json(const SearchResult& r) {
 const char* family_name(const SearchResult& r) {
   return std::holds_alternative<LinearSearch>(r.family) ? "linear"
          : std::holds_alternative<SvmSearch>(r.family)  ? "svm"
+         : std::holds_alternative<KnnSearch>(r.family)  ? "neighbors"
                                                         : "elastic-net";
 }
 
@@ -202,9 +209,10 @@ std::string heading_text(const SearchResult& r, std::string_view rest, bool size
   return text + ",iterations,converged\n";
 }
 
-std::string point_text(const Point& point) {
+std::string point_text(const SearchResult& r, const Point& point) {
   std::string text;
-  for (const double value : point) text += fmt::format("{},", value);
+  for (std::size_t axis = 0; axis < point.size(); ++axis)
+    text += (r.axes[axis].names.empty() ? fmt::format("{}", point[axis]) : r.axes[axis].text(point[axis])) + ',';
   return text;
 }
 
@@ -245,7 +253,7 @@ std::string search_csv(const SearchResult& r) {
   const auto& models = r.level.models;
   std::string text = heading_text(r, "split", !models.empty() && models.front().size >= 0);
   for (std::size_t m = 0; m < models.size(); ++m)
-    text += point_text(r.point(r.level, m / splits)) + fmt::format("{}", m % splits + 1) + scores_text(r, models[m]) +
+    text += point_text(r, r.point(r.level, m / splits)) + fmt::format("{}", m % splits + 1) + scores_text(r, models[m]) +
             size_text(models[m]) + training_text(models[m]);
   return text;
 }
@@ -256,7 +264,7 @@ std::string outer_csv(const SearchResult& r) {
     const auto& fold = r.outer[k];
     const auto chosen = fold.level.chosen.chosen;
     const double inner = r.summary(fold.level, chosen, *r.options.score).mean;
-    text += point_text(r.point(fold.level, chosen)) +
+    text += point_text(r, r.point(fold.level, chosen)) +
             fmt::format("{},{}", k + 1, std::isfinite(inner) ? fmt::format("{}", inner) : "") +
             scores_text(r, fold.scores) + size_text(fold.scores) + training_text(fold.scores);
   }

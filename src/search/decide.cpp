@@ -74,6 +74,7 @@ std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& da
   if (const auto* linear = std::get_if<LinearSearch>(&search))
     return make_linear_family(context, dataset, *linear, options);
   if (const auto* svm = std::get_if<SvmSearch>(&search)) return make_svm_family(context, dataset, *svm, options);
+  if (const auto* knn = std::get_if<KnnSearch>(&search)) return make_knn_family(context, dataset, *knn, options);
   return make_net_family(context, dataset, std::get<NetSearch>(search), options);
 }
 
@@ -106,6 +107,12 @@ WorkEstimate search_work(const Dataset<T>& dataset, const FamilySearch& family, 
     const auto alphas =
         net->alphas.empty() ? static_cast<double>(net->alpha_count) : static_cast<double>(net->alphas.size());
     return work(net->options, alphas * static_cast<double>(net->l1_ratios.size()), 0);
+  }
+  if (const auto* knn = std::get_if<KnnSearch>(&family)) {
+    const auto lists = static_cast<double>(std::max<std::size_t>(1, knn->metrics.size()) *
+                                           std::max<std::size_t>(1, knn->weightings.size()) *
+                                           std::max<std::size_t>(1, knn->temperatures.size()));
+    return work(knn->options, 0, lists * levels);
   }
   const auto& svm = std::get<SvmSearch>(family);
   const auto kernels = static_cast<double>(std::max<std::size_t>(1, svm.gammas.size()));

@@ -93,6 +93,9 @@ std::unique_ptr<Family> make_svm_family(const Context& context, const Dataset<T>
 template <class T>
 std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>& dataset, const NetSearch& search,
                                         const SearchOptions& options);
+template <class T>
+std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
+                                        const SearchOptions& options);
 
 /// Any family behind the pipeline of the options.
 template <class T>
@@ -113,5 +116,7 @@ template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search);
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search);
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search);
 
 }  // namespace sheaf::engine

@@ -70,6 +70,7 @@ const Choices<Strategy>& strategies() {
 
 std::vector<double> default_costs() { return parse_numbers("0.001:1000:7", "cost"); }
 std::vector<double> default_l1_ratios() { return {0.2, 0.5, 0.9}; }
+std::vector<std::int64_t> default_ks() { return {1, 3, 5, 7, 9, 11, 15, 21, 31, 51}; }
 
 std::string_view to_string(Strategy strategy) {
   for (const auto& [name, value] : strategies())
@@ -164,6 +165,42 @@ const std::vector<Parameter<NetSearch>>& parameters() {
                    std::nextafter(1.0, 0.0)),
       numbers_row("l1-ratios", "LIST", &O::l1_ratios, "shares of the L1 penalty to try: numbers from 0 to 1",
                   "0.2,0.5,0.9", ratios),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<KnnSearch>>& parameters() {
+  using O = KnnSearch;
+  const auto ks = [](std::string_view text) {
+    std::vector<std::int64_t> list;
+    for (const auto part : split_text(text, ',')) {
+      const auto ends = split_text(part, ':');
+      if (ends.size() > 2) fail_usage("k takes whole numbers A,B,C or ranges LOW:HIGH, not '{}'", text);
+      const auto low = parse_number<std::int64_t>("k", ends.front(), {1, most});
+      const auto high = parse_number<std::int64_t>("k", ends.back(), {1, most});
+      for (auto k = low; k <= high; ++k) list.push_back(k);
+    }
+    return list;
+  };
+  const auto numbers = [](const char* name) {
+    return [name](std::string_view text) {
+      std::vector<double> list;
+      for (const auto part : split_text(text, ','))
+        list.push_back(parse_number<double>(name, part, {0, std::numeric_limits<double>::max()}));
+      return list;
+    };
+  };
+  static const std::vector<Parameter<O>> rows{
+      numbers_row("k", "LIST", &O::ks, "numbers of neighbours to try: A,B,C, or LOW:HIGH for all between",
+                  "1,3,5,7,9,11,15,21,31,51", ks),
+      list_row("vote", "NAMES", &O::votes, "votes to try: uniform, inverse-distance, gaussian"),
+      list_row("metric", "NAMES", &O::metrics, "distances to try, by their names in sheaf neighbors"),
+      list_row("weighting", "NAMES", &O::weightings,
+               "weights of features to try: none, given, class-ratio, mutual-information, relief"),
+      numbers_row("lambda", "LIST", &O::lambdas, "hyperplanes and hulls: penalties to try", "1", numbers("lambda")),
+      numbers_row("temperature", "LIST", &O::temperatures, "class-ratio: temperatures to try", "1",
+                  numbers("temperature")),
   };
   return rows;
 }

@@ -34,6 +34,12 @@ Json family_json(const NetSearch& search) {
           {"training", parameters_json(search.options)},
           {"penalty_factors", checksum(search.options.penalty_factors)}};
 }
+Json family_json(const KnnSearch& search) {
+  return {{"family", "neighbors"},
+          {"space", parameters_json(search)},
+          {"training", parameters_json(search.options)},
+          {"feature_weights", checksum(search.options.distance.weights)}};
+}
 
 /// min-frequency and path-split decide only what is reported at the end, time when that is.
 Json settings_json(const SearchSettings& s) {

@@ -4,38 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "data/text/feature_entries.hpp"
+
 namespace sheaf {
 namespace kernel {
-namespace {
-
-constexpr double dense_share = 0.5;  // stored entries above which dense takes no more memory
-
-void append_entry(std::int64_t feature, double value, std::string& text) {
-  if (value != 0) fmt::format_to(std::back_inserter(text), "{}:{} ", feature + 1, value);
-}
-
-/// INDEX:VALUE; the index must be above `last`.
-std::pair<std::int32_t, double> read_entry(ModelReader& reader, std::int32_t last) {
-  const auto word = reader.peek();
-  const auto colon = word.find(':');
-  std::int32_t index = 0;
-  double value = 0;
-  const auto whole = [](std::string_view text, auto& number) {
-    if (text.starts_with('+')) text.remove_prefix(1);
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-    return result.ec == std::errc() && result.ptr == text.data() + text.size() && !text.empty();
-  };
-  if (colon == std::string_view::npos || !whole(word.substr(0, colon), index) ||
-      !whole(word.substr(colon + 1), value) || !std::isfinite(value))
-    reader.fail_expected("a feature as INDEX:VALUE");
-  if (index < 0 || index <= last)
-    reader.fail_here(fmt::format("the index {} must be larger than the one before it, {}", index, std::max(last, 0)));
-  reader.take(word);
-  return {index, value};
-}
-
-}  // namespace
-
 const std::vector<std::string>& kind_names() {
   static const auto names = [] {
     std::vector<std::string> all;
@@ -85,15 +57,8 @@ void SupportReader::read_features(ModelReader& reader) {
 }
 
 void SupportReader::finish() {
-  const auto rows = static_cast<std::int64_t>(offsets_.size()) - 1;
-  SparseMatrix<double> sparse{rows, model_.features, Array<std::int64_t>::copy_of(offsets_),
-                              Array<std::int32_t>::copy_of(indices_), Array<double>::copy_of(values_)};
   if (model_.kernel.type == KernelType::precomputed) return;
-  if (static_cast<double>(values_.size()) >
-      dense_share * static_cast<double>(rows) * static_cast<double>(model_.features))
-    model_.support = to_dense(sparse, 1);
-  else
-    model_.support = std::move(sparse);
+  model_.support = matrix_of_entries(model_.features, offsets_, indices_, values_);
 }
 
 }  // namespace kernel

@@ -33,22 +33,6 @@ void add_training(const SvmFits& fits, const ModelPlan& plan, double tolerance, 
   scores.fits = {all};
 }
 
-/// The labels of some rows.
-Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows) {
-  Labels result;
-  result.class_names = labels.class_names;
-  result.positive = labels.positive;
-  result.rows = static_cast<std::int64_t>(rows.size());
-  for (const auto row : rows) {
-    const auto i = static_cast<std::size_t>(row);
-    if (labels.regression())
-      result.values.push_back(labels.values[i]);
-    else
-      result.classes.push_back(labels.classes[i]);
-  }
-  return result;
-}
-
 }  // namespace
 
 template <class T>
@@ -133,18 +117,7 @@ std::vector<ModelScores> SvmTrainer<T>::score(const Context& context, std::span<
         for (std::int32_t c = 0; c < columns; ++c) values(i, m * columns + c) = by_class[static_cast<std::size_t>(c)];
       }
   });
-  score::Scorer<double> scorer(context, truth_of(labels), false);
-  score::TestRows all;
-  for (std::int32_t i = 0; i < count; ++i) all.rows.push_back(i);
-  all.begins.push_back(count);
-  scorer.load_tests(std::move(all));
-  const std::vector<std::int32_t> tests(plans.size(), 0);
-  const auto on_device = values.to(context.device());
-  const auto chosen = predicted.to(context.device());
-  std::vector<ModelScores> result;
-  for (auto& scores : scorer.score(on_device.view(), tests, chosen.view()))
-    result.push_back({std::move(scores), {}, -1, {}});
-  return result;
+  return score_rows(context, labels, values, predicted);
 }
 
 template class SvmTrainer<float>;

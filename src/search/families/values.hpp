@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "data/labels.hpp"
@@ -20,6 +22,40 @@ void sort_once(std::vector<Value>& values) {
 /// The truth that decision values are compared with; the labels must outlive it.
 inline score::Truth truth_of(const Labels& labels) {
   return {static_cast<std::int32_t>(labels.class_names.size()), labels.positive, labels.classes, labels.values};
+}
+
+/// The labels of some rows.
+inline Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows) {
+  Labels result;
+  result.class_names = labels.class_names;
+  result.positive = labels.positive;
+  result.rows = static_cast<std::int64_t>(rows.size());
+  for (const auto row : rows) {
+    const auto i = static_cast<std::size_t>(row);
+    if (labels.regression())
+      result.values.push_back(labels.values[i]);
+    else
+      result.classes.push_back(labels.classes[i]);
+  }
+  return result;
+}
+
+/// Scores models on all the rows that `labels` speaks of. `values`: rows x decision values of all models, side by side;
+/// `predicted`: rows x models, the classes they choose, or no columns for a regression.
+inline std::vector<ModelScores> score_rows(const Context& context, const Labels& labels, const Block<double>& values,
+                                           const Block<std::int32_t>& predicted) {
+  score::Scorer<double> scorer(context, truth_of(labels), false);
+  score::TestRows all;
+  for (std::int32_t i = 0; i < labels.rows; ++i) all.rows.push_back(i);
+  all.begins.push_back(labels.rows);
+  scorer.load_tests(std::move(all));
+  const std::vector<std::int32_t> tests(static_cast<std::size_t>(values.tasks() / labels.columns()), 0);
+  const auto on_device = values.to(context.device());
+  const auto chosen = predicted.to(context.device());
+  std::vector<ModelScores> result;
+  for (auto& scores : scorer.score(on_device.view(), tests, chosen.view()))
+    result.push_back({std::move(scores), {}, -1, {}});
+  return result;
 }
 
 /// An axis of ascending values above 0, which may be refined to fractions of their first step, and go as far beyond

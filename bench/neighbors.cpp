@@ -1,0 +1,219 @@
+// Nearest neighbours of rows among themselves, beside scikit-learn's brute force and FAISS's IndexFlatL2 where
+// --python has them; the floor of the products on this machine; growth in rows, features, k and queries; and a search
+// over k, votes and folds beside one search for neighbours.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <sheaf/io.hpp>
+#include <sheaf/neighbors.hpp>
+#include <sheaf/search.hpp>
+
+#include "core/random.hpp"
+#include "plot.hpp"
+#include "program.hpp"
+#include "timing.hpp"
+
+namespace sheaf::bench {
+namespace {
+
+struct Options {
+  std::string mode = "peers", table, device = "cpu", metric = "euclidean", python = "/usr/bin/python3",
+              peers = "bench/peers", plot;
+  std::vector<std::int64_t> ks{10, 100};
+  std::int64_t rows = 0;
+  int threads = 0, rounds = 2;
+  bool no_peer = false, sparse = false;
+};
+
+Context context_of(const Options& options) {
+  Context::Options inside;
+  inside.device = parse_device(options.device);
+  inside.threads = options.threads;
+  return Context(inside);
+}
+
+DistanceType metric_of(const std::string& name) {
+  for (const auto& function : distance_functions())
+    if (function.name == name) return function.type;
+  throw UsageError("an unknown metric: " + name);
+}
+
+/// The first rows of the table.
+Dataset<float> read(const Options& options) {
+  ReadOptions reading;
+  reading.storage = options.sparse ? Storage::sparse : Storage::dense;
+  auto dataset = read_dataset<float>(context_of(options).with({.device = Device::cpu()}), options.table, reading);
+  if (options.rows <= 0 || options.rows >= dataset.rows()) return dataset;
+  const auto rows = options.rows;
+  if (auto* dense = std::get_if<DenseMatrix<float>>(&dataset.x)) {
+    dense->values = Array<float>::copy_of(dense->values.span().first(static_cast<std::size_t>(rows * dense->columns)));
+    dense->rows = rows;
+  } else {
+    auto& sparse = std::get<SparseMatrix<float>>(dataset.x);
+    const auto entries = static_cast<std::size_t>(sparse.offsets[rows]);
+    sparse.offsets = Array<std::int64_t>::copy_of(sparse.offsets.span().first(static_cast<std::size_t>(rows) + 1));
+    sparse.indices = Array<std::int32_t>::copy_of(sparse.indices.span().first(entries));
+    sparse.values = Array<float>::copy_of(sparse.values.span().first(entries));
+    sparse.rows = rows;
+  }
+  dataset.target.classes.resize(std::min(dataset.target.classes.size(), static_cast<std::size_t>(rows)));
+  dataset.target.values.resize(std::min(dataset.target.values.size(), static_cast<std::size_t>(rows)));
+  return dataset;
+}
+
+double best_seconds(const Options& options, const Dataset<float>& dataset, std::int64_t k) {
+  NeighborOptions near;
+  near.distance.metric = metric_of(options.metric);
+  near.k = k;
+  const auto context = context_of(options);
+  double best = 1e300;
+  for (int round = 0; round < options.rounds; ++round) {
+    const double begin = now();
+    static_cast<void>(find_neighbors(context, dataset, near));
+    best = std::min(best, now() - begin);
+  }
+  return best;
+}
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return text;
+  std::array<char, 4096> buffer{};
+  while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) text += buffer.data();
+  pclose(pipe);
+  return text;
+}
+
+void run_peers(const Options& options) {
+  const auto dataset = read(options);
+  const auto n = static_cast<double>(dataset.rows());
+  // Half of all products of rows: the least that a filter by products must do.
+  const double operations = n * n * static_cast<double>(stored(dataset.x)) / n;
+  fmt::print("{}: {} rows x {} features, {}, {}\n", options.table, dataset.rows(), dataset.features(), options.metric,
+             options.device);
+  std::vector<double> ours;
+  for (const auto k : options.ks) {
+    ours.push_back(best_seconds(options, dataset, k));
+    fmt::print("  sheaf         k = {:<5} {:8.3f} s, {:.1f} billion operations a second of those needed\n", k,
+               ours.back(), operations / ours.back() / 1e9);
+  }
+  if (options.no_peer) return;
+  const auto path = (std::filesystem::temp_directory_path() / fmt::format("sheaf-bench-{}.svm", getpid())).string();
+  write_dataset(context_of(options), dataset, path, {.format = "libsvm"});
+  std::string ks;
+  for (const auto k : options.ks) ks += fmt::format("{}{}", ks.empty() ? "" : ",", k);
+  std::istringstream lines(output_of(fmt::format(
+      "{} {}/neighbors.py {} {} {} {} {} {} 2>/dev/null", options.python, options.peers, path, 0, options.metric,
+      options.threads > 0 ? options.threads : available_threads(), options.sparse ? "sparse" : "dense", ks)));
+  std::filesystem::remove(path);
+  std::string name;
+  std::int64_t k = 0;
+  double seconds = 0;
+  bool any = false;
+  while (lines >> name >> k >> seconds) {
+    any = true;
+    const auto at = static_cast<std::size_t>(std::find(options.ks.begin(), options.ks.end(), k) - options.ks.begin());
+    fmt::print("  {:<13} k = {:<5} {:8.3f} s, {:.2f} times as long\n", name, k, seconds, seconds / ours[at]);
+  }
+  if (!any) fmt::print("  scikit-learn: not found ({} without it); no ratio\n", options.python);
+}
+
+Dataset<float> normal_rows(std::int64_t rows, std::int64_t features) {
+  Dataset<float> dataset;
+  DenseMatrix<float> x{rows, features, Array<float>(rows * features)};
+  Random random(1);
+  for (float& value : x.values) value = static_cast<float>(random.normal());
+  dataset.x = std::move(x);
+  return dataset;
+}
+
+void run_growth(const Options& options) {
+  struct Size {
+    std::string name;
+    std::int64_t rows, features, k;
+  };
+  std::vector<GrowthCurve> curves;
+  for (const auto* what : {"rows", "features", "k"}) {
+    GrowthCurve curve{what, {}, {}};
+    for (const std::int64_t factor : {1, 2, 4, 8}) {
+      Size size{what, 4000, 64, 10};
+      if (size.name == "rows") size.rows *= factor;
+      if (size.name == "features") size.features *= factor;
+      if (size.name == "k") size.k *= factor;
+      const double seconds = best_seconds(options, normal_rows(size.rows, size.features), size.k);
+      fmt::print("{:>8} x {}: {} rows x {} features, k = {}: {:.3f} s\n", what, factor, size.rows, size.features, size.k,
+                 seconds);
+      curve.factors.push_back(static_cast<double>(factor));
+      curve.seconds.push_back(seconds);
+    }
+    curves.push_back(std::move(curve));
+  }
+  if (!options.plot.empty())
+    write_growth(options.plot, fmt::format("Nearest neighbours ({})", options.device), curves);
+}
+
+/// Thirty values of k, three votes and ten folds beside one search with the largest k.
+void run_search(const Options& options) {
+  const auto dataset = read(options);
+  KnnSearch family;
+  for (std::int64_t k = 1; k <= 59; k += 2) family.ks.push_back(k);
+  family.votes = {"uniform", "inverse-distance", "gaussian"};
+  family.options.labels = LabelKind::classes;
+  SearchOptions searching;
+  searching.folds = 10;
+  const double one = best_seconds(options, dataset, family.ks.back());
+  double all = 1e300;
+  for (int round = 0; round < options.rounds; ++round) {
+    const double begin = now();
+    static_cast<void>(search(context_of(options), dataset, FamilySearch(family), searching));
+    all = std::min(all, now() - begin);
+  }
+  fmt::print("{}: {} rows x {} features; one search for {} neighbours {:.3f} s; 30 k x 3 votes x 10 folds {:.3f} s, {:.2f} "
+             "times as long\n",
+             options.table, dataset.rows(), dataset.features(), family.ks.back(), one, all, all / one);
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App app("Nearest neighbours");
+  Options options;
+  app.add_option("mode", options.mode)->check(CLI::IsMember({"peers", "growth", "search"}));
+  app.add_option("--table", options.table, "LIBSVM, CSV or ARFF; peers and search");
+  app.add_option("--rows", options.rows, "the first rows of the table; 0: all");
+  app.add_option("--k", options.ks)->delimiter(',');
+  app.add_option("--metric", options.metric);
+  app.add_option("--device", options.device);
+  app.add_option("--threads", options.threads);
+  app.add_option("--rounds", options.rounds);
+  app.add_option("--plot", options.plot, "growth: where to draw it (SVG)");
+  app.add_option("--python", options.python, "a Python that has scikit-learn and FAISS");
+  app.add_option("--peers", options.peers, "folder of the peers' scripts");
+  app.add_flag("--sparse", options.sparse, "keep the rows sparse");
+  app.add_flag("--no-peer", options.no_peer);
+  CLI11_PARSE(app, argc, argv);
+  if (options.mode == "growth")
+    run_growth(options);
+  else if (options.table.empty())
+    throw UsageError("--table FILE is missing");
+  else if (options.mode == "search")
+    run_search(options);
+  else
+    run_peers(options);
+  return 0;
+}
+
+}  // namespace
+}  // namespace sheaf::bench
+
+int main(int argc, char** argv) {
+  return sheaf::bench::run_program("bench_neighbors", [&] { return sheaf::bench::main_of(argc, argv); });
+}

@@ -1,0 +1,43 @@
+"""Nearest neighbours of rows among themselves by scikit-learn's brute force and by FAISS's IndexFlatL2.
+
+Arguments: table (LIBSVM format), rows, metric, threads, dense or sparse, values of k (comma-separated).
+Prints one line for each peer and k: name, k, seconds. A peer that is not installed is left out.
+"""
+import sys
+import time
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+from sklearn.neighbors import NearestNeighbors
+
+table, rows, metric, threads, storage, ks = sys.argv[1:7]
+x, _ = load_svmlight_file(table, dtype=np.float32)
+if int(rows) > 0:
+    x = x[: int(rows)]
+if storage == "dense":
+    x = np.ascontiguousarray(x.toarray())
+
+
+def best_of(work, rounds=2):
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+for k in (int(k) for k in ks.split(",")):
+    model = NearestNeighbors(n_neighbors=k, algorithm="brute", metric=metric, n_jobs=int(threads)).fit(x)
+    print("scikit-learn", k, best_of(lambda: model.kneighbors()), flush=True)
+
+if storage == "dense" and metric == "euclidean":
+    try:
+        import faiss
+    except ImportError:
+        sys.exit(0)
+    faiss.omp_set_num_threads(int(threads))
+    index = faiss.IndexFlatL2(x.shape[1])
+    index.add(x)
+    for k in (int(k) for k in ks.split(",")):
+        print("FAISS", k, best_of(lambda: index.search(x, k + 1)), flush=True)

@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <memory>
+
+#include <sheaf/neighbors.hpp>
+
+#include "command.hpp"
+#include "core/fail.hpp"
+#include "tables.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+struct Distances {
+  std::string input, output, queries_path, weights_path;
+  DistanceOptions distance;
+  MatrixFileOptions options;
+  ReadOptions reading;
+  Common common;
+
+  void run() {
+    if (output == "-") fail_usage("a distance matrix is written to a file, in which the work can go on, not to -");
+    const auto reader = common.context();
+    common.with_precision([&]<class T>(std::type_identity<T>) {
+      const auto dataset = read_dataset<T>(reader, input, reading);
+      if (!weights_path.empty()) distance.weights = read_feature_weights(weights_path, dataset.features());
+      auto reading_queries = reading;
+      reading_queries.features = std::max(reading.features, dataset.features());
+      Dataset<T> others;
+      if (!queries_path.empty()) others = read_dataset<T>(reader, queries_path, reading_queries);
+      const Dataset<T>* queries = queries_path.empty() ? nullptr : &others;
+      const auto context = common.on_device(reader, neighbors_work(dataset, queries));
+      write_distances(context, dataset, distance, output, options, queries);
+      if (!common.quiet())
+        say(fmt::format("{}: distances of {} rows to {}", output, queries == nullptr ? dataset.rows() : others.rows(),
+                        dataset.rows()));
+    });
+  }
+};
+
+std::function<void()> declare(Arguments& arguments) {
+  auto distances = std::make_shared<Distances>();
+  arguments.positional("FILE", distances->input, "the table whose rows are compared");
+  arguments.positional("OUT", distances->output, "the matrix, a NumPy file (.npy) of doubles");
+  arguments.text("queries", "FILE", distances->queries_path,
+                 "the table whose rows are the rows of the matrix; left out: those of FILE themselves");
+  arguments.flag("upper", distances->options.upper,
+                 "write only the part above the diagonal, row after row, as SciPy's pdist");
+  arguments.flag("resume", distances->options.resume, "go on with a matrix that was ended before its end");
+  arguments.parameters(distances->distance);
+  arguments.text("feature-weights", "FILE", distances->weights_path,
+                 "weights of features: one number of 0 or more to a line");
+  declare_reading(arguments, distances->reading);
+  distances->common.declare(arguments, {"device", "threads", "memory"}, {.json = false});
+  return [distances] { distances->run(); };
+}
+
+}  // namespace
+
+Command distances_command() {
+  return {"distances",
+          "Write the distances of all rows to all rows, a matrix that may be larger than memory",
+          {{"all pairs once", "sheaf distances iris.csv iris.npy --upper"},
+           {"after an interruption, the same command and", "sheaf distances iris.csv iris.npy --upper --resume"},
+           {"weighted Manhattan distances of test rows to training rows",
+            "sheaf distances train.csv far.npy --queries test.csv --metric manhattan --feature-weights w.txt"}},
+          declare};
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <memory>
+
+#include <sheaf/neighbors.hpp>
+
+#include "command.hpp"
+#include "core/fail.hpp"
+#include "core/names.hpp"
+#include "tables.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+const std::vector<std::string>& file_names() {
+  static const std::vector<std::string> names{"csv", "npy", "json", "binary"};
+  return names;
+}
+
+struct Neighbors {
+  std::string input, queries_path, output, format = "auto", weights_path;
+  NeighborOptions options;
+  bool has_k = false, has_radius = false;
+  ReadOptions reading;
+  Common common;
+
+  NeighborFile file() const {
+    if (format != "auto") {
+      const auto found = std::find(file_names().begin(), file_names().end(), format);
+      if (found == file_names().end()) fail_unknown("format of lists", format, file_names());
+      return static_cast<NeighborFile>(found - file_names().begin());
+    }
+    if (output.ends_with(".npy")) return NeighborFile::npy;
+    if (output.ends_with(".json")) return NeighborFile::json;
+    if (output.ends_with(".bin")) return NeighborFile::binary;
+    return NeighborFile::csv;
+  }
+
+  void run() {
+    if (has_k && has_radius) fail_usage("--k and --radius are two ways to ask: give one of them");
+    const auto reader = common.context();
+    common.with_precision([&]<class T>(std::type_identity<T>) {
+      const auto dataset = read_dataset<T>(reader, input, reading);
+      if (!weights_path.empty()) options.distance.weights = read_feature_weights(weights_path, dataset.features());
+      auto reading_queries = reading;
+      reading_queries.features = std::max(reading.features, dataset.features());
+      Dataset<T> others;
+      if (!queries_path.empty()) others = read_dataset<T>(reader, queries_path, reading_queries);
+      const Dataset<T>* queries = queries_path.empty() ? nullptr : &others;
+      const auto context = common.on_device(reader, neighbors_work(dataset, queries));
+      if (has_radius) {
+        const auto lists = find_within(context, dataset, options, queries);
+        write(format_neighbors(lists, file()), lists.queries(), std::ssize(lists.indices));
+      } else {
+        const auto lists = find_neighbors(context, dataset, options, queries);
+        write(format_neighbors(lists, file()), lists.queries, std::ssize(lists.indices));
+      }
+    });
+  }
+
+  void write(const std::string& bytes, std::int64_t queries, std::int64_t found) const {
+    if (output.empty() || output == "-") return print(bytes);
+    write_text_file(output, bytes);
+    if (!common.quiet()) say(fmt::format("{}: {} neighbours of {} rows", output, found, queries));
+  }
+};
+
+std::function<void()> declare(Arguments& arguments) {
+  auto neighbors = std::make_shared<Neighbors>();
+  arguments.positional("FILE", neighbors->input, "the table whose rows are the neighbours; - is standard input");
+  arguments.text("queries", "FILE", neighbors->queries_path,
+                 "the table whose rows' neighbours are asked for; left out: the rows of FILE themselves");
+  arguments.parameters(neighbors->options);
+  arguments.parameters(neighbors->options.distance);
+  arguments.text("feature-weights", "FILE", neighbors->weights_path,
+                 "weights of features: one number of 0 or more to a line");
+  arguments.text("output", "FILE", neighbors->output, "where to write the lists; left out or -: standard output");
+  arguments.add({"--output-format", "csv|npy|json|binary",
+                 "csv: query,rank,index,distance, counted from 0; npy: NumPy records of query, index and distance",
+                 "by the ending of the file's name: .npy, .json, .bin, else csv",
+                 [neighbors](const std::string& text) { neighbors->format = text; }});
+  declare_reading(arguments, neighbors->reading);
+  neighbors->common.declare(arguments, {"device", "threads", "memory"}, {.json = false});
+  return [neighbors, &arguments] {
+    neighbors->has_k = arguments.given("--k");
+    neighbors->has_radius = arguments.given("--radius");
+    neighbors->run();
+  };
+}
+
+}  // namespace
+
+Command neighbors_command() {
+  return {"neighbors",
+          "Find the nearest rows of each row, exactly: the k nearest, or all within a radius",
+          {{"the five nearest other rows of each row", "sheaf neighbors iris.csv --k 5 --output near.csv"},
+           {"training rows near test rows, by the angle between them",
+            "sheaf neighbors train.svm --queries test.svm --k 100 --metric cosine --output near.npy"},
+           {"all rows within a distance", "sheaf neighbors points.csv --radius 0.5 --output near.json"}},
+          declare};
+}
+
+}  // namespace sheaf::cli

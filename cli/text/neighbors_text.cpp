@@ -1,0 +1,69 @@
+#include "text/model_text.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
+
+#include "core/text.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_weights = 10;
+
+std::string rule_text(const KnnModel& model) {
+  if (model.rule == LocalRule::votes)
+    return fmt::format("{} nearest neighbours, {} votes, {} distance", model.k, to_string(model.vote),
+                       to_string(model.distance.metric));
+  return fmt::format("{} of {} neighbours of each class, lambda = {:.6g}", to_string(model.rule), model.k, model.lambda);
+}
+
+/// The features that count most.
+std::string weights_text(const KnnModel& model) {
+  const auto& weights = model.distance.weights;
+  if (weights.empty()) return {};
+  std::vector<std::size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
+  std::vector<std::vector<std::string>> rows{{dim("feature"), dim("weight")}};
+  for (std::size_t k = 0; k < std::min(order.size(), most_weights); ++k)
+    rows.push_back({shortened(model.feature_name(static_cast<std::int64_t>(order[k])), 40),
+                    fmt::format("{:.4g}", weights[order[k]])});
+  auto text = fmt::format("\n{}\n", bold("Weights of features")) + table(rows, "lr", 2);
+  if (order.size() > most_weights) text += fmt::format("  and {} more\n", order.size() - most_weights);
+  return text;
+}
+
+}  // namespace
+
+std::string knn_text(const KnnModel& model, const std::string& source, std::int64_t rows) {
+  auto text = fmt::format("{}\n  {} rows x {} features", bold(source), grouped(rows), grouped(model.features));
+  if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
+  text += fmt::format("\n  {}\n", rule_text(model));
+  return text + weights_text(model);
+}
+
+std::string knn_json(const KnnModel& model, const std::string& path, std::int64_t rows) {
+  const Json answer{{"model", path},
+                    {"rule", to_string(model.rule)},
+                    {"k", model.k},
+                    {"vote", to_string(model.vote)},
+                    {"metric", to_string(model.distance.metric)},
+                    {"power", model.distance.power},
+                    {"weighting", to_string(model.weighting)},
+                    {"feature_weights", model.distance.weights},
+                    {"lambda", model.lambda},
+                    {"rows", rows},
+                    {"kept_rows", model.rows()},
+                    {"features", model.features},
+                    {"classes", model.class_names}};
+  return answer.dump(2) + "\n";
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,239 @@
+// Distances between rows, and the nearest rows: exact, whatever the precision of the data. What is returned is computed
+// from the differences of values, in double, in one fixed order: the same bits on every device and for any number of
+// threads, for dense data and for sparse.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+#include <sheaf/parameters.hpp>
+#include <sheaf/predictions.hpp>
+
+namespace sheaf {
+
+/// distance_functions() describes each.
+enum class DistanceType : std::uint8_t {
+  euclidean,
+  squared_euclidean,
+  manhattan,
+  cosine,
+  correlation,
+  chebyshev,
+  minkowski,
+  hamming,
+  jaccard,
+};
+
+/// What is known of a distance but its values.
+struct DistanceFunction {
+  DistanceType type;
+  std::string_view name;
+  std::string_view formula;
+  bool has_weights = false;  ///< features may have weights
+};
+std::span<const DistanceFunction> distance_functions();
+const DistanceFunction& distance_function(DistanceType type);
+std::string_view to_string(DistanceType type);
+
+struct DistanceOptions {
+  DistanceType metric = DistanceType::euclidean;
+  double power = 3;             ///< of Minkowski's distance, 1 or more
+  std::vector<double> weights;  ///< one of 0 or more a feature, multiplying its term; empty: 1
+};
+
+struct NeighborOptions {
+  DistanceOptions distance;
+  std::int64_t k = 5;
+  double radius = 0;          ///< of find_within()
+  bool include_self = false;  ///< of rows among themselves: each row is a neighbour of itself
+};
+
+/// The k nearest rows of each query, the nearest first, of equals that of the lower index. Indices count from 0.
+struct NeighborLists {
+  std::int64_t queries = 0;
+  std::int64_t k = 0;
+  std::vector<std::int32_t> indices;  ///< queries x k
+  std::vector<double> distances;      ///< likewise
+};
+
+/// All rows within a radius: those of query i stand at offsets[i] .. offsets[i + 1], ordered as above.
+struct RadiusLists {
+  std::vector<std::int64_t> offsets{0};  ///< queries + 1
+  std::vector<std::int32_t> indices;
+  std::vector<double> distances;
+
+  std::int64_t queries() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
+};
+
+// `queries`: other rows, of as many features (those that either lacks are 0); nullptr: the rows of the dataset
+// themselves. Values that are not finite, weights that do not suit the features or are all 0, and a k beyond the number
+// of rows are Errors. A row of zeros has cosine distance 1 to every other row and 0 to rows of zeros; the same holds
+// for constant rows and correlation. Two rows of zeros have Jaccard distance 0.
+template <class T>
+NeighborLists find_neighbors(const Context& context, const Dataset<T>& dataset, const NeighborOptions& options,
+                             const Dataset<T>* queries = nullptr);
+/// Rows at a distance of at most options.radius.
+template <class T>
+RadiusLists find_within(const Context& context, const Dataset<T>& dataset, const NeighborOptions& options,
+                        const Dataset<T>* queries = nullptr);
+
+/// What comparing all queries with all rows takes, roughly; the functions above choose an automatic device by it.
+template <class T>
+WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries = nullptr);
+
+/// Weights of features from a file: one number of 0 or more to a line. Anything else is a ParseError with its place.
+std::vector<double> read_feature_weights(const std::string& path, std::int64_t features);
+
+/// Computes blocks of a distance matrix. Dataset and queries must outlive it.
+class DistanceMatrix {
+ public:
+  template <class T>
+  DistanceMatrix(const Context& context, const Dataset<T>& dataset, const DistanceOptions& options,
+                 const Dataset<T>* queries = nullptr);
+  DistanceMatrix(DistanceMatrix&&) noexcept;
+  DistanceMatrix& operator=(DistanceMatrix&&) noexcept;
+  ~DistanceMatrix();
+
+  std::int64_t rows() const;     ///< queries
+  std::int64_t columns() const;  ///< rows of the dataset
+  /// out[(i - first_row) * columns + (j - first_column)]: from query i to row j.
+  void compute(std::int64_t first_row, std::int64_t rows, std::int64_t first_column, std::int64_t columns,
+               double* out) const;
+
+ private:
+  struct Inside;
+  std::unique_ptr<Inside> inside_;
+};
+
+struct MatrixFileOptions {
+  bool upper = false;   ///< of rows among themselves: the part above the diagonal alone, row after row, as SciPy's pdist
+  bool resume = false;  ///< go on with a file that an earlier call began
+};
+/// Writes a distance matrix of any size as a NumPy file (.npy) of doubles: rows x columns or, of the upper part, one
+/// column. Blocks of rows are written as they are computed, to PATH.partial, which gets its name at the end and is kept
+/// when the work is ended early. To go on with one of other rows or another distance is an Error.
+template <class T>
+void write_distances(const Context& context, const Dataset<T>& dataset, const DistanceOptions& distance,
+                     const std::string& path, const MatrixFileOptions& options = {},
+                     const Dataset<T>* queries = nullptr);
+
+/// How lists of neighbours are written.
+enum class NeighborFile : std::uint8_t {
+  csv,     ///< query,rank,index,distance
+  npy,     ///< NumPy: records of query, index and distance
+  json,    ///< one object for each query
+  binary,  ///< "SHEAFNN1"; 64-bit numbers of queries and entries; offsets; 32-bit indices; distances; little-endian
+};
+std::string format_neighbors(const NeighborLists& lists, NeighborFile format);
+std::string format_neighbors(const RadiusLists& lists, NeighborFile format);
+
+template <>
+const std::vector<Parameter<DistanceOptions>>& parameters();
+template <>
+const std::vector<Parameter<NeighborOptions>>& parameters();
+
+// ---- models of neighbours: they keep their training rows, and decide by those that are nearest to a query
+
+/// How much each of the k nearest rows counts.
+enum class Vote : std::uint8_t {
+  uniform,
+  inverse_distance,  ///< 1 / distance; rows at distance 0 decide alone
+  gaussian,          ///< exp(-(d / d_k)^2 / 2), d_k being the distance of the k-th
+};
+
+/// What is made of the neighbours.
+enum class LocalRule : std::uint8_t {
+  votes,        ///< the class of most votes, or their mean number
+  hyperplane,   ///< the class whose K nearest rows span the nearest hyperplane (HKNN; ALH where features have weights)
+  convex_hull,  ///< the class whose K nearest rows have the nearest convex hull (CKNN)
+};
+
+/// Where weights of features come from. All but `given` are learnt on the rows that a model is trained on, and are
+/// scaled to a mean of 1.
+enum class FeatureWeighting : std::uint8_t {
+  none,
+  given,               ///< DistanceOptions::weights
+  class_ratio,         ///< exp(temperature * between-class over within-class sum of squares)
+  mutual_information,  ///< of the feature, in ten intervals of equal counts, and the class
+  relief,              ///< ReliefF, ten nearest rows of each class; below 0 counts as 0
+};
+
+struct KnnOptions {
+  LocalRule rule = LocalRule::votes;
+  LabelKind labels = LabelKind::automatic;
+  std::int64_t k = 5;  ///< hyperplanes and hulls: of each class
+  Vote vote = Vote::uniform;
+  DistanceOptions distance;
+  FeatureWeighting weighting = FeatureWeighting::none;
+  double temperature = 1;  ///< of class_ratio
+  double lambda = 1;       ///< hyperplanes and hulls: the penalty of their coefficients
+};
+
+std::string_view to_string(Vote vote);
+std::string_view to_string(LocalRule rule);
+std::string_view to_string(FeatureWeighting weighting);
+
+struct KnnModel {
+  LocalRule rule = LocalRule::votes;
+  std::int64_t k = 0;
+  Vote vote = Vote::uniform;
+  DistanceOptions distance;  ///< with the weights that were learnt
+  FeatureWeighting weighting = FeatureWeighting::none;
+  double lambda = 1;
+  std::vector<std::string> class_names;  ///< regression: none
+  std::int64_t features = 0;
+  std::vector<std::string> feature_names;  ///< empty: named by position
+
+  Matrix<double> x;                   ///< the training rows
+  std::vector<std::int32_t> classes;  ///< of each; regression: none
+  std::vector<double> values;         ///< of each; classes: none
+  std::vector<float> row_weights;     ///< what each one's vote is multiplied with; empty: 1
+
+  std::int64_t rows() const { return sheaf::rows(x); }
+  bool is_regression() const { return class_names.empty(); }
+  bool has_probabilities() const { return !is_regression() && rule == LocalRule::votes; }
+  std::string feature_name(std::int64_t j) const {
+    return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
+  }
+};
+
+/// Whether the labels are numbers for these options.
+bool takes_numbers(const KnnOptions& options, const Target& target);
+
+/// Keeps the rows whose weight is not 0, and learns the weights of features. A k beyond the number of rows, a numeric
+/// target for a rule that knows only classes, and labels that do not suit are Errors.
+template <class T>
+KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
+                   std::span<const float> row_weights = {});
+
+/// Features that the table lacks are 0; where both are named, every feature of the model must stand in the table under
+/// its name. `decisions` has a column for each class: its share of the votes, or how far away its hyperplane or hull is,
+/// as a number below 0. Of equals the lowest label is chosen: the smallest number, or the first word of the alphabet.
+template <class T>
+Predictions predict_knn(const Context& context, const KnnModel& model, const Dataset<T>& dataset,
+                        bool probabilities = false);
+std::optional<Score> score_of(const KnnModel& model, const Predictions& predictions, const Target& target);
+std::vector<std::string> warnings_of(const KnnModel& model);
+
+/// Of every row, by the others: right rows or, of a regression, the mean squared error.
+struct LeaveOneOut {
+  std::int64_t k = 0;
+  Vote vote = Vote::uniform;
+  Score score;
+};
+/// Every k and vote from one search; options.k and options.vote do not count.
+template <class T>
+std::vector<LeaveOneOut> leave_one_out(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
+                                       std::span<const std::int64_t> ks, std::span<const Vote> votes);
+
+template <>
+const std::vector<Parameter<KnnOptions>>& parameters();
+
+}  // namespace sheaf

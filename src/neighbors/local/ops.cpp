@@ -1,0 +1,19 @@
+#include "neighbors/local/ops.hpp"
+
+#include <sheaf/error.hpp>
+
+#include "core/instruction_sets.hpp"
+
+namespace sheaf::neighbors {
+
+void local_costs(const Context& context, const LocalProblem& problem, std::span<double> costs) {
+  if (context.device().is_cpu())
+    return with_instruction_set([&](auto set) { local_costs_cpu<decltype(set)>(context, problem, costs); });
+#if SHEAF_CUDA
+  local_costs_cuda(context, problem, costs);
+#else
+  throw InternalError("a GPU was chosen in a build without CUDA");
+#endif
+}
+
+}  // namespace sheaf::neighbors

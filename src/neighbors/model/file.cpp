@@ -1,0 +1,141 @@
+// What a model file of Sheaf's own says of neighbours, behind the lines that all families begin with:
+//
+//     names yes
+//     feature sepal length
+//     ...
+//     rule votes
+//     k 5
+//     vote uniform
+//     metric euclidean
+//     power 3
+//     weighting none
+//     lambda 1
+//     weights 0.5 1.5 1 1
+//     rows 150
+//     1 1 1:5.1 2:3.5 3:1.4 4:0.2
+//
+// The line of weights is missing where features have none. A row holds its class (from 1) or, of a regression, its
+// number; what its vote is multiplied with; and its values that are not 0.
+#include "neighbors/model/file.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/fail.hpp"
+#include "data/text/feature_entries.hpp"
+#include "data/text/model_file.hpp"
+#include "neighbors/model/names.hpp"
+
+namespace sheaf::neighbors {
+namespace {
+
+template <class Value>
+std::vector<std::string> names_of(const Choices<Value>& choices) {
+  std::vector<std::string> names;
+  for (const auto& choice : choices) names.push_back(choice.first);
+  return names;
+}
+
+/// A choice by its name, whatever its number.
+template <class File, class Value>
+void named_line(File& file, std::string_view key, Value& value, const auto& choices) {
+  const auto known = [&](const auto& choice) { return choice.second == value; };
+  auto at = std::find_if(choices.begin(), choices.end(), known) - choices.begin();
+  choice_line(file, key, at, names_of(choices));
+  if constexpr (File::reading) value = choices[static_cast<std::size_t>(at)].second;
+}
+
+template <class File, class Model>
+void describe(File& file, Model& model) {
+  static const std::array<std::string, 2> no_or_yes{"no", "yes"};
+  describe_classes_and_features(file, model);
+  bool named = !model.feature_names.empty();
+  choice_line(file, "names", named, no_or_yes);
+  if (named) name_lines(file, "feature", model.feature_names, model.features);
+  named_line(file, "rule", model.rule, rule_names());
+  number_line(file, "k", model.k, 1);
+  named_line(file, "vote", model.vote, vote_names());
+  named_line(file, "metric", model.distance.metric, metric_names());
+  number_line(file, "power", model.distance.power, 1);
+  named_line(file, "weighting", model.weighting, weighting_names());
+  number_line(file, "lambda", model.lambda, 0);
+  optional_numbers(file, "weights", model.distance.weights, static_cast<std::size_t>(model.features));
+}
+
+std::string rows_text(const KnnModel& model) {
+  auto text = fmt::format("rows {}\n", model.rows());
+  for (std::int64_t i = 0; i < model.rows(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double label = model.is_regression() ? model.values[at] : model.classes[at] + 1.0;
+    text += fmt::format("{} {} ", label, model.row_weights.empty() ? 1.0F : model.row_weights[at]);
+    if (const auto* dense = std::get_if<DenseMatrix<double>>(&model.x))
+      for (std::int64_t j = 0; j < dense->columns; ++j) append_entry(j, dense->values[i * dense->columns + j], text);
+    else if (const auto* sparse = std::get_if<SparseMatrix<double>>(&model.x))
+      for (auto k = sparse->offsets[i]; k < sparse->offsets[i + 1]; ++k)
+        append_entry(sparse->indices[k], sparse->values[k], text);
+    text.back() = '\n';
+  }
+  return text;
+}
+
+void read_label(ModelReader& reader, KnnModel& model) {
+  reader.skip_blanks();
+  const auto before = reader;
+  if (model.is_regression()) {
+    model.values.push_back(reader.number<double>("the number of a row"));
+    return;
+  }
+  const auto number = reader.count("the class of a row", 1);
+  if (number > std::ssize(model.class_names))
+    before.fail_expected(fmt::format("a class, 1 to {}", model.class_names.size()));
+  model.classes.push_back(static_cast<std::int32_t>(number) - 1);
+}
+
+void read_rows(ModelReader& reader, KnnModel& model) {
+  std::int64_t count = 0;
+  reader.count("rows", count, [&](std::int64_t found) {
+    const auto least = model.rule == LocalRule::votes ? model.k : 1;
+    return found >= least ? std::string() : fmt::format("expected {} rows or more, not {}", least, found);
+  });
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> indices;
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < count; ++i) {
+    read_label(reader, model);
+    float weight = 0;
+    reader.value(weight, "the weight of a row, 0 or more");
+    model.row_weights.push_back(weight);
+    std::int32_t last = 0;
+    for (reader.skip_blanks(); !reader.at_line_end(); reader.skip_blanks()) {
+      const auto before = reader;
+      const auto [index, value] = read_entry(reader, last);
+      if (index > model.features)
+        before.fail_here(fmt::format("the index {} is beyond the {} features", index, model.features));
+      last = index;
+      indices.push_back(index - 1);
+      values.push_back(value);
+    }
+    offsets.push_back(std::ssize(indices));
+    reader.next_line();
+  }
+  model.x = matrix_of_entries(model.features, offsets, indices, values);
+  const auto is_one = [](float weight) { return weight == 1; };
+  if (std::all_of(model.row_weights.begin(), model.row_weights.end(), is_one)) model.row_weights.clear();
+}
+
+}  // namespace
+
+KnnModel read_sheaf_knn(ModelReader& reader) {
+  KnnModel model;
+  describe(reader, model);
+  read_rows(reader, model);
+  return model;
+}
+
+std::string format_sheaf_knn(const KnnModel& model) {
+  ModelWriter writer;
+  describe(writer, model);
+  return std::move(writer.text()) + rows_text(model);
+}
+
+}  // namespace sheaf::neighbors

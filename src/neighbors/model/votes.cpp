@@ -1,0 +1,104 @@
+#include "neighbors/model/votes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "data/text/number.hpp"
+
+namespace sheaf::neighbors {
+namespace {
+
+/// The sums of one kind of vote over a growing prefix of a list.
+class Sums {
+ public:
+  explicit Sums(const Voters& voters) : voters_(voters), sums_(voters.columns(), 0.0) {}
+
+  void add(std::int32_t row, double vote) {
+    const auto at = static_cast<std::size_t>(row);
+    if (!voters_.weights.empty()) vote *= static_cast<double>(voters_.weights[at]);
+    total_ += vote;
+    if (voters_.classes > 0)
+      sums_[static_cast<std::size_t>(voters_.labels[at])] += vote;
+    else
+      sums_[0] += vote * voters_.values[at];
+  }
+  void write(std::span<double> result) const {
+    for (std::size_t c = 0; c < sums_.size(); ++c) result[c] = total_ > 0 ? sums_[c] / total_ : 0;
+  }
+
+ private:
+  const Voters& voters_;
+  std::vector<double> sums_;
+  double total_ = 0;
+};
+
+/// A vote that does not depend on k: each rule is a prefix of the one before.
+template <class VoteOf>
+void count_prefixes(const Voters& voters, std::span<const VoteRule> rules, std::span<const std::size_t> order,
+                    std::span<const std::int32_t> rows, const VoteOf& vote_of, std::span<double> results) {
+  Sums sums(voters);
+  std::size_t n = 0;
+  const auto columns = voters.columns();
+  for (const auto rule : order) {
+    for (; n < static_cast<std::size_t>(rules[rule].k); ++n) sums.add(rows[n], vote_of(n));
+    sums.write(results.subspan(rule * columns, columns));
+  }
+}
+
+}  // namespace
+
+void count_votes(const Voters& voters, std::span<const VoteRule> rules, std::span<const std::int32_t> rows,
+                 std::span<const double> distances, std::span<double> results) {
+  for (const auto vote : {Vote::uniform, Vote::inverse_distance}) {
+    std::vector<std::size_t> order;
+    for (std::size_t r = 0; r < rules.size(); ++r)
+      if (rules[r].vote == vote) order.push_back(r);
+    if (order.empty()) continue;
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rules[a].k < rules[b].k; });
+    const bool at_zero = distances[0] == 0;
+    count_prefixes(
+        voters, rules, order, rows,
+        [&](std::size_t n) {
+          if (vote == Vote::uniform) return 1.0;
+          if (at_zero) return distances[n] == 0 ? 1.0 : 0.0;
+          return 1 / distances[n];
+        },
+        results);
+  }
+  const auto columns = voters.columns();
+  for (std::size_t r = 0; r < rules.size(); ++r) {
+    if (rules[r].vote != Vote::gaussian) continue;
+    Sums sums(voters);
+    const double last = distances[static_cast<std::size_t>(rules[r].k - 1)];
+    for (std::size_t n = 0; n < static_cast<std::size_t>(rules[r].k); ++n) {
+      const double t = last > 0 ? distances[n] / last : 0;
+      sums.add(rows[n], std::exp(-t * t / 2));
+    }
+    sums.write(results.subspan(r * columns, columns));
+  }
+}
+
+std::vector<std::int32_t> label_order(std::span<const std::string> class_names) {
+  std::vector<std::int32_t> order(class_names.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<double> numbers(class_names.size());
+  bool all = true;
+  for (std::size_t c = 0; c < numbers.size(); ++c)
+    all = all && parse_whole_number(class_names[c], numbers[c]) == NumberStatus::ok;
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    const auto i = static_cast<std::size_t>(a);
+    const auto j = static_cast<std::size_t>(b);
+    return all ? numbers[i] < numbers[j] : class_names[i] < class_names[j];
+  });
+  return order;
+}
+
+std::int32_t choose_class(std::span<const double> values, std::span<const std::int32_t> order) {
+  auto chosen = order[0];
+  for (const auto c : order)
+    if (values[static_cast<std::size_t>(c)] > values[static_cast<std::size_t>(chosen)]) chosen = c;
+  return chosen;
+}
+
+}  // namespace sheaf::neighbors

@@ -1,0 +1,39 @@
+// What sorted lists of neighbours say, for many k and kinds of votes in one walk.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sheaf/neighbors.hpp>
+
+namespace sheaf::neighbors {
+
+/// What the rows that vote stand for.
+struct Voters {
+  std::int32_t classes = 0;              ///< 0: regression
+  std::span<const std::int32_t> labels;  ///< the class of each row
+  std::span<const double> values;        ///< regression: the number of each row
+  std::span<const float> weights;        ///< what a row's vote is multiplied with; empty: 1
+
+  std::size_t columns() const { return classes > 0 ? static_cast<std::size_t>(classes) : 1; }
+};
+
+struct VoteRule {
+  std::int64_t k = 1;
+  Vote vote = Vote::uniform;
+};
+
+/// results: rules x columns; each class's share of the votes, or the mean number. `rows` and `distances` are a list of
+/// neighbours, the nearest first, as long as the largest k at least.
+void count_votes(const Voters& voters, std::span<const VoteRule> rules, std::span<const std::int32_t> rows,
+                 std::span<const double> distances, std::span<double> results);
+
+/// Classes from the lowest label on: numbers ascending, or words in the order of the alphabet.
+std::vector<std::int32_t> label_order(std::span<const std::string> class_names);
+
+/// The class of the largest value; of equals the one that comes first in `order`.
+std::int32_t choose_class(std::span<const double> values, std::span<const std::int32_t> order);
+
+}  // namespace sheaf::neighbors

@@ -1,0 +1,51 @@
+// Which rows may be neighbours, and rows that were found, on either device.
+#pragma once
+
+#include <cstdint>
+
+#include "core/host_device.hpp"
+#include "neighbors/verbs/ops.hpp"
+
+namespace sheaf::neighbors {
+
+/// Whether a row may be a neighbour of a query. Queries are known by their places among those asked for. Memory is that
+/// of the device that asks; nullptr stands for what is left open.
+struct Allowed {
+  const std::int32_t* queries = nullptr;
+  const std::uint8_t* data = nullptr;
+  const std::int32_t* folds = nullptr;
+  bool self = false;    ///< queries are rows
+  bool itself = false;  ///< and may be their own neighbours
+
+  Allowed() = default;
+  Allowed(const Eligible& eligible, bool rows_are_queries)
+      : queries(eligible.queries.empty() ? nullptr : eligible.queries.data()),
+        data(eligible.data.empty() ? nullptr : eligible.data.data()),
+        folds(eligible.folds.empty() ? nullptr : eligible.folds.data()),
+        self(rows_are_queries),
+        itself(eligible.itself) {}
+
+  SHEAF_HOST_DEVICE std::int32_t query(std::int64_t place) const {
+    return queries == nullptr ? static_cast<std::int32_t>(place) : queries[place];
+  }
+  SHEAF_HOST_DEVICE bool operator()(std::int64_t place, std::int64_t row) const {
+    if (data != nullptr && data[row] == 0) return false;
+    if (!self) return true;
+    const auto of = query(place);
+    if (of == row) return itself;
+    return folds == nullptr || folds[of] != folds[row];
+  }
+};
+
+/// A row and its exact distance. The nearer comes first, of equals the lower index.
+struct Found {
+  double distance;
+  std::int32_t row;
+  float lower = 0;  ///< the filter's bound, where it is of use
+
+  friend bool operator<(const Found& a, const Found& b) {
+    return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);
+  }
+};
+
+}  // namespace sheaf::neighbors

@@ -1,0 +1,381 @@
+// Models of nearest neighbours in the search. A point is a k and, where they are tried, a vote, a distance, a weighting of
+// features, lambda and temperature. Points that differ in k, vote and lambda alone share one list of neighbours, which is
+// kept from batch to batch; folds that share no row are told apart inside the search for neighbours.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "core/fail.hpp"
+#include "core/names.hpp"
+#include "core/parallel.hpp"
+#include "data/row_subset.hpp"
+#include "neighbors/model/decide.hpp"
+#include "neighbors/model/names.hpp"
+#include "neighbors/model/weights.hpp"
+#include "search/families/values.hpp"
+#include "search/family.hpp"
+
+namespace sheaf::engine {
+namespace {
+
+using neighbors::Decisions;
+using neighbors::LocalSetting;
+using neighbors::VoteRule;
+
+constexpr std::int64_t decisions_share = 8;  // decision values may take this part of the memory
+constexpr std::int64_t weights_share = 16;   // row weights may take this part of the memory
+constexpr std::int64_t most_models = 1 << 20;
+
+/// The values of names; an unknown one is a UsageError.
+template <class Value>
+std::vector<Value> values_of(std::string_view kind, const std::vector<std::string>& names, Value otherwise,
+                             const Choices<Value>& choices) {
+  if (names.empty()) return {otherwise};
+  std::vector<std::string> known;
+  for (const auto& choice : choices) known.push_back(choice.first);
+  std::vector<Value> values;
+  for (const auto& name : names) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) fail_unknown(kind, name, known);
+    const auto value = choices[static_cast<std::size_t>(found - known.begin())].second;
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  return values;
+}
+
+enum Axis : std::uint8_t { k_axis, vote_axis, metric_axis, weighting_axis, lambda_axis, temperature_axis };
+
+/// The names of a choice, as an axis and its values 1, 2 ...
+template <class Value>
+void add_choice(std::string name, const std::vector<Value>& values, std::vector<SearchAxis>& axes,
+                std::vector<std::vector<double>>& points) {
+  SearchAxis axis{name, std::move(name), false, false};
+  points.emplace_back();
+  for (const auto value : values) {
+    axis.names.emplace_back(to_string(value));
+    points.back().push_back(static_cast<double>(axis.names.size()));
+  }
+  axes.push_back(std::move(axis));
+}
+
+struct Choosable {
+  std::vector<Vote> votes;
+  std::vector<DistanceType> metrics;
+  std::vector<FeatureWeighting> weightings;
+};
+
+Choosable choosable(const KnnSearch& search) {
+  return {values_of("vote", search.votes, search.options.vote, neighbors::vote_names()),
+          values_of("metric", search.metrics, search.options.distance.metric, neighbors::metric_names()),
+          values_of("weighting", search.weightings, search.options.weighting, neighbors::weighting_names())};
+}
+
+Space space_of(const KnnSearch& search, const Choosable& choices) {
+  std::vector<SearchAxis> axes{{"k", "k"}};
+  std::vector<std::vector<double>> values{{search.ks.begin(), search.ks.end()}};
+  add_choice("vote", choices.votes, axes, values);
+  add_choice("metric", choices.metrics, axes, values);
+  add_choice("weighting", choices.weightings, axes, values);
+  axes.push_back({"lambda", "lambda"});
+  values.push_back(search.lambdas);
+  axes.push_back({"temperature", "T"});
+  values.push_back(search.temperatures);
+  return product_space(std::move(axes), values);
+}
+
+template <class T>
+class KnnFamily : public Family {
+ public:
+  KnnFamily(const Dataset<T>& dataset, const KnnSearch& search, const SearchOptions& options)
+      : dataset_(dataset),
+        search_(search),
+        choices_(choosable(search)),
+        row_weights_(options.row_weights),
+        labels_(make_labels(dataset.target, dataset.source, dataset.rows(),
+                            takes_numbers(search.options, dataset.target), "--labels")),
+        order_(neighbors::label_order(labels_.class_names)),
+        space_(space_of(search, choices_)) {}
+
+  const Labels& labels() const override { return labels_; }
+  std::string title() const override {
+    if (search_.options.rule == LocalRule::votes) return "votes of nearest neighbours";
+    return fmt::format("{} of nearest neighbours", to_string(search_.options.rule));
+  }
+  bool has_probabilities() const override { return false; }
+  const Space& space() const override { return space_; }
+  std::int32_t tasks() const override { return 1; }
+  Point shared_part(const Point& point) const override {
+    return {point[metric_axis], point[weighting_axis], point[temperature_axis]};
+  }
+  /// The more neighbours, the smoother.
+  std::vector<double> complexity(const Point& point, double /*size*/) const override {
+    auto key = point;
+    key[k_axis] = -key[k_axis];
+    return key;
+  }
+
+  BatchLimits limits(const Context& context, const Plan& plan) const override {
+    const auto each = std::max<std::int64_t>(dataset_.rows(), 1) * std::int64_t{sizeof(double)} *
+                      std::max<std::int64_t>(1, std::ssize(labels_.class_names)) * 2;
+    const auto models = std::clamp<std::int64_t>(context.memory() / decisions_share / each, 1, most_models);
+    const auto column = std::max<std::int64_t>(dataset_.rows(), 1) * static_cast<std::int64_t>(sizeof(float));
+    const auto splits = std::clamp<std::int64_t>(context.memory() / weights_share / column, 1, plan.all_splits());
+    const auto tasks = std::min<std::int64_t>(models * splits, std::numeric_limits<std::int32_t>::max());
+    return {context.memory(), static_cast<std::int32_t>(tasks), static_cast<std::int32_t>(splits), false};
+  }
+
+  std::unique_ptr<Trainer> trainer(const Context& context) const override {
+    return std::make_unique<OnDevice>(*this, context);
+  }
+  Model refit(const Context& context, const Point& point) const override {
+    return train_knn(context, dataset_, options_at(point), row_weights_);
+  }
+  std::string failure(const TaskFit& /*fit*/) const override { return {}; }
+
+ private:
+  KnnOptions options_at(const Point& point) const {
+    auto options = search_.options;
+    options.k = static_cast<std::int64_t>(point[k_axis]);
+    options.vote = choices_.votes[static_cast<std::size_t>(point[vote_axis]) - 1];
+    options.distance.metric = choices_.metrics[static_cast<std::size_t>(point[metric_axis]) - 1];
+    options.weighting = choices_.weightings[static_cast<std::size_t>(point[weighting_axis]) - 1];
+    if (options.weighting == FeatureWeighting::none) options.distance.weights.clear();
+    options.lambda = point[lambda_axis];
+    options.temperature = point[temperature_axis];
+    return options;
+  }
+  std::int64_t largest_k() const { return *std::max_element(search_.ks.begin(), search_.ks.end()); }
+
+  class OnDevice : public Trainer {
+   public:
+    OnDevice(const KnnFamily& family, const Context& context) : family_(family), context_(context) {}
+
+    void load(const SplitTable& table) override {
+      table_ = &table;
+      lists_.clear();
+    }
+
+    std::vector<ModelScores> train(std::span<const Job> jobs, bool /*chosen*/) override {
+      std::map<std::pair<Point, std::int32_t>, std::vector<std::size_t>> together;  // by shared part and split
+      for (std::size_t m = 0; m < jobs.size(); ++m)
+        together[{family_.shared_part(*jobs[m].point), jobs[m].split}].push_back(m);
+      std::vector<ModelScores> result(jobs.size());
+      for (const auto& [key, members] : together) {
+        std::vector<KnnOptions> options;
+        for (const auto m : members) options.push_back(family_.options_at(*jobs[m].point));
+        auto scores = score(key.second, decide(key.first, key.second, options));
+        for (std::size_t k = 0; k < members.size(); ++k) result[members[k]] = std::move(scores[k]);
+        context_.progress().advance(std::ssize(members) * progress_per_model);
+      }
+      return result;
+    }
+
+   private:
+    std::span<const std::int32_t> tests(std::int32_t split) const { return table_->tests.list(split); }
+    std::size_t splits() const { return table_->splits.size(); }
+    float weight(std::size_t row, std::int32_t split) const {
+      return table_->weights[row * splits() + static_cast<std::size_t>(split)];
+    }
+    std::vector<std::int32_t> training_rows(std::int32_t split) const {
+      std::vector<std::int32_t> rows;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(family_.labels_.rows); ++i)
+        if (weight(i, split) > 0) rows.push_back(static_cast<std::int32_t>(i));
+      return rows;
+    }
+
+    /// Models of one distance and weighting on one split.
+    Decisions decide(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
+      if (models.front().rule == LocalRule::votes) return decide_by_votes(shared, split, models);
+      const auto rows = training_rows(split);
+      const auto weights =
+          neighbors::learn_weights(context_, family_.dataset_, family_.labels_, rows, models.front());
+      std::vector<LocalSetting> settings;
+      for (const auto& model : models) settings.push_back({model.k, model.lambda});
+      return neighbors::decide_by_costs(context_, models.front(), weights, settings, family_.dataset_, family_.labels_,
+                                        rows, some_rows<T>(family_.dataset_.x, tests(split)));
+    }
+
+    Decisions decide_by_votes(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
+      std::vector<VoteRule> rules;
+      for (const auto& model : models) rules.push_back({model.k, model.vote});
+      const auto& labels = family_.labels_;
+      std::vector<float> weights;
+      bool all_one = true;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(labels.rows); ++i) {
+        weights.push_back(weight(i, split));
+        all_one = all_one && (weights.back() == 0 || weights.back() == 1);
+      }
+      if (all_one) weights.clear();
+      const neighbors::Voters voters{static_cast<std::int32_t>(labels.class_names.size()), labels.classes,
+                                     labels.values, weights};
+      return neighbors::decide_by_votes(context_, voters, rules, lists(shared, split, models.front()));
+    }
+
+    /// The neighbours of a split's test rows among its training rows, found once.
+    const NeighborLists& lists(const Point& shared, std::int32_t split, const KnnOptions& options) {
+      auto& kept = lists_[shared];
+      if (kept.empty()) {
+        kept.resize(splits());
+        const bool learnt = options.weighting != FeatureWeighting::none && options.weighting != FeatureWeighting::given;
+        if (!learnt)
+          if (const auto fold = folds()) find_in_folds(options, *fold, kept);
+      }
+      auto& mine = kept[static_cast<std::size_t>(split)];
+      if (mine.k == 0) mine = find_in_split(options, split);
+      return mine;
+    }
+
+    /// The split that tests each row, -1 where none does; nothing where a row is tested twice, or where a split does not
+    /// train on all rows that it does not test.
+    std::optional<std::vector<std::int32_t>> folds() const {
+      const auto rows = static_cast<std::size_t>(family_.labels_.rows);
+      std::vector<std::int32_t> fold(rows, -1);
+      for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s)
+        for (const auto row : tests(s)) {
+          if (fold[static_cast<std::size_t>(row)] >= 0) return std::nullopt;
+          fold[static_cast<std::size_t>(row)] = s;
+        }
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s)
+          if ((weight(i, s) > 0) == (fold[i] == s)) return std::nullopt;
+      return fold;
+    }
+
+    void check_k(std::int64_t there, std::int32_t split) const {
+      if (there < family_.largest_k())
+        fail_usage("{} neighbours are to be tried, but split {} trains on {} rows; try fewer", family_.largest_k(),
+                   table_->splits[static_cast<std::size_t>(split)] + 1, there);
+    }
+
+    NeighborLists empty_lists(std::int64_t queries) const {
+      NeighborLists lists;
+      lists.queries = queries;
+      lists.k = family_.largest_k();
+      lists.indices.resize(static_cast<std::size_t>(lists.queries * lists.k));
+      lists.distances.resize(lists.indices.size());
+      return lists;
+    }
+
+    /// All splits from one search of the rows among themselves: rows of one fold are no neighbours.
+    void find_in_folds(const KnnOptions& options, std::span<const std::int32_t> fold,
+                       std::vector<NeighborLists>& kept) const {
+      const auto rows = family_.labels_.rows;
+      std::vector<std::int32_t> tested;
+      std::vector<std::int64_t> place(static_cast<std::size_t>(rows));
+      for (std::int32_t i = 0; i < rows; ++i)
+        if (fold[static_cast<std::size_t>(i)] >= 0) {
+          place[static_cast<std::size_t>(i)] = std::ssize(tested);
+          tested.push_back(i);
+        }
+      for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s) check_k(rows - std::ssize(tests(s)), s);
+      neighbors::Eligible eligible;
+      eligible.folds = fold;
+      if (std::ssize(tested) < rows) eligible.queries = tested;
+      auto all = empty_lists(std::ssize(tested));
+      const auto pair = row_pair(options.distance);
+      neighbors::make_ops(context_, pair)->nearest(eligible, all.k, all.indices, all.distances);
+      for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s) {
+        auto& mine = kept[static_cast<std::size_t>(s)];
+        mine = empty_lists(std::ssize(tests(s)));
+        for (std::int64_t q = 0; q < mine.queries; ++q) {
+          const auto from = place[static_cast<std::size_t>(tests(s)[static_cast<std::size_t>(q)])] * all.k;
+          std::copy_n(all.indices.begin() + from, all.k, mine.indices.begin() + q * all.k);
+          std::copy_n(all.distances.begin() + from, all.k, mine.distances.begin() + q * all.k);
+        }
+      }
+    }
+
+    NeighborLists find_in_split(const KnnOptions& options, std::int32_t split) const {
+      const auto rows = training_rows(split);
+      check_k(std::ssize(rows), split);
+      auto distance = options.distance;
+      distance.weights = neighbors::learn_weights(context_, family_.dataset_, family_.labels_, rows, options);
+      std::vector<std::uint8_t> trains(static_cast<std::size_t>(family_.labels_.rows), 0);
+      for (const auto row : rows) trains[static_cast<std::size_t>(row)] = 1;
+      neighbors::Eligible eligible;
+      eligible.queries = tests(split);
+      eligible.data = trains;
+      auto result = empty_lists(std::ssize(tests(split)));
+      const auto pair = row_pair(distance);
+      neighbors::make_ops(context_, pair)->nearest(eligible, result.k, result.indices, result.distances);
+      return result;
+    }
+
+    neighbors::AnyRowPair row_pair(const DistanceOptions& distance) const {
+      return neighbors::make_row_pair(context_, family_.dataset_, static_cast<const Dataset<T>*>(nullptr), distance);
+    }
+
+    std::vector<ModelScores> score(std::int32_t split, const Decisions& decisions) const {
+      const auto labels = labels_of(family_.labels_, tests(split));
+      const auto models = static_cast<std::int32_t>(decisions.settings);
+      const auto columns = labels.columns();
+      Block<double> values(decisions.queries, models * columns);
+      Block<std::int32_t> predicted(decisions.queries, labels.regression() ? 0 : models);
+      parallel_ranges(context_.threads(), decisions.queries, 64, [&](Range range) {
+        for (auto i = range.begin; i < range.end; ++i)
+          for (std::int32_t m = 0; m < models; ++m) {
+            const auto of = decisions.of(i, static_cast<std::size_t>(m));
+            if (!labels.regression()) predicted(i, m) = neighbors::choose_class(of, family_.order_);
+            if (columns == 1)
+              values(i, m) = labels.regression() ? of[0] : of[0] - of[1];  // above 0 speaks for the first class
+            else
+              for (std::int32_t c = 0; c < columns; ++c) values(i, m * columns + c) = of[static_cast<std::size_t>(c)];
+          }
+      });
+      return score_rows(context_, labels, values, predicted);
+    }
+
+    const KnnFamily& family_;
+    const Context& context_;
+    const SplitTable* table_ = nullptr;
+    std::map<Point, std::vector<NeighborLists>> lists_;  // by shared part; of each split
+  };
+
+  const Dataset<T>& dataset_;
+  KnnSearch search_;
+  Choosable choices_;
+  std::span<const float> row_weights_;
+  Labels labels_;
+  std::vector<std::int32_t> order_;
+  Space space_;
+};
+
+}  // namespace
+
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search) {
+  if (search.ks.empty()) {
+    // What a training fold of two halves has is always there.
+    for (const auto k : default_ks())
+      if (k == 1 || 2 * k <= dataset.rows()) search.ks.push_back(k);
+  }
+  const auto choices = choosable(search);
+  const bool regression = takes_numbers(search.options, dataset.target);
+  for (const auto metric : choices.metrics) {
+    auto options = search.options;
+    options.distance.metric = metric;
+    neighbors::check_options(options, regression);
+  }
+  if (search.lambdas.empty()) search.lambdas = {search.options.lambda};
+  if (search.temperatures.empty()) search.temperatures = {search.options.temperature};
+  sort_once(search.ks);
+  sort_once(search.lambdas);
+  sort_once(search.temperatures);
+  return {regression, false, regression ? Metric::r2 : Metric::accuracy, Strategy::grid, "votes of neighbours"};
+}
+
+template <class T>
+std::unique_ptr<Family> make_knn_family(const Context& /*context*/, const Dataset<T>& dataset, const KnnSearch& search,
+                                        const SearchOptions& options) {
+  return std::make_unique<KnnFamily<T>>(dataset, search, options);
+}
+
+template FamilyTraits decide_family(const Dataset<float>&, KnnSearch&);
+template FamilyTraits decide_family(const Dataset<double>&, KnnSearch&);
+template std::unique_ptr<Family> make_knn_family(const Context&, const Dataset<float>&, const KnnSearch&,
+                                                 const SearchOptions&);
+template std::unique_ptr<Family> make_knn_family(const Context&, const Dataset<double>&, const KnnSearch&,
+                                                 const SearchOptions&);
+
+}  // namespace sheaf::engine
