@@ -24,8 +24,9 @@ const std::string head = "SpecId\tLabel\tScanNr\tExpMass\tXcorr\tdelta\tPeptide\
 const std::string row1 = "a\t1\t7\t500.5\t1.5\t-2\tK.ACDE.R\tP1\n";
 const std::string row2 = "b\t-1\t7\t500.5\t0.25\t1e-3\tK.CADE.R\tD1\tD2\n";
 
-Psms<double> read(const std::string& text, PinOptions options = {}, int threads = 1) {
-  return read_pins<double>(with_threads(threads), {file("one.pin", text)}, options);
+Psms<double> read(const std::string& text, PinOptions options = {}, int threads = 1,
+                  const std::string& name = "one.pin") {
+  return read_pins<double>(with_threads(threads), {file(name, text)}, options);
 }
 
 PinOptions by_position() {
@@ -107,7 +108,7 @@ TEST(Pin, SameRowsForAnyOrderOfTheFile) {
   PinOptions options;
   options.keep_order = false;
   const auto one = read(forward, options, 1);
-  const auto other = read(backward, options, 2);
+  const auto other = read(backward, options, 2, "other.pin");
   ASSERT_EQ(one.size(), other.size());
   for (std::int64_t i = 0; i < one.size(); ++i) {
     EXPECT_EQ(one.text(i).id, other.text(i).id);
@@ -150,7 +151,7 @@ std::vector<Defect> defects() {
       {"no features", "SpecId\tLabel\tScanNr\tPeptide\tProteins\na\t1\t1\tP\tQ\n", 1, 1, "no column is a feature"},
       {"empty line", head + psm + "\n" + row2, 3, 1, "a PSM expected, found an empty line"},
       {"short line", head + psm + "b\t-1\t7\t5\n", 3, 9, "the line ends before column 5 ('Xcorr')"},
-      {"no protein", head + "a\t1\t7\t500.5\t1.5\t-2\tK.ACDE.R\n", 2, 29, "the line ends before column 8"},
+      {"no protein", head + "a\t1\t7\t500.5\t1.5\t-2\tK.ACDE.R\n", 2, 28, "the line ends before column 8"},
       {"feature is text", head + psm + "b\t-1\t7\t5\thigh\t1\tP\tQ\n", 3, 10,
        "a number expected in column 5 ('Xcorr'), found 'high'"},
       {"feature is empty", head + "b\t-1\t7\t5\t\t1\tP\tQ\n", 2, 10, "a number expected in column 5"},
@@ -168,7 +169,7 @@ std::vector<Defect> defects() {
       {"direction is text", head + "DefaultDirection\t-\t-\t-\tup\t1\n" + psm, 2, 24, "a number expected for 'Xcorr'"},
       {"too many directions", head + "DefaultDirection\t-\t-\t-\t1\t1\t1\n" + psm, 2, 28,
        "more values than there are features", position},
-      {"names end early", "SpecId\tLabel\tScanNr\tProteins\na\t1\t7\t1\t2\tP\tQ\n", 1, 31,
+      {"names end early", "SpecId\tLabel\tScanNr\tProteins\na\t1\t7\t1\t2\tP\tQ\n", 1, 29,
        "more numbers than there are names", position},
       {"label missing by position", "SpecId\tKind\tx\tPeptide\tProteins\na\t1\t1\tP\tQ\n", 1, 1,
        "no column is called label", position},
