@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include "core/instruction_sets.hpp"
 #include "core/simd.hpp"
 
@@ -10,7 +14,7 @@ namespace {
 
 // NOLINTBEGIN(modernize-use-using): the attribute of an alias is not honoured by every compiler
 typedef double Doubles __attribute__((vector_size(native_vector_bytes)));
-typedef float Floats __attribute__((vector_size(native_vector_bytes / 2)));
+[[maybe_unused]] typedef float Floats __attribute__((vector_size(native_vector_bytes / 2)));
 // NOLINTEND(modernize-use-using)
 constexpr int width = native_vector_bytes / static_cast<int>(sizeof(double));
 constexpr int units = parts / width;
@@ -22,10 +26,17 @@ Doubles load(const double* from) {
   std::memcpy(&result, from, sizeof result);
   return result;
 }
+/// Compilers make several instructions of a conversion that is one.
 Doubles load(const float* from) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Doubles>(_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from)));
+#elif defined(__AVX__)
+  return reinterpret_cast<Doubles>(_mm256_cvtps_pd(_mm_loadu_ps(from)));
+#else
   Floats narrow;
   std::memcpy(&narrow, from, sizeof narrow);
   return __builtin_convertvector(narrow, Doubles);
+#endif
 }
 
 template <class Metric>
@@ -61,11 +72,13 @@ class DenseExact final : public ExactDistances {
   }
 
   void to_rows(std::int64_t query, std::span<const std::int32_t> rows, double* out, Scratch& scratch) const override {
-    run(query, std::ssize(rows), [&](std::int64_t k) { return std::int64_t{rows[static_cast<std::size_t>(k)]}; }, out,
+    run(
+        query, std::ssize(rows), [&](std::int64_t k) { return std::int64_t{rows[static_cast<std::size_t>(k)]}; }, out,
         scratch);
   }
   void to_range(std::int64_t query, Range rows, double* out, Scratch& scratch) const override {
-    run(query, rows.end - rows.begin, [&](std::int64_t k) { return rows.begin + k; }, out, scratch);
+    run(
+        query, rows.end - rows.begin, [&](std::int64_t k) { return rows.begin + k; }, out, scratch);
   }
 
  private:
@@ -107,6 +120,7 @@ class DenseExact final : public ExactDistances {
     }
     Doubles sums[Count][units] = {};
     for (std::int64_t j = 0; j < whole_; j += parts)
+#pragma GCC unroll 4
       for (int r = 0; r < Count; ++r) add<Weighted, Metric::has_row_terms>(x, y[r] + j, *terms[r], j, sums[r]);
     if (whole_ < columns_)
       for (int r = 0; r < Count; ++r) {
@@ -124,6 +138,7 @@ class DenseExact final : public ExactDistances {
   /// `Shifted`: the values are not yet as the metric compares them.
   template <bool Weighted, bool Shifted, class Y>
   void add(const double* x, const Y* y, [[maybe_unused]] const RowTerms& terms, std::int64_t j, Doubles* sums) const {
+#pragma GCC unroll 4
     for (int u = 0; u < units; ++u) {
       Doubles value = load(y + u * width);
       if constexpr (Shifted) value = (value - terms.shift) * terms.factor;
