@@ -50,11 +50,13 @@ struct RightAnswers {
 };
 
 TEST(NeighborsModel, LeavesOneOutAsTheReferenceDoes) {
-  const std::vector<RightAnswers> cases{
-      {"iris", false, DistanceType::euclidean, 1, 144, 144},  {"iris", false, DistanceType::euclidean, 15, 146, 145},
-      {"wine", true, DistanceType::euclidean, 5, 173, 173},   {"wine", true, DistanceType::manhattan, 1, 174, 174},
-      {"glass", false, DistanceType::euclidean, 1, 157, 157}, {"vehicle", true, DistanceType::euclidean, 7, 618, 615},
-      {"sonar_scale", false, DistanceType::euclidean, 1, 182, 182}};
+  const std::vector<RightAnswers> cases{{"iris", false, DistanceType::euclidean, 1, 144, 144},
+                                        {"iris", false, DistanceType::euclidean, 15, 146, 145},
+                                        {"wine", true, DistanceType::euclidean, 5, 173, 173},
+                                        {"wine", true, DistanceType::manhattan, 1, 174, 174},
+                                        {"glass", false, DistanceType::euclidean, 1, 157, 157},
+                                        {"vehicle", true, DistanceType::euclidean, 7, 618, 615},
+                                        {"sonar_scale", false, DistanceType::euclidean, 1, 182, 182}};
   for (const auto device : test::devices())
     for (const auto& one : cases) {
       const auto path = test::find_data(one.data);
@@ -73,8 +75,8 @@ TEST(NeighborsModel, LeavesOneOutAsTheReferenceDoes) {
     }
 }
 
-/// In letter many rows are equally far but for rounding: the counts for k = 5 are those of a plain program that adds the
-/// squares of differences and takes the root, in whichever order it adds.
+/// In letter many rows are equally far but for rounding: the counts for k = 5 are those of a plain program that adds
+/// the squares of differences and takes the root, in whichever order it adds.
 TEST(NeighborsModel, TestRowsAsTheReferenceDoes) {
   const std::vector<RightAnswers> cases{{"usps", false, DistanceType::euclidean, 1, 1894, 1894},
                                         {"usps", false, DistanceType::euclidean, 3, 1896, 1897},
@@ -247,7 +249,8 @@ TEST_P(LocalCosts, AreThoseOfPlainSolves) {
   std::vector<std::int32_t> lists;
   for (std::int64_t i = 0; i < 7; ++i)
     for (std::int64_t n = 0; n < length; ++n) lists.push_back(static_cast<std::int32_t>((i * 5 + n * 7) % 30));
-  const std::vector<std::int64_t> ks = hull ? std::vector<std::int64_t>{1, 3, 7} : std::vector<std::int64_t>{1, 2, 8, 21};
+  const std::vector<std::int64_t> ks =
+      hull ? std::vector<std::int64_t>{1, 3, 7} : std::vector<std::int64_t>{1, 2, 8, 21};
   const std::vector<double> lambdas{0.25, 3, 100};
   for (const auto device : test::devices()) {
     std::vector<double> costs(7 * ks.size() * lambdas.size());
@@ -257,10 +260,11 @@ TEST_P(LocalCosts, AreThoseOfPlainSolves) {
         for (std::size_t l = 0; l < lambdas.size(); ++l) {
           Rows near;
           for (std::int64_t n = 0; n < ks[k]; ++n)
-            near.push_back(rows[static_cast<std::size_t>(lists[i * static_cast<std::size_t>(length) + static_cast<std::size_t>(n)])]);
-          const double wanted = hull ? plain_hull(near, queries[i], lambdas[l])
-                                     : plain_hyperplane(near, queries[i], lambdas[l]) +
-                                           lambdas[l] / static_cast<double>(ks[k]);
+            near.push_back(rows[static_cast<std::size_t>(
+                lists[i * static_cast<std::size_t>(length) + static_cast<std::size_t>(n)])]);
+          const double wanted =
+              hull ? plain_hull(near, queries[i], lambdas[l])
+                   : plain_hyperplane(near, queries[i], lambdas[l]) + lambdas[l] / static_cast<double>(ks[k]);
           EXPECT_NEAR(costs[(i * ks.size() + k) * lambdas.size() + l] / wanted, 1, 1e-8) << i << " " << ks[k];
         }
   }

@@ -61,11 +61,13 @@ class DenseExact final : public ExactDistances {
   }
 
   void to_rows(std::int64_t query, std::span<const std::int32_t> rows, double* out, Scratch& scratch) const override {
-    run(query, std::ssize(rows), [&](std::int64_t k) { return std::int64_t{rows[static_cast<std::size_t>(k)]}; }, out,
+    run(
+        query, std::ssize(rows), [&](std::int64_t k) { return std::int64_t{rows[static_cast<std::size_t>(k)]}; }, out,
         scratch);
   }
   void to_range(std::int64_t query, Range rows, double* out, Scratch& scratch) const override {
-    run(query, rows.end - rows.begin, [&](std::int64_t k) { return rows.begin + k; }, out, scratch);
+    run(
+        query, rows.end - rows.begin, [&](std::int64_t k) { return rows.begin + k; }, out, scratch);
   }
 
  private:
