@@ -10,8 +10,8 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <sheaf/io.hpp>
 #include <sheaf/neighbors.hpp>
@@ -151,15 +151,14 @@ void run_growth(const Options& options) {
       if (size.name == "features") size.features *= factor;
       if (size.name == "k") size.k *= factor;
       const double seconds = best_seconds(options, normal_rows(size.rows, size.features), size.k);
-      fmt::print("{:>8} x {}: {} rows x {} features, k = {}: {:.3f} s\n", what, factor, size.rows, size.features, size.k,
-                 seconds);
+      fmt::print("{:>8} x {}: {} rows x {} features, k = {}: {:.3f} s\n", what, factor, size.rows, size.features,
+                 size.k, seconds);
       curve.factors.push_back(static_cast<double>(factor));
       curve.seconds.push_back(seconds);
     }
     curves.push_back(std::move(curve));
   }
-  if (!options.plot.empty())
-    write_growth(options.plot, fmt::format("Nearest neighbours ({})", options.device), curves);
+  if (!options.plot.empty()) write_growth(options.plot, fmt::format("Nearest neighbours ({})", options.device), curves);
 }
 
 /// Thirty values of k, three votes and ten folds beside one search with the largest k.
@@ -178,9 +177,10 @@ void run_search(const Options& options) {
     static_cast<void>(search(context_of(options), dataset, FamilySearch(family), searching));
     all = std::min(all, now() - begin);
   }
-  fmt::print("{}: {} rows x {} features; one search for {} neighbours {:.3f} s; 30 k x 3 votes x 10 folds {:.3f} s, {:.2f} "
-             "times as long\n",
-             options.table, dataset.rows(), dataset.features(), family.ks.back(), one, all, all / one);
+  fmt::print(
+      "{}: {} rows x {} features; one search for {} neighbours {:.3f} s; 30 k x 3 votes x 10 folds {:.3f} s, {:.2f} "
+      "times as long\n",
+      options.table, dataset.rows(), dataset.features(), family.ks.back(), one, all, all / one);
 }
 
 int main_of(int argc, char** argv) {

@@ -66,7 +66,8 @@ TEST_F(NeighborsCli, OtherQueriesAndWeights) {
   write("t.csv", corners);
   write("q.csv", "x,y,kind\n3,1,?\n");
   write("w", "0\n1\n");
-  const auto near = shell("sheaf neighbors t.csv --queries q.csv --label kind --k 1 --metric manhattan --feature-weights w");
+  const auto near =
+      shell("sheaf neighbors t.csv --queries q.csv --label kind --k 1 --metric manhattan --feature-weights w");
   EXPECT_EQ(near.out, "query,rank,index,distance\n0,1,0,1\n") << near.err;
 }
 
@@ -126,8 +127,10 @@ TEST_F(NeighborsCli, FitPredictAndSearch) {
       EXPECT_TRUE(file("m").starts_with("sheaf-model 1\nfamily neighbors\n"));
       EXPECT_EQ(shell("sheaf predict t.csv --model-file m" + on).out, "accuracy 100 % (8 of 8)\n");
     }
-    const auto found = shell("sheaf search t.csv --model knn --k 1:3 --vote uniform,gaussian --metric euclidean,cosine "
-                             "--folds 2 --force --output found --json" + on);
+    const auto found = shell(
+        "sheaf search t.csv --model knn --k 1:3 --vote uniform,gaussian --metric euclidean,cosine "
+        "--folds 2 --force --output found --json" +
+        on);
     ASSERT_EQ(found.code, 0) << found.err;
     const auto answer = Json::parse(found.out);
     EXPECT_EQ(answer["model"], "neighbors");

@@ -49,9 +49,9 @@ PlainLists plain_lists(const NeighborOptions& options, const Rows& data, const R
   PlainLists lists;
   const auto& from = queries != nullptr ? *queries : data;
   for (std::int32_t i = 0; i < std::ssize(from); ++i)
-    lists.push_back(test::plain_neighbors(options.distance, data, from[static_cast<std::size_t>(i)], [&](std::int32_t j) {
-      return queries != nullptr || options.include_self || j != i;
-    }));
+    lists.push_back(
+        test::plain_neighbors(options.distance, data, from[static_cast<std::size_t>(i)],
+                              [&](std::int32_t j) { return queries != nullptr || options.include_self || j != i; }));
   return lists;
 }
 
@@ -74,8 +74,9 @@ void expect_neighbors(const NeighborOptions& options, const Rows& data, const Ro
       const auto& row = data[static_cast<std::size_t>(lists.indices[at])];
       ASSERT_NEAR(test::plain_distance(options.distance, query, row), want.distance, 1e-12);
       if (n > 0) {
-        const bool ordered = lists.distances[at - 1] < lists.distances[at] ||
-                             (lists.distances[at - 1] == lists.distances[at] && lists.indices[at - 1] < lists.indices[at]);
+        const bool ordered =
+            lists.distances[at - 1] < lists.distances[at] ||
+            (lists.distances[at - 1] == lists.distances[at] && lists.indices[at - 1] < lists.indices[at]);
         ASSERT_TRUE(ordered) << "query " << i << ", neighbour " << n;
       }
     }
@@ -318,9 +319,8 @@ TEST(Neighbors, FoldsAreLeftOutInsideTheTiles) {
     eligible.folds = folds;
     neighbors::make_ops(context, pair)->nearest(eligible, 30, indices, distances);
     for (std::size_t i = 0; i < 500; ++i) {
-      const auto wanted = test::plain_neighbors({}, table, table[i], [&](std::int32_t j) {
-        return folds[static_cast<std::size_t>(j)] != folds[i];
-      });
+      const auto wanted = test::plain_neighbors(
+          {}, table, table[i], [&](std::int32_t j) { return folds[static_cast<std::size_t>(j)] != folds[i]; });
       for (std::size_t n = 0; n < 30; ++n) ASSERT_EQ(indices[i * 30 + n], wanted[n].row) << i << " " << n;
     }
   }
@@ -345,9 +345,8 @@ TEST(Neighbors, SomeQueriesAmongSomeRows) {
     eligible.data = data;
     neighbors::make_ops(context, pair)->nearest(eligible, 8, indices, distances);
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      const auto wanted = test::plain_neighbors({}, table, table[static_cast<std::size_t>(queries[q])], [&](std::int32_t j) {
-        return data[static_cast<std::size_t>(j)] != 0;
-      });
+      const auto wanted = test::plain_neighbors({}, table, table[static_cast<std::size_t>(queries[q])],
+                                                [&](std::int32_t j) { return data[static_cast<std::size_t>(j)] != 0; });
       for (std::size_t n = 0; n < 8; ++n) ASSERT_EQ(indices[q * 8 + n], wanted[n].row) << q << " " << n;
     }
   }

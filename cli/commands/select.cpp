@@ -214,16 +214,17 @@ std::function<void()> declare(Arguments& arguments) {
 }  // namespace
 
 Command select_command() {
-  return {"select",
-          "Select features: those with most information about the class and least redundancy, or those that models choose",
-          {{"ten features by joint mutual information", "sheaf select genes.arff.gz"},
-           {"200 by mRMR, with a report and the reduced dataset",
-            "sheaf select genes.arff.gz --criterion mrmr --count 200 --report genes.html --apply genes200.arff.gz"},
-           {"whole numbers as they are, for a script", "sheaf select counts.csv --bins as-given --json | jq .selected"},
-           {"how stable is the choice?", "sheaf select genes.arff.gz --resamples 50 --combine frequency"},
-           {"which features elastic nets choose when rows are left out, and how well they predict those",
-            "sheaf select microbes.libsvm --model elastic-net --report microbes.html"}},
-          declare};
+  return {
+      "select",
+      "Select features: those with most information about the class and least redundancy, or those that models choose",
+      {{"ten features by joint mutual information", "sheaf select genes.arff.gz"},
+       {"200 by mRMR, with a report and the reduced dataset",
+        "sheaf select genes.arff.gz --criterion mrmr --count 200 --report genes.html --apply genes200.arff.gz"},
+       {"whole numbers as they are, for a script", "sheaf select counts.csv --bins as-given --json | jq .selected"},
+       {"how stable is the choice?", "sheaf select genes.arff.gz --resamples 50 --combine frequency"},
+       {"which features elastic nets choose when rows are left out, and how well they predict those",
+        "sheaf select microbes.libsvm --model elastic-net --report microbes.html"}},
+      declare};
 }
 
 }  // namespace sheaf::cli

@@ -21,7 +21,8 @@ std::string rule_text(const KnnModel& model) {
   if (model.rule == LocalRule::votes)
     return fmt::format("{} nearest neighbours, {} votes, {} distance", model.k, to_string(model.vote),
                        to_string(model.distance.metric));
-  return fmt::format("{} of {} neighbours of each class, lambda = {:.6g}", to_string(model.rule), model.k, model.lambda);
+  return fmt::format("{} of {} neighbours of each class, lambda = {:.6g}", to_string(model.rule), model.k,
+                     model.lambda);
 }
 
 /// The features that count most.

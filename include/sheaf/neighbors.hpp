@@ -113,7 +113,7 @@ class DistanceMatrix {
 };
 
 struct MatrixFileOptions {
-  bool upper = false;   ///< of rows among themselves: the part above the diagonal alone, row after row, as SciPy's pdist
+  bool upper = false;  ///< of rows among themselves: the part above the diagonal alone, row after row, as SciPy's pdist
   bool resume = false;  ///< go on with a file that an earlier call began
 };
 /// Writes a distance matrix of any size as a NumPy file (.npy) of doubles: rows x columns or, of the upper part, one
@@ -214,8 +214,9 @@ KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnO
                    std::span<const float> row_weights = {});
 
 /// Features that the table lacks are 0; where both are named, every feature of the model must stand in the table under
-/// its name. `decisions` has a column for each class: its share of the votes, or how far away its hyperplane or hull is,
-/// as a number below 0. Of equals the lowest label is chosen: the smallest number, or the first word of the alphabet.
+/// its name. `decisions` has a column for each class: its share of the votes, or how far away its hyperplane or hull
+/// is, as a number below 0. Of equals the lowest label is chosen: the smallest number, or the first word of the
+/// alphabet.
 template <class T>
 Predictions predict_knn(const Context& context, const KnnModel& model, const Dataset<T>& dataset,
                         bool probabilities = false);

@@ -82,8 +82,8 @@ struct NetSearch {
   double smallest_share = 0.01;   ///< the last of those, as a share of the first
 };
 struct KnnSearch {
-  KnnOptions options;  ///< what is searched over does not count
-  std::vector<std::int64_t> ks;                       ///< empty: default_ks()
+  KnnOptions options;                                   ///< what is searched over does not count
+  std::vector<std::int64_t> ks;                         ///< empty: default_ks()
   std::vector<std::string> votes, metrics, weightings;  ///< names; empty: those of the options
   std::vector<double> lambdas, temperatures;            ///< likewise
 };

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t block_share = 8;                       // a block may take this part of the memory
+constexpr std::int64_t block_share = 8;                            // a block may take this part of the memory
 constexpr std::int64_t most_block_bytes = std::int64_t{64} << 20;  // beyond it, writing and computing gain nothing
 constexpr std::int64_t value_bytes = sizeof(double);
 
@@ -43,11 +43,12 @@ std::string hash_of(const Matrix<T>& x) {
 template <class T>
 std::string settings_of(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance,
                         bool upper) {
-  return fmt::format("sheaf-distances 1\nrows {} {}\nqueries {}\nmetric {}\npower {}\nweights {}\nupper {}\n",
-                     dataset.rows(), hash_of(dataset.x),
-                     queries == nullptr ? std::string("none") : fmt::format("{} {}", queries->rows(), hash_of(queries->x)),
-                     to_string(distance.metric), distance.power,
-                     hash_of<double>(std::span<const double>(distance.weights)), upper ? "yes" : "no");
+  return fmt::format(
+      "sheaf-distances 1\nrows {} {}\nqueries {}\nmetric {}\npower {}\nweights {}\nupper {}\n", dataset.rows(),
+      hash_of(dataset.x),
+      queries == nullptr ? std::string("none") : fmt::format("{} {}", queries->rows(), hash_of(queries->x)),
+      to_string(distance.metric), distance.power, hash_of<double>(std::span<const double>(distance.weights)),
+      upper ? "yes" : "no");
 }
 
 /// A file under construction that survives the process: its bytes are a prefix of the result's.

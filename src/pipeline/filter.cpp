@@ -13,7 +13,8 @@ TakeStep pipeline::learn_filter(const Context& context, const Dataset<T>& datase
     const auto& feature = summary.per_feature[static_cast<std::size_t>(j)];
     const bool frequent =
         static_cast<double>(feature.nonzeros) >= options.min_prevalence * static_cast<double>(dataset.rows());
-    if (frequent && feature.deviation * feature.deviation >= options.min_variance) step.features.push_back(j);
+    if (frequent && feature.standard_deviation * feature.standard_deviation >= options.min_variance)
+      step.features.push_back(j);
   }
   if (step.features.empty())
     fail("{}: no feature is left with a prevalence of {} and a variance of {} or more", dataset.source,

@@ -253,8 +253,8 @@ std::string search_csv(const SearchResult& r) {
   const auto& models = r.level.models;
   std::string text = heading_text(r, "split", !models.empty() && models.front().size >= 0);
   for (std::size_t m = 0; m < models.size(); ++m)
-    text += point_text(r, r.point(r.level, m / splits)) + fmt::format("{}", m % splits + 1) + scores_text(r, models[m]) +
-            size_text(models[m]) + training_text(models[m]);
+    text += point_text(r, r.point(r.level, m / splits)) + fmt::format("{}", m % splits + 1) +
+            scores_text(r, models[m]) + size_text(models[m]) + training_text(models[m]);
   return text;
 }
 

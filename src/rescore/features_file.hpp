@@ -7,7 +7,8 @@
 
 namespace sheaf::rescore {
 
-/// Targets, then decoys, in the order of their rows, with six significant digits, as Percolator's --tab-out writes them.
+/// Targets, then decoys, in the order of their rows, with six significant digits, as Percolator's --tab-out writes
+/// them.
 template <class T>
 void write_features(const Psms<T>& psms, const std::string& path);
 

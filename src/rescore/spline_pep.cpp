@@ -281,7 +281,7 @@ std::vector<double> spline_peps(const Ranking& ranking, bool mixed, double pi0) 
   std::vector<std::uint8_t> targets(ranking.targets.begin(), ranking.targets.end());
   if (!mixed) {
     std::reverse(scores.begin(), scores.end());
-    std::reverse(targets.begin(), targets.end());
+    targets = std::vector<std::uint8_t>(targets.rbegin(), targets.rend());
   }
   const auto spline = fit_spline({scores, targets}, pi0);
   std::vector<double> peps;

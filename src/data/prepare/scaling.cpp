@@ -114,7 +114,8 @@ template <class T>
 void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& dataset) {
   check_features(scaling, dataset);
   const bool shifts = std::any_of(scaling.shift.begin(), scaling.shift.end(), [](double shift) { return shift != 0; });
-  if (shifts && is_sparse(dataset.x)) make_dense(context, dataset, "shifting", "scale by maxabs, which keeps it sparse");
+  if (shifts && is_sparse(dataset.x))
+    make_dense(context, dataset, "shifting", "scale by maxabs, which keeps it sparse");
   std::visit([&](auto& x) { apply_to(context, scaling, x); }, dataset.change_x());
 }
 

@@ -64,7 +64,7 @@ void keep_support(const Dataset<T>& dataset, const Labels& labels, const std::ve
   if (model.kernel.type == KernelType::precomputed)
     model.serials = rows;
   else
-    model.support = kernel::some_rows<double>(dataset.x, rows);
+    model.support = some_rows<double>(dataset.x, rows);
   for (const auto row : rows)
     if (!labels.classes.empty()) model.support_classes.push_back(labels.classes[static_cast<std::size_t>(row)]);
 }

@@ -251,8 +251,8 @@ __global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> 
   const WorkingSet<T> features =
       make_working_set(memory.lists + job.list, job.size, memory.over_features + job.list * feature_vectors,
                        memory.places + job.list, memory.active + job.list);
-  const SolveReport report =
-      solve_on_working_set<Functor>(team, x, task, rows, features, job.order, memory.w, memory.z, memory.u, memory.stride);
+  const SolveReport report = solve_on_working_set<Functor>(team, x, task, rows, features, job.order, memory.w, memory.z,
+                                                           memory.u, memory.stride);
   if (threadIdx.x == 0) memory.reports[blockIdx.x] = report;
 }
 

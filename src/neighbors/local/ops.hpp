@@ -1,8 +1,8 @@
 // The verb of local models: how far a query is from what its nearest rows span.
 //
 // With V = [v_1 .. v_K] the nearest rows of a class, and G = (V - q1')'(V - q1') + lambda I, the cost is
-//   hyperplane    min over sum a = 1 of a'G a = 1 / (1'G^-1 1)               (Vincent and Bengio 2001; Yang and Kecman 2008)
-//   convex hull   min over sum a = 1, a >= 0 of a'G a                        (Vincent and Bengio 2001)
+//   hyperplane    min over sum a = 1 of a'G a = 1 / (1'G^-1 1)               (Vincent and Bengio 2001; Yang and Kecman
+//   2008) convex hull   min over sum a = 1, a >= 0 of a'G a                        (Vincent and Bengio 2001)
 // One Cholesky factor L of G serves every smaller K: with L y = 1, 1'G_K^-1 1 is the sum of the first K squares of y.
 #pragma once
 
@@ -28,7 +28,8 @@ struct LocalProblem {
   LocalRule rule = LocalRule::hyperplane;
 };
 
-/// costs: queries x ks x lambdas. A lambda of 0 is replaced by what keeps G regular: 1e-12 of its mean diagonal element.
+/// costs: queries x ks x lambdas. A lambda of 0 is replaced by what keeps G regular: 1e-12 of its mean diagonal
+/// element.
 void local_costs(const Context& context, const LocalProblem& problem, std::span<double> costs);
 
 // The backends, called by local_costs() only.

@@ -110,8 +110,8 @@ class Query {
 
   void hulls(double lambda, std::size_t l, double* costs) {
     for (std::size_t k = 0; k < problem_.ks.size(); ++k)
-      cost(k, l, costs) = hull_cost(scratch_.gram.data(), problem_.ks[k], stride_, lambda, scratch_.y.data(),
-                                    scratch_.slope.data());
+      cost(k, l, costs) =
+          hull_cost(scratch_.gram.data(), problem_.ks[k], stride_, lambda, scratch_.y.data(), scratch_.slope.data());
   }
 
   const LocalProblem& problem_;

@@ -89,7 +89,8 @@ __device__ void hulls(const View& view, const double* gram, double* vectors, dou
   }
 }
 
-__global__ void __launch_bounds__(threads) costs_of_queries(View view, double* scratch, std::int64_t each, double* costs) {
+__global__ void __launch_bounds__(threads)
+    costs_of_queries(View view, double* scratch, std::int64_t each, double* costs) {
   const std::int64_t settings = static_cast<std::int64_t>(view.k_count) * view.lambda_count;
   double* gram = scratch + blockIdx.x * each;
   double* factors = gram + view.k * view.k;

@@ -122,9 +122,9 @@ Decisions decide_by_costs(const Context& context, const KnnOptions& options, std
   return result;
 }
 
-#define SHEAF_COSTS(T, Q)                                                                                       \
-  template Decisions decide_by_costs(const Context&, const KnnOptions&, std::span<const double>,                \
-                                     std::span<const LocalSetting>, const Dataset<T>&, const Labels&,           \
+#define SHEAF_COSTS(T, Q)                                                                             \
+  template Decisions decide_by_costs(const Context&, const KnnOptions&, std::span<const double>,      \
+                                     std::span<const LocalSetting>, const Dataset<T>&, const Labels&, \
                                      std::span<const std::int32_t>, const Matrix<Q>&);
 SHEAF_COSTS(float, float)
 SHEAF_COSTS(double, float)

@@ -133,7 +133,8 @@ KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnO
   model.row_weights = some_of(std::vector<float>(row_weights.begin(), row_weights.end()), rows);
   // Values and weights that cannot be are refused now rather than at the first prediction.
   const auto kept = training_rows(model);
-  static_cast<void>(neighbors::make_row_pair(context, kept, static_cast<const Dataset<double>*>(nullptr), model.distance));
+  static_cast<void>(
+      neighbors::make_row_pair(context, kept, static_cast<const Dataset<double>*>(nullptr), model.distance));
   return model;
 }
 
@@ -151,15 +152,15 @@ Predictions predict_knn(const Context& context, const KnnModel& model, const Dat
     options.k = model.k;
     const VoteRule rule{model.k, model.vote};
     decisions = neighbors::decide_by_votes(context, voters_of(model), {&rule, 1},
-                                find_neighbors(context, training, options, &queries));
+                                           find_neighbors(context, training, options, &queries));
   } else {
     KnnOptions options;
     options.rule = model.rule;
     std::vector<std::int32_t> all(static_cast<std::size_t>(model.rows()));
     std::iota(all.begin(), all.end(), 0);
     const neighbors::LocalSetting setting{model.k, model.lambda};
-    decisions = neighbors::decide_by_costs(context, options, model.distance.weights, {&setting, 1}, training, labels_of(model), all,
-                                queries.x);
+    decisions = neighbors::decide_by_costs(context, options, model.distance.weights, {&setting, 1}, training,
+                                           labels_of(model), all, queries.x);
   }
   auto result = predictions_of(model, decisions, 0);
   if (probabilities) result.probabilities = result.decisions;
@@ -202,14 +203,15 @@ std::vector<LeaveOneOut> leave_one_out(const Context& context, const Dataset<T>&
   names.class_names = labels.class_names;
   std::vector<LeaveOneOut> result;
   for (std::size_t r = 0; r < rules.size(); ++r)
-    result.push_back({rules[r].k, rules[r].vote, *score_of(names, predictions_of(names, decisions, r), dataset.target)});
+    result.push_back(
+        {rules[r].k, rules[r].vote, *score_of(names, predictions_of(names, decisions, r), dataset.target)});
   return result;
 }
 
-#define SHEAF_KNN(T)                                                                                                   \
-  template KnnModel train_knn(const Context&, const Dataset<T>&, const KnnOptions&, std::span<const float>);           \
-  template Predictions predict_knn(const Context&, const KnnModel&, const Dataset<T>&, bool);                          \
-  template std::vector<LeaveOneOut> leave_one_out(const Context&, const Dataset<T>&, const KnnOptions&,                \
+#define SHEAF_KNN(T)                                                                                         \
+  template KnnModel train_knn(const Context&, const Dataset<T>&, const KnnOptions&, std::span<const float>); \
+  template Predictions predict_knn(const Context&, const KnnModel&, const Dataset<T>&, bool);                \
+  template std::vector<LeaveOneOut> leave_one_out(const Context&, const Dataset<T>&, const KnnOptions&,      \
                                                   std::span<const std::int64_t>, std::span<const Vote>);
 SHEAF_KNN(float)
 SHEAF_KNN(double)

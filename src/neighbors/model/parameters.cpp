@@ -13,9 +13,8 @@ const Choices<Vote>& vote_names() {
 }
 
 const Choices<LocalRule>& rule_names() {
-  static const Choices<LocalRule> rows{{"votes", LocalRule::votes},
-                                       {"hyperplanes", LocalRule::hyperplane},
-                                       {"convex-hulls", LocalRule::convex_hull}};
+  static const Choices<LocalRule> rows{
+      {"votes", LocalRule::votes}, {"hyperplanes", LocalRule::hyperplane}, {"convex-hulls", LocalRule::convex_hull}};
   return rows;
 }
 

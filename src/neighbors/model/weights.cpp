@@ -180,7 +180,8 @@ std::vector<double> relief_weights(const Context& context, const Training& train
       std::int64_t used = 0;
       bool skipped = own != c;
       for (std::int64_t n = 0; n < options.k && used < relief_neighbors; ++n) {
-        const auto other = members[c][static_cast<std::size_t>(lists.indices[static_cast<std::size_t>(i * options.k + n)])];
+        const auto other =
+            members[c][static_cast<std::size_t>(lists.indices[static_cast<std::size_t>(i * options.k + n)])];
         if (!skipped && other == i) {
           skipped = true;
           continue;
@@ -190,8 +191,8 @@ std::vector<double> relief_weights(const Context& context, const Training& train
           differences[static_cast<std::size_t>(j)] += std::abs(values[i * columns + j] - values[other * columns + j]);
       }
       if (used == 0) continue;
-      const double prior = static_cast<double>(members[c].size()) /
-                           static_cast<double>(rows - std::ssize(members[own]));
+      const double prior =
+          static_cast<double>(members[c].size()) / static_cast<double>(rows - std::ssize(members[own]));
       const double sign = own == c ? -1 : prior;
       for (std::size_t j = 0; j < weights.size(); ++j) weights[j] += sign * differences[j] / static_cast<double>(used);
     }
@@ -219,7 +220,8 @@ std::vector<double> learn_weights(const Context& context, const Dataset<T>& data
   if (options.weighting == FeatureWeighting::none || options.weighting == FeatureWeighting::given)
     return options.distance.weights;
   if (labels.regression())
-    fail_usage("{} weighs features by how they tell classes apart; the labels are numbers", to_string(options.weighting));
+    fail_usage("{} weighs features by how they tell classes apart; the labels are numbers",
+               to_string(options.weighting));
   const auto training = training_of(context, dataset, labels, rows);
   std::vector<double> weights;
   if (options.weighting == FeatureWeighting::class_ratio)

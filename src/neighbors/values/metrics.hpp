@@ -170,14 +170,13 @@ struct Jaccard : SumOfTerms {
 template <class... Metrics>
 struct MetricList {};
 
-using AllMetrics = MetricList<Euclidean, SquaredEuclidean, Manhattan, Cosine, Correlation, Chebyshev, Minkowski,
-                              Hamming, Jaccard>;
+using AllMetrics =
+    MetricList<Euclidean, SquaredEuclidean, Manhattan, Cosine, Correlation, Chebyshev, Minkowski, Hamming, Jaccard>;
 
 template <class Work, class... Metrics>
 void with_metric_of(const DistanceOptions& options, std::int64_t features, const Work& work,
                     MetricList<Metrics...> /*all*/) {
-  static_cast<void>(
-      ((options.metric == Metrics::function.type && (work(Metrics(options, features)), true)) || ...));
+  static_cast<void>(((options.metric == Metrics::function.type && (work(Metrics(options, features)), true)) || ...));
 }
 
 /// Calls work(functor) with the functor of a distance.

@@ -55,9 +55,8 @@ void check_finite(const Dataset<T>& dataset, int threads) {
 template <class T>
 bool fits_float(const Matrix<T>& x, int threads) {
   if constexpr (std::is_same_v<T, float>) return true;
-  return first_entry(values_of(x), threads, [](T value) {
-           return static_cast<T>(static_cast<float>(value)) != value;
-         }) < 0;
+  return first_entry(values_of(x), threads,
+                     [](T value) { return static_cast<T>(static_cast<float>(value)) != value; }) < 0;
 }
 
 template <class T>
@@ -154,8 +153,8 @@ RowTerms terms_of(const Matrix<S>& x, std::int64_t row, std::int64_t columns, Di
 
 template <class S>
 void add_terms(const Context& context, DistanceType metric, Rows<S>& rows) {
-  const bool wanted = metric == DistanceType::cosine || metric == DistanceType::correlation ||
-                      metric == DistanceType::jaccard;
+  const bool wanted =
+      metric == DistanceType::cosine || metric == DistanceType::correlation || metric == DistanceType::jaccard;
   if (!wanted) return;
   const auto count = sheaf::rows(rows.x);
   rows.terms.resize(static_cast<std::size_t>(count));

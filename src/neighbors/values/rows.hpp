@@ -36,8 +36,8 @@ struct RowPair {
 };
 using AnyRowPair = std::variant<RowPair<float>, RowPair<double>>;
 
-/// Checks values and weights. The datasets must outlive the pair, which borrows what suits as it is. Minkowski's distance
-/// of power 1 or 2 becomes the one that has a name of its own.
+/// Checks values and weights. The datasets must outlive the pair, which borrows what suits as it is. Minkowski's
+/// distance of power 1 or 2 becomes the one that has a name of its own.
 template <class T>
 AnyRowPair make_row_pair(const Context& context, const Dataset<T>& dataset, const Dataset<T>* queries,
                          const DistanceOptions& distance);

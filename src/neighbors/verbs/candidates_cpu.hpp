@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "neighbors/verbs/exact_cpu.hpp"
-#include "neighbors/verbs/found.hpp"
 #include "neighbors/verbs/filter_plan.hpp"
+#include "neighbors/verbs/found.hpp"
 
 namespace sheaf::neighbors::cpu {
 
@@ -22,8 +22,8 @@ struct Candidate {
 /// exactly and goes on with the k nearest.
 class Candidates {
  public:
-  /// Lists of the queries in `rows` of the filter's places. `queries` and `data` are the slacks of both. All must outlive
-  /// it.
+  /// Lists of the queries in `rows` of the filter's places. `queries` and `data` are the slacks of both. All must
+  /// outlive it.
   Candidates(Range rows, std::int64_t k, const FilterPlan& plan, const Array<float>& queries, const Array<float>& data,
              const ExactDistances& exact, const Allowed& allowed)
       : first_(rows.begin),
@@ -91,8 +91,8 @@ class Candidates {
     const double own = static_cast<double>(queries_[i]);
     scratch.uppers.resize(static_cast<std::size_t>(counts_[at]));
     for (std::size_t c = 0; c < scratch.uppers.size(); ++c)
-      scratch.uppers[c] = static_cast<double>(entries[c].lower) +
-                          2 * (own + static_cast<double>(data_[entries[c].row]));
+      scratch.uppers[c] =
+          static_cast<double>(entries[c].lower) + 2 * (own + static_cast<double>(data_[entries[c].row]));
     const auto middle = scratch.uppers.begin() + (k_ - 1);
     std::nth_element(scratch.uppers.begin(), middle, scratch.uppers.end());
     lower_limit(at, static_cast<float>(*middle + std::abs(*middle) * 0x1p-22 + 0x1p-120));
@@ -111,7 +111,8 @@ class Candidates {
     scratch.found.resize(count);
     for (std::size_t c = 0; c < count; ++c) scratch.rows[c] = entries[c].row;
     exact_.to_rows(allowed_.query(i), scratch.rows, scratch.distances.data(), scratch.exact);
-    for (std::size_t c = 0; c < count; ++c) scratch.found[c] = {scratch.distances[c], scratch.rows[c], entries[c].lower};
+    for (std::size_t c = 0; c < count; ++c)
+      scratch.found[c] = {scratch.distances[c], scratch.rows[c], entries[c].lower};
     std::nth_element(scratch.found.begin(), scratch.found.begin() + (k_ - 1), scratch.found.end());
   }
 

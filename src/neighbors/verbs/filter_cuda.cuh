@@ -90,8 +90,8 @@ struct CandidateView {
   float* lower;
   float* upper;
   std::int32_t* rows;
-  int* counts;     ///< may exceed the capacity: then the list is incomplete
-  float* limits;   ///< no row is among the k nearest whose lower bound is above
+  int* counts;    ///< may exceed the capacity: then the list is incomplete
+  float* limits;  ///< no row is among the k nearest whose lower bound is above
   int capacity;
 };
 

@@ -25,7 +25,8 @@ struct FilterPlan {
   double scale = 1;            ///< power of two, part of the factors
   std::vector<double> centre;  ///< empty: 0
   std::vector<double> factor;
-  bool marked = false;  ///< one more feature is 1 for rows without direction: at distance sqrt(2) from every unit vector
+  bool marked =
+      false;  ///< one more feature is 1 for rows without direction: at distance sqrt(2) from every unit vector
   DistanceType metric = DistanceType::euclidean;
   std::int64_t features = 0;
 
@@ -98,8 +99,8 @@ void write_filtered(const FilterPlan& plan, const Rows<S>& rows, std::int64_t i,
   if (plan.marked) out[plan.features] = rows.terms[static_cast<std::size_t>(i)].factor == 0 ? plan.scale : 0.0;
 }
 
-/// Calls entry(column, value) for the values of a row in the filter: all of a dense row, the stored ones of a sparse row
-/// that is not centred. `memory` has room for a row.
+/// Calls entry(column, value) for the values of a row in the filter: all of a dense row, the stored ones of a sparse
+/// row that is not centred. `memory` has room for a row.
 template <class S, class Entry>
 void for_filtered(const FilterPlan& plan, const Rows<S>& rows, std::int64_t i, std::vector<double>& memory,
                   const Entry& entry) {
@@ -156,8 +157,8 @@ FilterPlan make_filter_plan(const Context& context, const RowPair<S>& pair, Filt
   const bool unit = plan.metric == DistanceType::cosine || plan.metric == DistanceType::correlation;
   plan.marked = unit && (any_without_direction(pair.data) || any_without_direction(pair.from()));
   if (kind == FilterKind::products && centred) plan.centre = column_means(context, pair.data);
-  const double largest = std::max(largest_norm(context, plan, pair.data),
-                                  pair.self ? 0.0 : largest_norm(context, plan, pair.queries));
+  const double largest =
+      std::max(largest_norm(context, plan, pair.data), pair.self ? 0.0 : largest_norm(context, plan, pair.queries));
   if (largest > 0) plan.scale = std::exp2(std::clamp(-std::ceil(std::log2(largest)), -1000.0, 1000.0));
   for (double& factor : plan.factor) factor *= plan.scale;
   return plan;

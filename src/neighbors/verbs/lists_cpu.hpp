@@ -1,6 +1,6 @@
-// The filter of sparse rows on CPU cores: inner products by inverted lists. The rows are taken in blocks whose sums stay
-// in the cache. A feature that many rows of a block have is kept as a column of the block, whose multiples are added
-// whole; others as a list of the rows that have it.
+// The filter of sparse rows on CPU cores: inner products by inverted lists. The rows are taken in blocks whose sums
+// stay in the cache. A feature that many rows of a block have is kept as a column of the block, whose multiples are
+// added whole; others as a list of the rows that have it.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,8 @@ class BlockLists {
       : first_(rows.begin), size_(rows.end - rows.begin), offsets_(static_cast<std::size_t>(columns) + 1, 0) {
     const auto begin = data.offsets[static_cast<std::size_t>(rows.begin)];
     const auto end = data.offsets[static_cast<std::size_t>(rows.end)];
-    for (auto k = begin; k < end; ++k) ++offsets_[static_cast<std::size_t>(data.indices[static_cast<std::size_t>(k)]) + 1];
+    for (auto k = begin; k < end; ++k)
+      ++offsets_[static_cast<std::size_t>(data.indices[static_cast<std::size_t>(k)]) + 1];
     dense_.assign(static_cast<std::size_t>(columns), -1);
     std::int32_t columns_kept = 0;
     for (std::size_t c = 0; c < dense_.size(); ++c) {
@@ -101,7 +102,8 @@ class BlockLists {
   /// sums[r] = the inner product of row i of `queries` and row first + r.
   void multiply(const SparseRows& queries, std::int64_t i, float* __restrict sums) const {
     std::fill_n(sums, stride_, 0.0F);
-    for (auto k = queries.offsets[static_cast<std::size_t>(i)]; k < queries.offsets[static_cast<std::size_t>(i) + 1]; ++k) {
+    for (auto k = queries.offsets[static_cast<std::size_t>(i)]; k < queries.offsets[static_cast<std::size_t>(i) + 1];
+         ++k) {
       const auto c = static_cast<std::size_t>(queries.indices[static_cast<std::size_t>(k)]);
       const float value = queries.values[static_cast<std::size_t>(k)];
       if (dense_[c] >= 0) {

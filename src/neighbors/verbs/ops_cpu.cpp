@@ -16,8 +16,8 @@ namespace sheaf::neighbors {
 namespace {
 
 using cpu::Candidates;
-using cpu::Panels;
 using cpu::padding;
+using cpu::Panels;
 
 /// Rows of a block: enough that a pair of blocks is worth a thread's while, few enough that all threads have some.
 constexpr std::int64_t most_block_rows = 1008 / padding * padding;
@@ -353,7 +353,7 @@ class CpuOps final : public NeighborOps {
   const RowPair<S>& pair_;
   std::unique_ptr<ExactDistances> exact_;
   FilterPlan plan_;
-  Panels data_;  // the rows of the filter, dense
+  Panels data_;             // the rows of the filter, dense
   cpu::SparseRows sparse_;  // or sparse, and by feature
   std::vector<std::unique_ptr<cpu::BlockLists>> blocks_;
   std::int64_t steps_ = 0;

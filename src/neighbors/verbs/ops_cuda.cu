@@ -19,10 +19,10 @@ using gpu::FilterRows;
 using gpu::FilterView;
 using gpu::RowsView;
 
-constexpr std::int64_t most_queries = 4096;       // of a block
-constexpr std::int64_t most_columns = 32768;      // of a tile
-constexpr std::int64_t tile_share = 4;            // tiles may take this part of the memory
-constexpr std::int64_t rows_share = 2;            // rows of the filter likewise
+constexpr std::int64_t most_queries = 4096;   // of a block
+constexpr std::int64_t most_columns = 32768;  // of a tile
+constexpr std::int64_t tile_share = 4;        // tiles may take this part of the memory
+constexpr std::int64_t rows_share = 2;        // rows of the filter likewise
 
 std::int64_t list_capacity(std::int64_t k) { return 3 * k + 1024; }
 
@@ -35,8 +35,7 @@ __global__ void __launch_bounds__(gpu::pair_threads)
   if (pair >= pairs) return;
   const std::int64_t q = pair / columns;
   const std::int64_t row = first_row + pair % columns;
-  const double distance =
-      gpu::pair_distance(metric, weights, queries, places.query(first_query + q), data, row);
+  const double distance = gpu::pair_distance(metric, weights, queries, places.query(first_query + q), data, row);
   if (threadIdx.x % parts == 0) out[pair] = distance;
 }
 
@@ -50,8 +49,8 @@ __global__ void __launch_bounds__(gpu::pair_threads)
   const std::int64_t c = static_cast<std::int64_t>(blockIdx.x) * gpu::pairs_of_block + threadIdx.x / parts;
   if (c >= count) return;
   const std::int64_t at = q * candidates.capacity + c;
-  const double distance = gpu::pair_distance(metric, weights, queries, places.query(first_query + q), data,
-                                              candidates.rows[at]);
+  const double distance =
+      gpu::pair_distance(metric, weights, queries, places.query(first_query + q), data, candidates.rows[at]);
   if (threadIdx.x % parts == 0) out[at] = distance;
 }
 
@@ -269,8 +268,8 @@ class CudaOps final : public NeighborOps {
     const auto blocks = static_cast<unsigned>((pairs + gpu::pairs_of_block - 1) / gpu::pairs_of_block);
     with_metric(pair_.distance, pair_.columns(), [&](const auto& metric) {
       all_distances<<<blocks, gpu::pair_threads, 0, stream_>>>(metric, weights(), from().view(), data_.view(), places,
-                                                                queries.begin, rows.begin, columns, pairs,
-                                                                exact_.data());
+                                                               queries.begin, rows.begin, columns, pairs,
+                                                               exact_.data());
       cuda::check_launch("all_distances");
     });
   }
@@ -323,8 +322,8 @@ class CudaOps final : public NeighborOps {
     const auto capacity = list_capacity(k);
     // The first tile gives the first limits: it must have k rows that are no query's own fold.
     const auto columns = std::min(std::max(most_columns, 4 * k), rows);
-    const auto step = std::min(
-        queries.rows, queries_of_block(columns * std::int64_t{sizeof(float)} + DeviceCandidates::bytes_per_query(capacity)));
+    const auto step = std::min(queries.rows, queries_of_block(columns * std::int64_t{sizeof(float)} +
+                                                              DeviceCandidates::bytes_per_query(capacity)));
     Array<float> products(step * columns, device_);
     DeviceCandidates candidates(step, capacity, device_);
     std::vector<std::int64_t> incomplete;
@@ -348,22 +347,22 @@ class CudaOps final : public NeighborOps {
     const float one = 1;
     const float zero = 0;
     // Column-major for cuBLAS: products' = data * queries', columns x queries.
-    cuda::check(cuda::cublas().gemm_ex(blas_, CUBLAS_OP_T, CUBLAS_OP_N, static_cast<int>(columns),
-                                       static_cast<int>(count), static_cast<int>(data.columns), &one,
-                                       data.values + rows.begin * data.columns, CUDA_R_16BF,
-                                       static_cast<int>(data.columns), queries.values + some.begin * data.columns,
-                                       CUDA_R_16BF, static_cast<int>(data.columns), &zero, products.data(), CUDA_R_32F,
-                                       static_cast<int>(columns), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-                "inner products of the filter");
+    cuda::check(
+        cuda::cublas().gemm_ex(blas_, CUBLAS_OP_T, CUBLAS_OP_N, static_cast<int>(columns), static_cast<int>(count),
+                               static_cast<int>(data.columns), &one, data.values + rows.begin * data.columns,
+                               CUDA_R_16BF, static_cast<int>(data.columns), queries.values + some.begin * data.columns,
+                               CUDA_R_16BF, static_cast<int>(data.columns), &zero, products.data(), CUDA_R_32F,
+                               static_cast<int>(columns), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+        "inner products of the filter");
     if (rows.begin == 0) {
       gpu::seed_limits<<<count, gpu::select_threads, 0, stream_>>>(products.data(), columns, some.begin, rows.begin, k,
-                                                                     queries, data, allowed, candidates);
+                                                                   queries, data, allowed, candidates);
       cuda::check_launch("seed_limits");
     }
     constexpr std::int64_t each = 4;  // columns of a thread
     const auto wide = static_cast<unsigned>((columns + gpu::select_threads * each - 1) / (gpu::select_threads * each));
-    gpu::collect<<<dim3(wide, count), gpu::select_threads, 0, stream_>>>(products.data(), columns, some.begin,
-                                                                          rows.begin, queries, data, allowed, candidates);
+    gpu::collect<<<dim3(wide, count), gpu::select_threads, 0, stream_>>>(
+        products.data(), columns, some.begin, rows.begin, queries, data, allowed, candidates);
     cuda::check_launch("collect");
     gpu::compact<<<count, gpu::select_threads, 0, stream_>>>(k, candidates);
     cuda::check_launch("compact");

@@ -1,7 +1,8 @@
 // Rows laid out for the filter, and the bounds of its error.
 //
-// The filter computes in float, in its own unit, a value whose distance from the exact one is at most slack_i + slack_j.
-// With base_i it gives a lower bound, base_i + base_j + factor * (joined terms), at no cost beyond an addition:
+// The filter computes in float, in its own unit, a value whose distance from the exact one is at most slack_i +
+// slack_j. With base_i it gives a lower bound, base_i + base_j + factor * (joined terms), at no cost beyond an
+// addition:
 //   products   |x - y|^2 = |x|^2 + |y|^2 - 2 x'y      base = |x|^2 - slack, factor -2
 //   others     the distance itself, from differences  base = -slack, factor 1
 // Rows are scaled by a power of two so that the longest has a norm of at most 1: nothing overflows, and what underflows
@@ -51,8 +52,8 @@ inline double panel_bytes(std::int64_t rows, std::int64_t columns) {
 /// The bound of one row's share of the error, u = 2^-24:
 ///   products: rounding the rows moves |x - y|^2 by at most 2u (|x| + |y|)^2 <= 4u (|x|^2 + |y|^2); an inner product
 ///     that is summed in `steps` is wrong by at most steps * u |x| |y|; the three additions of the bound add 6u.
-///   manhattan: rounding costs the rounded-off amounts, summing steps * u of the result, which is at most |x|_1 + |y|_1.
-///   chebyshev: likewise, with one rounding.
+///   manhattan: rounding costs the rounded-off amounts, summing steps * u of the result, which is at most |x|_1 +
+///   |y|_1. chebyshev: likewise, with one rounding.
 /// All are then made a little larger, for the terms of second order and for the exact distances' own rounding.
 struct RowError {
   double size = 0;     ///< |x|^2, |x|_1 or max |x| of the rounded row

@@ -29,8 +29,8 @@ inline unsigned at_most(const Floats& value, const Floats& limit) {
 #if defined(__AVX512F__)
   return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(value), reinterpret_cast<__m512>(limit), _CMP_LE_OQ);
 #elif defined(__AVX__)
-  return static_cast<unsigned>(_mm256_movemask_ps(
-      _mm256_cmp_ps(reinterpret_cast<__m256>(value), reinterpret_cast<__m256>(limit), _CMP_LE_OQ)));
+  return static_cast<unsigned>(
+      _mm256_movemask_ps(_mm256_cmp_ps(reinterpret_cast<__m256>(value), reinterpret_cast<__m256>(limit), _CMP_LE_OQ)));
 #else
   unsigned bits = 0;
   for (int l = 0; l < lanes; ++l) bits |= (value[l] <= limit[l] ? 1U : 0U) << l;
@@ -130,8 +130,8 @@ void filter_block(const Panels& a, Range left, const Panels& b, Range right, boo
         for (int v = 0; v < panels_together; ++v) {
           const auto column = j + v * lanes;
           const Floats base = load_lanes(b.base.data() + column);
-          const Floats limits = both ? load_lanes(sink.right_limits() + column)
-                                     : Floats{} - std::numeric_limits<float>::max();
+          const Floats limits =
+              both ? load_lanes(sink.right_limits() + column) : Floats{} - std::numeric_limits<float>::max();
           for (int r = 0; r < rows_together; ++r) {
             const float limit = sink.limits()[i + r];
             const Floats lower = (base + a.base[i + r]) + Join::factor * total[r][v];

@@ -1,6 +1,6 @@
-// Models of nearest neighbours in the search. A point is a k and, where they are tried, a vote, a distance, a weighting of
-// features, lambda and temperature. Points that differ in k, vote and lambda alone share one list of neighbours, which is
-// kept from batch to batch; folds that share no row are told apart inside the search for neighbours.
+// Models of nearest neighbours in the search. A point is a k and, where they are tried, a vote, a distance, a weighting
+// of features, lambda and temperature. Points that differ in k, vote and lambda alone share one list of neighbours,
+// which is kept from batch to batch; folds that share no row are told apart inside the search for neighbours.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -188,8 +188,7 @@ class KnnFamily : public Family {
     Decisions decide(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
       if (models.front().rule == LocalRule::votes) return decide_by_votes(shared, split, models);
       const auto rows = training_rows(split);
-      const auto weights =
-          neighbors::learn_weights(context_, family_.dataset_, family_.labels_, rows, models.front());
+      const auto weights = neighbors::learn_weights(context_, family_.dataset_, family_.labels_, rows, models.front());
       std::vector<LocalSetting> settings;
       for (const auto& model : models) settings.push_back({model.k, model.lambda});
       return neighbors::decide_by_costs(context_, models.front(), weights, settings, family_.dataset_, family_.labels_,
@@ -226,8 +225,8 @@ class KnnFamily : public Family {
       return mine;
     }
 
-    /// The split that tests each row, -1 where none does; nothing where a row is tested twice, or where a split does not
-    /// train on all rows that it does not test.
+    /// The split that tests each row, -1 where none does; nothing where a row is tested twice, or where a split does
+    /// not train on all rows that it does not test.
     std::optional<std::vector<std::int32_t>> folds() const {
       const auto rows = static_cast<std::size_t>(family_.labels_.rows);
       std::vector<std::int32_t> fold(rows, -1);
