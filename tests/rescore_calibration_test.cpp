@@ -56,12 +56,12 @@ TEST(Calibration, AcceptedSetsHoldAsManyErrorsAsTheySay) {
       Truth peptides;
       for (std::uint64_t seed = 1; seed <= runs; ++seed) {
         PsmOptions data;
-        data.spectra = 20000;
+        data.spectra = 30000;
         data.separate = separate;
         RescoreOptions options;
         options.seed = seed;
         options.iterations = 4;
-        const auto result = rescore_psms<float>(context(), {generated("calibration", data, 100 + seed)}, options);
+        const auto result = rescore_psms<float>(context(), {generated("calibration", data, 200 + seed)}, options);
         psms.add(result, result.psms, limit);
         peptides.add(result, result.peptides, limit);
       }

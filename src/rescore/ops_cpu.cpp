@@ -119,7 +119,7 @@ class CpuRescore final : public RescoreOps<T> {
   struct PartSums {
     std::vector<double> gradients;  // weights x width
     std::vector<double> losses;
-    std::vector<double> hessians;
+    std::vector<double> hessians;  // tasks x lower triangle, packed
     std::vector<std::int64_t> switched;
   };
 
@@ -150,7 +150,7 @@ class CpuRescore final : public RescoreOps<T> {
   void gather(std::span<const AcceptQuery> queries, const WeightLanes<T>& lanes, std::span<const T> least, Range rows,
               std::int64_t step, Gathered& out) const;
   void pass_part(SvmBlock<T>& block, const T* w, Range rows, PartSums& sums) const;
-  void update_hessians(std::uint32_t changed, std::uint32_t support, const double* costs, const T* x, double* wide,
+  void update_hessians(std::uint32_t changed, std::uint32_t support, const double* costs, const T* x, double* products,
                        PartSums& sums) const;
 
   const Context& context_;
@@ -260,21 +260,22 @@ void CpuRescore<T>::set_svms(std::int32_t block, std::span<const SvmTask> tasks)
 }
 
 /// Adds |cost| x x' to the Hessians of tasks in which the row became a support vector, and takes it from those in which
-/// it ceased to be one.
+/// it ceased to be one. `products`: room for the lower triangle of x x', which all these tasks share.
 template <class T>
 void CpuRescore<T>::update_hessians(std::uint32_t changed, std::uint32_t support, const double* costs, const T* x,
-                                    double* wide, PartSums& sums) const {
-  const auto d = static_cast<std::size_t>(this->weights());
-  for (std::size_t j = 0; j + 1 < d; ++j) wide[j] = static_cast<double>(x[j]);
-  wide[d - 1] = 1;
+                                    double* products, PartSums& sums) const {
+  const auto features = static_cast<std::size_t>(this->features());
+  double* end = products;
+  for (std::size_t a = 0; a < features; ++a)
+    for (std::size_t b = 0; b <= a; ++b) *end++ = static_cast<double>(x[a]) * static_cast<double>(x[b]);
+  for (std::size_t b = 0; b < features; ++b) *end++ = static_cast<double>(x[b]);
+  *end++ = 1;
+  const auto size = static_cast<std::size_t>(end - products);
   for (; changed != 0; changed &= changed - 1) {
     const auto t = static_cast<std::size_t>(std::countr_zero(changed));
     const double cost = (support >> t & 1U) != 0 ? costs[t] : -costs[t];
-    double* h = sums.hessians.data() + t * d * d;
-    for (std::size_t a = 0; a < d; ++a) {
-      const double factor = cost * wide[a];
-      for (std::size_t b = 0; b <= a; ++b) h[a * d + b] += factor * wide[b];
-    }
+    double* const h = sums.hessians.data() + t * size;
+    for (std::size_t k = 0; k < size; ++k) h[k] += cost * products[k];
     ++sums.switched[t];
   }
 }
@@ -284,7 +285,7 @@ void CpuRescore<T>::pass_part(SvmBlock<T>& block, const T* w, Range rows, PartSu
   const auto d = static_cast<std::size_t>(this->weights());
   const std::size_t features = d - 1;
   std::vector<T> short_gradients(d * width, T(0));
-  std::vector<double> wide(d);
+  std::vector<double> products(d * (d + 1) / 2);
   // What a support vector adds to the Hessian depends on its label alone: the cost that any code of it has.
   double label_costs[2][width] = {};
   for (std::size_t t = 0; t < block.tasks.size(); ++t)
@@ -337,7 +338,7 @@ void CpuRescore<T>::pass_part(SvmBlock<T>& block, const T* w, Range rows, PartSu
     }
     if (support != before) {
       block.support[i] = support;
-      update_hessians(support ^ before, support, label_costs[is_target(i) ? 1 : 0], x, wide.data(), sums);
+      update_hessians(support ^ before, support, label_costs[is_target(i) ? 1 : 0], x, products.data(), sums);
     }
   }
   flush();
@@ -351,7 +352,8 @@ SvmSums CpuRescore<T>::pass(std::int32_t block, std::span<const std::vector<doub
   const std::size_t tasks = one.tasks.size();
   // As many parts as their Hessians may take 64 MB for.
   constexpr std::int64_t most_bytes = 64 << 20;
-  const auto bytes = static_cast<std::int64_t>(tasks * d * d * sizeof(double));
+  const std::size_t triangle = d * (d + 1) / 2;
+  const auto bytes = static_cast<std::int64_t>(tasks * triangle * sizeof(double));
   const std::int64_t parts =
       std::clamp<std::int64_t>(std::min<std::int64_t>(64, most_bytes / bytes), 1, this->rows() / 1024 + 1);
   std::vector<PartSums> sums(static_cast<std::size_t>(parts));
@@ -359,7 +361,7 @@ SvmSums CpuRescore<T>::pass(std::int32_t block, std::span<const std::vector<doub
     PartSums& mine = sums[static_cast<std::size_t>(k)];
     mine.gradients.assign(d * width, 0.0);
     mine.losses.assign(width, 0.0);
-    mine.hessians.assign(tasks * d * d, 0.0);
+    mine.hessians.assign(tasks * triangle, 0.0);
     mine.switched.assign(width, 0);
     pass_part(one, lanes.values.data(), part_of(this->rows(), parts, k), mine);
   });
@@ -370,7 +372,9 @@ SvmSums CpuRescore<T>::pass(std::int32_t block, std::span<const std::vector<doub
       result.losses[t] += mine.losses[t];
       result.switched[t] += mine.switched[t];
       for (std::size_t j = 0; j < d; ++j) result.gradients[t * d + j] += mine.gradients[j * width + t];
-      for (std::size_t k = t * d * d; k < (t + 1) * d * d; ++k) hessians[k] += mine.hessians[k];
+      const double* from = mine.hessians.data() + t * triangle;
+      for (std::size_t a = 0; a < d; ++a)
+        for (std::size_t b = 0; b <= a; ++b) hessians[(t * d + a) * d + b] += *from++;
     }
   return result;
 }

@@ -53,9 +53,10 @@ void find_step(std::span<const double> h, Descent& task) {
   task.length = 1;
 }
 
-/// Relative decreases below it are noise: of sums of T.
+/// A step that promises a smaller relative decrease is the last: it is taken unseen, since Newton steps this near the
+/// optimum are exact but for a few rows. Sums of floats settle no more.
 template <class T>
-constexpr double noise = sizeof(T) == sizeof(float) ? 1e-10 : 1e-18;
+constexpr double last_decrease = sizeof(T) == sizeof(float) ? 1e-7 : 1e-14;
 
 }  // namespace
 
@@ -108,7 +109,10 @@ void Svms<T>::fit(Block& block, std::int32_t number) {
         for (std::size_t j = 0; j < d; ++j) task.g[j] = sums.gradients[t * d + j] + task.w[j];
         const bool exact = !first && task.length == 1 && sums.switched[t] == 0;
         find_step(std::span(block.hessians).subspan(t * d * d, d * d), task);
-        task.done = exact || -task.slope <= noise<T> * std::abs(task.f);
+        const bool last = -task.slope <= last_decrease<T> * std::abs(task.f);
+        if (last)
+          for (std::size_t j = 0; j < d; ++j) task.w[j] += task.step[j];
+        task.done = exact || last;
       } else {
         task.length /= 2;
       }
