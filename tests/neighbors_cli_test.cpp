@@ -23,7 +23,7 @@ class NeighborsCli : public ProgramTest {
   }
 };
 
-const std::string corners = "x,y,kind\n0,0,a\n3,0,a\n0,4,b\n3,4,b\n";
+const std::string corners = "east,north,kind\n0,0,a\n3,0,a\n0,4,b\n3,4,b\n";
 
 TEST_F(NeighborsCli, ListsAsCsvJsonAndNumPy) {
   write("t.csv", corners);
@@ -64,7 +64,7 @@ TEST_F(NeighborsCli, BinaryFilesAreAsDocumented) {
 
 TEST_F(NeighborsCli, OtherQueriesAndWeights) {
   write("t.csv", corners);
-  write("q.csv", "x,y,kind\n3,1,?\n");
+  write("q.csv", "east,north,kind\n3,1,a\n");
   write("w", "0\n1\n");
   const auto near =
       shell("sheaf neighbors t.csv --queries q.csv --label kind --k 1 --metric manhattan --feature-weights w");
@@ -118,7 +118,7 @@ TEST_F(NeighborsCli, MistakesAreAnsweredInOneLine) {
 }
 
 TEST_F(NeighborsCli, FitPredictAndSearch) {
-  write("t.csv", "x,y,kind\n0,0,a\n1,0,a\n0,1,a\n1,1,a\n9,9,b\n9,8,b\n8,9,b\n8,8,b\n");
+  write("t.csv", "east,north,kind\n0,0,a\n1,0,a\n0,1,a\n1,1,a\n9,9,b\n9,8,b\n8,9,b\n8,8,b\n");
   for (const Device device : devices()) {
     const auto on = " --device " + to_string(device);
     for (const std::string model : {"knn", "hknn", "alh", "cknn"}) {

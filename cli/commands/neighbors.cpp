@@ -38,6 +38,7 @@ struct Neighbors {
 
   void run() {
     if (has_k && has_radius) fail_usage("--k and --radius are two ways to ask: give one of them");
+    const auto lists_format = file();
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
@@ -50,10 +51,10 @@ struct Neighbors {
       const auto context = common.on_device(reader, neighbors_work(dataset, queries));
       if (has_radius) {
         const auto lists = find_within(context, dataset, options, queries);
-        write(format_neighbors(lists, file()), lists.queries(), std::ssize(lists.indices));
+        write(format_neighbors(lists, lists_format), lists.queries(), std::ssize(lists.indices));
       } else {
         const auto lists = find_neighbors(context, dataset, options, queries);
-        write(format_neighbors(lists, file()), lists.queries, std::ssize(lists.indices));
+        write(format_neighbors(lists, lists_format), lists.queries, std::ssize(lists.indices));
       }
     });
   }

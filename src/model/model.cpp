@@ -192,7 +192,8 @@ Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bo
   if (svm() != nullptr && svm()->kernel.type == KernelType::precomputed)  // columns are rows of the training
     return predictions_of(context, *svm(), dataset, probabilities);
   std::vector<std::string> warnings;
-  const auto prepared = apply_pipeline(context, pipeline_, align_features(context, inputs(), dataset, warnings));
+  const auto aligned = align_features(context, inputs(), dataset, warnings);  // whose memory the next one may borrow
+  const auto prepared = apply_pipeline(context, pipeline_, aligned);
   const auto chosen = context.for_work(prediction_work(prepared, *this));
   auto result =
       std::visit([&](const auto& model) { return predictions_of(chosen, model, prepared, probabilities); }, any_);
