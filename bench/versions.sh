@@ -28,7 +28,7 @@ compare() { # title, unit, where, pattern, program and arguments
   done
   [[ $best_old && $best_new ]] || return 0
   printf '%-44s %9s %-2s %9s %-2s %6.2f\n' "$title" "$best_old" "$unit" "$best_new" "$unit" \
-    "$(echo "scale=4; $best_new / $best_old" | bc)"
+    "$(awk "BEGIN { print $best_new / $best_old }")"
 }
 
 printf '%-44s %12s %12s %6s\n' "" "old" "new" "ratio"

@@ -30,6 +30,11 @@ class Common {
   /// Where the device is automatic, chooses it for the work. Says which it is, but for a script that did not ask and
   /// stays on the CPU.
   Context on_device(const Context& context, const WorkEstimate& work) const;
+  /// Where the device is automatic, the one that a search began on.
+  Context on_device(const Context& context, Device device) const {
+    return options_.device == Device::automatic() ? context.with({.device = device, .memory = options_.memory})
+                                                  : context;
+  }
   bool json() const { return json_; }
   /// Devices that share the work with the context's.
   const std::vector<Device>& also() const { return also_; }

@@ -38,14 +38,14 @@ enum class PipelineStage : std::uint8_t { impute, encode, transform, filter, sca
 
 struct PipelineOptions {
   Imputation impute = Imputation::none;
-  double fill = 0;                       ///< of the imputation `constant`
-  bool indicate_missing = false;         ///< one more feature for each that has missing values: 1 where it is missing
-  std::int64_t min_level_rows = 1;       ///< levels with fewer rows share one feature
-  std::vector<RowTransform> transforms;  ///< one after the other
-  double min_prevalence = 0;             ///< features that are not 0 in a smaller share of the rows are left out
-  double min_variance = 0;               ///< features of a smaller variance are left out
-  std::optional<ScaleMethod> scale;
-  std::string select;                     ///< a criterion of select(); empty: all features stay
+  double fill = 0;                  ///< of the imputation `constant`
+  bool indicate_missing = false;    ///< one more feature for each that has missing values: 1 where it is missing
+  std::int64_t min_level_rows = 1;  ///< levels with fewer rows share one feature
+  std::vector<RowTransform> transforms = {};  ///< one after the other
+  double min_prevalence = 0;                  ///< features that are not 0 in a smaller share of the rows are left out
+  double min_variance = 0;                    ///< features of a smaller variance are left out
+  std::optional<ScaleMethod> scale = {};
+  std::string select = {};                ///< a criterion of select(); empty: all features stay
   std::vector<std::int64_t> counts = {};  ///< how many are selected; several are searched over
   std::vector<PipelineStage> order = {};  ///< empty: as above
 

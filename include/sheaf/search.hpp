@@ -310,6 +310,8 @@ class SearchDirectory {
   /// A search that failed before its first batch leaves nothing behind.
   ~SearchDirectory();
 
+  /// The device that the search in it began on, for one that goes on; none: it begins now.
+  std::optional<Device> device() const;
   /// Writes the settings, or compares them with those that the search in it began with.
   void begin(const SearchSettings& settings);
   /// Too little room on the disk for a model of so many weights is an Error.

@@ -1,3 +1,4 @@
+#include <fstream>
 #include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/version.hpp>
@@ -84,6 +85,13 @@ SearchDirectory::SearchDirectory(std::string path, Existing existing)
 
 SearchDirectory::~SearchDirectory() {
   if (state_->journal.empty()) state_->folder.undo();
+}
+
+std::optional<Device> SearchDirectory::device() const {
+  std::ifstream file(state_->folder.file("settings.json"));
+  const auto settings = Json::parse(file, nullptr, false);
+  if (!settings.is_object() || !settings.contains("device")) return std::nullopt;
+  return settings["device"] == "cpu" ? Device::cpu() : Device::cuda();
 }
 
 void SearchDirectory::begin(const SearchSettings& settings) {
