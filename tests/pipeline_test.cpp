@@ -312,6 +312,17 @@ TEST(PipelineModel, FindsColumnsByNameInAnyOrder) {
   }
 }
 
+TEST(PipelineModel, FindsColumnsByNameWithoutAnyStepToo) {
+  const auto dataset = table_with_truth(80, 6, 8, false);
+  const std::vector<std::int64_t> order{3, 0, 5, 1, 4, 2};
+  const auto shuffled = take_features(dataset, order, 1);
+  for (const ModelOptions& options :
+       {ModelOptions(LinearOptions{}), ModelOptions(SvmOptions{}), ModelOptions(KnnOptions{})}) {
+    const auto model = fit(Context(), dataset, options);
+    EXPECT_EQ(model.predict(Context(), shuffled).decisions, model.predict(Context(), dataset).decisions);
+  }
+}
+
 /// Features that were not selected need not be there.
 TEST(PipelineModel, NeedsOnlyTheFeaturesThatItUses) {
   const auto dataset = table_with_truth(80, 8, 8, false);
