@@ -54,8 +54,8 @@ class SearchRun {
                       SearchOptions options, const std::string& input, const ReadOptions& reading) {
     decide(dataset, family, options);
     const auto then = directory_ ? directory_->device() : std::nullopt;
-    const auto context = then ? common.on_device(reader, *then)
-                              : common.on_device(reader, search_work(dataset, family, options));
+    const auto context =
+        then ? common.on_device(reader, *then) : common.on_device(reader, search_work(dataset, family, options));
     if (const auto* svm = std::get_if<SvmSearch>(&family); svm != nullptr && !common.quiet())
       warn(warnings_before(dataset, svm->options));
     if (!directory_) return sheaf::search(context, dataset, family, options);
