@@ -257,7 +257,7 @@ TEST(PipelineSearch, FindsNothingInShuffledLabels) {
   options.pipeline = {};
   const auto outside = search(Context(), selected, linear, options);
   EXPECT_GT(outside.summary(0, Metric::auc).mean, 0.85);
-  EXPECT_LT(std::abs(inside_auc - 0.5), 0.2);  // four standard errors of 60 rows at chance are 0.26
+  EXPECT_LT(std::abs(inside_auc - 0.5), 0.2);  // 30 + 30 rows at chance: standard error 0.075
 }
 
 TEST(PipelineModel, IsReadBackWithItsSteps) {

@@ -55,7 +55,7 @@ struct WorkEstimate {
 Device choose_device(const WorkEstimate& work, int threads);
 
 /// Memory that was given back waits for its next use; this returns it to the system, for other programs. Sheaf itself
-/// returns it when nothing is in use any more, but for an eighth of the GPU.
+/// returns it when nothing is in use any more, but for 256 MiB.
 void release_cached_memory(Device device);
 
 /// "cpu", "cuda", "cuda:N" or "auto". A device that is not there is a UsageError.

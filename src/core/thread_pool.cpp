@@ -2,9 +2,9 @@
 // indices until none is left. The caller then waits for those who joined, never for one that did not come: on a busy
 // machine it does all the work itself rather than wait for a core.
 //
-// A thread without work looks out for the next job for about as long as a solver works alone between two loops, then
-// sleeps: in a virtual machine waking a core takes longer than many a loop. Losing a core meanwhile is the sign of a
-// busy machine: for some time nobody looks out then, since what waits would take the time of what works.
+// A thread without work looks out for the next job for a while (decision 30 says how long and why), then sleeps. Losing
+// a core meanwhile is the sign of a busy machine: for some time nobody looks out then, since what waits would take the
+// time of what works.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -12,11 +12,12 @@
 namespace sheaf::cuda {
 namespace {
 
+constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;
 constexpr std::int64_t staged_bytes = std::int64_t{8} << 20;
 
 /// Memory of one GPU that was given back and waits for its next use. Solvers make and drop blocks by the dozen, and
-/// asking the driver for memory costs as much as a product. No more waits than is in use, or an eighth of the GPU where
-/// that is more. Never destroyed: the driver may be gone before us.
+/// asking the driver for memory costs as much as a product. No more waits than is in use, or an eighth of the GPU; 256
+/// MiB where nothing is in use any more. Never destroyed: the driver may be gone before us.
 class Pool {
  public:
   static Pool& of(int index) {
@@ -59,7 +60,7 @@ class Pool {
     waiting_bytes_ += found->second;
     used_bytes_ -= found->second;
     sizes_.erase(found);
-    give_back(std::max(used_bytes_, eighth()));
+    give_back(used_bytes_ == 0 ? kept_bytes : std::max(used_bytes_, eighth()));
   }
 
   /// To the driver, the largest pieces first, until no more than so many bytes wait.

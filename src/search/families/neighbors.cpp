@@ -1,6 +1,6 @@
 // Models of nearest neighbours in the search. A point is a k and, where they are tried, a vote, a distance, a weighting
 // of features, lambda and temperature. Points that differ in k, vote and lambda alone share one list of neighbours,
-// which is kept from batch to batch; folds that share no row are told apart inside the search for neighbours.
+// which is kept from batch to batch; folds that share no row are kept apart inside the search for neighbours.
 #include <algorithm>
 #include <limits>
 #include <map>
