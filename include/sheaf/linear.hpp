@@ -36,7 +36,8 @@ struct Task {
   std::int32_t target = 0;   ///< column of the target table
   double cost_positive = 1;  ///< C times the class weight of y > 0 (regression: of every row)
   double cost_negative = 1;
-  double epsilon = 0.1;  ///< width of the insensitive tube (support-vector regression)
+  double epsilon = 0.1;      ///< width of the insensitive tube (support-vector regression)
+  std::int32_t columns = 0;  ///< column of the table of column transforms, where there is one
 };
 
 /// Tables are table-minor: row i's entries for all row-weight vectors stand side by side. An empty row-weight table
@@ -48,6 +49,10 @@ struct Sheaf {
   std::vector<float> row_weights;  // examples x weight_columns, or empty
   std::int32_t target_columns = 1;
   std::vector<double> targets;  // examples x target_columns; +1 / -1 for classes
+  /// What tasks see of the features: (x - shift) * factor, and nothing of those whose factor is 0. The dataset stays as
+  /// it is; weights are those of the features that tasks see.
+  std::int32_t column_transforms = 0;
+  std::vector<double> shifts, factors;  // features x column_transforms
 };
 
 struct NewtonParams {

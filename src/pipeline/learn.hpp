@@ -6,6 +6,8 @@
 
 #include <sheaf/pipeline.hpp>
 
+#include "data/column_transforms.hpp"
+
 namespace sheaf::pipeline {
 
 /// Learns on `train`, applies to `all`: both are changed step by step.
@@ -39,5 +41,20 @@ class PipelineLearner {
   Prepared<T> before_;
   std::vector<std::int64_t> ranked_;  // selected features, best first
 };
+
+// A pipeline that learns of each feature by itself needs no copy of the dataset for a split: the features of a split
+// are those of the dataset through a shift and a factor.
+
+/// Whether that is so, apart from steps that learn nothing.
+bool changes_features_alone(const PipelineOptions& options);
+/// The steps before those.
+PipelineOptions without_learnt_steps(PipelineOptions options);
+/// Whether sums over the features as they are lose no digits that matter, for a pipeline learnt on all rows.
+template <class T>
+bool transforms_are_accurate(const Pipeline& pipeline);
+/// One transform for each split, learnt on its rows. `draws`: how often each row is in each split, rows x splits.
+template <class T>
+ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,
+                                  std::int32_t splits, const PipelineOptions& options);
 
 }  // namespace sheaf::pipeline

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <sheaf/error.hpp>
 #include <sheaf/search.hpp>
 
+#include "data/column_transforms.hpp"
 #include "data/labels.hpp"
 #include "search/plan.hpp"
 #include "search/space.hpp"
@@ -31,6 +33,10 @@ class Trainer {
 
   /// From now on, jobs are over the splits of `table`, which must outlive their training.
   virtual void load(const SplitTable& table) = 0;
+  /// The same, with the features as each split sees them; of families that take them.
+  virtual void load_transformed(const SplitTable& /*table*/, ColumnTransforms /*transforms*/) {
+    throw InternalError("column transforms were given to a family that takes none");
+  }
   /// Trains all jobs as one sheaf and scores each on the test rows of its split. `chosen`: they are what inner searches
   /// chose, which are few and kept.
   virtual std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) = 0;
@@ -64,6 +70,8 @@ class Family {
   /// Simpler models have smaller values, compared one after another. `size` as in ModelScores.
   virtual std::vector<double> complexity(const Point& point, double size) const = 0;
 
+  /// Whether its trainers take column transforms; else a pipeline copies the dataset for each split.
+  virtual bool takes_transforms() const { return false; }
   virtual std::unique_ptr<Trainer> trainer(const Context& context) const = 0;
   /// The model of a point, trained on all rows.
   virtual Model refit(const Context& context, const Point& point) const = 0;

@@ -10,30 +10,25 @@
 #include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "data/prepare/dense.hpp"
+#include "data/prepare/scaling.hpp"
 
 namespace sheaf {
 namespace {
 
 constexpr std::array<std::string_view, 4> method_names{"01", "-11", "standard", "maxabs"};
 
-/// Shift and factor of one feature.
-struct Step {
-  double shift = 0;
-  double factor = 1;
-};
-
 /// 1 / size; 1 for a constant, and for what is too narrow to be stretched.
 double inverse(double size) { return size > 0 && std::isfinite(1 / size) ? 1 / size : 1; }
 
-Step unit_step(double low, double high) { return {low, inverse(high - low)}; }
+ScaleStep unit_step(double low, double high) { return {low, inverse(high - low)}; }
 
-Step symmetric_step(double low, double high) {
+ScaleStep symmetric_step(double low, double high) {
   const double half = (high - low) / 2;
   const double factor = inverse(half);
   return {factor == 1 ? low + 1 : low + half, factor};  // a factor of 1: of width 2, or goes to the lower end
 }
 
-Step make_step(const FeatureSummary& feature, ScaleMethod method) {
+ScaleStep make_step(const FeatureSummary& feature, ScaleMethod method) {
   const double low = feature.minimum;
   const double high = feature.maximum;
   const double magnitude = std::max(std::abs(low), std::abs(high));
@@ -43,7 +38,7 @@ Step make_step(const FeatureSummary& feature, ScaleMethod method) {
     case ScaleMethod::symmetric_interval:
       return symmetric_step(low, high);
     case ScaleMethod::standard:
-      return low == high ? Step{low, 1} : Step{feature.mean, inverse(feature.standard_deviation)};
+      return low == high ? ScaleStep{low, 1} : ScaleStep{feature.mean, inverse(feature.standard_deviation)};
     case ScaleMethod::max_abs:
       return {0, inverse(magnitude)};
   }
@@ -96,14 +91,20 @@ ScaleMethod parse_scale_method(std::string_view text) {
 std::string_view to_string(ScaleMethod method) { return method_names[static_cast<std::size_t>(method)]; }
 
 template <class T>
+ScaleStep scale_step(const Dataset<T>& dataset, std::int64_t j, const FeatureSummary& feature, ScaleMethod method) {
+  const auto step = make_step(feature, method);
+  if (!std::isfinite(feature.mean) || !std::isfinite(step.shift) || step.factor == 0)
+    fail("feature '{}' of {} can't be scaled: it holds values that are infinite, no numbers, or too large",
+         dataset.feature_name(j), dataset.source);
+  return step;
+}
+
+template <class T>
 Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMethod method) {
   const auto summary = summarize(context, dataset);
   Scaling scaling{method, {}, {}, dataset.feature_names};
   for (const auto& feature : summary.per_feature) {
-    const auto step = make_step(feature, method);
-    if (!std::isfinite(feature.mean) || !std::isfinite(step.shift) || step.factor == 0)
-      fail("feature '{}' of {} can't be scaled: it holds values that are infinite, no numbers, or too large",
-           dataset.feature_name(scaling.features()), dataset.source);
+    const auto step = scale_step(dataset, scaling.features(), feature, method);
     scaling.shift.push_back(step.shift);
     scaling.factor.push_back(step.factor);
   }
@@ -119,6 +120,8 @@ void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& d
   std::visit([&](auto& x) { apply_to(context, scaling, x); }, dataset.change_x());
 }
 
+template ScaleStep scale_step(const Dataset<float>&, std::int64_t, const FeatureSummary&, ScaleMethod);
+template ScaleStep scale_step(const Dataset<double>&, std::int64_t, const FeatureSummary&, ScaleMethod);
 template Scaling learn_scaling(const Context&, const Dataset<float>&, ScaleMethod);
 template Scaling learn_scaling(const Context&, const Dataset<double>&, ScaleMethod);
 template void apply_scaling(const Context&, const Scaling&, Dataset<float>&);

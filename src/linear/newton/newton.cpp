@@ -268,7 +268,7 @@ void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
   Block<T> curvatures(ops_.examples(), size, ops_.device());
   Block<T> diagonal(ops_.weights(), size, ops_.device());
   ops_.keep_tasks(curvatures_.view(), columns, curvatures.view());
-  ops_.multiply_squared_transposed(curvatures.view(), diagonal.view());
+  multiply_some(columns, [&] { ops_.multiply_squared_transposed(curvatures.view(), diagonal.view()); });
   ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal.view());
   ops_.place_tasks(diagonal.view(), columns, inverse_.view());
 }
@@ -375,7 +375,9 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   const std::int64_t weights = dataset.features() + (params.bias > 0 ? 1 : 0);
   const std::int64_t per_task = Training::bytes_per_task(dataset.rows(), weights);
   const std::int64_t blocks = per_task * block_stride(std::min(tasks, linear::fewest_worth_room));
-  const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(params.bias), blocks);
+  const bool hidden_bias = sheaf.column_transforms > 0 && !(params.bias > 0);
+  const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(hidden_bias ? 1 : params.bias), blocks);
+  if (hidden_bias) ops->hide_bias();
   ops->load_tables(sheaf);
   const auto rounds = plan_rounds(tasks, ops->data_bytes(), per_task, context.memory());
   Fits<T> fits{{}, std::vector<TaskFit>(sheaf.tasks.size())};

@@ -82,6 +82,8 @@ class NewtonBlock {
   std::vector<std::uint8_t> wanted(Phase phase) const;
   BlockView<const T> penalised(const Block<T>& block) const;
   void choose_tasks();
+  template <class Product>
+  void multiply_some(std::span<const std::int32_t> columns, const Product& product);
   void begin();
   void evaluate(std::span<const std::uint8_t> which);
   void measure_gradient_at_zero();
@@ -117,5 +119,18 @@ class NewtonBlock {
   // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
   Block<T> diagonal_;
 };
+
+/// Calls product(), whose blocks have these columns alone.
+template <class T>
+template <class Product>
+void NewtonBlock<T>::multiply_some(std::span<const std::int32_t> columns, const Product& product) {
+  if (!ops_.transformed()) return product();
+  std::vector<Task> tasks;
+  for (const std::int32_t t : columns)
+    tasks.push_back(sheaf_.tasks[static_cast<std::size_t>(states_[static_cast<std::size_t>(t)].task)]);
+  ops_.choose_tasks(tasks);
+  product();
+  choose_tasks();
+}
 
 }  // namespace sheaf::linear

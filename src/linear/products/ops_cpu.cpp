@@ -7,6 +7,7 @@
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cpu.hpp"
 #include "linear/products/sandwich_cpu.hpp"
+#include "linear/products/transform.hpp"
 
 namespace sheaf::linear {
 namespace {
@@ -23,7 +24,7 @@ class CpuOps final : public LinearOps<T> {
 
   std::int64_t data_bytes() const override { return matrix_bytes(x_) * (is_sparse(x_) ? 2 : 1); }
 
-  void multiply(BlockView<const T> w, BlockView<T> z) override {
+  void multiply_raw(BlockView<const T> w, BlockView<T> z) override {
     if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))
       cpu::sparse_product<false>(*sparse, w, z, threads_);
     else
@@ -31,28 +32,81 @@ class CpuOps final : public LinearOps<T> {
     if (this->has_bias()) add_bias(w.data + this->features() * w.stride, z);
   }
 
-  void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
-  void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
+  void multiply_transposed_raw(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
+  void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
 
   bool fuses(std::int32_t tasks) const override {
     return std::visit([&](const auto& x) { return cpu::fuses(x, block_stride(tasks)); }, x_);
   }
 
-  void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
-                BlockView<T> q, BlockView<T> hd) override {
+  void sandwich_raw(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                    BlockView<T> q, BlockView<T> hd) override {
     const auto flags = cpu::padded_flags(d.stride, wanted);
     const cpu::Sandwich<T> operands{d, curvatures, u, flags.data(), bias_or_0(), q};
     std::visit([&](const auto& x) { cpu::sandwich(x, operands, hd, sandwich_totals_, threads_); }, x_);
   }
 
-  void transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) override {
+  void transpose_both_raw(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) override {
     const auto* sparse = std::get_if<SparseMatrix<T>>(&x_);
-    if (sparse == nullptr || !cpu::fuses(*sparse, 2 * g.stride)) return LinearOps<T>::transpose_both(z, g, d, h);
+    if (sparse == nullptr || !cpu::fuses(*sparse, 2 * g.stride)) return LinearOps<T>::transpose_both_raw(z, g, d, h);
     cpu::scatter_both(*sparse, bias_or_0(), {z, d}, g, h, sandwich_totals_, threads_);
   }
 
-  void load_tables(const Sheaf& sheaf) override { losses_.load_tables(sheaf); }
-  void choose_tasks(std::span<const Task> tasks) override { losses_.choose_tasks(tasks); }
+  void load(const Sheaf& sheaf) override {
+    losses_.load_tables(sheaf);
+    transforms_ = sheaf.column_transforms;
+    shifts_ = converted<T, double>(sheaf.shifts, threads_);
+    factors_ = converted<T, double>(sheaf.factors, threads_);
+  }
+  void choose_tasks(std::span<const Task> tasks) override {
+    losses_.choose_tasks(tasks);
+    columns_.clear();
+    for (const Task& task : tasks) columns_.push_back(task.columns);
+    columns_.resize(static_cast<std::size_t>(block_stride(static_cast<std::int32_t>(tasks.size()))), 0);
+  }
+
+  void weights_to_raw(BlockView<const T> w, BlockView<T> raw) override {
+    std::vector<double> shifted(static_cast<std::size_t>(w.stride));
+    cpu::sum_over_rows(this->features(), w.stride, threads_, shifted, [&](Range range, double* sums) {
+      cpu::over_rows(range, w.stride, [&](std::int64_t e, std::int32_t t) {
+        const auto at = transform_at(e / w.stride, t);
+        raw.data[e] = factors_[at] * w.data[e];
+        sums[t] += static_cast<double>(shifts_[at]) * static_cast<double>(raw.data[e]);
+      });
+    });
+    const std::int64_t bias_begins = this->features() * w.stride;
+    for (std::int32_t t = 0; t < w.stride; ++t) {
+      const double own = w.rows > this->features() ? static_cast<double>(w.data[bias_begins + t]) : 0;
+      raw.data[bias_begins + t] =
+          static_cast<T>(own - shifted[static_cast<std::size_t>(t)] / static_cast<double>(this->bias()));
+    }
+  }
+
+  void gradient_from_raw(BlockView<const T> raw, BlockView<T> g) override {
+    const T* sums = raw.data + this->features() * g.stride;
+    const std::int64_t bias_begins = this->features() * g.stride;
+    cpu::over_elements(threads_, g.rows, g.stride, [&](std::int64_t e, std::int32_t t) {
+      if (e >= bias_begins) {
+        g.data[e] = raw.data[e];
+        return;
+      }
+      const auto at = transform_at(e / g.stride, t);
+      g.data[e] = factors_[at] * (raw.data[e] - shifts_[at] * sums[t] / this->bias());
+    });
+  }
+
+  void squares_from_raw(BlockView<const T> squares, BlockView<const T> sums, BlockView<T> h) override {
+    const T* total = sums.data + this->features() * h.stride;
+    const std::int64_t bias_begins = this->features() * h.stride;
+    cpu::over_elements(threads_, h.rows, h.stride, [&](std::int64_t e, std::int32_t t) {
+      if (e >= bias_begins) {
+        h.data[e] = squares.data[e];
+        return;
+      }
+      const auto at = transform_at(e / h.stride, t);
+      h.data[e] = transformed_square(squares.data[e], sums.data[e], total[t] / this->bias(), shifts_[at], factors_[at]);
+    });
+  }
   void count_rows(std::span<double> used, std::span<double> positive) override { losses_.count_rows(used, positive); }
   void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
               BlockView<T> slopes, BlockView<T> curvatures) override {
@@ -217,6 +271,10 @@ class CpuOps final : public LinearOps<T> {
     if (this->has_bias()) sum_bias<Squares>(z, g.data + this->features() * g.stride);
   }
 
+  std::int64_t transform_at(std::int64_t feature, std::int32_t task) const {
+    return feature * transforms_ + columns_[static_cast<std::size_t>(task)];
+  }
+
   T bias_or_0() const { return this->has_bias() ? this->bias() : T(0); }
 
   template <bool Squares>
@@ -253,6 +311,9 @@ class CpuOps final : public LinearOps<T> {
   const Matrix<T>& x_;
   int threads_;
   Array<double> sandwich_totals_;
+  std::int64_t transforms_ = 0;
+  Array<T> shifts_, factors_;
+  std::vector<std::int32_t> columns_;  // of the chosen tasks
   TaskLosses<T> losses_;
 };
 

@@ -42,7 +42,7 @@ class CudaOps final : public LinearOps<T> {
 
   std::int64_t data_bytes() const override { return products_->bytes(); }
 
-  void multiply(BlockView<const T> w, BlockView<T> z) override {
+  void multiply_raw(BlockView<const T> w, BlockView<T> z) override {
     const auto current = here();
     products_->multiply(w, z);
     if (!this->has_bias() || z.rows == 0) return;
@@ -52,13 +52,13 @@ class CudaOps final : public LinearOps<T> {
     cuda::check_launch("add_bias");
   }
 
-  void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed(false, z, g); }
-  void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed(true, d, h); }
+  void multiply_transposed_raw(BlockView<const T> z, BlockView<T> g) override { transposed(false, z, g); }
+  void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) override { transposed(true, d, h); }
 
   bool fuses(std::int32_t) const override { return products_->one_pass() || products_->narrow_matrix() != nullptr; }
 
-  void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
-                BlockView<T> q, BlockView<T> hd) override {
+  void sandwich_raw(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                    BlockView<T> q, BlockView<T> hd) override {
     const auto current = here();
     const T bias = this->has_bias() ? this->bias() : T(0);
     const gpu::SandwichOperands<T> operands{d.data, curvatures.data, u.data, upload_flags(wanted, d.stride),
@@ -79,7 +79,7 @@ class CudaOps final : public LinearOps<T> {
     sum_bias(bias, v, hd);
   }
 
-  void load_tables(const Sheaf& sheaf) override {
+  void load(const Sheaf& sheaf) override {
     const auto current = here();
     require(sheaf.examples == this->examples(), "a sheaf was made for another dataset");
     tables_.weight_columns = sheaf.weight_columns;
@@ -88,6 +88,9 @@ class CudaOps final : public LinearOps<T> {
     targets_ = converted<T, double>(sheaf.targets, threads_).to(this->device());
     tables_.row_weights = row_weights_.data();
     tables_.targets = targets_.data();
+    shifts_ = converted<T, double>(sheaf.shifts, threads_).to(this->device());
+    column_factors_ = converted<T, double>(sheaf.factors, threads_).to(this->device());
+    transforms_ = {shifts_.data(), column_factors_.data(), nullptr, sheaf.column_transforms, this->features()};
   }
 
   void choose_tasks(std::span<const Task> tasks) override {
@@ -100,6 +103,42 @@ class CudaOps final : public LinearOps<T> {
     synchronize();
     tasks_ = Array<gpu::TaskColumn<T>>::copy_of(columns, this->device());
     tables_.tasks = tasks_.data();
+    if (!this->transformed()) return;
+    std::vector<std::int32_t> transforms(columns.size(), 0);
+    for (std::size_t t = 0; t < tasks.size(); ++t) transforms[t] = tasks[t].columns;
+    columns_ = Array<std::int32_t>::copy_of(transforms, this->device());
+    transforms_.columns = columns_.data();
+  }
+
+  void weights_to_raw(BlockView<const T> w, BlockView<T> raw) override {
+    const auto current = here();
+    sum(this->features(), w.stride, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::raw_weight_rows<T>
+          <<<blocks, gpu::sum_threads, 0, stream_>>>(transforms_, w.data, raw.data, w.stride, across, partial);
+    });
+    const std::int64_t bias_begins = this->features() * w.stride;
+    gpu::raw_bias<T><<<element_blocks(w.stride), element_threads, 0, stream_>>>(
+        sums_.data(), static_cast<double>(this->bias()), w.rows > this->features() ? w.data + bias_begins : nullptr,
+        raw.data + bias_begins, w.stride);
+    cuda::check_launch("raw_bias");
+  }
+
+  void gradient_from_raw(BlockView<const T> raw, BlockView<T> g) override {
+    const auto current = here();
+    const std::int64_t size = g.rows * g.stride;
+    if (size == 0) return;
+    gpu::transform_gradients<T><<<element_blocks(size), element_threads, 0, stream_>>>(
+        transforms_, this->bias(), raw.data, g.data, size, g.stride);
+    cuda::check_launch("transform_gradients");
+  }
+
+  void squares_from_raw(BlockView<const T> squares, BlockView<const T> sums, BlockView<T> h) override {
+    const auto current = here();
+    const std::int64_t size = h.rows * h.stride;
+    if (size == 0) return;
+    gpu::transform_squares<T><<<element_blocks(size), element_threads, 0, stream_>>>(
+        transforms_, this->bias(), squares.data, sums.data, h.data, size, h.stride);
+    cuda::check_launch("transform_squares");
   }
 
   void count_rows(std::span<double> used, std::span<double> positive) override {
@@ -349,6 +388,9 @@ class CudaOps final : public LinearOps<T> {
   Array<T> targets_;
   Array<gpu::TaskColumn<T>> tasks_;
   gpu::Tables<T> tables_{};
+  Array<T> shifts_, column_factors_;
+  Array<std::int32_t> columns_;
+  gpu::Transforms<T> transforms_{};
 };
 
 }  // namespace

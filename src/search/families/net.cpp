@@ -38,6 +38,18 @@ double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
 
 FeatureWeights weights_of(NetModel& net) { return {net.intercept, std::move(net.features), std::move(net.weights)}; }
 
+/// Weights of features as a split sees them, from those of the features as they are.
+FeatureWeights weights_of(NetModel& net, const ColumnTransforms& transforms, std::int32_t split) {
+  auto result = weights_of(net);
+  if (transforms.splits == 0) return result;
+  for (std::size_t k = 0; k < result.features.size(); ++k) {
+    const auto at = static_cast<std::size_t>(std::int64_t{result.features[k]} * transforms.splits + split);
+    result.intercept += transforms.shifts[at] * result.weights[k];
+    result.weights[k] /= transforms.factors[at];
+  }
+  return result;
+}
+
 /// Multiplies the row weights of each split by the class weights of its training rows.
 void weigh_rows(const Labels& labels, const ClassWeights& how, std::span<const double> counts, std::size_t splits,
                 std::vector<float>& weights) {
@@ -71,6 +83,13 @@ class NetTrainer : public Trainer {
     weigh_rows(labels_, {options_.class_weights, options_.balanced}, table.class_counts, table.splits.size(),
                sheaf_.row_weights);
     scorer_.load_tests(table.tests);
+  }
+
+  /// The intercept makes up for shifts, so that factors are all a net needs.
+  void load_transformed(const SplitTable& table, ColumnTransforms transforms) override {
+    load(table);
+    sheaf_.column_factors = transforms.factors;
+    transforms_ = std::move(transforms);
   }
 
   std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) override {
@@ -127,7 +146,7 @@ class NetTrainer : public Trainer {
       const auto column = static_cast<std::size_t>(targets.back());
       model.size += net.fit.nonzeros;
       model.fits[column] = {net.fit.objective, net.fit.gap, net.fit.tolerance, net.fit.epochs, 0, net.fit.converged};
-      if (chosen) model.weights[column] = weights_of(net);
+      if (chosen) model.weights[column] = weights_of(net, transforms_, jobs[of.back()].split);
     }
     if (columns() == 1)
       score_all(jobs, of, z, scores);
@@ -165,6 +184,7 @@ class NetTrainer : public Trainer {
   const Labels& labels_;
   const NetOptions& options_;
   NetSheaf sheaf_;
+  ColumnTransforms transforms_;
   std::vector<std::vector<std::size_t>> jobs_of_;  // by path and alpha
   score::Scorer<T> scorer_;
   std::unique_ptr<linear::LinearOps<T>> ops_;  // three classes or more
@@ -215,6 +235,7 @@ class NetFamily : public Family {
     return {memory, models, static_cast<std::int32_t>(splits), true};
   }
 
+  bool takes_transforms() const override { return search_.options.intercept && !search_.options.standardise; }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options);
   }

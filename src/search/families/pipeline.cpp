@@ -1,7 +1,11 @@
 // Any family behind a pipeline: what the pipeline learns, it learns on the training rows of each split alone, and the
 // family trains on all rows as that split sees them. A point is a point of the family and, where several numbers of
 // selected features are tried, one of them.
+//
+// Families that take column transforms train all splits together on one dataset, where steps learn of each feature by
+// itself; else the dataset is copied for each split.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/fail.hpp"
@@ -29,14 +33,23 @@ SplitTable single_split(const SplitTable& table, std::size_t column) {
   return one;
 }
 
+/// How often each row is drawn for the training of each split, rows x splits.
+std::vector<float> draws_of(const SplitTable& table, std::span<const float> row_weights) {
+  auto draws = table.weights;
+  const auto columns = table.splits.size();
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    const float own = row_weights.empty() ? 1.0F : row_weights[k / columns];
+    draws[k] = own > 0 ? std::round(draws[k] / own) : 0;
+  }
+  return draws;
+}
+
 /// The rows that a split trains on, each as often as it is drawn.
 std::vector<std::int32_t> training_rows(const SplitTable& split, std::span<const float> row_weights) {
   std::vector<std::int32_t> rows;
-  for (std::size_t i = 0; i < split.weights.size(); ++i) {
-    const float own = row_weights.empty() ? 1.0F : row_weights[i];
-    const auto times = own > 0 ? std::lround(split.weights[i] / own) : 0;
-    rows.insert(rows.end(), static_cast<std::size_t>(times), static_cast<std::int32_t>(i));
-  }
+  const auto draws = draws_of(split, row_weights);
+  for (std::size_t i = 0; i < draws.size(); ++i)
+    rows.insert(rows.end(), static_cast<std::size_t>(draws[i]), static_cast<std::int32_t>(i));
   return rows;
 }
 
@@ -57,6 +70,21 @@ class PipelineTrainer : public Trainer {
   const SplitTable* table_ = nullptr;
 };
 
+/// Trains all splits on one dataset, each through its column transforms.
+template <class T>
+class TransformTrainer : public Trainer {
+ public:
+  TransformTrainer(const Context& context, const PipelineFamily<T>& family);
+
+  void load(const SplitTable& table) override;
+  std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) override;
+
+ private:
+  const Context& context_;
+  const PipelineFamily<T>& family_;
+  std::unique_ptr<Trainer> trainer_;
+};
+
 template <class T>
 class PipelineFamily : public Family {
  public:
@@ -67,6 +95,7 @@ class PipelineFamily : public Family {
     whole_ = learner_.with_count(context, largest_count());
     family_ = make_family(context, whole_.all, search_, options_);
     space_ = with_counts(family_->space());
+    share_dataset(context);
   }
 
   const Labels& labels() const override { return family_->labels(); }
@@ -74,10 +103,10 @@ class PipelineFamily : public Family {
   bool has_probabilities() const override { return family_->has_probabilities(); }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return family_->tasks(); }
-  /// All points of a split are trained together, for which the pipeline is learnt once.
+  /// All points of a split are trained together where the pipeline is learnt for them.
   BatchLimits limits(const Context& context, const Plan& plan) const override {
     auto limits = family_->limits(context, plan);
-    limits.whole_grids = true;
+    limits.whole_grids = limits.whole_grids || !shared_;
     return limits;
   }
   std::vector<double> complexity(const Point& point, double size) const override {
@@ -86,6 +115,7 @@ class PipelineFamily : public Family {
     return keys;
   }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
+    if (shared_) return std::make_unique<TransformTrainer<T>>(context, *this);
     return std::make_unique<PipelineTrainer<T>>(context, *this);
   }
   Model refit(const Context& context, const Point& point) const override {
@@ -119,11 +149,43 @@ class PipelineFamily : public Family {
     return scores;
   }
 
+  /// Weights speak of features of this split; in the result they speak of those of all rows, which are found by name.
+  void name_weights(const Dataset<T>& split, ModelScores& model) const {
+    if (model.weights.empty() || split.feature_names == whole_.all.feature_names) return;
+    std::map<std::string, std::int32_t> places;
+    for (std::int64_t j = 0; j < whole_.all.features(); ++j)
+      places.try_emplace(whole_.all.feature_name(j), static_cast<std::int32_t>(j));
+    for (auto& one : model.weights) {
+      std::map<std::int32_t, double> moved;
+      for (std::size_t k = 0; k < one.features.size(); ++k)
+        if (const auto found = places.find(split.feature_name(one.features[k])); found != places.end())
+          moved[found->second] = one.weights[k];
+      one.features.clear();
+      one.weights.clear();
+      for (const auto& [feature, weight] : moved) {
+        one.features.push_back(feature);
+        one.weights.push_back(weight);
+      }
+    }
+  }
+
+  /// The family on the dataset that all splits share, and that dataset.
+  const Family& shared() const { return *shared_; }
+  const Dataset<T>& shared_dataset() const { return rowwise_.all; }
   const Dataset<T>& dataset() const { return dataset_; }
   const SearchOptions& options() const { return options_; }
   const PipelineOptions& pipeline() const { return learner_.options(); }
 
  private:
+  void share_dataset(const Context& context) {
+    if (!family_->takes_transforms() || !pipeline::changes_features_alone(pipeline()) ||
+        !pipeline::transforms_are_accurate<T>(whole_.pipeline))
+      return;
+    rowwise_ = PipelineLearner<T>(context, dataset_, dataset_, pipeline::without_learnt_steps(pipeline()))
+                   .with_count(context, 0);
+    shared_ = make_family(context, rowwise_.all, search_, options_);
+  }
+
   const std::vector<std::int64_t>& counts() const { return learner_.options().counts; }
   std::int64_t largest_count() const { return counts().empty() ? 0 : counts().back(); }
 
@@ -145,34 +207,35 @@ class PipelineFamily : public Family {
     return space;
   }
 
-  /// Weights speak of features of this split; in the result they speak of those of all rows, which are found by name.
-  void name_weights(const Dataset<T>& split, ModelScores& model) const {
-    if (model.weights.empty() || split.feature_names == whole_.all.feature_names) return;
-    std::map<std::string, std::int32_t> places;
-    for (std::int64_t j = 0; j < whole_.all.features(); ++j)
-      places.try_emplace(whole_.all.feature_name(j), static_cast<std::int32_t>(j));
-    for (auto& one : model.weights) {
-      std::map<std::int32_t, double> moved;
-      for (std::size_t k = 0; k < one.features.size(); ++k)
-        if (const auto found = places.find(split.feature_name(one.features[k])); found != places.end())
-          moved[found->second] = one.weights[k];
-      one.features.clear();
-      one.weights.clear();
-      for (const auto& [feature, weight] : moved) {
-        one.features.push_back(feature);
-        one.weights.push_back(weight);
-      }
-    }
-  }
-
   const Dataset<T>& dataset_;
   FamilySearch search_;
   SearchOptions options_;
   PipelineLearner<T> learner_;  // on all rows
   Prepared<T> whole_;
   std::unique_ptr<Family> family_;  // on all rows
+  Prepared<T> rowwise_;             // by steps that learn nothing
+  std::unique_ptr<Family> shared_;  // on these; none: splits have datasets of their own
   Space space_;
 };
+
+template <class T>
+TransformTrainer<T>::TransformTrainer(const Context& context, const PipelineFamily<T>& family)
+    : context_(context), family_(family), trainer_(family.shared().trainer(context)) {}
+
+template <class T>
+void TransformTrainer<T>::load(const SplitTable& table) {
+  const auto draws = draws_of(table, family_.options().row_weights);
+  const auto splits = static_cast<std::int32_t>(table.splits.size());
+  trainer_->load_transformed(
+      table, pipeline::learn_transforms(context_, family_.shared_dataset(), draws, splits, family_.pipeline()));
+}
+
+template <class T>
+std::vector<ModelScores> TransformTrainer<T>::train(std::span<const Job> jobs, bool chosen) {
+  auto scores = trainer_->train(jobs, chosen);
+  for (auto& model : scores) family_.name_weights(family_.shared_dataset(), model);
+  return scores;
+}
 
 template <class T>
 std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bool chosen) {
