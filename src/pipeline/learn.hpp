@@ -28,7 +28,8 @@ class PipelineLearner {
   PipelineLearner(const Context& context, const Dataset<T>& train, const Dataset<T>& all,
                   const PipelineOptions& options);
 
-  /// The whole pipeline with so many selected features (0: no selection), and all rows as the model sees them.
+  /// The whole pipeline with so many selected features (0: no selection), and all rows as the model sees them. Its
+  /// datasets may borrow the learner's memory.
   Prepared<T> with_count(const Context& context, std::int64_t count) const;
 
   const PipelineOptions& options() const { return options_; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "core/fail.hpp"
 #include "pipeline/learn.hpp"
@@ -181,8 +182,8 @@ class PipelineFamily : public Family {
     if (!family_->takes_transforms() || !pipeline::changes_features_alone(pipeline()) ||
         !pipeline::transforms_are_accurate<T>(whole_.pipeline))
       return;
-    rowwise_ = PipelineLearner<T>(context, dataset_, dataset_, pipeline::without_learnt_steps(pipeline()))
-                   .with_count(context, 0);
+    rowwise_learner_.emplace(context, dataset_, dataset_, pipeline::without_learnt_steps(pipeline()));
+    rowwise_ = rowwise_learner_->with_count(context, 0);
     shared_ = make_family(context, rowwise_.all, search_, options_);
   }
 
@@ -213,7 +214,8 @@ class PipelineFamily : public Family {
   PipelineLearner<T> learner_;  // on all rows
   Prepared<T> whole_;
   std::unique_ptr<Family> family_;  // on all rows
-  Prepared<T> rowwise_;             // by steps that learn nothing
+  std::optional<PipelineLearner<T>> rowwise_learner_;
+  Prepared<T> rowwise_;             // by steps that learn nothing; over the learner's memory
   std::unique_ptr<Family> shared_;  // on these; none: splits have datasets of their own
   Space space_;
 };
