@@ -16,6 +16,7 @@ struct Prepared {
   Pipeline pipeline;
   Dataset<T> train;
   Dataset<T> all;
+  bool trains_on_all = false;  ///< both are the same
 };
 
 /// The stages in their order, each once.
@@ -32,7 +33,8 @@ class PipelineLearner {
   /// datasets may borrow the learner's memory.
   Prepared<T> with_count(const Context& context, std::int64_t count) const;
 
-  const PipelineOptions& options() const { return options_; }
+  /// The features that the selection chooses from, where there is one; else those of the result.
+  const Dataset<T>& before_selection() const { return before_.all; }
 
  private:
   void learn(const Context& context, PipelineStage stage, Prepared<T>& prepared) const;
@@ -50,9 +52,13 @@ class PipelineLearner {
 bool changes_features_alone(const PipelineOptions& options);
 /// The steps before those.
 PipelineOptions without_learnt_steps(PipelineOptions options);
-/// Whether sums over the features as they are lose no digits that matter, for a pipeline learnt on all rows.
+/// Whether sums over the features as they are lose no digits that matter.
 template <class T>
-bool transforms_are_accurate(const Pipeline& pipeline);
+bool transforms_are_accurate(const ColumnTransforms& transforms);
+/// The features that the filters keep.
+template <class T>
+std::vector<std::string> filtered_names(const Context& context, const Dataset<T>& dataset,
+                                        const PipelineOptions& options);
 /// One transform for each split, learnt on its rows. `draws`: how often each row is in each split, rows x splits.
 template <class T>
 ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,

@@ -40,15 +40,20 @@ PipelineOptions without_learnt_steps(PipelineOptions options) {
 }
 
 template <class T>
-bool transforms_are_accurate(const Pipeline& pipeline) {
-  // x - shift is taken from sums over x: of a feature whose mean is so many standard deviations from 0 that many units
-  // in the last place are lost.
+bool transforms_are_accurate(const ColumnTransforms& transforms) {
+  // What is left of x - shift comes from sums over x: as many digits are lost as the shift has more than it.
   constexpr double most = sizeof(T) == sizeof(float) ? 1e2 : 1e6;
-  for (const auto& step : pipeline.steps)
-    if (const auto* scaling = std::get_if<Scaling>(&step))
-      for (std::size_t j = 0; j < scaling->shift.size(); ++j)
-        if (std::abs(scaling->shift[j] * scaling->factor[j]) > most) return false;
+  for (std::size_t k = 0; k < transforms.shifts.size(); ++k)
+    if (std::abs(transforms.shifts[k] * transforms.factors[k]) > most) return false;
   return true;
+}
+
+template <class T>
+std::vector<std::string> filtered_names(const Context& context, const Dataset<T>& dataset,
+                                        const PipelineOptions& options) {
+  std::vector<std::string> names;
+  for (const auto j : learn_filter(context, dataset, options).features) names.push_back(dataset.feature_name(j));
+  return names;
 }
 
 template <class T>
@@ -71,8 +76,10 @@ ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& data
   return transforms;
 }
 
-template bool transforms_are_accurate<float>(const Pipeline&);
-template bool transforms_are_accurate<double>(const Pipeline&);
+template bool transforms_are_accurate<float>(const ColumnTransforms&);
+template bool transforms_are_accurate<double>(const ColumnTransforms&);
+template std::vector<std::string> filtered_names(const Context&, const Dataset<float>&, const PipelineOptions&);
+template std::vector<std::string> filtered_names(const Context&, const Dataset<double>&, const PipelineOptions&);
 template ColumnTransforms learn_transforms(const Context&, const Dataset<float>&, std::span<const float>, std::int32_t,
                                            const PipelineOptions&);
 template ColumnTransforms learn_transforms(const Context&, const Dataset<double>&, std::span<const float>, std::int32_t,

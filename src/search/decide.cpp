@@ -67,6 +67,11 @@ void check_row_weights(const std::vector<float>& weights, std::int64_t rows) {
 
 }  // namespace
 
+bool takes_transforms(const FamilySearch& search) {
+  if (const auto* net = std::get_if<NetSearch>(&search)) return net->options.intercept && !net->options.standardise;
+  return std::holds_alternative<LinearSearch>(search);
+}
+
 template <class T>
 std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
                                     const SearchOptions& options) {

@@ -70,8 +70,9 @@ class Family {
   /// Simpler models have smaller values, compared one after another. `size` as in ModelScores.
   virtual std::vector<double> complexity(const Point& point, double size) const = 0;
 
-  /// Whether its trainers take column transforms; else a pipeline copies the dataset for each split.
-  virtual bool takes_transforms() const { return false; }
+  /// What follows from the data follows from the features as all rows see them; of families that take column
+  /// transforms.
+  virtual void see_through(const Context& /*context*/, const ColumnTransforms& /*transforms*/) {}
   virtual std::unique_ptr<Trainer> trainer(const Context& context) const = 0;
   /// The model of a point, trained on all rows.
   virtual Model refit(const Context& context, const Point& point) const = 0;
@@ -104,6 +105,9 @@ std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>
 template <class T>
 std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
                                         const SearchOptions& options);
+
+/// Whether the trainers of a family take column transforms; else a pipeline copies the dataset for each split.
+bool takes_transforms(const FamilySearch& search);
 
 /// Any family behind the pipeline of the options.
 template <class T>

@@ -279,6 +279,7 @@ __global__ void transform_gradients(Transforms<T> transforms, T bias, const T* r
   g[e] = transforms.factors[at] * (raw[e] - transforms.shifts[at] * raw[transforms.features * stride + t] / bias);
 }
 
+/// `sums` may be null: nothing is shifted.
 template <class T>
 __global__ void transform_squares(Transforms<T> transforms, T bias, const T* squares, const T* sums, T* h,
                                   std::int64_t size, int stride) {
@@ -291,8 +292,9 @@ __global__ void transform_squares(Transforms<T> transforms, T bias, const T* squ
     return;
   }
   const std::int64_t at = transforms.at(j, t);
-  h[e] = transformed_square(squares[e], sums[e], sums[transforms.features * stride + t] / bias, transforms.shifts[at],
-                            transforms.factors[at]);
+  const T sum = sums != nullptr ? sums[e] : T(0);
+  const T total = sums != nullptr ? sums[transforms.features * stride + t] / bias : T(0);
+  h[e] = transformed_square(squares[e], sum, total, transforms.shifts[at], transforms.factors[at]);
 }
 
 template <class T>

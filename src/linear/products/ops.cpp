@@ -1,5 +1,7 @@
 #include "linear/products/ops.hpp"
 
+#include <algorithm>
+
 #include <sheaf/error.hpp>
 
 #include "core/instruction_sets.hpp"
@@ -51,6 +53,10 @@ template <class T>
 void LinearOps<T>::multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) {
   if (!transformed_) return multiply_squared_transposed_raw(d, h);
   const auto squares = raw_like(h, raw_);
+  if (!shifted_) {
+    multiply_squared_transposed_raw(d, squares);
+    return squares_from_raw(squares, {}, h);
+  }
   const auto sums = raw_like(h, raw_sums_);
   transpose_both_raw(d, sums, d, squares);
   squares_from_raw(squares, sums, h);
@@ -70,8 +76,15 @@ void LinearOps<T>::sandwich(BlockView<const T> d, BlockView<const T> curvatures,
 template <class T>
 void LinearOps<T>::transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) {
   if (!transformed_) return transpose_both_raw(z, g, d, h);
-  multiply_transposed(z, g);
-  multiply_squared_transposed(d, h);
+  if (shifted_) {
+    multiply_transposed(z, g);
+    return multiply_squared_transposed(d, h);
+  }
+  const auto gradient = raw_like(g, raw_sums_);
+  const auto squares = raw_like(h, raw_);
+  transpose_both_raw(z, gradient, d, squares);
+  gradient_from_raw(gradient, g);
+  squares_from_raw(squares, {}, h);
 }
 
 template <class T>
@@ -79,6 +92,7 @@ void LinearOps<T>::load_tables(const Sheaf& sheaf) {
   transformed_ = sheaf.column_transforms > 0;
   const auto size = static_cast<std::size_t>(features_ * sheaf.column_transforms);
   require(sheaf.shifts.size() == size && sheaf.factors.size() == size, "the table of column transforms is not full");
+  shifted_ = std::any_of(sheaf.shifts.begin(), sheaf.shifts.end(), [](double shift) { return shift != 0; });
   require(!transformed_ || has_bias(), "column transforms need a bias");
   load(sheaf);
 }

@@ -122,6 +122,8 @@ class LinearOps {
   bool has_bias() const { return bias_ > 0; }
   std::int64_t features() const { return features_; }
   T bias() const { return bias_; }
+  /// Whether any column transform has a shift.
+  bool shifted() const { return shifted_; }
 
   // The same with X as it is, and blocks of weights that have the bias.
   virtual void multiply_raw(BlockView<const T> w, BlockView<T> z) = 0;
@@ -140,7 +142,8 @@ class LinearOps {
   virtual void weights_to_raw(BlockView<const T> w, BlockView<T> raw) = 0;
   /// g = f o (raw - s raw_bias / b); the bias as it is.
   virtual void gradient_from_raw(BlockView<const T> raw, BlockView<T> g) = 0;
-  /// h = f^2 o (squares - 2 s o sums + s^2 sums_bias / b), where squares = (X o X)'d and sums = X'd; the bias as it is.
+  /// h = f^2 o (squares - 2 s o sums + s^2 sums_bias / b), where squares = (X o X)'d and sums = X'd, which are not
+  /// there where nothing is shifted; the bias as it is.
   virtual void squares_from_raw(BlockView<const T> squares, BlockView<const T> sums, BlockView<T> h) = 0;
 
  private:
@@ -153,6 +156,7 @@ class LinearOps {
   T bias_;
   bool hidden_bias_ = false;
   bool transformed_ = false;
+  bool shifted_ = false;
   Array<T> raw_, raw_sums_;
 };
 

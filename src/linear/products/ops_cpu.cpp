@@ -60,22 +60,25 @@ class CpuOps final : public LinearOps<T> {
   }
   void choose_tasks(std::span<const Task> tasks) override {
     losses_.choose_tasks(tasks);
-    columns_.clear();
-    for (const Task& task : tasks) columns_.push_back(task.columns);
-    columns_.resize(static_cast<std::size_t>(block_stride(static_cast<std::int32_t>(tasks.size()))), 0);
+    columns_ = Array<std::int32_t>::zeros(block_stride(static_cast<std::int32_t>(tasks.size())));
+    for (std::size_t t = 0; t < tasks.size(); ++t) columns_[static_cast<std::int64_t>(t)] = tasks[t].columns;
   }
 
   void weights_to_raw(BlockView<const T> w, BlockView<T> raw) override {
-    std::vector<double> shifted(static_cast<std::size_t>(w.stride));
-    cpu::sum_over_rows(this->features(), w.stride, threads_, shifted, [&](Range range, double* sums) {
-      cpu::over_rows(range, w.stride, [&](std::int64_t e, std::int32_t t) {
-        const auto at = transform_at(e / w.stride, t);
-        raw.data[e] = factors_[at] * w.data[e];
-        sums[t] += static_cast<double>(shifts_[at]) * static_cast<double>(raw.data[e]);
+    const std::int32_t stride = w.stride;
+    std::vector<double> shifted(static_cast<std::size_t>(stride));
+    cpu::sum_over_rows(this->features(), stride, threads_, shifted, [&](Range range, double* sums) {
+      over_transforms(range, [&](std::int64_t j, const T* shifts, const T* factors) {
+        const T* from = w.data + j * stride;
+        T* to = raw.data + j * stride;
+        for (std::int32_t t = 0; t < stride; ++t) to[t] = factors[columns_[t]] * from[t];
+        if (!this->shifted()) return;
+        for (std::int32_t t = 0; t < stride; ++t)
+          sums[t] += static_cast<double>(shifts[columns_[t]]) * static_cast<double>(to[t]);
       });
     });
-    const std::int64_t bias_begins = this->features() * w.stride;
-    for (std::int32_t t = 0; t < w.stride; ++t) {
+    const std::int64_t bias_begins = this->features() * stride;
+    for (std::int32_t t = 0; t < stride; ++t) {
       const double own = w.rows > this->features() ? static_cast<double>(w.data[bias_begins + t]) : 0;
       raw.data[bias_begins + t] =
           static_cast<T>(own - shifted[static_cast<std::size_t>(t)] / static_cast<double>(this->bias()));
@@ -83,29 +86,33 @@ class CpuOps final : public LinearOps<T> {
   }
 
   void gradient_from_raw(BlockView<const T> raw, BlockView<T> g) override {
-    const T* sums = raw.data + this->features() * g.stride;
-    const std::int64_t bias_begins = this->features() * g.stride;
-    cpu::over_elements(threads_, g.rows, g.stride, [&](std::int64_t e, std::int32_t t) {
-      if (e >= bias_begins) {
-        g.data[e] = raw.data[e];
-        return;
-      }
-      const auto at = transform_at(e / g.stride, t);
-      g.data[e] = factors_[at] * (raw.data[e] - shifts_[at] * sums[t] / this->bias());
+    const std::int32_t stride = g.stride;
+    const auto sums = per_bias(raw);
+    parallel_parts(team_for(threads_, g.rows * stride), this->features(), [&](Range range) {
+      over_transforms(range, [&](std::int64_t j, const T* shifts, const T* factors) {
+        const T* from = raw.data + j * stride;
+        T* to = g.data + j * stride;
+        for (std::int32_t t = 0; t < stride; ++t)
+          to[t] = factors[columns_[t]] * (from[t] - shifts[columns_[t]] * sums[static_cast<std::size_t>(t)]);
+      });
     });
+    copy_bias(raw, g);
   }
 
   void squares_from_raw(BlockView<const T> squares, BlockView<const T> sums, BlockView<T> h) override {
-    const T* total = sums.data + this->features() * h.stride;
-    const std::int64_t bias_begins = this->features() * h.stride;
-    cpu::over_elements(threads_, h.rows, h.stride, [&](std::int64_t e, std::int32_t t) {
-      if (e >= bias_begins) {
-        h.data[e] = squares.data[e];
-        return;
-      }
-      const auto at = transform_at(e / h.stride, t);
-      h.data[e] = transformed_square(squares.data[e], sums.data[e], total[t] / this->bias(), shifts_[at], factors_[at]);
+    const std::int32_t stride = h.stride;
+    const auto totals = this->shifted() ? per_bias(sums) : std::vector<T>(static_cast<std::size_t>(stride), T(0));
+    parallel_parts(team_for(threads_, h.rows * stride), this->features(), [&](Range range) {
+      over_transforms(range, [&](std::int64_t j, const T* shifts, const T* factors) {
+        const T* from = squares.data + j * stride;
+        const T* with = this->shifted() ? sums.data + j * stride : from;
+        T* to = h.data + j * stride;
+        for (std::int32_t t = 0; t < stride; ++t)
+          to[t] = transformed_square(from[t], with[t], totals[static_cast<std::size_t>(t)], shifts[columns_[t]],
+                                     factors[columns_[t]]);
+      });
     });
+    copy_bias(squares, h);
   }
   void count_rows(std::span<double> used, std::span<double> positive) override { losses_.count_rows(used, positive); }
   void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
@@ -271,8 +278,25 @@ class CpuOps final : public LinearOps<T> {
     if (this->has_bias()) sum_bias<Squares>(z, g.data + this->features() * g.stride);
   }
 
-  std::int64_t transform_at(std::int64_t feature, std::int32_t task) const {
-    return feature * transforms_ + columns_[static_cast<std::size_t>(task)];
+  /// Calls row(feature, its shifts, its factors).
+  template <class Row>
+  void over_transforms(Range range, const Row& row) const {
+    for (std::int64_t j = range.begin; j < range.end; ++j)
+      row(j, shifts_.data() + j * transforms_, factors_.data() + j * transforms_);
+  }
+
+  /// The last row of a block of weights of x, over the bias.
+  std::vector<T> per_bias(BlockView<const T> raw) const {
+    const T* last = raw.data + this->features() * raw.stride;
+    std::vector<T> result(last, last + raw.stride);
+    for (T& value : result) value /= this->bias();
+    return result;
+  }
+
+  /// Where models have a bias.
+  void copy_bias(BlockView<const T> raw, BlockView<T> to) const {
+    if (to.rows > this->features())
+      std::copy_n(raw.data + this->features() * raw.stride, to.stride, to.data + this->features() * to.stride);
   }
 
   T bias_or_0() const { return this->has_bias() ? this->bias() : T(0); }
@@ -313,7 +337,7 @@ class CpuOps final : public LinearOps<T> {
   Array<double> sandwich_totals_;
   std::int64_t transforms_ = 0;
   Array<T> shifts_, factors_;
-  std::vector<std::int32_t> columns_;  // of the chosen tasks
+  Array<std::int32_t> columns_;  // of the chosen tasks
   TaskLosses<T> losses_;
 };
 

@@ -171,7 +171,6 @@ class LinearFamily : public Family {
     return {memory, static_cast<std::int32_t>(fitting), static_cast<std::int32_t>(splits), false};
   }
 
-  bool takes_transforms() const override { return true; }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options);
   }

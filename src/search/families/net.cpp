@@ -206,11 +206,7 @@ class NetFamily : public Family {
     sheaf_.target_columns = problem_.sheaf.target_columns;
     sheaf_.targets = problem_.sheaf.targets;
     sheaf_.penalty_factors = search.options.penalty_factors;
-    space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};
-    const auto alphas = find_alphas(context);
-    space_.shape = {static_cast<std::int32_t>(alphas.size()), static_cast<std::int32_t>(alphas.front().size())};
-    for (std::size_t l = 0; l < alphas.size(); ++l)
-      for (const double alpha : alphas[l]) space_.lattice.push_back({search.l1_ratios[l], alpha});
+    find_space(context, {});
   }
 
   const Labels& labels() const override { return problem_.labels; }
@@ -235,7 +231,9 @@ class NetFamily : public Family {
     return {memory, models, static_cast<std::int32_t>(splits), true};
   }
 
-  bool takes_transforms() const override { return search_.options.intercept && !search_.options.standardise; }
+  void see_through(const Context& context, const ColumnTransforms& transforms) override {
+    find_space(context, transforms.factors);
+  }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options);
   }
@@ -280,11 +278,22 @@ class NetFamily : public Family {
   const LinearSolver& solver() const { return net_solver(search_.options.loss, !problem_.labels.class_names.empty()); }
   ClassWeights class_weights() const { return {search_.options.class_weights, search_.options.balanced}; }
 
+  void find_space(const Context& context, const std::vector<double>& column_factors) {
+    space_ = {};
+    space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};
+    const auto alphas = find_alphas(context, column_factors);
+    space_.shape = {static_cast<std::int32_t>(alphas.size()), static_cast<std::int32_t>(alphas.front().size())};
+    for (std::size_t l = 0; l < alphas.size(); ++l)
+      for (const double alpha : alphas[l]) space_.lattice.push_back({search_.l1_ratios[l], alpha});
+  }
+
   /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
-  std::vector<std::vector<double>> find_alphas(const Context& context) const {
+  std::vector<std::vector<double>> find_alphas(const Context& context,
+                                               const std::vector<double>& column_factors) const {
     const auto ratios = search_.l1_ratios.size();
     if (!search_.alphas.empty()) return std::vector(ratios, search_.alphas);
     auto sheaf = sheaf_;
+    sheaf.column_factors = column_factors;
     if (!row_weights_.empty() || !class_weights().empty()) {
       sheaf.row_weights.assign(static_cast<std::size_t>(dataset_.rows()), 1.0F);
       std::copy(row_weights_.begin(), row_weights_.end(), sheaf.row_weights.begin());
