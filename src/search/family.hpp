@@ -97,6 +97,10 @@ template <class T>
 std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
                                         const SearchOptions& options);
 
+template <class T>
+std::unique_ptr<Family> make_glm_family(const Context& context, const Dataset<T>& dataset, const GlmSearch& search,
+                                        const SearchOptions& options);
+
 /// Any family behind the pipeline of the options.
 template <class T>
 std::unique_ptr<Family> make_pipeline_family(const Context& context, const Dataset<T>& dataset,
@@ -118,5 +122,7 @@ template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search);
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search);
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search);
 
 }  // namespace sheaf::engine
