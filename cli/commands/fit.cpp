@@ -91,7 +91,11 @@ Command fit_command() {
             "sheaf fit houses.svm --loss svr --model-format liblinear --output houses.model"},
            {"the votes of the seven nearest rows, near ones counting more",
             "sheaf fit iris.csv --model knn --k 7 --vote inverse-distance --output iris.model"},
-           {"an elastic net", "sheaf fit genes.csv --model elastic-net --alpha 0.02 --output genes.model"}},
+           {"an elastic net", "sheaf fit genes.csv --model elastic-net --alpha 0.02 --output genes.model"},
+           {"logistic regression of all classes at once, with standard errors",
+            "sheaf fit iris.csv --model multinomial --output iris.model"},
+           {"counts over different times",
+            "sheaf fit claims.csv --model glm --family poisson --exposure years.txt --output claims.model"}},
           declare};
 }
 

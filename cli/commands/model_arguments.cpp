@@ -15,6 +15,7 @@ const std::string linear_family = "linear";
 const std::string svm_family = "svm";
 const std::string net_family = "elastic-net";
 const std::string knn_family = "neighbors";
+const std::string glm_family = "glm";
 
 std::string joined(const std::vector<std::string>& list) {
   std::string text;
@@ -74,6 +75,16 @@ void ModelArguments::declare_options(Arguments& arguments) {
       net_family, {"--unpenalised", "NAMES", "features without a penalty, which stay in: by name or position from 1",
                    "", [this](const std::string& text) { unpenalised_.push_back(text); }});
   if (!nets_only_) {
+    arguments.section("Generalised linear models (--model glm, multinomial)");
+    if (searching_) arguments.family_parameters(glm_family, glm_);
+    arguments.family_parameters(glm_family, glm_.options, {"family", "link"});
+    if (!searching_) arguments.family_parameters(glm_family, glm_.options, {"alpha"});
+    arguments.family_parameters(
+        glm_family, glm_.options,
+        {"power", "theta", "intercept", "reference", "solver", "tolerance", "max-iterations", "class-weight"});
+    arguments.add_for_family(
+        glm_family, {"--exposure", "FILE", "over how much each row's target was counted: one number above 0 to a line",
+                     "", [this](const std::string& text) { exposure_path_ = text; }});
     arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn)");
     if (searching_) arguments.family_parameters(knn_family, knn_);
     if (!searching_)
@@ -119,8 +130,12 @@ void ModelArguments::apply(const Arguments& arguments) {
   set_rule(arguments);
 }
 
-/// What the name of the model says of its rule.
+/// What the name of the model says of its rule or family.
 void ModelArguments::set_rule(const Arguments& arguments) {
+  if (name_ == "multinomial") {
+    if (arguments.given("--family")) fail_usage("--family is multinomial for --model multinomial");
+    glm_.options.family = GlmFamily::multinomial;
+  }
   const auto* defaults = std::get_if<KnnOptions>(&find_model_kind(name_).options);
   if (defaults == nullptr) return;
   knn_.options.rule = defaults->rule;
@@ -133,6 +148,7 @@ ModelOptions ModelArguments::options() const {
   if (family_ == svm_family) return svm_.options;
   if (family_ == net_family) return net_.options;
   if (family_ == knn_family) return knn_.options;
+  if (family_ == glm_family) return glm_.options;
   return linear_.options;
 }
 
@@ -140,6 +156,7 @@ FamilySearch ModelArguments::search() const {
   if (family_ == svm_family) return svm_;
   if (family_ == net_family) return net_;
   if (family_ == knn_family) return knn_;
+  if (family_ == glm_family) return glm_;
   return linear_;
 }
 
@@ -151,6 +168,7 @@ PipelineOptions ModelArguments::pipeline(ReadOptions& reading) const {
 template <class T>
 void ModelArguments::read_files(const Dataset<T>& dataset) {
   if (!row_weights_path_.empty()) row_weights_ = read_row_weights(row_weights_path_, dataset.rows());
+  if (!exposure_path_.empty()) glm_.options.offsets = read_exposures(exposure_path_, dataset.rows());
   auto& factors = net_.options.penalty_factors;
   if (!factors_path_.empty()) factors = read_penalty_factors(factors_path_, dataset.features());
   if (!feature_weights_path_.empty())

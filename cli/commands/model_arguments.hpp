@@ -50,7 +50,8 @@ class ModelArguments {
   SvmSearch svm_;
   NetSearch net_;
   KnnSearch knn_;
-  std::string row_weights_path_, factors_path_, feature_weights_path_;
+  GlmSearch glm_;
+  std::string row_weights_path_, factors_path_, feature_weights_path_, exposure_path_;
   std::vector<std::string> unpenalised_;
   std::vector<float> row_weights_;
   PipelineOptions pipeline_;

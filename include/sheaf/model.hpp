@@ -12,6 +12,7 @@
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/elastic_net.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/linear.hpp>
 #include <sheaf/neighbors.hpp>
 #include <sheaf/pipeline.hpp>
@@ -51,7 +52,7 @@ class Model {
   /// The text in the format of the program that this family stands in for, where that can hold the model.
   std::optional<std::string> peer_text() const;
 
-  /// "linear", "elastic-net", "svm" or "neighbors".
+  /// "linear", "elastic-net", "glm", "svm" or "neighbors".
   std::string_view family() const;
   std::int64_t features() const;
   const std::vector<std::string>& class_names() const;  ///< regression: none
@@ -95,7 +96,7 @@ std::string format_model(const SvmModel& model, ModelFile format = ModelFile::sh
 std::string format_model(const KnnModel& model, ModelFile format = ModelFile::sheaf);
 
 /// The options of a model of any family.
-using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions>;
+using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions, GlmOptions>;
 
 /// A kind of model by the name people know it by: "linear", "svm", "lasso", "knn" ...
 struct ModelKind {

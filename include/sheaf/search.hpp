@@ -87,10 +87,15 @@ struct KnnSearch {
   std::vector<std::string> votes, metrics, weightings;  ///< names; empty: those of the options
   std::vector<double> lambdas, temperatures;            ///< likewise
 };
-using FamilySearch = std::variant<LinearSearch, SvmSearch, NetSearch, KnnSearch>;
+struct GlmSearch {
+  GlmOptions options;          ///< its alpha is not used
+  std::vector<double> alphas;  ///< empty: default_alphas()
+};
+using FamilySearch = std::variant<LinearSearch, SvmSearch, NetSearch, KnnSearch, GlmSearch>;
 
 std::vector<double> default_costs();
 std::vector<double> default_l1_ratios();
+std::vector<double> default_alphas();
 std::vector<std::int64_t> default_ks();
 /// "0.1,1,10", or "0.001:1000:7" for 7 numbers from 0.001 to 1000 in equal steps of the logarithm. Ascending, each
 /// once. `name` stands for them in messages.
@@ -280,6 +285,8 @@ template <>
 const std::vector<Parameter<NetSearch>>& parameters();
 template <>
 const std::vector<Parameter<KnnSearch>>& parameters();
+template <>
+const std::vector<Parameter<GlmSearch>>& parameters();
 
 std::string_view to_string(Strategy strategy);
 

@@ -9,6 +9,7 @@
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/generate.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/linear.hpp>
 #include <sheaf/matrix.hpp>

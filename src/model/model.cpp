@@ -1,6 +1,7 @@
 #include <sheaf/model.hpp>
 
 #include <sheaf/elastic_net.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
@@ -20,12 +21,12 @@ namespace {
 }
 
 Model read_own(ModelReader& reader) {
-  static const std::vector<std::string> families{"linear", "elastic-net", "svm", "neighbors"};
+  static const std::vector<std::string> families{"linear", "elastic-net", "glm", "svm", "neighbors"};
   const auto family = read_model_family(reader, families);
   auto pipeline = pipeline::read_pipeline(reader);
   auto model = family == "svm"         ? Model(kernel::read_sheaf_svm(reader))
                : family == "neighbors" ? Model(neighbors::read_sheaf_knn(reader))
-                                       : Model(linear::read_sheaf_model(reader, family == "elastic-net"));
+                                       : Model(linear::read_sheaf_model(reader, family));
   if (!reader.at_end()) reader.fail_expected("the end of the file");
   model.set_pipeline(std::move(pipeline));
   return model;
@@ -82,13 +83,22 @@ Model train(const Context& context, const Dataset<T>& dataset, const KnnOptions&
             std::span<const float> row_weights) {
   return train_knn(context, dataset, options, row_weights);
 }
+template <class T>
+Model train(const Context& context, const Dataset<T>& dataset, const GlmOptions& options,
+            std::span<const float> row_weights) {
+  return train_glm(context, dataset, options, row_weights);
+}
+
+std::string_view family_of(const LinearModel& model) {
+  return model.net ? "elastic-net" : model.glm ? "glm" : "linear";
+}
 
 }  // namespace
 
 std::string format_model(const LinearModel& model, ModelFile format) {
   if (format == ModelFile::libsvm) fail_format("LIBSVM", "linear");
   if (format == ModelFile::liblinear) return linear::format_liblinear_model(model);
-  return model_file_heading(model.net ? "elastic-net" : "linear") + own_text(model);
+  return model_file_heading(family_of(model)) + own_text(model);
 }
 std::string format_model(const SvmModel& model, ModelFile format) {
   if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
@@ -148,7 +158,7 @@ std::optional<std::string> Model::peer_text() const {
 std::string_view Model::family() const {
   if (svm() != nullptr) return "svm";
   if (neighbors() != nullptr) return "neighbors";
-  return linear()->net ? "elastic-net" : "linear";
+  return family_of(*linear());
 }
 
 std::int64_t Model::features() const {
@@ -219,6 +229,11 @@ const std::vector<ModelKind>& model_kinds() {
       if (kind.l1_ratio) options.l1_ratio = *kind.l1_ratio;
       rows.push_back({kind.name, "elastic-net", kind.about, options});
     }
+    rows.push_back(
+        {"glm", "glm", "generalised linear model with an L2 penalty or none, with standard errors", GlmOptions{}});
+    GlmOptions multinomial;
+    multinomial.family = GlmFamily::multinomial;
+    rows.push_back({"multinomial", "glm", "logistic regression of all classes in one model", multinomial});
     KnnOptions neighbors;
     rows.push_back({"knn", "neighbors", "the votes of the k nearest rows", neighbors});
     neighbors.rule = LocalRule::convex_hull;

@@ -170,6 +170,7 @@ const char* family_name(const SearchResult& r) {
   return std::holds_alternative<LinearSearch>(r.family) ? "linear"
          : std::holds_alternative<SvmSearch>(r.family)  ? "svm"
          : std::holds_alternative<KnnSearch>(r.family)  ? "neighbors"
+         : std::holds_alternative<GlmSearch>(r.family)  ? "glm"
                                                         : "elastic-net";
 }
 

@@ -80,6 +80,7 @@ std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& da
     return make_linear_family(context, dataset, *linear, options);
   if (const auto* svm = std::get_if<SvmSearch>(&search)) return make_svm_family(context, dataset, *svm, options);
   if (const auto* knn = std::get_if<KnnSearch>(&search)) return make_knn_family(context, dataset, *knn, options);
+  if (const auto* glm = std::get_if<GlmSearch>(&search)) return make_glm_family(context, dataset, *glm, options);
   return make_net_family(context, dataset, std::get<NetSearch>(search), options);
 }
 
@@ -108,6 +109,8 @@ WorkEstimate search_work(const Dataset<T>& dataset, const FamilySearch& family, 
   };
   if (const auto* linear = std::get_if<LinearSearch>(&family))
     return work(linear->options, static_cast<double>(linear->costs.size()), 0);
+  if (const auto* glm = std::get_if<GlmSearch>(&family))
+    return work(glm->options, static_cast<double>(glm->alphas.size()), 0);
   if (const auto* net = std::get_if<NetSearch>(&family)) {
     const auto alphas =
         net->alphas.empty() ? static_cast<double>(net->alpha_count) : static_cast<double>(net->alphas.size());

@@ -106,6 +106,10 @@ template <class T>
 std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
                                         const SearchOptions& options);
 
+template <class T>
+std::unique_ptr<Family> make_glm_family(const Context& context, const Dataset<T>& dataset, const GlmSearch& search,
+                                        const SearchOptions& options);
+
 /// Whether the trainers of a family take column transforms; else a pipeline copies the dataset for each split.
 bool takes_transforms(const FamilySearch& search);
 
@@ -130,5 +134,7 @@ template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search);
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search);
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search);
 
 }  // namespace sheaf::engine

@@ -70,6 +70,7 @@ const Choices<Strategy>& strategies() {
 
 std::vector<double> default_costs() { return parse_numbers("0.001:1000:7", "cost"); }
 std::vector<double> default_l1_ratios() { return {0.2, 0.5, 0.9}; }
+std::vector<double> default_alphas() { return parse_numbers("1e-6:10:8", "alphas"); }
 std::vector<std::int64_t> default_ks() { return {1, 3, 5, 7, 9, 11, 15, 21, 31, 51}; }
 
 std::string_view to_string(Strategy strategy) {
@@ -165,6 +166,14 @@ const std::vector<Parameter<NetSearch>>& parameters() {
                    std::nextafter(1.0, 0.0)),
       numbers_row("l1-ratios", "LIST", &O::l1_ratios, "shares of the L1 penalty to try: numbers from 0 to 1",
                   "0.2,0.5,0.9", ratios),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<GlmSearch>>& parameters() {
+  static const std::vector<Parameter<GlmSearch>> rows{
+      grid_row("alphas", &GlmSearch::alphas, "alphas", "1e-6:10:8"),
   };
   return rows;
 }

@@ -41,6 +41,12 @@ Json family_json(const KnnSearch& search) {
           {"training", parameters_json(search.options)},
           {"feature_weights", checksum(search.options.distance.weights)}};
 }
+Json family_json(const GlmSearch& search) {
+  return {{"family", "glm"},
+          {"space", parameters_json(search)},
+          {"training", parameters_json(search.options)},
+          {"offsets", checksum(search.options.offsets)}};
+}
 
 /// min-frequency and path-split decide only what is reported at the end, time when that is.
 Json settings_json(const SearchSettings& s) {

@@ -82,6 +82,20 @@ class LinearOps {
   virtual void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
                       BlockView<T> slopes, BlockView<T> curvatures) = 0;
 
+  // Models of several classes at once (multinomial): the chosen task t has the `classes` columns from t * classes on,
+  // and its target is the number of a class. Wanted flags are of tasks, and the cost of a task is its cost_positive.
+  /// As losses(), with the loss log(sum of exp(z)) - z_y of a row: sums into `values`, one a task, the derivatives in
+  /// each z into `slopes`, and the probabilities exp(z) / sum of exp(z). `step`, `slopes` and `probabilities` may be
+  /// empty.
+  virtual void softmax(std::int32_t classes, BlockView<const T> z, BlockView<const T> step, Wanted wanted,
+                       std::span<double> values, BlockView<T> slopes, BlockView<T> probabilities) = 0;
+  /// The second derivative times q, row by row and in place: q = cost * row weight * (p o q - p (p'q)).
+  virtual void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
+                                 BlockView<T> q) = 0;
+  /// Decision values of generalised linear models become predictions, in place: of several classes the log odds of each
+  /// against all others, else prediction() of the loss.
+  virtual void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) = 0;
+
   /// out[k * tasks + t]: the k-th inner product of column t, summed in double.
   virtual void dots(std::span<const Dot<T>> products, std::span<double> out) = 0;
   /// b_t = alpha[t] a_t + beta[t] b_t. beta = 0 overwrites b, whatever it held.

@@ -7,6 +7,7 @@
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cpu.hpp"
 #include "linear/products/sandwich_cpu.hpp"
+#include "linear/products/softmax_cpu.hpp"
 #include "linear/products/transform.hpp"
 
 namespace sheaf::linear {
@@ -118,6 +119,22 @@ class CpuOps final : public LinearOps<T> {
   void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
               BlockView<T> slopes, BlockView<T> curvatures) override {
     losses_.losses(loss, z, step, wanted, values, slopes, curvatures);
+  }
+
+  void softmax(std::int32_t classes, BlockView<const T> z, BlockView<const T> step, Wanted wanted,
+               std::span<double> values, BlockView<T> slopes, BlockView<T> probabilities) override {
+    cpu::softmax(losses_, cpu::SoftmaxBlocks<T>{classes, z, step, slopes, probabilities, wanted}, values, threads_);
+  }
+  void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
+                         BlockView<T> q) override {
+    cpu::softmax_curvature(losses_, classes, probabilities, wanted, q, threads_);
+  }
+  void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) override {
+    if (classes > 1) return cpu::log_odds(classes, z, threads_);
+    with_glm_loss(loss, [&](auto functor) {
+      cpu::over_elements(threads_, z.rows, z.stride,
+                         [&](std::int64_t e, std::int32_t) { z.data[e] = functor.prediction(z.data[e], parameter); });
+    });
   }
 
   void dots(std::span<const Dot<T>> products, std::span<double> out) override {

@@ -7,6 +7,7 @@
 #include "linear/products/elements_cuda.cuh"
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cuda.cuh"
+#include "linear/products/softmax_cuda.cuh"
 #include "linear/products/streamed_cuda.cuh"
 
 namespace sheaf::linear {
@@ -166,6 +167,51 @@ class CudaOps final : public LinearOps<T> {
     fetch_sums(values);
   }
 
+  void softmax(std::int32_t classes, BlockView<const T> z, BlockView<const T> step, Wanted wanted,
+               std::span<double> values, BlockView<T> slopes, BlockView<T> probabilities) override {
+    const auto current = here();
+    const gpu::SoftmaxShape shape = softmax_shape(classes, z);
+    const std::uint8_t* flags = upload_flags(wanted, shape.tasks);
+    grow(row_losses_, z.rows * shape.tasks);
+    if (z.rows > 0 && shape.tasks > 0) {
+      gpu::softmax_rows<T><<<element_blocks(shape.threads()), element_threads, 0, stream_>>>(
+          shape, tables_, z.data, step.data, flags, slopes.data, probabilities.data, row_losses_.data());
+      cuda::check_launch("softmax_rows");
+    }
+    sum(z.rows, shape.tasks, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::sum_columns<T>
+          <<<blocks, gpu::sum_threads, 0, stream_>>>(row_losses_.data(), z.rows, shape.tasks, across, partial);
+    });
+    fetch_sums(values);
+  }
+
+  void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
+                         BlockView<T> q) override {
+    const auto current = here();
+    const gpu::SoftmaxShape shape = softmax_shape(classes, BlockView<const T>(q));
+    if (shape.threads() == 0) return;
+    const std::uint8_t* flags = upload_flags(wanted, shape.tasks);
+    gpu::softmax_curvature_rows<T><<<element_blocks(shape.threads()), element_threads, 0, stream_>>>(
+        shape, tables_, probabilities.data, flags, q.data);
+    cuda::check_launch("softmax_curvature_rows");
+  }
+
+  void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) override {
+    const auto current = here();
+    const std::int64_t size = z.rows * z.stride;
+    if (size == 0) return;
+    if (classes > 1) {
+      const gpu::SoftmaxShape shape = softmax_shape(classes, BlockView<const T>(z));
+      gpu::log_odds_rows<T><<<element_blocks(shape.threads()), element_threads, 0, stream_>>>(shape, z.data);
+    } else {
+      with_glm_loss(loss, [&](auto functor) {
+        gpu::predict_elements<decltype(functor), T>
+            <<<element_blocks(size), element_threads, 0, stream_>>>(parameter, z.data, size);
+      });
+    }
+    cuda::check_launch("predictions");
+  }
+
   void dots(std::span<const Dot<T>> products, std::span<double> out) override {
     const auto current = here();
     if (products.empty()) return;
@@ -304,6 +350,12 @@ class CudaOps final : public LinearOps<T> {
   /// Launches go to the current GPU: every verb makes this one current first.
   cuda::Current here() const { return cuda::Current(this->device().index); }
 
+  static gpu::SoftmaxShape softmax_shape(std::int32_t classes, BlockView<const T> z) {
+    int lanes = 1;
+    while (lanes < classes && lanes < 32) lanes *= 2;
+    return {z.rows, z.stride, classes, z.tasks / classes, lanes};
+  }
+
   void transposed(bool squares, BlockView<const T> z, BlockView<T> g) {
     const auto current = here();
     products_->transposed(squares, z, g);
@@ -379,7 +431,7 @@ class CudaOps final : public LinearOps<T> {
   gpu::Engine<T> engine_;
   int threads_;
   std::unique_ptr<gpu::Products<T>> products_;
-  Array<T> between_;
+  Array<T> between_, row_losses_;
   Array<double> sum_parts_, sums_;
   Array<T> factors_;
   Array<std::int32_t> keep_;
