@@ -34,9 +34,15 @@ class Setting:
 class Axis:
     """A parameter that one C++ search varies."""
 
-    space: str  #: its name among the parameters of a search
-    point: str  #: its name in the points of a result
-    value: Callable[[Any], float | str]  #: the value that a parameter of the estimator stands for
+    option: str  #: its name among the options of a model
+    value: Callable[[Any], float | str] = float  #: the value that a parameter of the estimator stands for
+    space: str = ""  #: its name among the parameters of a search, where that is another
+    whole: bool = False  #: whether it is a whole number
+
+    def text(self, value: float | str) -> str:
+        if isinstance(value, str):
+            return value
+        return number_text(int(value) if self.whole else value)
 
 
 def number(name: str, value: Any, parameter: str) -> Setting:
@@ -65,16 +71,24 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
     n_threads: int | None
 
     def _settings(self) -> Iterable[Setting]:
-        """The settings that do not depend on the data."""
+        """The settings that parameters say by themselves."""
         raise NotImplementedError
 
-    def _settings_for(self, X: Any) -> Iterable[Setting]:
-        """Those that do."""
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        """Those that depend on the rows that are trained on."""
         return ()
 
     def _label_settings(self) -> Iterable[Setting]:
         """Those that depend on the classes."""
         return ()
+
+    def _active_axes(self) -> Mapping[str, Axis]:
+        """What a search can vary at the other parameters' values."""
+        return self._axes
+
+    def _reads_rows(self) -> bool:
+        """Whether settings follow from the values of the training rows, and not from their number alone."""
+        return False
 
     def _model_kind(self) -> str:
         return self._kind
@@ -89,10 +103,13 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
         return options
 
     def _context(self) -> _core.Context:
+        return self._context_for(getattr(self, "verbose", 0))
+
+    def _context_for(self, verbose: int) -> _core.Context:
         seed = getattr(self, "random_state", None)
         if seed is not None and not isinstance(seed, (int, np.integer)):
             seed = seed.randint(2**31 - 1)
-        return make_context(self, seed=int(seed or 0))
+        return make_context(self, seed=int(seed or 0), verbose=verbose)
 
     def _dataset(self, context: _core.Context, X: Any, *, named: bool = False, missing: bool = False) -> _core.Dataset:
         names = getattr(self, "feature_names_in_", ()) if named else ()
@@ -108,7 +125,7 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Trains on data that have been validated."""
-        options = self._make_options((*self._settings(), *self._settings_for(X), *self._label_settings()))
+        options = self._make_options((*self._settings(), *self._settings_for(X, sample_weight), *self._label_settings()))
         context = self._context()
         dataset = self._dataset(context, X, named=True)
         self._set_target(dataset, y)
@@ -154,6 +171,50 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
     class_weight: Any = None
     classes_: Array
 
+    def _take_classes(self, y: Any, sample_weight: Any = None) -> Array:
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        present = len(self.classes_) if sample_weight is None else len(np.unique(codes[sample_weight > 0]))
+        if present < 2:
+            where = "" if sample_weight is None else " among the rows whose sample_weight is above 0"
+            raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes, got 1 class{where}")
+        numbers: Array = codes.astype(np.int32)
+        return numbers
+
+    def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
+        dataset.set_classes(y, class_names(self.classes_))
+
+    def _label_settings(self) -> Iterable[Setting]:
+        if self.class_weight is None:
+            return
+        if isinstance(self.class_weight, str):
+            yield Setting("class-weight", self.class_weight, "class_weight")
+            return
+        names = dict(zip(self.classes_.tolist(), class_names(self.classes_)))
+        for label, weight in dict(self.class_weight).items():
+            if label in names:
+                yield Setting("class-weight", f"{names[label]}={number_text(weight)}", "class_weight")
+
+    def predict(self, X: Any) -> Array:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            One of ``classes_`` for each row.
+        """
+        labels: Array = self.classes_[self._predict(X)[1]]
+        return labels
+
+
+class WeightedClassifier(SheafClassifier):
+    """One whose rows may have weights."""
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train on all rows.
 
@@ -177,27 +238,11 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
         self._train(X, codes, sample_weight)
         return self
 
-    def _take_classes(self, y: Any, sample_weight: Any = None) -> Array:
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        present = len(self.classes_) if sample_weight is None else len(np.unique(codes[sample_weight > 0]))
-        if present < 2:
-            raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes, got 1 class")
-        return codes.astype(np.int32)
 
-    def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
-        dataset.set_classes(y, class_names(self.classes_))
+class DecisionMixin:
+    """Decision values, for models of classes that have them."""
 
-    def _label_settings(self) -> Iterable[Setting]:
-        if self.class_weight is None:
-            return
-        if isinstance(self.class_weight, str):
-            yield Setting("class-weight", self.class_weight, "class_weight")
-            return
-        names = dict(zip(self.classes_.tolist(), class_names(self.classes_)))
-        for label, weight in dict(self.class_weight).items():
-            if label in names:
-                yield Setting("class-weight", f"{names[label]}={number_text(weight)}", "class_weight")
+    classes_: Array
 
     def _by_class(self, decisions: Array) -> Array:
         """Decision values in scikit-learn's shape: of two classes one value, which speaks for the second."""
@@ -216,23 +261,7 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes above 0 where the second is predicted; else one value for each class.
         """
-        return self._by_class(self._predict(X)[0])
-
-    def predict(self, X: Any) -> Array:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            One of ``classes_`` for each row.
-        """
-        classes: Array = self._predict(X)[1]
-        return self.classes_[classes]
+        return self._by_class(self._predict(X)[0])  # type: ignore[attr-defined]
 
 
 class ProbabilityMixin:
@@ -273,27 +302,9 @@ class ProbabilityMixin:
 class SheafRegressor(RegressorMixin, SheafEstimator):  # type: ignore[misc]
     """A model of a numeric target."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
-        y : array-like of shape (n_samples,)
-            The number to predict for each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts; None: 1. A row of weight 2 is two rows.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validate(self, X, y, y_numeric=True, multi_output=True)
-        y = column_or_1d(y, warn=True)
-        self._train(X, y, check_weights(sample_weight, X))
-        return self
+        return X, column_or_1d(y, warn=True)
 
     def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
         dataset.set_numbers(np.ascontiguousarray(y, dtype=np.float64))
@@ -312,6 +323,31 @@ class SheafRegressor(RegressorMixin, SheafEstimator):  # type: ignore[misc]
             The predictions.
         """
         return self._predict(X)[0][:, 0]
+
+
+class WeightedRegressor(SheafRegressor):
+    """One whose rows may have weights."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,)
+            The number to predict for each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts; None: 1. A row of weight 2 is two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = self._validated(X, y)
+        self._train(X, y, check_weights(sample_weight, X))
+        return self
 
 
 class LinearMixin:

@@ -29,12 +29,12 @@ def is_on_gpu(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and hasattr(X, "__cuda_array_interface__")
 
 
-def make_context(estimator: Any, *, seed: int = 0) -> _core.Context:
+def make_context(estimator: Any, *, seed: int = 0, verbose: int = 0) -> _core.Context:
     """The surroundings that an estimator's parameters ask for."""
     settings = {"device": str(estimator.device), "seed": str(seed)}
     if estimator.n_threads is not None:
         settings["threads"] = str(estimator.n_threads)
-    return _core.Context(settings, _progress.listener(getattr(estimator, "verbose", 0)))
+    return _core.Context(settings, _progress.listener(verbose))
 
 
 def _precision_of(X: Any, precision: str) -> str:

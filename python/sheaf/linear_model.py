@@ -9,11 +9,12 @@ import numpy as np
 
 from ._base import (
     Axis,
+    DecisionMixin,
     LinearMixin,
     ProbabilityMixin,
     Setting,
-    SheafClassifier,
-    SheafRegressor,
+    WeightedClassifier,
+    WeightedRegressor,
     choice,
     number,
 )
@@ -22,7 +23,7 @@ from ._data import number_text
 __all__ = ["ElasticNet", "ElasticNetLogistic", "Lasso", "LogisticRegression", "Ridge"]
 
 
-class LogisticRegression(ProbabilityMixin, LinearMixin, SheafClassifier):
+class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedClassifier):
     """Logistic regression with an L2 penalty, by Newton's method.
 
     Minimises ``w'w / 2 + C * sum of log(1 + exp(-y z))``; the intercept is not penalised. Three classes or more are
@@ -95,7 +96,7 @@ class LogisticRegression(ProbabilityMixin, LinearMixin, SheafClassifier):
     """
 
     _kind = "linear"
-    _axes = {"C": Axis("cost", "cost", float)}
+    _axes = {"C": Axis("cost")}
 
     def __init__(
         self,
@@ -154,7 +155,7 @@ class LogisticRegression(ProbabilityMixin, LinearMixin, SheafClassifier):
         yield Setting("penalise-bias", "no", "fit_intercept")
 
 
-class Ridge(LinearMixin, SheafRegressor):
+class Ridge(LinearMixin, WeightedRegressor):
     """Linear regression with an L2 penalty.
 
     Minimises ``sum of (y - z)^2 + alpha * w'w``; the intercept is not penalised.
@@ -209,7 +210,7 @@ class Ridge(LinearMixin, SheafRegressor):
     """
 
     _kind = "linear"
-    _axes = {"alpha": Axis("cost", "cost", lambda alpha: 0.5 / float(alpha))}
+    _axes = {"alpha": Axis("cost", lambda alpha: 0.5 / float(alpha))}
 
     def __init__(
         self,
@@ -254,10 +255,10 @@ class Ridge(LinearMixin, SheafRegressor):
         yield Setting("penalise-bias", "no", "fit_intercept")
 
 
-_NET_AXES = {"alpha": Axis("alphas", "alpha", float), "l1_ratio": Axis("l1-ratios", "l1-ratio", float)}
+_NET_AXES = {"alpha": Axis("alpha", space="alphas"), "l1_ratio": Axis("l1-ratio", space="l1-ratios")}
 
 
-class ElasticNet(LinearMixin, SheafRegressor):
+class ElasticNet(LinearMixin, WeightedRegressor):
     """Linear regression with an L1 and an L2 penalty.
 
     Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w``, as
@@ -315,7 +316,7 @@ class ElasticNet(LinearMixin, SheafRegressor):
     >>> from sheaf import ElasticNet
     >>> X, y = make_regression(n_features=2, random_state=0)
     >>> ElasticNet(tol=1e-10).fit(X, y).coef_.round(3)
-    array([18.838, 64.559])
+    array([18.838, 64.56 ])
     """
 
     _kind = "elastic-net"
@@ -425,8 +426,6 @@ class Lasso(ElasticNet):
     array([1.])
     """
 
-    _axes = {"alpha": _NET_AXES["alpha"]}
-
     def __init__(
         self,
         alpha: float = 1.0,
@@ -462,7 +461,7 @@ class Lasso(ElasticNet):
         )
 
 
-class ElasticNetLogistic(ProbabilityMixin, LinearMixin, SheafClassifier):
+class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedClassifier):
     """Logistic regression with an L1 and an L2 penalty.
 
     Minimises ``1 / n * sum of log(1 + exp(-y z)) + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w``; the
