@@ -27,7 +27,7 @@ class CMakeBuild(build_ext):
 
     def run(self) -> None:
         build = Path(os.environ.get("SHEAF_BUILD", REPOSITORY / "build"))
-        configure = ["cmake", "-S", REPOSITORY, "-B", build, "-DSHEAF_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"]
+        configure = ["cmake", "-S", REPOSITORY, "-B", build, "-DSHEAF_PYTHON=on", f"-DPython_EXECUTABLE={sys.executable}"]
         if not (build / "CMakeCache.txt").exists():
             configure += ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSHEAF_TESTS=OFF", "-DSHEAF_BENCH=OFF"]
         subprocess.run(configure, check=True)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._compat import check_weights, validate
-from ._data import class_names, make_context, make_dataset, number_text
+from ._data import back, class_names, make_context, make_dataset, number_text
 
 Array = np.ndarray[Any, Any]
 
@@ -208,7 +208,7 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             One of ``classes_`` for each row.
         """
-        labels: Array = self.classes_[self._predict(X)[1]]
+        labels: Array = back(self.classes_[self._predict(X)[1]], X)
         return labels
 
 
@@ -261,7 +261,8 @@ class DecisionMixin:
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes above 0 where the second is predicted; else one value for each class.
         """
-        return self._by_class(self._predict(X)[0])  # type: ignore[attr-defined]
+        values: Array = back(self._by_class(self._predict(X)[0]), X)  # type: ignore[attr-defined]
+        return values
 
 
 class ProbabilityMixin:
@@ -280,7 +281,7 @@ class ProbabilityMixin:
         probabilities : ndarray of shape (n_samples, n_classes)
             One column for each of ``classes_``; rows add up to 1.
         """
-        shares: Array = self._predict(X, probabilities=True)[2]  # type: ignore[attr-defined]
+        shares: Array = back(self._predict(X, probabilities=True)[2], X)  # type: ignore[attr-defined]
         return shares
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -322,7 +323,8 @@ class SheafRegressor(RegressorMixin, SheafEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             The predictions.
         """
-        return self._predict(X)[0][:, 0]
+        values: Array = back(self._predict(X)[0][:, 0], X)
+        return values
 
 
 class WeightedRegressor(SheafRegressor):

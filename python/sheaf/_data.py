@@ -29,6 +29,30 @@ def is_on_gpu(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and hasattr(X, "__cuda_array_interface__")
 
 
+def to_numpy(values: Any) -> Any:
+    """The values in CPU memory, where they are an array on a GPU; anything else as it is."""
+    if not is_on_gpu(values):
+        return values
+    return values.get() if hasattr(values, "get") else values.detach().cpu().numpy()
+
+
+def back(result: Any, X: Any) -> Any:
+    """A result where the input was: an array of the same kind on the same GPU, if X is one."""
+    if not is_on_gpu(X) or result.dtype.kind not in "fiub":
+        return result
+    module = type(X).__module__.split(".")[0]
+    if module == "torch":
+        import torch
+
+        return torch.as_tensor(result, device=X.device)
+    if module == "cupy":
+        import cupy
+
+        with X.device:
+            return cupy.asarray(result)
+    return result
+
+
 def make_context(estimator: Any, *, seed: int = 0, verbose: int = 0) -> _core.Context:
     """The surroundings that an estimator's parameters ask for."""
     settings = {"device": str(estimator.device), "seed": str(seed)}

@@ -117,8 +117,8 @@ class _NeighborsMixin:
         check_is_fitted(self)
         count = self.n_neighbors if n_neighbors is None else n_neighbors
         context = estimator._context()
-        single = self._fit_X.dtype == np.float32 if estimator.precision == "auto" else estimator.precision == "float32"
-        precision = "float32" if single else "float64"
+        kind = str(self._fit_X.dtype) if estimator.precision == "auto" else estimator.precision
+        precision = "float32" if kind.endswith("float32") else "float64"
         device = str(estimator.device)
         rows = make_dataset(context, self._fit_X, precision=precision, device=device)
         queries = None

@@ -26,7 +26,7 @@ from ._base import (
     number,
 )
 from ._compat import check_weights, validate
-from ._data import number_text
+from ._data import back, number_text, to_numpy
 
 __all__ = ["LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
 
@@ -262,6 +262,7 @@ class LinearSVR(LinearMixin, WeightedRegressor):
 
 def scale_gamma(X: Any, sample_weight: Any = None) -> float:
     """``1 / (n_features * variance of all values of X)``, rows counting as much as they weigh."""
+    X = to_numpy(X)
     columns = X.shape[1]
     if sample_weight is None and not sparse.issparse(X):
         variance = float(X.var())
@@ -307,7 +308,7 @@ class KernelMixin:
     def _tolerance_for(self, X: Any) -> float:
         """Few rows are trained so closely that the result does not depend on their order."""
         estimator: Any = self
-        single = estimator.precision == "float32" or (estimator.precision == "auto" and X.dtype == np.float32)
+        single = estimator.precision == "float32" or (estimator.precision == "auto" and str(X.dtype).endswith("float32"))
         return float(estimator.tol) * (_CLOSER if X.shape[0] <= _FEW_ROWS and not single else 1.0)
 
     def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
@@ -432,7 +433,7 @@ class _KernelClassifier(DecisionMixin, ProbabilityMixin, KernelMixin, WeightedCl
         decisions, classes, _ = self._predict(X)
         if self.break_ties and len(self.classes_) > 2:
             classes = self._by_class(decisions).argmax(axis=1)
-        labels: Array = self.classes_[classes]
+        labels: Array = back(self.classes_[classes], X)
         return labels
 
     def _has_probabilities(self) -> bool:
@@ -921,7 +922,8 @@ class OneClassSVM(OutlierMixin, KernelMixin, SheafEstimator):  # type: ignore[mi
         values : ndarray of shape (n_samples,)
             Below 0 outside.
         """
-        return self._predict(X)[0][:, 0]
+        values: Array = back(self._predict(X)[0][:, 0], X)
+        return values
 
     def score_samples(self, X: Any) -> Array:
         """Decision values without the offset.
@@ -951,4 +953,5 @@ class OneClassSVM(OutlierMixin, KernelMixin, SheafEstimator):  # type: ignore[mi
         y : ndarray of shape (n_samples,)
             1 within, -1 outside.
         """
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        labels: Array = back(np.where(self._predict(X)[0][:, 0] >= 0, 1, -1), X)
+        return labels
