@@ -364,3 +364,24 @@ class StabilitySelector(_Selector):
         self.stability_ = value
         self.stability_interval_ = (low, high)
         return self
+
+    def plot(self, ax: Any = None, most: int = 30) -> Any:
+        """Draw how often the most frequent features were chosen.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+        most : int, default=30
+            Most features to show.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The picture.
+        """
+        from ._plotting import plot_stability
+
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        return plot_stability(self.frequencies_, float(self.threshold), names, ax, most)

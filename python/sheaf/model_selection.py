@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core
 from ._base import Array, Axis, SheafEstimator
@@ -242,6 +242,28 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         if self.refit:
             self._train_best(X, y, fit_params)
         return self
+
+    def plot(self, score: str | None = None, ax: Any = None) -> Any:
+        """Draw mean scores over one parameter that varies, or over two.
+
+        Parameters
+        ----------
+        score : str, default=None
+            The name of the score; None: the one that was chosen by, else the first.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The picture.
+        """
+        from ._plotting import plot_search
+
+        check_is_fitted(self, "cv_results_")
+        names = [name[len("mean_test_") :] for name in self.cv_results_ if name.startswith("mean_test_")]
+        chosen = self.refit if self.refit in names else names[0]
+        return plot_search(self.cv_results_, chosen if score is None else score, ax)
 
     def _candidates(self) -> Iterable[dict[str, Any]]:
         if self.n_iter is None:
