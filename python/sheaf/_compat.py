@@ -62,5 +62,5 @@ def check_weights(sample_weight: Any, X: Any) -> Any:
     if np.any(weights < 0):
         raise ValueError("Negative values in data passed to `sample_weight`")
     if not np.any(weights > 0):
-        raise ValueError("all sample weights are 0, which leaves no row to train on")
+        raise ValueError("Sample weights must contain at least one non-zero number")
     return weights

@@ -89,7 +89,7 @@ def search_grid(
     options: Options,
     space: Mapping[str, str],
     pipeline: Mapping[str, str],
-    splits: Any,
+    splits: Sequence[tuple[Array, Array]],
     weights: Array | None,
     score: str,
     keep_decisions: bool,

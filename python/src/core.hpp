@@ -33,6 +33,8 @@ struct Surroundings {
 /// Does the work on a thread of its own while this one waits without the GIL. Ten times a second it takes the GIL,
 /// handles signals and reports progress; an exception of either stops the work and is passed on.
 void run(const Surroundings& surroundings, const std::function<void(const Context&)>& work);
+/// The same on this thread, for work that takes milliseconds at most.
+void run_briefly(const Surroundings& surroundings, const std::function<void(const Context&)>& work);
 
 /// A dataset in one of the two precisions, and the Python objects whose memory it borrows.
 struct AnyDataset {

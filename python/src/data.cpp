@@ -37,6 +37,13 @@ IndexSpan indices_of(const py::array& array) {
   throw UsageError("indices must be of type int32 or int64");
 }
 
+constexpr std::size_t few_values = std::size_t{1} << 20;
+
+std::size_t values_in(const MatrixInput& input) {
+  return std::visit(
+      [](const auto& one) { return std::visit([](const auto& values) { return values.size(); }, one.values); }, input);
+}
+
 AnyDataset make(const Surroundings& surroundings, const MatrixInput& input, const std::string& precision,
                 const std::vector<std::string>& names, bool missing, py::object memory) {
   DatasetOptions options;
@@ -45,12 +52,16 @@ AnyDataset make(const Surroundings& surroundings, const MatrixInput& input, cons
   AnyDataset result;
   result.memory = std::move(memory);
   const bool narrow = wants_float(precision);
-  run(surroundings, [&](const Context& context) {
+  const auto work = [&](const Context& context) {
     if (narrow)
       result.any = make_dataset<float>(context, input, {}, options);
     else
       result.any = make_dataset<double>(context, input, {}, options);
-  });
+  };
+  if (values_in(input) <= few_values)
+    run_briefly(surroundings, work);
+  else
+    run(surroundings, work);
   return result;
 }
 

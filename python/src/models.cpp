@@ -17,8 +17,7 @@ Model train(const Surroundings& surroundings, const AnyDataset& dataset, const A
 }
 
 /// Decision values, the number of each row's class and probabilities, those that there are.
-py::tuple predict(const Model& model, const Surroundings& surroundings, const AnyDataset& dataset,
-                  bool probabilities) {
+py::tuple predict(const Model& model, const Surroundings& surroundings, const AnyDataset& dataset, bool probabilities) {
   Predictions result;
   run(surroundings, [&](const Context& context) {
     std::visit([&](const auto& one) { result = model.predict(context, one, probabilities); }, dataset.any);

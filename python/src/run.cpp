@@ -109,4 +109,9 @@ void run(const Surroundings& surroundings, const std::function<void(const Contex
   if (error) std::rethrow_exception(error);
 }
 
+void run_briefly(const Surroundings& surroundings, const std::function<void(const Context&)>& work) {
+  const py::gil_scoped_release released;
+  work(Context(surroundings.options));
+}
+
 }  // namespace sheaf::python

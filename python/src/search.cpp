@@ -33,15 +33,12 @@ FamilySearch family_of(const AnyOptions& options, const Settings& space) {
 
 std::vector<std::int64_t> numbers_of(const Rows& rows) { return {rows.data(), rows.data() + rows.size()}; }
 
-/// `splits`: the split that tests each row, or a list of training and test rows.
-Splits splits_of(const py::object& splits, std::int64_t rows) {
-  if (py::isinstance<py::array>(splits)) {
-    const auto folds = splits.cast<py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>>();
-    return custom_splits(std::span(folds.data(), static_cast<std::size_t>(folds.size())));
-  }
+/// Pairs of training and test rows.
+using RowLists = std::vector<std::pair<Rows, Rows>>;
+
+Splits splits_of(const RowLists& splits, std::int64_t rows) {
   std::vector<TrainTestRows> lists;
-  for (const auto& [train, test] : splits.cast<std::vector<std::pair<Rows, Rows>>>())
-    lists.push_back({numbers_of(train), numbers_of(test)});
+  for (const auto& [train, test] : splits) lists.push_back({numbers_of(train), numbers_of(test)});
   return custom_splits(rows, lists);
 }
 
@@ -56,7 +53,7 @@ SearchResult run_search(const Surroundings& surroundings, const AnyDataset& data
 
 /// Every point of the space on every split, without a final model: the caller chooses, and trains what it chose.
 SearchResult search_grid(const Surroundings& surroundings, const AnyDataset& dataset, const AnyOptions& model,
-                         const Settings& space, const Settings& pipeline, const py::object& splits,
+                         const Settings& space, const Settings& pipeline, const RowLists& splits,
                          const py::object& weights, const std::string& score, bool keep_decisions) {
   SearchOptions options;
   set_options(options.pipeline, pipeline);

@@ -61,7 +61,7 @@ def test_shapes_and_values(two_classes):
         model.fit(X, y).predict(X[:, :5])
     with pytest.raises(ValueError, match="Negative"):
         model.fit(X, y, sample_weight=-np.ones(len(y)))
-    with pytest.raises(ValueError, match="are 0"):
+    with pytest.raises(ValueError, match="non-zero"):
         model.fit(X, y, sample_weight=np.zeros(len(y)))
     with pytest.raises(ValueError, match="square"):
         sheaf.SVC(kernel="precomputed").fit(X, y)
