@@ -1,5 +1,6 @@
 # make          build build/sheaf
 # make demo     a worked example in demo/, with a report to open in a browser
+# make python   build the Python package in build/python; install it with pip install ./python --no-build-isolation
 # make test     build and run all tests, with warnings as errors
 # make check    format, documents, clang-tidy and a minute of fuzzing, on what differs from the main branch
 # make bench    the benchmarks of this machine
@@ -13,7 +14,7 @@ CACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -D
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CACHE)
 
-.PHONY: all build setup demo test check bench format tidy docs clean
+.PHONY: all build setup demo python test check bench format tidy docs clean
 
 all: build
 
@@ -26,6 +27,11 @@ build: setup
 
 demo: build
 	@scripts/demo.sh $(BUILD)/sheaf
+
+python:
+	@scripts/setup.sh python
+	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR) -DSHEAF_PYTHON=on > /dev/null
+	@cmake --build $(BUILD) --parallel $(JOBS) --target sheaf_python
 
 test:
 	@scripts/setup.sh test

@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
 # Installs what is missing to build Sheaf on Debian or Ubuntu; says nothing and touches nothing when all is there.
 #   scripts/setup.sh          compilers and libraries
-#   scripts/setup.sh test     also what format, clang-tidy, fuzzing and the comparisons with LIBLINEAR and LIBSVM need; failing to get these is
-#                             only a remark
+#   scripts/setup.sh python   also what the Python package and its tests need
+#   scripts/setup.sh test     also both that and what format, clang-tidy, fuzzing and the comparisons with LIBLINEAR and LIBSVM need; failing to
+#                             get these is only a remark
 set -euo pipefail
 
 extra=()
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
   zlib1g-dev liblzma-dev libzstd-dev libgtest-dev)
-if [[ ${1:-} == test ]]; then
-  extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools)
-fi
+python=(python3-dev python3-pybind11 pybind11-dev python3-numpy python3-scipy python3-sklearn python3-pandas python3-matplotlib python3-pytest python3-joblib
+  python3-setuptools python3-wheel python3-pip mypy)
+case ${1:-} in
+  python) packages+=("${python[@]}") ;;
+  test) extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}") ;;
+esac
 
 # Other systems bring their own packages; CMake says what it misses.
 command -v dpkg-query >/dev/null || exit 0

@@ -254,6 +254,52 @@ TEST(Search, TheFinalModelIsTrainedOnAllRowsAtTheChosenCost) {
   EXPECT_EQ(result.model->linear()->weights, train_linear(context, whole, linear).weights);
 }
 
+/// Of every family: the scores follow from the decision values and classes that are kept, whose rows are test_rows().
+TEST(Search, DecisionsAreKeptWhereTheyAreAskedFor) {
+  for (const auto device : devices())
+    for (const std::uint64_t classes : {0, 2, 3}) {
+      const auto table = make_table(90, 6, std::max<std::uint64_t>(classes, 2), 21);
+      const auto dataset = dataset_of(table, classes == 0, false);
+      LinearSearch linear;
+      if (classes == 0) linear.options.loss = Loss::squared_tube;
+      SvmSearch svm;
+      if (classes == 0) svm.options.kind = SvmKind::epsilon_svr;
+      svm.costs = {1, 10};
+      NetSearch net;
+      net.options.loss = classes == 0 ? Loss::squared : Loss::logistic;
+      net.alphas = {0.1, 0.01};
+      KnnSearch knn;
+      knn.ks = {1, 5};
+      for (const FamilySearch& family :
+           {FamilySearch(linear), FamilySearch(svm), FamilySearch(net), FamilySearch(knn)}) {
+        SearchOptions options;
+        options.keep_decisions = true;
+        options.refit = false;
+        const auto splits = make_splits(90, classes == 0 ? std::vector<std::int32_t>(90, 0) : table.classes, {}, {});
+        options.splits = splits;
+        const auto result = search(context_on(device), dataset, family, options);
+        EXPECT_FALSE(result.model);
+        const auto columns = static_cast<std::size_t>(result.columns);
+        for (std::size_t m = 0; m < result.level.models.size(); ++m) {
+          const auto& model = result.level.models[m];
+          const auto rows = splits.test_rows(static_cast<std::int32_t>(m) % result.splits);
+          const auto truth = tested(table, rows);
+          ASSERT_EQ(model.decisions.size(), rows.size() * columns);
+          if (classes == 0) {
+            EXPECT_NEAR(model.score(Metric::mean_squared_error), mean_squared_error(model.decisions, truth.values),
+                        1e-9);
+            EXPECT_TRUE(model.predicted.empty());
+          } else {
+            EXPECT_NEAR(model.score(Metric::accuracy), accuracy(truth.classes, model.predicted), 1e-12);
+            EXPECT_NEAR(model.score(Metric::auc), auc_of_classes(model.decisions, result.columns, truth.classes), 1e-9);
+          }
+        }
+        options.keep_decisions = false;
+        EXPECT_TRUE(search(context_on(device), dataset, family, options).level.models.front().decisions.empty());
+      }
+    }
+}
+
 TEST(Search, ConfusionAndRocAreOfHeldOutRows) {
   const auto table = make_table(100, 6, 2, 9);
   LinearSearch family;

@@ -102,6 +102,17 @@ TEST(SvmModel, PredictsWhatItsNumbersSay) {
   });
 }
 
+TEST(SvmModel, SupportVectorsKnowTheirRows) {
+  for_cases([](const Case& one, const Dataset<double>& dataset, const Context& context) {
+    const auto model = train_svm(context, dataset, options_of(one));
+    ASSERT_EQ(std::ssize(model.support_rows), model.support_vectors());
+    const auto expected = take_rows(dataset, model.support_rows, 1);
+    Dataset<double> support;
+    std::visit([&](const auto& x) { support.x = x.to(Device::cpu()); }, model.support);
+    EXPECT_EQ(rows_of(support), rows_of(expected));
+  });
+}
+
 TEST(SvmModel, FilesReadBackTheSame) {
   for_cases([](const Case& one, const Dataset<double>& dataset, const Context& context) {
     const auto model = train_svm(context, dataset, options_of(one));

@@ -79,6 +79,8 @@ struct Scores {
   std::vector<double> precision_recall;                   ///< two classes: precision_recall_curve() at as many
   std::vector<double> recall;                             ///< of each class; NaN: no row of it
   std::vector<std::int64_t> confusion;                    ///< true class x predicted class, where the classes are few
+  std::vector<double> decisions;        ///< test rows x decision values, where a search was asked to keep them
+  std::vector<std::int32_t> predicted;  ///< likewise: the class of each test row; regression: none
 
   double score(Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
 };

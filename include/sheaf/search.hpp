@@ -49,6 +49,8 @@ struct SearchOptions {
   std::optional<SplitKind> outer_split;  ///< none: k-fold, stratified or by groups as the inner splits are
   double outer_fraction = 0.2;           ///< shuffles: share of the rows that an outer resample holds out
   bool full = true;                      ///< search over all rows too, and train the chosen model on them
+  bool refit = true;                     ///< false: choose, but train no model on all rows
+  bool keep_decisions = false;           ///< of the test rows, row by row: see Scores. No log keeps them
   double min_frequency = 0.5;            ///< features chosen by this share of the outer resamples are selected
   std::int32_t path_split = 0;           ///< the outer resample, from 1, whose path of weights is kept; 0: none
 

@@ -181,6 +181,7 @@ struct SvmModel {
 
   Matrix<double> support;                     ///< the support vectors of all SVMs, each once
   std::vector<std::int32_t> support_classes;  ///< of each, ascending; classification only
+  std::vector<std::int32_t> support_rows;     ///< of each, its row of the training dataset; not kept in files
   std::vector<std::int32_t> serials;          ///< precomputed kernels: which column of a table is each one's, from 0
   std::vector<BinarySvm> svms;                ///< their rows are support vectors
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel.hpp"
+#include "score/terms.hpp"
 
 namespace sheaf::score {
 namespace {
@@ -15,6 +16,13 @@ std::vector<Metric> suiting(std::span<const Metric> wanted, std::int32_t classes
     if (asked && row.suits(classes, probabilities)) result.push_back(row.metric);
   }
   return result;
+}
+
+/// The block in CPU memory, borrowed where it is there.
+template <class T>
+Array<T> on_cpu(BlockView<const T> block) {
+  const auto values = Array<T>::over(block.data, block.rows * block.stride, block.device);
+  return block.device.is_cpu() ? Array<T>::over(block.data, block.rows * block.stride) : values.to(Device::cpu());
 }
 
 double spread_of(std::span<const double> values, std::span<const std::int32_t> rows) {
@@ -52,6 +60,7 @@ void Scorer<T>::load_tests(TestRows tests) {
     sizes_[static_cast<std::size_t>(k)] = static_cast<double>(rows.size());
     if (truth_.classes == 0) spreads_[static_cast<std::size_t>(k)] = spread_of(truth_.values, rows);
   });
+  if (keep_decisions_) kept_tests_ = tests;
   ops_->load_tests(std::move(tests));
 }
 
@@ -73,6 +82,7 @@ std::vector<Scores> Scorer<T>::score(BlockView<const T> z, std::span<const std::
   for (std::size_t m = 0; m < models.size(); ++m)
     for (const auto metric : wanted_)
       scores[m].values[static_cast<std::size_t>(metric)] = metric_row(metric).value(models[m]);
+  if (keep_decisions_) copy_decisions(z, predicted, tests, scores);
   return scores;
 }
 
@@ -112,6 +122,25 @@ void Scorer<T>::sum_errors(BlockView<const T> z, std::span<const std::int32_t> t
   std::vector<ErrorSums> sums(models.size());
   ops_->sum_errors(z, tests, sums);
   for (std::size_t m = 0; m < models.size(); ++m) models[m].errors = sums[m];
+}
+
+template <class T>
+void Scorer<T>::copy_decisions(BlockView<const T> z, BlockView<const std::int32_t> predicted,
+                               std::span<const std::int32_t> tests, std::span<Scores> scores) const {
+  const auto values = on_cpu(z);
+  const auto classes = on_cpu(predicted);
+  const auto columns = ops_->columns();
+  for (std::size_t m = 0; m < tests.size(); ++m) {
+    const auto model = static_cast<std::int32_t>(m);
+    for (const auto row : kept_tests_.list(tests[m])) {
+      const T* mine = values.data() + std::int64_t{row} * z.stride + std::int64_t{model} * columns;
+      scores[m].decisions.insert(scores[m].decisions.end(), mine, mine + columns);
+      if (truth_.classes == 0) continue;
+      const auto largest = columns == 1 ? (mine[0] > 0 ? 0 : 1) : largest_column(mine, columns);
+      scores[m].predicted.push_back(classes.size() == 0 ? largest
+                                                        : classes[std::int64_t{row} * predicted.stride + model]);
+    }
+  }
 }
 
 template class Scorer<float>;

@@ -21,6 +21,9 @@ class Scorer {
   /// `wanted`: the metrics to score, empty: all that suit; what none of them needs is not computed.
   Scorer(const Context& context, const Truth& truth, bool probabilities, std::span<const Metric> wanted = {});
 
+  /// From now on, scores come with the decision values and the predicted classes of their test rows. Before tests are
+  /// loaded.
+  void keep_decisions() { keep_decisions_ = true; }
   /// From now on, test k of a model is list k of `tests`.
   void load_tests(TestRows tests);
   /// Bytes that scoring takes on the device beside the decision values.
@@ -37,12 +40,16 @@ class Scorer {
   void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Ranking> rankings,
             std::span<Statistics> models, std::span<Scores> scores);
   void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models);
+  void copy_decisions(BlockView<const T> z, BlockView<const std::int32_t> predicted,
+                      std::span<const std::int32_t> tests, std::span<Scores> scores) const;
 
   Context context_;
   Truth truth_;
   std::vector<Metric> wanted_;
   unsigned needs_ = 0;
   std::unique_ptr<ScoreOps<T>> ops_;
+  bool keep_decisions_ = false;
+  TestRows kept_tests_;          // where decision values are kept
   std::vector<double> sizes_;    // of each test
   std::vector<double> spreads_;  // regression: squared distances of the target from its mean, of each test
 };

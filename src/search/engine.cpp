@@ -327,7 +327,7 @@ void Engine::run(SearchResult& result) {
     run_outer(result);
   }
   workers_.clear();  // their memory is the final model's
-  if (options_.full) {
+  if (options_.full && options_.refit) {
     result.model = family_.refit(context_.with({.memory = limits_.memory}), result.chosen());
     for (const auto& warning : result.model->warnings()) warnings_.push_back("the final model: " + warning);
   }
@@ -381,6 +381,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   result.family = family;
   result.options = options;
   decide(dataset, result.family, result.options);
+  if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
   const auto context = given.for_work(search_work(dataset, result.family, result.options));
   const auto trained = engine::make_family(context, dataset, result.family, result.options);
   check_two_classes(trained->labels(), dataset.source);

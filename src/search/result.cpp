@@ -24,6 +24,8 @@ void ModelScores::drop_curves() {
   precision_recall = {};
   recall = {};
   confusion = {};
+  decisions = {};
+  predicted = {};
 }
 
 std::vector<double> SearchResult::scores(const SearchLevel& of, std::size_t p, Metric metric) const {

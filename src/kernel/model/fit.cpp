@@ -67,6 +67,7 @@ void keep_support(const Dataset<T>& dataset, const Labels& labels, const std::ve
     model.support = some_rows<double>(dataset.x, rows);
   for (const auto row : rows)
     if (!labels.classes.empty()) model.support_classes.push_back(labels.classes[static_cast<std::size_t>(row)]);
+  model.support_rows = rows;
 }
 
 void keep_svms(const SvmFits& fits, const ModelPlan& plan, const std::vector<std::int32_t>& rows, SvmModel& model) {

@@ -30,14 +30,16 @@ template <class T>
 class LinearTrainer : public Trainer {
  public:
   LinearTrainer(const Context& context, const Dataset<T>& dataset, const linear::Problem& problem,
-                const LinearOptions& options)
+                const LinearOptions& options, bool keep_decisions)
       : context_(context),
         dataset_(dataset),
         options_(options),
         labels_(problem.labels),
         sheaf_(problem.sheaf),
         unit_(problem.sheaf.tasks),
-        scorer_(context, truth_of(labels_), linear_solver(options.loss).probabilities) {}
+        scorer_(context, truth_of(labels_), linear_solver(options.loss).probabilities) {
+    if (keep_decisions) scorer_.keep_decisions();
+  }
 
   void load(const SplitTable& table) override {
     sheaf_.row_weights = table.weights;
@@ -141,6 +143,7 @@ class LinearFamily : public Family {
       : dataset_(dataset),
         search_(search),
         row_weights_(options.row_weights),
+        keep_decisions_(options.keep_decisions),
         problem_(linear::make_problem(context, dataset.target, dataset.source, dataset.rows(),
                                       unit_options(search.options))),
         space_(product_space({{"cost", "C"}}, {search.costs})) {
@@ -172,7 +175,7 @@ class LinearFamily : public Family {
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options);
+    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options, keep_decisions_);
   }
   Model refit(const Context& context, const Point& point) const override {
     auto options = search_.options;
@@ -188,6 +191,7 @@ class LinearFamily : public Family {
   const Dataset<T>& dataset_;
   LinearSearch search_;
   std::span<const float> row_weights_;
+  bool keep_decisions_;
   linear::Problem problem_;
   Space space_;
 };

@@ -92,6 +92,7 @@ class KnnFamily : public Family {
         search_(search),
         choices_(choosable(search)),
         row_weights_(options.row_weights),
+        keep_decisions_(options.keep_decisions),
         labels_(make_labels(dataset.target, dataset.source, dataset.rows(),
                             takes_numbers(search.options, dataset.target), "--labels")),
         order_(neighbors::label_order(labels_.class_names)),
@@ -322,7 +323,7 @@ class KnnFamily : public Family {
               for (std::int32_t c = 0; c < columns; ++c) values(i, m * columns + c) = of[static_cast<std::size_t>(c)];
           }
       });
-      return score_rows(context_, labels, values, predicted);
+      return score_rows(context_, labels, values, predicted, family_.keep_decisions_);
     }
 
     const KnnFamily& family_;
@@ -335,6 +336,7 @@ class KnnFamily : public Family {
   KnnSearch search_;
   Choosable choices_;
   std::span<const float> row_weights_;
+  bool keep_decisions_;
   Labels labels_;
   std::vector<std::int32_t> order_;
   Space space_;

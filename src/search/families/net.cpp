@@ -67,13 +67,14 @@ template <class T>
 class NetTrainer : public Trainer {
  public:
   NetTrainer(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const Labels& labels,
-             const NetOptions& options)
+             const NetOptions& options, bool keep_decisions)
       : context_(context),
         dataset_(dataset),
         labels_(labels),
         options_(options),
         sheaf_(sheaf),
         scorer_(context, truth_of(labels), net_solver(options.loss, !labels.class_names.empty()).probabilities) {
+    if (keep_decisions) scorer_.keep_decisions();
     if (columns() > 1) ops_ = linear::make_ops<T>(context, dataset);
   }
 
@@ -198,6 +199,7 @@ class NetFamily : public Family {
       : dataset_(dataset),
         search_(search),
         row_weights_(options.row_weights),
+        keep_decisions_(options.keep_decisions),
         problem_(linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(),
                                           unweighted(search.options), {})
                      .problem) {
@@ -235,7 +237,7 @@ class NetFamily : public Family {
     find_space(context, transforms.factors);
   }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options);
+    return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options, keep_decisions_);
   }
   Model refit(const Context& context, const Point& point) const override {
     auto options = search_.options;
@@ -363,6 +365,7 @@ class NetFamily : public Family {
   const Dataset<T>& dataset_;
   NetSearch search_;
   std::span<const float> row_weights_;
+  bool keep_decisions_;
   linear::Problem problem_;
   NetSheaf sheaf_;  // without paths
   Space space_;

@@ -98,7 +98,7 @@ class SvmFamily : public Family {
         row_weights_(options.row_weights),
         labels_(kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), search.options)),
         space_(space_of(dataset, search)),
-        shared_(dataset, labels_, search_.options) {}
+        shared_(dataset, labels_, search_.options, options.keep_decisions) {}
 
   const Labels& labels() const override { return labels_; }
   std::string title() const override {

@@ -24,7 +24,7 @@ template <class T>
 class SvmTrainer {
  public:
   /// All must outlive it. `options` says everything but cost, gamma and degree.
-  SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options);
+  SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options, bool keep_decisions = false);
 
   /// Binary SVMs of a model.
   std::int32_t tasks() const { return static_cast<std::int32_t>(sides_.size()); }
@@ -41,6 +41,7 @@ class SvmTrainer {
   const Dataset<T>& dataset_;
   const Labels& labels_;
   const SvmOptions& options_;
+  bool keep_decisions_;
   std::vector<kernel::Sides> sides_;
   std::mutex mutex_;
   KernelCounts counts_;

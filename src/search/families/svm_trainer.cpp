@@ -36,10 +36,12 @@ void add_training(const SvmFits& fits, const ModelPlan& plan, double tolerance, 
 }  // namespace
 
 template <class T>
-SvmTrainer<T>::SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options)
+SvmTrainer<T>::SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options,
+                          bool keep_decisions)
     : dataset_(dataset),
       labels_(labels),
       options_(options),
+      keep_decisions_(keep_decisions),
       sides_(kernel::sides_of(options.kind, labels.class_names.size(), options.multi_class)) {}
 
 template <class T>
@@ -117,7 +119,7 @@ std::vector<ModelScores> SvmTrainer<T>::score(const Context& context, std::span<
         for (std::int32_t c = 0; c < columns; ++c) values(i, m * columns + c) = by_class[static_cast<std::size_t>(c)];
       }
   });
-  return score_rows(context, labels, values, predicted);
+  return score_rows(context, labels, values, predicted, keep_decisions_);
 }
 
 template class SvmTrainer<float>;

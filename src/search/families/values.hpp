@@ -43,8 +43,9 @@ inline Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows
 /// Scores models on all the rows that `labels` speaks of. `values`: rows x decision values of all models, side by side;
 /// `predicted`: rows x models, the classes they choose, or no columns for a regression.
 inline std::vector<ModelScores> score_rows(const Context& context, const Labels& labels, const Block<double>& values,
-                                           const Block<std::int32_t>& predicted) {
+                                           const Block<std::int32_t>& predicted, bool keep_decisions) {
   score::Scorer<double> scorer(context, truth_of(labels), false);
+  if (keep_decisions) scorer.keep_decisions();
   score::TestRows all;
   for (std::int32_t i = 0; i < labels.rows; ++i) all.rows.push_back(i);
   all.begins.push_back(labels.rows);

@@ -1,0 +1,128 @@
+"""SheafSearchCV against GridSearchCV over scikit-learn's own estimators with two processes: seconds, and their ratio.
+
+    PYTHONPATH=build/python python3 bench/python_search.py [CASE ...]
+
+Data lie beside the checkout (../shared/data, or SHEAF_DATA). Each search is run once; a small one before warms up.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn import feature_selection, linear_model, neighbors, pipeline, preprocessing, svm
+from sklearn.datasets import load_svmlight_file
+from sklearn.model_selection import GridSearchCV
+
+import sheaf
+
+DATA = Path(os.environ.get("SHEAF_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+JOBS = int(os.environ.get("SHEAF_JOBS", 2))
+COSTS = np.logspace(-3, 3, 10).tolist()
+
+
+def read(name: str, rows: int | None = None):
+    with lzma.open(DATA / name / "train.libsvm.xz") as file:
+        X, y = load_svmlight_file(file)
+    if rows is not None and rows < X.shape[0]:
+        chosen = np.random.RandomState(0).permutation(X.shape[0])[:rows]
+        X, y = X[chosen], y[chosen]
+    return X, y
+
+
+def text():
+    X, y = read("reuters_moneyfx")
+    grid = {"C": COSTS}
+    ours = sheaf.LogisticRegression()
+    return X, y, ours, grid, linear_model.LogisticRegression(max_iter=1000), grid
+
+
+def letter():
+    X, y = read("letter.scale", 5000)
+    grid = {"C": [0.1, 1, 10, 100, 1000], "gamma": [0.01, 0.1, 0.5, 1, 5]}
+    return X.toarray(), y, sheaf.SVC(), grid, svm.SVC(), grid
+
+
+def genes():
+    X, y = read("riboflavin")
+    X = preprocessing.scale(X.toarray())
+    grid = {"alpha": np.logspace(-2, 0, 30).tolist(), "l1_ratio": [0.2, 0.5, 0.9]}
+    return X, y, sheaf.ElasticNet(), grid, linear_model.ElasticNet(), grid
+
+
+def digits():
+    X, y = read("mnist", 10000)
+    grid = {"n_neighbors": list(range(1, 31))}
+    return X.toarray() / 255, y, sheaf.KNeighborsClassifier(), grid, neighbors.KNeighborsClassifier(), grid
+
+
+def steps():
+    X, y = read("colon-cancer")
+    grid = {"select__n_features_to_select": [10, 50, 200], "classify__C": COSTS}
+    ours = [("scale", preprocessing.StandardScaler()), ("select", sheaf.InformationSelector("mim"))]
+    theirs = [("scale", preprocessing.StandardScaler()), ("select", feature_selection.SelectKBest(_information))]
+    return (
+        X.toarray(),
+        y,
+        pipeline.Pipeline([*ours, ("classify", sheaf.LogisticRegression())]),
+        grid,
+        pipeline.Pipeline([*theirs, ("classify", linear_model.LogisticRegression(max_iter=1000))]),
+        {"select__k": grid["select__n_features_to_select"], "classify__C": COSTS},
+    )
+
+
+def _information(X, y):
+    return feature_selection.mutual_info_classif(X, y, random_state=0)
+
+
+CASES = {
+    "text": ("logistic regression, 10 C x 5 folds, sparse text", text),
+    "letter": ("SVC, 5 C x 5 gamma x 5 folds, letter, 5,000 rows", letter),
+    "genes": ("elastic net, 30 alphas x 3 ratios x 5 folds, genes", genes),
+    "digits": ("neighbours, 30 k x 5 folds, MNIST, 10,000 rows", digits),
+    "steps": ("scale + select + classify, 3 x 10 x 5 folds, genes", steps),
+}
+
+
+def seconds(search, X, y) -> float:
+    begin = time.perf_counter()
+    search.fit(X, y)
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    sheaf.LogisticRegression().fit(np.eye(4), [0, 1, 0, 1])
+    print(f"{'case':56} {'rows x features':>16} {'sheaf':>8} {'sklearn':>9} {'ratio':>6}  best scores")
+    for name in sys.argv[1:] or CASES:
+        title, make = CASES[name]
+        X, y, ours, our_grid, theirs, their_grid = make()
+        fast = sheaf.SheafSearchCV(ours, our_grid)
+        slow = GridSearchCV(theirs, their_grid, n_jobs=JOBS)
+        mine, other = seconds(fast, X, y), seconds(slow, X, y)
+        shape = f"{X.shape[0]} x {X.shape[1]}"
+        scores = f"{fast.best_score_:.4f} {slow.best_score_:.4f}"
+        print(f"{title:56} {shape:>16} {mine:7.2f}s {other:8.2f}s {other / mine:6.1f}  {scores}", flush=True)
+    overhead()
+
+
+def overhead() -> None:
+    """What Python adds to one small fit."""
+    X, y = np.random.RandomState(0).normal(size=(20, 3)), np.arange(20) % 2
+    model = sheaf.LogisticRegression(n_threads=1)
+    times = []
+    for _ in range(50):
+        begin = time.perf_counter()
+        model.fit(X, y)
+        times.append(time.perf_counter() - begin)
+    print(f"a fit of 20 rows and 3 features takes {1000 * float(np.median(times)):.2f} ms, all of it being overhead")
+
+
+if __name__ == "__main__":
+    main()

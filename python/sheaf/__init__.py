@@ -1,0 +1,31 @@
+"""Sheaf for Python: whole searches at a time, behind scikit-learn's interface."""
+
+from ._core import __version__, devices
+from .feature_selection import InformationSelector, StabilitySelector
+from .linear_model import ElasticNet, ElasticNetLogistic, Lasso, LogisticRegression, Ridge
+from .model_selection import SheafSearchCV
+from .neighbors import KNeighborsClassifier, KNeighborsRegressor, LocalHyperplane
+from .svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+
+__all__ = [
+    "ElasticNet",
+    "ElasticNetLogistic",
+    "InformationSelector",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "Lasso",
+    "LinearSVC",
+    "LinearSVR",
+    "LocalHyperplane",
+    "LogisticRegression",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "Ridge",
+    "SVC",
+    "SVR",
+    "SheafSearchCV",
+    "StabilitySelector",
+    "__version__",
+    "devices",
+]

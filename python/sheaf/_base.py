@@ -1,0 +1,373 @@
+"""What all estimators share: parameters become options of the C++ library, data become datasets, models predict."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._compat import check_weights, validate
+from ._data import back, class_names, make_context, make_dataset, number_text
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option of the C++ library as an estimator's parameters give it."""
+
+    name: str  #: in the parameter table
+    text: str
+    parameter: str  #: of the estimator, for messages
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter that one C++ search varies."""
+
+    option: str  #: its name among the options of a model
+    value: Callable[[Any], float | str] = float  #: the value that a parameter of the estimator stands for
+    space: str = ""  #: its name among the parameters of a search, where that is another
+    whole: bool = False  #: whether it is a whole number
+
+    def text(self, value: float | str) -> str:
+        if isinstance(value, str):
+            return value
+        return number_text(int(value) if self.whole else value)
+
+
+def number(name: str, value: Any, parameter: str) -> Setting:
+    """The setting of a number; anything else is a ValueError that names the parameter."""
+    try:
+        return Setting(name, number_text(value), parameter)
+    except (TypeError, ValueError):
+        raise ValueError(f"{parameter} must be a number, not {value!r}") from None
+
+
+def choice(parameter: str, value: Any, known: Mapping[Any, str]) -> str:
+    """The name that the C++ library has for a value of a parameter."""
+    if value not in known:
+        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, known))}, not {value!r}")
+    return known[value]
+
+
+class SheafEstimator(BaseEstimator):  # type: ignore[misc]
+    """A model of the C++ library. Subclasses say its kind, its settings and what a search can vary."""
+
+    _kind: ClassVar[str]
+    _axes: ClassVar[Mapping[str, Axis]] = {}
+
+    device: str
+    precision: str
+    n_threads: int | None
+
+    def _settings(self) -> Iterable[Setting]:
+        """The settings that parameters say by themselves."""
+        raise NotImplementedError
+
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        """Those that depend on the rows that are trained on."""
+        return ()
+
+    def _label_settings(self) -> Iterable[Setting]:
+        """Those that depend on the classes."""
+        return ()
+
+    def _active_axes(self) -> Mapping[str, Axis]:
+        """What a search can vary at the other parameters' values."""
+        return self._axes
+
+    def _reads_rows(self) -> bool:
+        """Whether settings follow from the values of the training rows, and not from their number alone."""
+        return False
+
+    def _model_kind(self) -> str:
+        return self._kind
+
+    def _make_options(self, settings: Iterable[Setting]) -> _core.Options:
+        options = _core.Options(self._model_kind())
+        for setting in settings:
+            try:
+                options.set(setting.name, setting.text)
+            except ValueError as wrong:
+                raise ValueError(f"{type(self).__name__}: parameter {setting.parameter}: {wrong}") from None
+        return options
+
+    def _context(self) -> _core.Context:
+        return self._context_for(getattr(self, "verbose", 0))
+
+    def _context_for(self, verbose: int) -> _core.Context:
+        seed = getattr(self, "random_state", None)
+        if seed is not None and not isinstance(seed, (int, np.integer)):
+            seed = seed.randint(2**31 - 1)
+        return make_context(self, seed=int(seed or 0), verbose=verbose)
+
+    def _dataset(self, context: _core.Context, X: Any, *, named: bool = False, missing: bool = False) -> _core.Dataset:
+        names = getattr(self, "feature_names_in_", ()) if named else ()
+        names = [str(name) for name in names]
+        if len(set(names)) < len(names):
+            names = []
+        return make_dataset(
+            context, X, precision=self.precision, names=names, missing=missing, device=str(self.device)
+        )
+
+    def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
+        raise NotImplementedError
+
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Trains on data that have been validated."""
+        options = self._make_options((*self._settings(), *self._settings_for(X, sample_weight), *self._label_settings()))
+        context = self._context()
+        dataset = self._dataset(context, X, named=True)
+        self._set_target(dataset, y)
+        self._model = _core.fit(context, dataset, options, sample_weight)
+        for warning in self._model.warnings:
+            warnings.warn(warning, ConvergenceWarning, stacklevel=3)
+        self._keep_fitted(X)
+
+    def _keep_fitted(self, X: Any) -> None:
+        """Sets the attributes that users read, from the model."""
+
+    def _predict(self, X: Any, probabilities: bool = False) -> tuple[Array, Any, Any]:
+        check_is_fitted(self)
+        X = validate(self, X, reset=False)
+        context = self._context()
+        decisions, classes, shares, _ = self._model.predict(context, self._dataset(context, X), probabilities)
+        return decisions, classes, shares
+
+    def save_model(self, path: str) -> None:
+        """Writes the fitted model as a file that the command-line program reads.
+
+        Parameters
+        ----------
+        path : str
+            The file to write.
+        """
+        check_is_fitted(self)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._model.text())
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"preserves_dtype": []}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
+    """A model of classes, which stand in ascending order."""
+
+    class_weight: Any = None
+    classes_: Array
+
+    def _take_classes(self, y: Any, sample_weight: Any = None) -> Array:
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        present = len(self.classes_) if sample_weight is None else len(np.unique(codes[sample_weight > 0]))
+        if present < 2:
+            where = "" if sample_weight is None else " among the rows whose sample_weight is above 0"
+            raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes, got 1 class{where}")
+        numbers: Array = codes.astype(np.int32)
+        return numbers
+
+    def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
+        dataset.set_classes(y, class_names(self.classes_))
+
+    def _label_settings(self) -> Iterable[Setting]:
+        if self.class_weight is None:
+            return
+        if isinstance(self.class_weight, str):
+            yield Setting("class-weight", self.class_weight, "class_weight")
+            return
+        names = dict(zip(self.classes_.tolist(), class_names(self.classes_)))
+        for label, weight in dict(self.class_weight).items():
+            if label in names:
+                yield Setting("class-weight", f"{names[label]}={number_text(weight)}", "class_weight")
+
+    def predict(self, X: Any) -> Array:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            One of ``classes_`` for each row.
+        """
+        labels: Array = back(self.classes_[self._predict(X)[1]], X)
+        return labels
+
+
+class WeightedClassifier(SheafClassifier):
+    """One whose rows may have weights."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts; None: 1. A row of weight 2 is two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate(self, X, y)
+        sample_weight = check_weights(sample_weight, X)
+        codes = self._take_classes(y, sample_weight)
+        self._train(X, codes, sample_weight)
+        return self
+
+
+class DecisionMixin:
+    """Decision values, for models of classes that have them."""
+
+    classes_: Array
+
+    def _by_class(self, decisions: Array) -> Array:
+        """Decision values in scikit-learn's shape: of two classes one value, which speaks for the second."""
+        return -decisions[:, 0] if len(self.classes_) == 2 else decisions
+
+    def decision_function(self, X: Any) -> Array:
+        """Decision values of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes above 0 where the second is predicted; else one value for each class.
+        """
+        values: Array = back(self._by_class(self._predict(X)[0]), X)  # type: ignore[attr-defined]
+        return values
+
+
+class ProbabilityMixin:
+    """Probabilities of classes, for models that have them."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column for each of ``classes_``; rows add up to 1.
+        """
+        shares: Array = back(self._predict(X, probabilities=True)[2], X)  # type: ignore[attr-defined]
+        return shares
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities of classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            One column for each of ``classes_``.
+        """
+        return np.log(self.predict_proba(X))
+
+
+class SheafRegressor(RegressorMixin, SheafEstimator):  # type: ignore[misc]
+    """A model of a numeric target."""
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        X, y = validate(self, X, y, y_numeric=True, multi_output=True)
+        return X, column_or_1d(y, warn=True)
+
+    def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
+        dataset.set_numbers(np.ascontiguousarray(y, dtype=np.float64))
+
+    def predict(self, X: Any) -> Array:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The predictions.
+        """
+        values: Array = back(self._predict(X)[0][:, 0], X)
+        return values
+
+
+class WeightedRegressor(SheafRegressor):
+    """One whose rows may have weights."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,)
+            The number to predict for each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts; None: 1. A row of weight 2 is two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = self._validated(X, y)
+        self._train(X, y, check_weights(sample_weight, X))
+        return self
+
+
+class LinearMixin:
+    """Weights and intercepts of linear models."""
+
+    coef_: Array
+    intercept_: Any
+    n_iter_: Any
+    _model: _core.Model
+
+    def _keep_fitted(self, X: Any) -> None:
+        weights, intercepts = self._model.coefficients()
+        iterations = np.maximum(self._model.iterations(), 1)
+        if isinstance(self, RegressorMixin):
+            self.coef_, self.intercept_ = weights[:, 0].copy(), float(intercepts[0])
+            self.n_iter_ = int(iterations[0])
+            return
+        sign = -1.0 if weights.shape[1] == 1 else 1.0
+        self.coef_ = np.ascontiguousarray(sign * weights.T)
+        self.intercept_ = sign * intercepts
+        self.n_iter_ = iterations.astype(np.int32)

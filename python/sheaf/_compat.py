@@ -1,0 +1,66 @@
+"""What differs between the releases of scikit-learn that the package works with, 1.2 to 1.9."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length, validation
+
+from ._data import is_on_gpu, to_numpy
+
+_FLOATS = [np.float64, np.float32]
+
+
+def validate(estimator: Any, X: Any, y: Any = "no_validation", **how: Any) -> Any:
+    """X, or X and y, as the estimator reads them; n_features_in_ and feature_names_in_ are set or compared."""
+    if is_on_gpu(X):
+        return _validate_on_gpu(estimator, X, y, how.get("reset", True))
+    how.setdefault("accept_sparse", ["csr", "csc"])
+    how.setdefault("dtype", _FLOATS)
+    if how.pop("missing", False):
+        finite: Any = "allow-nan"
+        how["ensure_all_finite" if _names_all_finite() else "force_all_finite"] = finite
+    if hasattr(validation, "validate_data"):
+        return validation.validate_data(estimator, X, y, **how)
+    return estimator._validate_data(X, y, **how)
+
+
+def _validate_on_gpu(estimator: Any, X: Any, y: Any, reset: bool) -> Any:
+    """What scikit-learn would ask of X, but for its values, which the library looks at."""
+    if len(X.shape) != 2:
+        raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead")
+    if not str(X.dtype).endswith(("float32", "float64")):
+        raise ValueError(f"arrays on a GPU must be of type float32 or float64, not {X.dtype}")
+    features = int(X.shape[1])
+    if reset:
+        estimator.n_features_in_ = features
+    elif features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    if isinstance(y, str):
+        return X
+    labels = check_array(to_numpy(y), ensure_2d=False, dtype=None)
+    check_consistent_length(np.empty(X.shape[0]), labels)
+    return X, labels
+
+
+def _names_all_finite() -> bool:
+    import inspect
+
+    return "ensure_all_finite" in inspect.signature(validation.check_array).parameters
+
+
+def check_weights(sample_weight: Any, X: Any) -> Any:
+    """Sample weights as an array of numbers of 0 or more; None stays None."""
+    if sample_weight is None:
+        return None
+    rows = np.empty(X.shape[0]) if is_on_gpu(X) else X
+    weights = validation._check_sample_weight(to_numpy(sample_weight), rows, dtype=np.float64)
+    if np.any(weights < 0):
+        raise ValueError("Negative values in data passed to `sample_weight`")
+    if not np.any(weights > 0):
+        raise ValueError("Sample weights must contain at least one non-zero number")
+    return weights

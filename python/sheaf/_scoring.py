@@ -1,0 +1,147 @@
+"""Scores of a search: computed by the C++ library where it has them, else by scikit-learn from held-out decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.metrics import get_scorer
+
+from ._base import Array, SheafEstimator
+from .linear_model import ElasticNetLogistic, LogisticRegression
+from .neighbors import KNeighborsClassifier
+
+#: Scores of classes that the C++ library computes from predicted classes: its own name and a sign.
+_BY_CLASS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced-accuracy",
+    "f1_macro": "f1-macro",
+    "f1_micro": "accuracy",
+    "f1_weighted": "f1-weighted",
+    "matthews_corrcoef": "matthews-corrcoef",
+    "precision_macro": "precision-macro",
+    "precision_micro": "accuracy",
+    "precision_weighted": "precision-weighted",
+    "recall_macro": "recall-macro",
+    "recall_micro": "accuracy",
+    "recall_weighted": "accuracy",
+}
+#: Of two classes, the second of which is labelled 1.
+_OF_TWO = {
+    "average_precision": "average-precision",
+    "f1": "f1",
+    "precision": "precision",
+    "recall": "recall",
+    "roc_auc": "auc",
+}
+#: Of a numeric target; errors are counted below 0.
+_OF_NUMBERS = {
+    "r2": ("r2", 1.0),
+    "neg_mean_absolute_error": ("mean-absolute-error", -1.0),
+    "neg_mean_squared_error": ("mean-squared-error", -1.0),
+    "neg_root_mean_squared_error": ("rmse", -1.0),
+    "max_error": ("max-error", -1.0),
+    "neg_max_error": ("max-error", -1.0),
+}
+
+
+def own_score(name: str, estimator: SheafEstimator, classes: Array | None) -> tuple[str, float] | None:
+    """The C++ library's name of one of scikit-learn's scores, and its sign; None: it has not that one."""
+    if classes is None:
+        return _OF_NUMBERS.get(name)
+    if name in _BY_CLASS:
+        return _BY_CLASS[name], 1.0
+    if name in _OF_TWO and len(classes) == 2 and classes[1] == 1:
+        return _OF_TWO[name], 1.0
+    return None
+
+
+def read_scoring(scoring: Any, estimator: Any) -> tuple[dict[str, Any], bool]:
+    """The scores by name, each as scikit-learn's name of it or as a callable; and whether there are several."""
+    if scoring is None:
+        return {"score": "accuracy" if is_classifier(estimator) else "r2"}, False
+    if isinstance(scoring, str):
+        get_scorer(scoring)
+        return {"score": scoring}, False
+    if callable(scoring):
+        return {"score": scoring}, False
+    if isinstance(scoring, Mapping):
+        wanted = dict(scoring)
+    elif isinstance(scoring, (list, tuple, set)):
+        wanted = {name: name for name in scoring}
+        if len(wanted) != len(scoring) or not all(isinstance(name, str) for name in wanted):
+            raise ValueError(f"scoring must hold different names of scores, not {scoring!r}")
+    else:
+        raise ValueError(f"scoring must be a name, a callable, a list of names or a dict, not {scoring!r}")
+    if not wanted:
+        raise ValueError("scoring is empty")
+    for score in wanted.values():
+        if not callable(score):
+            get_scorer(score)
+    return wanted, True
+
+
+class HeldOutRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Stands in for a model that was trained on one split: it has the predictions of that split's test rows."""
+
+    def __init__(self, decisions: Array) -> None:
+        self.decisions = decisions
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """It is fitted already."""
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return self.decisions[:, 0]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class HeldOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The same of classes."""
+
+    def __init__(self, estimator: Any, classes: Array, decisions: Array, predicted: Array) -> None:
+        self.estimator = estimator
+        self.classes = classes
+        self.decisions = decisions
+        self.predicted = predicted
+        self.classes_ = classes
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """It is fitted already."""
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return self.classes[self.predicted]
+
+    def __getattr__(self, name: str) -> Any:
+        known = {"decision_function": self._decide, "predict_proba": self._share}
+        if name in known and hasattr(self.estimator, name):
+            if name == "decision_function" or isinstance(self.estimator, _HAVE_SHARES):
+                return known[name]
+        raise AttributeError(f"a model inside SheafSearchCV has no {name}")
+
+    def _decide(self, X: Any) -> Array:
+        return -self.decisions[:, 0] if len(self.classes) == 2 else self.decisions
+
+    def _share(self, X: Any) -> Array:
+        if isinstance(self.estimator, KNeighborsClassifier):
+            if len(self.classes) > 2:
+                return self.decisions
+            first = (1 + self.decisions[:, 0]) / 2
+            return np.column_stack([first, 1 - first])
+        shares = expit(self.decisions)
+        if len(self.classes) == 2:
+            return np.column_stack([shares[:, 0], expit(-self.decisions[:, 0])])
+        normalised: Array = shares / shares.sum(axis=1, keepdims=True)
+        return normalised
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+_HAVE_SHARES = (LogisticRegression, ElasticNetLogistic, KNeighborsClassifier)

@@ -1,0 +1,556 @@
+"""Linear models: logistic regression, ridge regression, the lasso and elastic nets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ._base import (
+    Axis,
+    DecisionMixin,
+    LinearMixin,
+    ProbabilityMixin,
+    Setting,
+    WeightedClassifier,
+    WeightedRegressor,
+    choice,
+    number,
+)
+from ._data import number_text
+
+__all__ = ["ElasticNet", "ElasticNetLogistic", "Lasso", "LogisticRegression", "Ridge"]
+
+
+class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedClassifier):
+    """Logistic regression with an L2 penalty, by Newton's method.
+
+    Minimises ``w'w / 2 + C * sum of log(1 + exp(-y z))``; the intercept is not penalised. Three classes or more are
+    one model each against the rest, all of them trained together.
+
+    Parameters
+    ----------
+    penalty : {'l2'}, default='l2'
+        The penalty. :class:`ElasticNetLogistic` has the others.
+    dual : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    tol : float, default=1e-4
+        Training stops where the gradient has become this small a share of the one at the start, times the share of the
+        rarer class.
+    C : float, default=1.0
+        How much errors weigh against the size of the weights.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1
+        Taken for scikit-learn's signature; the intercept is not penalised.
+    class_weight : dict or 'balanced', default=None
+        Factors of C for the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
+    random_state : int, RandomState instance or None, default=None
+        Taken for scikit-learn's signature; nothing is random.
+    solver : str, default='lbfgs'
+        Taken for scikit-learn's signature; there is one solver.
+    max_iter : int, default=100
+        Most Newton steps.
+    multi_class : {'auto', 'ovr'}, default='auto'
+        Either one: one class against the rest.
+    verbose : int, default=0
+        Above 0: show how far long work is.
+    warm_start : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    n_jobs : int, default=None
+        Taken for scikit-learn's signature; see `n_threads`.
+    l1_ratio : float, default=None
+        Taken for scikit-learn's signature; must be None.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    n_iter_ : ndarray of shape (1,) or (n_classes,)
+        Newton steps taken.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from sheaf import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegression().fit(scale(X), y)
+    >>> round(model.score(scale(X), y), 2)
+    0.99
+    """
+
+    _kind = "linear"
+    _axes = {"C": Axis("cost")}
+
+    def __init__(
+        self,
+        penalty: Any = "l2",
+        *,
+        dual: bool = False,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        multi_class: str = "auto",
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: Any = None,
+        l1_ratio: Any = None,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.multi_class = multi_class
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.l1_ratio = l1_ratio
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _settings(self) -> Iterable[Setting]:
+        if self.penalty not in ("l2", "deprecated"):
+            raise ValueError(f"penalty must be 'l2', not {self.penalty!r}; ElasticNetLogistic has an L1 penalty too")
+        if self.l1_ratio not in (None, 0):
+            raise ValueError(f"l1_ratio must be None, not {self.l1_ratio!r}; ElasticNetLogistic has an L1 penalty too")
+        choice("multi_class", self.multi_class, {"auto": "", "ovr": "", "deprecated": ""})
+        if self.dual or self.warm_start:
+            raise ValueError("dual and warm_start must be False")
+        yield Setting("loss", "logistic", "loss")
+        yield number("cost", self.C, "C")
+        yield number("tolerance", self.tol, "tol")
+        yield number("max-iterations", self.max_iter, "max_iter")
+        yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
+        yield Setting("penalise-bias", "no", "fit_intercept")
+
+
+class Ridge(LinearMixin, WeightedRegressor):
+    """Linear regression with an L2 penalty.
+
+    Minimises ``sum of (y - z)^2 + alpha * w'w``; the intercept is not penalised.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        How much the penalty weighs; above 0.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    copy_X : bool, default=True
+        Taken for scikit-learn's signature; X is never changed.
+    max_iter : int, default=None
+        Most Newton steps; None: 1000.
+    tol : float, default=1e-10
+        Training stops where the gradient has become this small a share of the one at the start. Smaller than
+        scikit-learn's, which solves the equations directly.
+    solver : str, default='auto'
+        Taken for scikit-learn's signature; there is one solver.
+    positive : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    random_state : int, RandomState instance or None, default=None
+        Taken for scikit-learn's signature; nothing is random.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of features.
+    intercept_ : float
+        The intercept.
+    n_iter_ : int
+        Newton steps taken.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sheaf import Ridge
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> model = Ridge(alpha=2.0).fit(X, [1.0, 3.0, 5.0])
+    >>> model.coef_.round(6)
+    array([1.])
+    """
+
+    _kind = "linear"
+    _axes = {"alpha": Axis("cost", lambda alpha: 0.5 / float(alpha))}
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: Any = None,
+        tol: float = 1e-10,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _settings(self) -> Iterable[Setting]:
+        if self.positive:
+            raise ValueError("positive must be False")
+        if not float(self.alpha) > 0:
+            raise ValueError(f"alpha must be above 0, not {self.alpha!r}")
+        # The squared tube without a width is the squared loss, at C = 1 / (2 alpha).
+        yield Setting("loss", "svr", "loss")
+        yield Setting("epsilon", "0", "epsilon")
+        yield Setting("cost", number_text(self._axes["alpha"].value(self.alpha)), "alpha")
+        yield number("tolerance", self.tol, "tol")
+        if self.max_iter is not None:
+            yield number("max-iterations", self.max_iter, "max_iter")
+        yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
+        yield Setting("penalise-bias", "no", "fit_intercept")
+
+
+_NET_AXES = {"alpha": Axis("alpha", space="alphas"), "l1_ratio": Axis("l1-ratio", space="l1-ratios")}
+
+
+class ElasticNet(LinearMixin, WeightedRegressor):
+    """Linear regression with an L1 and an L2 penalty.
+
+    Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w``, as
+    scikit-learn does; the intercept is not penalised.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        How much the penalty weighs.
+    l1_ratio : float, default=0.5
+        The L1 penalty's share, 0 to 1.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    precompute : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    max_iter : int, default=1000
+        Most passes over the features.
+    copy_X : bool, default=True
+        Taken for scikit-learn's signature; X is never changed.
+    tol : float, default=1e-4
+        Training stops where the duality gap has become this small a share of the variance of y.
+    warm_start : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    positive : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    random_state : int, RandomState instance or None, default=None
+        Taken for scikit-learn's signature; nothing is random.
+    selection : str, default='cyclic'
+        Taken for scikit-learn's signature; features in work are visited in turn.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of features.
+    sparse_coef_ : sparse matrix of shape (1, n_features)
+        The same as a sparse matrix.
+    intercept_ : float
+        The intercept.
+    n_iter_ : int
+        Passes over the features.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from sheaf import ElasticNet
+    >>> X, y = make_regression(n_features=2, random_state=0)
+    >>> ElasticNet(tol=1e-10).fit(X, y).coef_.round(3)
+    array([18.838, 64.56 ])
+    """
+
+    _kind = "elastic-net"
+    _axes = _NET_AXES
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        precompute: bool = False,
+        max_iter: int = 1000,
+        copy_X: bool = True,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _settings(self) -> Iterable[Setting]:
+        if self.precompute is not False or self.warm_start or self.positive:
+            raise ValueError("precompute, warm_start and positive must be False")
+        yield Setting("labels", "numbers", "y")
+        yield number("alpha", self.alpha, "alpha")
+        yield number("l1-ratio", self.l1_ratio, "l1_ratio")
+        yield number("tolerance", self.tol, "tol")
+        yield number("max-epochs", self.max_iter, "max_iter")
+        yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+
+    @property
+    def sparse_coef_(self) -> Any:
+        from scipy import sparse
+
+        return sparse.csr_matrix(self.coef_)
+
+
+class Lasso(ElasticNet):
+    """Linear regression with an L1 penalty: :class:`ElasticNet` with ``l1_ratio=1``.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        How much the penalty weighs.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    precompute : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    copy_X : bool, default=True
+        Taken for scikit-learn's signature; X is never changed.
+    max_iter : int, default=1000
+        Most passes over the features.
+    tol : float, default=1e-4
+        Training stops where the duality gap has become this small a share of the variance of y.
+    warm_start : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    positive : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    random_state : int, RandomState instance or None, default=None
+        Taken for scikit-learn's signature; nothing is random.
+    selection : str, default='cyclic'
+        Taken for scikit-learn's signature; features in work are visited in turn.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of features.
+    sparse_coef_ : sparse matrix of shape (1, n_features)
+        The same as a sparse matrix.
+    intercept_ : float
+        The intercept.
+    n_iter_ : int
+        Passes over the features.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sheaf import Lasso
+    >>> Lasso(alpha=0.1).fit([[0, 0], [1, 1], [2, 2]], [0, 1, 2]).predict([[1, 1]]).round(3)
+    array([1.])
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: bool = False,
+        copy_X: bool = True,
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(
+            alpha,
+            l1_ratio=1.0,
+            fit_intercept=fit_intercept,
+            precompute=precompute,
+            max_iter=max_iter,
+            copy_X=copy_X,
+            tol=tol,
+            warm_start=warm_start,
+            positive=positive,
+            random_state=random_state,
+            selection=selection,
+            device=device,
+            precision=precision,
+            n_threads=n_threads,
+        )
+
+
+class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedClassifier):
+    """Logistic regression with an L1 and an L2 penalty.
+
+    Minimises ``1 / n * sum of log(1 + exp(-y z)) + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w``; the
+    intercept is not penalised. Three classes or more are one model each against the rest. scikit-learn's
+    ``LogisticRegression(penalty='elasticnet', C=C)`` is the same at ``alpha = 1 / (C n)``.
+
+    Parameters
+    ----------
+    alpha : float, default=0.01
+        How much the penalty weighs.
+    l1_ratio : float, default=0.5
+        The L1 penalty's share, 0 to 1.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    standardise : bool, default=False
+        Penalise each weight as if its feature had standard deviation 1.
+    class_weight : dict or 'balanced', default=None
+        Factors of the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
+    max_iter : int, default=10000
+        Most passes over the features.
+    tol : float, default=1e-4
+        Training stops where the duality gap has become this small a share of the deviance without features.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    n_iter_ : ndarray of shape (1,) or (n_classes,)
+        Passes over the features.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from sheaf import ElasticNetLogistic
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ElasticNetLogistic(alpha=0.1, l1_ratio=0.9).fit(scale(X), y)
+    >>> int(np.count_nonzero(model.coef_))
+    5
+    """
+
+    _kind = "elastic-net-logistic"
+    _axes = _NET_AXES
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        standardise: bool = False,
+        class_weight: Any = None,
+        max_iter: int = 10000,
+        tol: float = 1e-4,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.standardise = standardise
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _settings(self) -> Iterable[Setting]:
+        yield Setting("labels", "classes", "y")
+        yield number("alpha", self.alpha, "alpha")
+        yield number("l1-ratio", self.l1_ratio, "l1_ratio")
+        yield number("tolerance", self.tol, "tol")
+        yield number("max-epochs", self.max_iter, "max_iter")
+        yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+        yield Setting("standardise", "yes" if self.standardise else "no", "standardise")

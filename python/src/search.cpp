@@ -1,0 +1,161 @@
+// Searches: a grid on the caller's own splits, and studies over resamples.
+#include "core.hpp"
+
+#include "options.hpp"
+
+namespace sheaf::python {
+namespace {
+
+using Rows = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
+
+FamilySearch family_of(const LinearOptions& options) { return LinearSearch{options, {}}; }
+FamilySearch family_of(const SvmOptions& options) {
+  SvmSearch search;
+  search.options = options;
+  return search;
+}
+FamilySearch family_of(const NetOptions& options) {
+  NetSearch search;
+  search.options = options;
+  return search;
+}
+FamilySearch family_of(const KnnOptions& options) {
+  KnnSearch search;
+  search.options = options;
+  return search;
+}
+
+FamilySearch family_of(const AnyOptions& options, const Settings& space) {
+  auto family = std::visit([](const auto& one) { return family_of(one); }, options.any);
+  std::visit([&](auto& one) { set_options(one, space); }, family);
+  return family;
+}
+
+std::vector<std::int64_t> numbers_of(const Rows& rows) { return {rows.data(), rows.data() + rows.size()}; }
+
+/// Pairs of training and test rows.
+using RowLists = std::vector<std::pair<Rows, Rows>>;
+
+Splits splits_of(const RowLists& splits, std::int64_t rows) {
+  std::vector<TrainTestRows> lists;
+  for (const auto& [train, test] : splits) lists.push_back({numbers_of(train), numbers_of(test)});
+  return custom_splits(rows, lists);
+}
+
+SearchResult run_search(const Surroundings& surroundings, const AnyDataset& dataset, const FamilySearch& family,
+                        const SearchOptions& options) {
+  SearchResult result;
+  run(surroundings, [&](const Context& context) {
+    std::visit([&](const auto& one) { result = search(context, one, family, options); }, dataset.any);
+  });
+  return result;
+}
+
+/// Every point of the space on every split, without a final model: the caller chooses, and trains what it chose.
+SearchResult search_grid(const Surroundings& surroundings, const AnyDataset& dataset, const AnyOptions& model,
+                         const Settings& space, const Settings& pipeline, const RowLists& splits,
+                         const py::object& weights, const std::string& score, bool keep_decisions) {
+  SearchOptions options;
+  set_options(options.pipeline, pipeline);
+  options.splits = splits_of(splits, dataset.rows());
+  options.split = SplitKind::custom;
+  options.row_weights = row_weights_of(weights, dataset.rows());
+  options.score = parse_metric(score);
+  options.strategy = Strategy::grid;
+  options.refit = false;
+  options.keep_decisions = keep_decisions;
+  return run_search(surroundings, dataset, family_of(model, space), options);
+}
+
+/// A study of which features are chosen: `settings` as for `sheaf study`.
+SearchResult study(const Surroundings& surroundings, const AnyDataset& dataset, const AnyOptions& model,
+                   const Settings& space, const Settings& settings, const py::object& weights) {
+  SearchOptions options;
+  set_options(options, settings);
+  options.full = false;
+  options.row_weights = row_weights_of(weights, dataset.rows());
+  return run_search(surroundings, dataset, family_of(model, space), options);
+}
+
+/// Points x axes, in the order of the axes. Values of names are the names themselves.
+py::list points_of(const SearchResult& result) {
+  py::list points;
+  for (const auto place : result.level.points) {
+    const auto& point = result.points[static_cast<std::size_t>(place)];
+    py::dict row;
+    for (std::size_t a = 0; a < result.axes.size(); ++a) {
+      const auto& axis = result.axes[a];
+      if (axis.names.empty())
+        row[py::str(axis.name)] = point[a];
+      else
+        row[py::str(axis.name)] = axis.names[static_cast<std::size_t>(point[a]) - 1];
+    }
+    points.append(std::move(row));
+  }
+  return points;
+}
+
+/// Points x splits.
+py::array_t<double> scores_of(const SearchResult& result, const std::string& metric) {
+  const auto wanted = parse_metric(metric);
+  std::vector<double> scores;
+  for (const auto& model : result.level.models) scores.push_back(model.score(wanted));
+  return array_of(scores, std::ssize(result.level.points), result.splits);
+}
+
+/// Decision values (test rows x columns) and predicted classes of one point on one split.
+py::tuple held_out(const SearchResult& result, std::size_t point, std::size_t split) {
+  const auto& model = result.level.models.at(point * static_cast<std::size_t>(result.splits) + split);
+  const auto rows = std::ssize(model.decisions) / result.columns;
+  return py::make_tuple(array_of(model.decisions, rows, result.columns), array_of(model.predicted));
+}
+
+py::list stability_of(const SearchResult& result) {
+  py::list features;
+  for (const auto& feature : result.stability) {
+    py::dict row;
+    row["index"] = feature.index;
+    row["frequency"] = feature.frequency;
+    row["median_rank"] = feature.median_rank;
+    row["mean_weight"] = feature.mean_weight;
+    row["sign_agreement"] = feature.sign_agreement;
+    features.append(std::move(row));
+  }
+  return features;
+}
+
+/// The metrics that Sheaf computes itself, by all their names, and whether larger values are better.
+py::dict metric_table() {
+  py::dict table;
+  for (const auto& row : metrics()) {
+    py::dict entry;
+    entry["larger_is_better"] = row.larger_is_better;
+    entry["regression"] = row.regression;
+    entry["probabilities"] = row.probabilities;
+    entry["least_classes"] = row.least_classes;
+    table[py::str(std::string(row.name))] = std::move(entry);
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_search(py::module_& module) {
+  py::class_<SearchResult>(module, "SearchResult")
+      .def("points", &points_of)
+      .def("scores", &scores_of)
+      .def("held_out", &held_out)
+      .def("stability", &stability_of)
+      .def("overall_stability",
+           [](const SearchResult& result) {
+             return py::make_tuple(result.overall.value, result.overall.low, result.overall.high);
+           })
+      .def("html", [](const SearchResult& result) { return search_html(result); })
+      .def_readonly("warnings", &SearchResult::warnings)
+      .def_readonly("notes", &SearchResult::notes);
+  module.def("search_grid", &search_grid);
+  module.def("study", &study);
+  module.def("metrics", &metric_table);
+}
+
+}  // namespace sheaf::python

@@ -1,0 +1,187 @@
+"""The estimators against scikit-learn's own: the same objective, the same predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import read_dense
+from sklearn import datasets, linear_model, neighbors, svm
+from sklearn.preprocessing import scale
+
+import sheaf
+
+TWO_CLASSES = ["heart_scale", "ionosphere", "diabetes", "sonar_scale", "breast-cancer", "german.numer", "splice"]
+MORE_CLASSES = ["iris", "wine", "vehicle", "vowel", "glass"]
+NUMBERS = ["housing_scale", "abalone", "cpusmall", "diabetes_reg"]
+
+
+def _own(name):
+    loaders = {
+        "sklearn-breast-cancer": datasets.load_breast_cancer,
+        "sklearn-wine": datasets.load_wine,
+        "sklearn-digits": datasets.load_digits,
+        "sklearn-diabetes": datasets.load_diabetes,
+    }
+    return loaders[name](return_X_y=True)
+
+
+def _data(name, rows=600):
+    X, y = _own(name) if name.startswith("sklearn-") else read_dense(name, rows)
+    X, y = X[:rows], y[:rows]
+    varying = X.std(axis=0) > 0
+    return scale(X[:, varying]), y
+
+
+def _log_loss_objective(model, X, y, C):
+    sign = np.where(y == model.classes_[1], 1.0, -1.0)
+    w = model.coef_[0]
+    return w @ w / 2 + C * np.logaddexp(0, -sign * model.decision_function(X)).sum()
+
+
+@pytest.mark.parametrize("name", ["sklearn-breast-cancer", *TWO_CLASSES])
+@pytest.mark.parametrize("C", [0.1, 10])
+def test_logistic_regression(name, C):
+    X, y = _data(name)
+    ours = sheaf.LogisticRegression(C=C, tol=1e-8).fit(X, y)
+    theirs = linear_model.LogisticRegression(C=C, tol=1e-8, max_iter=10000).fit(X, y)
+    assert _log_loss_objective(ours, X, y, C) == pytest.approx(_log_loss_objective(theirs, X, y, C), rel=1e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["sklearn-digits", *MORE_CLASSES])
+def test_logistic_regression_of_more_classes(name):
+    X, y = _data(name)
+    ours = sheaf.LogisticRegression(tol=1e-8).fit(X, y)
+    for k, label in enumerate(ours.classes_):
+        theirs = linear_model.LogisticRegression(tol=1e-8, max_iter=10000).fit(X, y == label)
+        np.testing.assert_allclose(ours.decision_function(X)[:, k], theirs.decision_function(X), atol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["sklearn-breast-cancer", *TWO_CLASSES, *MORE_CLASSES])
+def test_linear_svc(name):
+    X, y = _data(name)
+    ours = sheaf.LinearSVC(C=0.1, tol=1e-8).fit(X, y)
+    theirs = svm.LinearSVC(C=0.1, tol=1e-8, dual=False, max_iter=100000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["sklearn-breast-cancer", "sklearn-wine", *TWO_CLASSES, *MORE_CLASSES])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_svc(name, kernel):
+    X, y = _data(name, 300)
+    ours = sheaf.SVC(kernel=kernel, C=2, tol=1e-5).fit(X, y)
+    theirs = svm.SVC(kernel=kernel, C=2, tol=1e-5).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
+    np.testing.assert_array_equal(ours.classes_, theirs.classes_)
+    if ours.support_.shape == theirs.support_.shape and (ours.support_ == theirs.support_).all():
+        np.testing.assert_array_equal(ours.n_support_, theirs.n_support_)
+        np.testing.assert_allclose(np.abs(ours.dual_coef_).sum(), np.abs(theirs.dual_coef_).sum(), rtol=1e-2)
+    if kernel == "linear":
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=5e-3)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", ["sklearn-breast-cancer", "heart_scale", "iris"])
+def test_nu_svc_and_one_class(name):
+    X, y = _data(name, 300)
+    np.testing.assert_allclose(
+        sheaf.NuSVC(nu=0.2, tol=1e-6).fit(X, y).decision_function(X),
+        svm.NuSVC(nu=0.2, tol=1e-6).fit(X, y).decision_function(X),
+        atol=1e-2,
+    )
+    ours, theirs = sheaf.OneClassSVM(tol=1e-6).fit(X), svm.OneClassSVM(tol=1e-6).fit(X)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+    np.testing.assert_allclose(ours.offset_, theirs.offset_, rtol=1e-3)
+
+
+def test_probabilities_of_svc_order_rows_alike():
+    X, y = _data("sklearn-breast-cancer")
+    ours = sheaf.SVC(probability=True, random_state=1).fit(X, y)
+    theirs = svm.SVC(probability=True, random_state=1).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=0.1)
+    assert not hasattr(sheaf.SVC(), "predict_proba")
+
+
+def test_a_precomputed_kernel_is_the_kernel():
+    X, y = _data("sklearn-wine")
+    K = X @ X.T
+    for kind in ("SVC", "NuSVC"):
+        plain = getattr(sheaf, kind)(kernel="linear", tol=1e-6).fit(X, y)
+        table = getattr(sheaf, kind)(kernel="precomputed", tol=1e-6).fit(K, y)
+        np.testing.assert_allclose(table.decision_function(K), plain.decision_function(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["sklearn-diabetes", *NUMBERS])
+def test_regressions(name):
+    X, y = _data(name)
+    y = scale(y)
+    pairs = [
+        (sheaf.Ridge(alpha=3), linear_model.Ridge(alpha=3)),
+        (sheaf.Lasso(alpha=0.05, tol=1e-10), linear_model.Lasso(alpha=0.05, tol=1e-10, max_iter=100000)),
+        (sheaf.ElasticNet(alpha=0.05, tol=1e-10), linear_model.ElasticNet(alpha=0.05, tol=1e-10, max_iter=100000)),
+        (
+            sheaf.LinearSVR(epsilon=0.1, tol=1e-8),
+            svm.LinearSVR(epsilon=0.1, tol=1e-8, loss="squared_epsilon_insensitive", dual=False, max_iter=100000),
+        ),
+        (sheaf.SVR(tol=1e-5), svm.SVR(tol=1e-5)),
+        (sheaf.NuSVR(tol=1e-5), svm.NuSVR(tol=1e-5)),
+        (sheaf.KNeighborsRegressor(7), neighbors.KNeighborsRegressor(7)),
+        (sheaf.KNeighborsRegressor(weights="distance"), neighbors.KNeighborsRegressor(weights="distance")),
+    ]
+    for ours, theirs in pairs:
+        mine, other = ours.fit(X, y).predict(X), theirs.fit(X, y).predict(X)
+        # Equally near rows may be taken in another order.
+        differ = np.abs(mine - other) > 2e-3
+        assert differ.mean() < (0.05 if "Neighbors" in type(ours).__name__ else 1e-9), type(ours).__name__
+
+
+@pytest.mark.parametrize("name", ["sklearn-digits", "heart_scale", "vowel", "splice"])
+@pytest.mark.parametrize("metric", ["minkowski", "manhattan", "cosine", "chebyshev"])
+def test_neighbors(name, metric):
+    X, y = _data(name, 400)
+    ours = sheaf.KNeighborsClassifier(4, metric=metric).fit(X, y)
+    theirs = neighbors.KNeighborsClassifier(4, metric=metric, algorithm="brute").fit(X, y)
+    mine, other = ours.kneighbors(X)[0], theirs.kneighbors(X)[0]
+    np.testing.assert_allclose(mine, other, atol=1e-6)
+    graph = ours.kneighbors_graph(X, mode="distance")
+    assert graph.shape == (len(X), len(X)) and graph.nnz == 4 * len(X)
+    assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.97
+    np.testing.assert_array_equal(ours.kneighbors(n_neighbors=1)[1].ravel() != np.arange(len(X)), True)
+
+
+def test_neighbors_by_powers():
+    X, y = _data("sklearn-wine")
+    for p in (1, 1.5, 2, 3, np.inf):
+        ours = sheaf.KNeighborsClassifier(p=p).fit(X, y).kneighbors(X)[0]
+        theirs = neighbors.KNeighborsClassifier(p=p).fit(X, y).kneighbors(X)[0]
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["sklearn-breast-cancer", "heart_scale", "german.numer"])
+def test_elastic_net_logistic(name):
+    X, y = _data(name)
+    alpha = 0.02
+    ours = sheaf.ElasticNetLogistic(alpha=alpha, l1_ratio=0.5, tol=1e-10).fit(X, y)
+    theirs = linear_model.LogisticRegression(
+        penalty="elasticnet", solver="saga", l1_ratio=0.5, C=1 / (alpha * len(y)), tol=1e-10, max_iter=20000
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+def test_class_weights_are_row_weights(two_classes):
+    X, y = two_classes
+    for kind in ("LogisticRegression", "LinearSVC", "SVC", "ElasticNetLogistic"):
+        make = getattr(sheaf, kind)
+        tol = {"tol": 1e-8} if kind != "SVC" else {}
+        by_class = make(class_weight={0: 1, 1: 3}, **tol).fit(X, y).decision_function(X)
+        by_row = make(**tol)
+        if kind == "SVC":  # whose gamma follows from weighted rows
+            by_row.set_params(gamma=sheaf.svm.scale_gamma(X))
+        by_row = by_row.fit(X, y, sample_weight=np.where(y, 3, 1)).decision_function(X)
+        np.testing.assert_allclose(by_class, by_row, atol=1e-4)
+        balanced = make(class_weight="balanced", **tol).fit(X, y).decision_function(X)
+        counts = np.bincount(y)
+        weights = {label: len(y) / (2 * count) for label, count in enumerate(counts)}
+        given = make(class_weight=weights, **tol).fit(X, y).decision_function(X)
+        np.testing.assert_allclose(balanced, given, atol=1e-5)

@@ -1,0 +1,131 @@
+"""Data in any shape, without copies where the layout allows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import sheaf
+from sheaf import _core
+from sheaf._data import make_dataset
+
+
+def _decisions(X, y, at):
+    return sheaf.LogisticRegression().fit(X, y).decision_function(at)
+
+
+def test_layouts_give_the_same_model(two_classes):
+    X, y = two_classes
+    expected = _decisions(X, y, X)
+    wide = np.zeros((len(X), 20))
+    wide[:, 3:11] = X
+    read_only = X.copy()
+    read_only.setflags(write=False)
+    for same in (
+        np.asfortranarray(X),
+        wide[:, 3:11],
+        X[::-1][::-1],
+        read_only,
+        X.tolist(),
+        pd.DataFrame(X),
+        X.astype(">f8"),
+    ):
+        np.testing.assert_allclose(_decisions(same, y, X), expected, rtol=1e-12)
+    np.testing.assert_allclose(_decisions(X.astype(np.float32), y, X), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil"])
+@pytest.mark.parametrize("flavour", ["matrix", "array"])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_data(two_classes, kind, flavour, index):
+    X, y = two_classes
+    X = np.where(np.abs(X) > 0.7, X, 0)
+    given = getattr(sparse, f"{kind}_{flavour}")(X)
+    if kind in ("csr", "csc"):
+        given.indices, given.indptr = given.indices.astype(index), given.indptr.astype(index)
+    np.testing.assert_allclose(_decisions(given, y, given), _decisions(X, y, X), rtol=1e-9)
+
+
+def test_unsorted_and_repeated_entries(two_classes):
+    X, y = two_classes
+    given = sparse.csr_matrix(X)
+    for row in range(X.shape[0]):
+        part = slice(given.indptr[row], given.indptr[row + 1])
+        given.indices[part] = given.indices[part][::-1]
+        given.data[part] = given.data[part][::-1]
+    given.has_sorted_indices = False
+    np.testing.assert_allclose(_decisions(given, y, X), _decisions(X, y, X), rtol=1e-9)
+    halves = sparse.coo_matrix(
+        (np.tile(X.ravel() / 2, 2), (np.tile(np.repeat(np.arange(120), 8), 2), np.tile(np.arange(8), 240)))
+    )
+    np.testing.assert_allclose(_decisions(halves, y, X), _decisions(X, y, X), rtol=1e-9)
+
+
+def test_what_is_borrowed():
+    context = _core.Context()
+    X = np.ones((50, 7))
+    assert make_dataset(context, X).is_borrowed
+    assert make_dataset(context, X.astype(np.float32)).is_borrowed
+    assert not make_dataset(context, np.asfortranarray(X)).is_borrowed
+    assert not make_dataset(context, X, precision="float32").is_borrowed
+    for index in (np.int32, np.int64):
+        table = sparse.csr_matrix(X)
+        table.indices, table.indptr = table.indices.astype(index), table.indptr.astype(index)
+        assert make_dataset(context, table).is_borrowed
+
+
+MEASURE = """
+import resource, sys
+import numpy as np
+import sheaf
+rows, columns = 200_000, 100
+X = np.empty((rows, columns), dtype=np.{dtype})
+rng = np.random.default_rng(0)
+for begin in range(0, rows, 1000):
+    X[begin:begin + 1000] = rng.standard_normal((1000, columns))
+y = (X[:, 0] > 0).astype(np.int32)
+sheaf.LogisticRegression(max_iter=2).fit(X[:1000], y[:1000])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+sheaf.LogisticRegression(max_iter=2).fit(X, y)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / X.nbytes)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_fit_makes_no_copy_of_the_data(dtype):
+    command = [sys.executable, "-W", "ignore", "-c", MEASURE.format(dtype=dtype)]
+    share = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert share < 0.5, "the fit allocated this share of the memory of X"
+
+
+def test_names_of_pandas(two_classes):
+    X, y = two_classes
+    frame = pd.DataFrame(X, columns=[f"gene{j}" for j in range(8)])
+    model = sheaf.LogisticRegression().fit(frame, y)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    assert "gene7" in model._model.text()
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[frame.columns[::-1]])
+    selector = sheaf.InformationSelector(n_features_to_select=2).fit(frame, y)
+    assert set(selector.get_feature_names_out()) <= set(frame.columns)
+
+
+def test_precision(two_classes):
+    X, y = two_classes
+    double = sheaf.LogisticRegression(tol=1e-6).fit(X, y).coef_
+    single = sheaf.LogisticRegression(tol=1e-6, precision="float32").fit(X, y).coef_
+    assert 0 < np.abs(double - single).max() < 1e-3
+    with pytest.raises(ValueError, match="precision must be"):
+        sheaf.LogisticRegression(precision="half").fit(X, y)
+
+
+def test_threads_change_nothing(two_classes):
+    X, y = two_classes
+    for kind in ("LogisticRegression", "SVC", "ElasticNetLogistic"):
+        one, two = (getattr(sheaf, kind)(n_threads=n).fit(X, y).decision_function(X) for n in (1, 2))
+        np.testing.assert_array_equal(one, two)

@@ -1,0 +1,115 @@
+"""What scikit-learn asks of estimators."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import make_classification, make_regression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sheaf
+
+CLASSIFIERS = [
+    sheaf.LogisticRegression(),
+    sheaf.ElasticNetLogistic(),
+    sheaf.LinearSVC(),
+    sheaf.SVC(),
+    sheaf.NuSVC(),
+    sheaf.KNeighborsClassifier(),
+    sheaf.LocalHyperplane(),
+]
+REGRESSORS = [
+    sheaf.Ridge(),
+    sheaf.Lasso(),
+    sheaf.ElasticNet(),
+    sheaf.LinearSVR(),
+    sheaf.SVR(),
+    sheaf.NuSVR(),
+    sheaf.KNeighborsRegressor(),
+]
+OTHERS = [sheaf.OneClassSVM(), sheaf.InformationSelector(), sheaf.StabilitySelector(n_resamples=2)]
+SEARCHES = [
+    sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [0.1, 1]}),
+    sheaf.SheafSearchCV(sheaf.Ridge(), {"alpha": [0.1, 1]}),
+]
+
+
+@parametrize_with_checks(CLASSIFIERS + REGRESSORS + OTHERS + SEARCHES)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def _name(estimator):
+    return type(estimator).__name__
+
+
+def _data(estimator):
+    if is_classifier(estimator) or not hasattr(estimator, "predict") or isinstance(estimator, sheaf.OneClassSVM):
+        return make_classification(90, 6, n_informative=4, n_redundant=0, n_classes=3, random_state=3)
+    return make_regression(90, 6, noise=5, random_state=3)
+
+
+def _outputs(estimator, X):
+    names = ("predict", "decision_function", "predict_proba", "transform")
+    return [np.asarray(getattr(estimator, name)(X)) for name in names if hasattr(estimator, name)]
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS + OTHERS, ids=_name)
+def test_copies_predict_the_same_to_the_last_bit(estimator):
+    X, y = _data(estimator)
+    fitted = clone(estimator).fit(X, y)
+    for other in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        for mine, theirs in zip(_outputs(fitted, X), _outputs(other, X)):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        sheaf.LogisticRegression(tol=1e-10),
+        sheaf.ElasticNetLogistic(tol=1e-12),
+        sheaf.LinearSVC(tol=1e-10),
+        sheaf.SVC(tol=1e-5),
+        sheaf.NuSVC(nu=0.2, tol=1e-5),
+        sheaf.Ridge(),
+        sheaf.Lasso(tol=1e-12),
+        sheaf.ElasticNet(tol=1e-12),
+        sheaf.LinearSVR(tol=1e-10),
+        sheaf.SVR(C=10, tol=1e-5),
+        sheaf.NuSVR(C=10, tol=1e-5),
+        sheaf.OneClassSVM(tol=1e-5),
+    ],
+    ids=_name,
+)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_a_row_of_weight_n_is_n_rows(estimator, container):
+    X, y = _data(estimator)
+    times = np.random.RandomState(1).randint(0, 4, len(y))
+    weighted = clone(estimator).fit(container(X), y, sample_weight=times)
+    repeated = clone(estimator).fit(container(X.repeat(times, axis=0)), y.repeat(times))
+    for mine, theirs in zip(_outputs(weighted, X), _outputs(repeated, X)):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=_name)
+def test_labels_of_any_kind(estimator):
+    X, y = _data(estimator)
+    plain = clone(estimator).fit(X, y).predict(X)
+    for labels in (np.array(["b", "a", "c"]), np.array([10, -3, 7]), np.array([1.5, 0.5, 2.5])):
+        # Classes are numbered in ascending order, so that models of renamed classes are the same up to order.
+        fitted = clone(estimator).fit(X, labels[y])
+        assert fitted.classes_.tolist() == sorted(labels.tolist())
+        assert np.mean(fitted.predict(X) == labels[plain]) > 0.97
+
+
+def test_models_are_files_of_the_program(tmp_path, two_classes):
+    X, y = two_classes
+    model = sheaf.LogisticRegression().fit(X, np.where(y, "yes", "no"))
+    model.save_model(tmp_path / "model.txt")
+    text = (tmp_path / "model.txt").read_text()
+    assert text.startswith("sheaf-") and "yes" in text

@@ -1,0 +1,110 @@
+"""Bad input: scikit-learn's exceptions, with the library's words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import sheaf
+from sheaf import _core
+
+
+@pytest.mark.parametrize(
+    "estimator, words",
+    [
+        (sheaf.LogisticRegression(C=-1), "LogisticRegression: parameter C: .*0 or more expected"),
+        (sheaf.LogisticRegression(C="much"), "C must be a number, not 'much'"),
+        (sheaf.LogisticRegression(tol=0), "parameter tol: .*more than 0"),
+        (sheaf.LogisticRegression(max_iter=0), "parameter max_iter"),
+        (sheaf.LogisticRegression(penalty="l1"), "penalty must be 'l2', not 'l1'; ElasticNetLogistic"),
+        (sheaf.LogisticRegression(multi_class="multinomial"), "multi_class must be one of"),
+        (sheaf.LogisticRegression(device="tpu"), "tpu"),
+        (sheaf.LogisticRegression(n_threads=0), "threads"),
+        (sheaf.LogisticRegression(class_weight="even"), "class_weight.*balanced"),
+        (sheaf.LinearSVC(loss="hinge"), "loss must be one of 'squared_hinge', not 'hinge'"),
+        (sheaf.SVC(kernel="cubic"), "kernel must be one of"),
+        (sheaf.SVC(kernel=lambda a, b: 0), "kernel must be a name"),
+        (sheaf.SVC(gamma=0), "gamma must be 'scale', 'auto' or a number above 0"),
+        (sheaf.SVC(gamma="wide"), "gamma must be"),
+        (sheaf.NuSVC(nu=2), "parameter nu"),
+        (sheaf.ElasticNetLogistic(l1_ratio=1.5), "parameter l1_ratio: .*0 to 1 expected"),
+        (sheaf.KNeighborsClassifier(metric="haversine"), "metric must be one of"),
+        (sheaf.KNeighborsClassifier(n_neighbors=500), "n_neighbors <= n_samples"),
+        (sheaf.KNeighborsClassifier(weights="none"), "weights must be one of"),
+        (sheaf.LocalHyperplane(rule="ball"), "rule must be one of"),
+        (sheaf.InformationSelector("best"), "best.*jmi"),
+        (sheaf.InformationSelector(bins=1), "bins"),
+    ],
+)
+def test_parameters(two_classes, estimator, words):
+    with pytest.raises(ValueError, match=words):
+        estimator.fit(*two_classes)
+
+
+def test_shapes_and_values(two_classes):
+    X, y = two_classes
+    model = sheaf.LogisticRegression()
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    for bad in (np.nan, np.inf):
+        broken = X.copy()
+        broken[3, 4] = bad
+        with pytest.raises(ValueError, match="NaN|infinity"):
+            model.fit(broken, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(X, y[:-1])
+    with pytest.raises(ValueError, match="1 class"):
+        model.fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="8 features"):
+        model.fit(X, y).predict(X[:, :5])
+    with pytest.raises(ValueError, match="Negative"):
+        model.fit(X, y, sample_weight=-np.ones(len(y)))
+    with pytest.raises(ValueError, match="non-zero"):
+        model.fit(X, y, sample_weight=np.zeros(len(y)))
+    with pytest.raises(ValueError, match="square"):
+        sheaf.SVC(kernel="precomputed").fit(X, y)
+
+
+def test_damaged_sparse_matrices(two_classes):
+    X, y = two_classes
+    table = sparse.csr_matrix(X)
+    context = _core.Context()
+
+    def make(offsets=table.indptr, indices=table.indices, values=table.data):
+        return _core.Dataset.from_sparse(context, True, 120, 8, offsets, indices, values, "double", [], False)
+
+    make()
+    wrong = table.indices.copy()
+    wrong[17] = 40
+    with pytest.raises(ValueError, match="argument 'indices': entry 17 is 40, but the matrix has 8 columns"):
+        make(indices=wrong)
+    with pytest.raises(ValueError, match="argument 'offsets'"):
+        make(offsets=table.indptr[:-1])
+    with pytest.raises(ValueError, match="int32 or int64"):
+        make(indices=table.indices.astype(np.uint8))
+
+
+def test_damaged_models():
+    with pytest.raises(ValueError, match="this is no model"):
+        _core.Model.parse("nonsense", "model.txt")
+    with pytest.raises(ValueError, match="unknown parameter 'speed'"):
+        _core.Options("linear").set("speed", "1")
+    with pytest.raises(ValueError, match="forest"):
+        _core.Options("forest")
+
+
+def test_what_did_not_converge_is_said(two_classes):
+    X, y = two_classes
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        sheaf.LogisticRegression(C=1e6, tol=1e-12, max_iter=1).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        sheaf.SVC(max_iter=2).fit(X, y)
+
+
+def test_a_gpu_that_is_not_there(two_classes):
+    if any(row["device"].startswith("cuda") and row["usable"] for row in sheaf.devices()):
+        pytest.skip("there is a GPU")
+    with pytest.raises(ValueError, match="cuda"):
+        sheaf.LogisticRegression(device="cuda").fit(*two_classes)

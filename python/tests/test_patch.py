@@ -1,0 +1,79 @@
+"""Sheaf behind scikit-learn's names."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import linear_model, neighbors, svm
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import scale
+
+import sheaf.sklearn
+
+CANCER = scale(load_breast_cancer().data), load_breast_cancer().target
+NUMBERS = load_diabetes(return_X_y=True)
+
+
+@pytest.fixture
+def patched():
+    with sheaf.sklearn.patched():
+        yield
+
+
+PAIRS = [
+    ("linear_model", "LogisticRegression", {"tol": 1e-8}, CANCER),
+    ("linear_model", "Ridge", {}, NUMBERS),
+    ("linear_model", "Lasso", {"tol": 1e-9}, NUMBERS),
+    ("linear_model", "ElasticNet", {"alpha": 0.1, "tol": 1e-9}, NUMBERS),
+    ("svm", "LinearSVC", {"C": 0.1, "dual": False, "tol": 1e-8}, CANCER),
+    ("svm", "SVC", {"tol": 1e-5}, CANCER),
+    ("svm", "NuSVC", {"nu": 0.1, "tol": 1e-5}, CANCER),
+    ("svm", "SVR", {"tol": 1e-5}, NUMBERS),
+    ("neighbors", "KNeighborsClassifier", {"n_neighbors": 7}, CANCER),
+    ("neighbors", "KNeighborsRegressor", {}, NUMBERS),
+]
+MODULES = {"linear_model": linear_model, "neighbors": neighbors, "svm": svm}
+
+
+@pytest.mark.parametrize("module, name, params, data", PAIRS, ids=lambda value: value if isinstance(value, str) else "")
+def test_predictions_are_scikit_learns(module, name, params, data):
+    original = getattr(MODULES[module], name)
+    with sheaf.sklearn.patched():
+        kind = getattr(MODULES[module], name)
+        model = clone(kind(**params)).fit(*data)
+        assert issubclass(kind, original) and isinstance(model, original)
+        assert "_sheaf" in vars(model)
+        again = pickle.loads(pickle.dumps(model))
+    theirs = original(**params).fit(*data)
+    method = "decision_function" if hasattr(theirs, "decision_function") else "predict"
+    mine, other = getattr(model, method)(data[0]), getattr(theirs, method)(data[0])
+    np.testing.assert_allclose(mine, other, atol=2e-3 * np.abs(other).max())
+    np.testing.assert_array_equal(getattr(again, method)(data[0]), mine)
+    assert model.score(*data) == pytest.approx(theirs.score(*data), abs=1e-3)
+    assert getattr(MODULES[module], name) is original
+
+
+def test_what_sheaf_lacks_is_left_to_scikit_learn(patched):
+    with pytest.warns(UserWarning, match="leaves LogisticRegression to scikit-learn: penalty"):
+        model = linear_model.LogisticRegression(penalty="l1", solver="liblinear").fit(*CANCER)
+    assert "_sheaf" not in vars(model) and model.score(*CANCER) > 0.9
+    with pytest.warns(UserWarning, match="kernel must be a name"):
+        svm.SVC(kernel=lambda a, b: a @ b.T).fit(*CANCER)
+
+
+def test_inside_scikit_learn(patched):
+    assert cross_val_score(svm.SVC(), *CANCER).mean() > 0.95
+
+
+def test_classes_can_be_derived_from(patched):
+    class Mine(svm.SVC):
+        pass
+
+    model = Mine().fit(*CANCER)
+    assert "_sheaf" in vars(model) and model.score(*CANCER) > 0.95
+    assert not hasattr(model, "predict_proba")
+    assert svm.SVC(probability=True).fit(*CANCER).predict_proba(CANCER[0]).shape == (569, 2)

@@ -1,0 +1,289 @@
+"""SheafSearchCV against GridSearchCV over the same estimator: the same scores, the same choice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import read_data, read_dense
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression as OtherLogisticRegression
+from sklearn.metrics import fbeta_score, make_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RandomizedSearchCV,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler, scale
+
+import sheaf
+
+CANCER = load_breast_cancer(return_X_y=True)
+SCALED = scale(CANCER[0]), CANCER[1]
+IRIS = load_iris(return_X_y=True)
+NUMBERS = load_diabetes(return_X_y=True)
+COSTS = [0.01, 0.1, 1, 10]
+
+
+def assert_same(ours, theirs, atol=1e-8):
+    """The same table of results and the same choice."""
+    for name, column in theirs.cv_results_.items():
+        if "time" in name:
+            assert name in ours.cv_results_
+        elif "test" in name and not name.startswith("rank"):
+            np.testing.assert_allclose(ours.cv_results_[name], column, atol=atol, err_msg=name)
+        elif name == "params":
+            assert ours.cv_results_[name] == column
+    assert ours.n_splits_ == theirs.n_splits_
+    assert ours.multimetric_ == theirs.multimetric_
+    if hasattr(theirs, "best_index_"):
+        assert ours.best_params_ == theirs.best_params_
+        assert ours.best_index_ == theirs.best_index_
+    if hasattr(theirs, "best_score_"):
+        assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=atol)
+
+
+def compare(estimator, grid, data, *, fit=None, atol=1e-8, **how):
+    fit = fit or {}
+    ours = sheaf.SheafSearchCV(estimator, grid, **how).fit(*data, **fit)
+    theirs = GridSearchCV(estimator, grid, **how).fit(*data, **fit)
+    assert_same(ours, theirs, atol)
+    return ours, theirs
+
+
+@pytest.mark.parametrize(
+    "estimator, grid, data",
+    [
+        (sheaf.LogisticRegression(), {"C": COSTS}, SCALED),
+        (sheaf.LogisticRegression(), {"C": COSTS, "class_weight": [None, "balanced", {0: 1, 1: 5}]}, SCALED),
+        (sheaf.LogisticRegression(), {"C": COSTS, "fit_intercept": [True, False]}, IRIS),
+        (sheaf.LinearSVC(), {"C": COSTS}, SCALED),
+        (sheaf.SVC(), {"C": COSTS}, SCALED),
+        (sheaf.SVC(), {"C": COSTS, "gamma": [0.001, 0.01, 0.1]}, IRIS),
+        (sheaf.SVC(), {"C": COSTS, "gamma": ["scale", "auto", 0.1]}, IRIS),
+        (
+            sheaf.SVC(),
+            [{"C": [1, 10], "gamma": [0.1]}, {"kernel": ["linear"], "C": COSTS}, {"kernel": ["poly"], "degree": [2, 3]}],
+            IRIS,
+        ),
+        (sheaf.NuSVC(), {"nu": [0.1, 0.3], "gamma": [0.1, 1]}, IRIS),
+        (sheaf.KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 9], "weights": ["uniform", "distance"]}, SCALED),
+        (sheaf.KNeighborsClassifier(), {"n_neighbors": [1, 5], "p": [1, 1.5, 2]}, IRIS),
+        (sheaf.LocalHyperplane(), {"n_neighbors": [3, 5], "reg_lambda": [0.1, 1]}, IRIS),
+        (sheaf.ElasticNetLogistic(tol=1e-9), {"alpha": [0.1, 0.01], "l1_ratio": [0.2, 0.9]}, IRIS),
+        (sheaf.Ridge(), {"alpha": COSTS}, NUMBERS),
+        (sheaf.Lasso(tol=1e-9), {"alpha": COSTS}, NUMBERS),
+        (sheaf.ElasticNet(tol=1e-9), {"alpha": COSTS, "l1_ratio": [0.2, 0.5, 1.0]}, NUMBERS),
+        (sheaf.LinearSVR(), {"C": COSTS, "epsilon": [0, 10]}, NUMBERS),
+        (sheaf.SVR(tol=1e-5), {"C": [1, 100], "epsilon": [0.1, 1]}, NUMBERS),
+        (sheaf.NuSVR(tol=1e-5), {"C": [1, 100], "nu": [0.3, 0.6]}, NUMBERS),
+        (sheaf.KNeighborsRegressor(), {"n_neighbors": [1, 5, 20]}, NUMBERS),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_every_estimator(estimator, grid, data):
+    compare(estimator, grid, data, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        3,
+        KFold(4, shuffle=True, random_state=1),
+        ShuffleSplit(4, random_state=2),
+        RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=3),
+        [(np.arange(0, 400), np.arange(400, 569)), (np.arange(100, 569), np.arange(0, 50))],
+        [(np.arange(569) % 2 == 0, np.arange(569) % 2 == 1)],
+    ],
+    ids=["number", "kfold", "shuffle", "repeated", "lists", "masks"],
+)
+def test_any_folds(cv):
+    cv = [(np.flatnonzero(a), np.flatnonzero(b)) for a, b in cv] if isinstance(cv, list) and len(cv) == 1 else cv
+    compare(sheaf.LogisticRegression(), {"C": COSTS}, SCALED, cv=cv)
+
+
+def test_leave_one_out():
+    compare(sheaf.KNeighborsClassifier(), {"n_neighbors": [1, 5]}, IRIS, cv=LeaveOneOut())
+
+
+def test_groups():
+    groups = np.arange(len(SCALED[1])) % 7
+    compare(sheaf.LinearSVC(), {"C": COSTS}, SCALED, cv=GroupKFold(4), fit={"groups": groups})
+
+
+@pytest.mark.parametrize("kind", ["LogisticRegression", "SVC", "LinearSVC"])
+def test_sample_weights(kind):
+    weights = np.random.RandomState(0).rand(len(SCALED[1]))
+    compare(getattr(sheaf, kind)(), {"C": [0.1, 1]}, SCALED, fit={"sample_weight": weights})
+
+
+CLASS_SCORES = [
+    "accuracy",
+    "balanced_accuracy",
+    "f1_macro",
+    "f1_micro",
+    "f1_weighted",
+    "matthews_corrcoef",
+    "precision_macro",
+    "precision_weighted",
+    "recall_macro",
+    "recall_weighted",
+    "neg_log_loss",
+]
+
+
+def test_scores_of_two_classes():
+    scores = [*CLASS_SCORES, "f1", "precision", "recall", "roc_auc", "average_precision", "neg_brier_score", "jaccard"]
+    compare(sheaf.LogisticRegression(), {"C": COSTS}, SCALED, scoring=scores, refit="roc_auc", atol=1e-7)
+
+
+def test_scores_of_three_classes():
+    scores = [*CLASS_SCORES, "roc_auc_ovr", "roc_auc_ovo_weighted", "top_k_accuracy"]
+    compare(sheaf.LogisticRegression(), {"C": COSTS}, IRIS, scoring=scores, refit="accuracy", atol=1e-7)
+    compare(sheaf.KNeighborsClassifier(), {"n_neighbors": [3, 9]}, IRIS, scoring=scores, refit="accuracy", atol=1e-7)
+
+
+def test_scores_of_numbers():
+    scores = [
+        "r2",
+        "neg_mean_absolute_error",
+        "neg_mean_squared_error",
+        "neg_root_mean_squared_error",
+        "neg_median_absolute_error",
+        "explained_variance",
+    ]
+    compare(sheaf.Ridge(), {"alpha": COSTS}, NUMBERS, scoring=scores, refit="r2", atol=1e-5)
+
+
+def test_scores_of_ones_own():
+    scores = {"own": make_scorer(fbeta_score, beta=2), "auc": "roc_auc"}
+    compare(sheaf.SVC(gamma=0.01), {"C": COSTS}, SCALED, scoring=scores, refit="own")
+    compare(sheaf.LinearSVC(), {"C": COSTS}, SCALED, scoring=lambda model, X, y: float((model.predict(X) == y).mean()))
+
+    def several(model, X, y):
+        decisions = model.decision_function(X)
+        assert len(decisions) == len(X) == len(y)
+        return {"mean": float(decisions.mean()), "positive": float((decisions > 0).mean())}
+
+    compare(sheaf.LinearSVC(tol=1e-8), {"C": COSTS}, SCALED, scoring=several, refit="mean", atol=1e-6)
+
+
+def test_labels_that_are_words():
+    y = np.where(CANCER[1], "yes", "no")
+    compare(sheaf.LogisticRegression(), {"C": COSTS}, (SCALED[0], y), scoring=["accuracy", "roc_auc"], refit="roc_auc")
+
+
+def test_refit_chooses():
+    def cheapest(results):
+        return int(np.argmin(results["param_C"].astype(float)))
+
+    ours, _ = compare(sheaf.LogisticRegression(), {"C": COSTS}, SCALED, refit=cheapest)
+    assert ours.best_params_ == {"C": 0.01}
+    none = sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": COSTS}, refit=False).fit(*SCALED)
+    assert not hasattr(none, "best_estimator_") and none.best_score_ > 0.9
+    with pytest.raises(ValueError, match="refit"):
+        sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": COSTS}, scoring=["accuracy", "f1"]).fit(*SCALED)
+
+
+def test_points_at_random():
+    space = {"C": stats.loguniform(1e-3, 1e3), "gamma": stats.loguniform(1e-4, 1)}
+    ours = sheaf.SheafSearchCV(sheaf.SVC(), space, n_iter=8, random_state=5).fit(*IRIS)
+    theirs = RandomizedSearchCV(sheaf.SVC(), space, n_iter=8, random_state=5).fit(*IRIS)
+    assert_same(ours, theirs)
+
+
+PIPELINES = [
+    (make_pipeline(StandardScaler(), sheaf.LogisticRegression()), {"logisticregression__C": COSTS}),
+    (make_pipeline(MinMaxScaler(), sheaf.LinearSVC()), {"linearsvc__C": COSTS}),
+    (make_pipeline(MinMaxScaler((-1, 1)), sheaf.LinearSVC()), {"linearsvc__C": COSTS}),
+    (make_pipeline(MaxAbsScaler(), sheaf.KNeighborsClassifier()), {"kneighborsclassifier__n_neighbors": [1, 5]}),
+    (make_pipeline(StandardScaler(), sheaf.SVC()), {"svc__C": COSTS}),
+    (make_pipeline(StandardScaler(), sheaf.SVC()), {"svc__C": COSTS, "svc__gamma": [0.01, 0.1]}),
+    (
+        Pipeline([("scale", StandardScaler()), ("select", sheaf.InformationSelector()), ("clf", sheaf.SVC())]),
+        {"select__n_features_to_select": [3, 8], "clf__C": [1, 10], "clf__gamma": [0.01, 0.1]},
+    ),
+    (
+        Pipeline([("select", sheaf.InformationSelector()), ("scale", StandardScaler()), ("clf", sheaf.SVC())]),
+        {"select__criterion": ["jmi", "mim"], "select__n_features_to_select": [5], "clf__C": [1, 10]},
+    ),
+]
+
+
+@pytest.mark.parametrize("pipeline, grid", PIPELINES)
+def test_pipelines(pipeline, grid):
+    compare(pipeline, grid, CANCER)
+
+
+def test_a_pipeline_with_weights():
+    weights = np.random.RandomState(0).rand(len(CANCER[1]))
+    pipeline = make_pipeline(StandardScaler(), sheaf.SVC())
+    compare(pipeline, {"svc__C": [1, 10], "svc__gamma": [0.01, 0.1]}, CANCER, fit={"svc__sample_weight": weights})
+
+
+@pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent", "constant"])
+def test_missing_values_are_filled_in_inside_the_folds(strategy):
+    X = SCALED[0].round(1)
+    X[np.random.RandomState(0).rand(*X.shape) < 0.1] = np.nan
+    pipeline = make_pipeline(SimpleImputer(strategy=strategy), StandardScaler(), sheaf.LogisticRegression())
+    compare(pipeline, {"logisticregression__C": [0.1, 1]}, (X, CANCER[1]))
+
+
+def test_unknown_steps_are_refused_by_name():
+    pipeline = Pipeline([("reduce", PCA(2)), ("clf", sheaf.SVC())])
+    with pytest.raises(ValueError, match=r"'reduce' \(PCA\).*GridSearchCV"):
+        sheaf.SheafSearchCV(pipeline, {"clf__C": [1]}).fit(*CANCER)
+    pipeline = Pipeline([("scale", StandardScaler(with_mean=False)), ("clf", sheaf.SVC())])
+    with pytest.raises(ValueError, match="'scale'.*with_mean"):
+        sheaf.SheafSearchCV(pipeline, {"clf__C": [1]}).fit(*CANCER)
+    with pytest.raises(ValueError, match="not over LogisticRegression.*GridSearchCV"):
+        sheaf.SheafSearchCV(OtherLogisticRegression(), {"C": [1]}).fit(*CANCER)
+    with pytest.raises(ValueError, match="not over OneClassSVM"):
+        sheaf.SheafSearchCV(sheaf.OneClassSVM(), {"nu": [0.1]}).fit(*CANCER)
+    with pytest.raises(ValueError, match="return_train_score"):
+        sheaf.SheafSearchCV(sheaf.SVC(), {"C": [1]}, return_train_score=True).fit(*CANCER)
+
+
+def test_what_cannot_be_trained():
+    skewed = IRIS[0][:110], IRIS[1][:110]
+    grid = {"nu": [0.1, 0.9]}
+    with pytest.warns(Warning, match="nu"):
+        search = sheaf.SheafSearchCV(sheaf.NuSVC(), grid).fit(*skewed)
+    assert np.isfinite(search.cv_results_["mean_test_score"][0]) and np.isnan(search.cv_results_["mean_test_score"][1])
+    assert search.best_params_ == {"nu": 0.1}
+    with pytest.raises(ValueError, match="nu"):
+        sheaf.SheafSearchCV(sheaf.NuSVC(), grid, error_score="raise").fit(*skewed)
+    with pytest.raises(ValueError, match="cost"):
+        sheaf.SheafSearchCV(sheaf.SVC(), {"C": [-1.0]}).fit(*IRIS)
+    with pytest.raises(ValueError, match="nonsense"):
+        sheaf.SheafSearchCV(sheaf.SVC(), {"nonsense": [1]}).fit(*IRIS)
+    overlapping = [(np.arange(100), np.arange(50, 150))]
+    with pytest.raises(ValueError, match="both trains on row 50 and tests it"):
+        sheaf.SheafSearchCV(sheaf.KNeighborsClassifier(), {"n_neighbors": [1]}, cv=overlapping).fit(*IRIS)
+
+
+@pytest.mark.parametrize("name", ["heart_scale", "sonar_scale", "vehicle", "splice"])
+def test_real_data(name):
+    data = read_dense(name)
+    compare(sheaf.LogisticRegression(tol=1e-8), {"C": COSTS}, data)
+    compare(sheaf.SVC(), {"C": [1, 10], "gamma": [0.01, 0.1]}, data)
+
+
+def test_sparse_text():
+    X, y = read_data("reuters_moneyfx")
+    compare(sheaf.LogisticRegression(), {"C": [0.1, 1]}, (X[:2000], y[:2000]), cv=3, scoring="roc_auc")
+
+
+def test_it_predicts_with_the_best():
+    search = sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": COSTS}).fit(*SCALED)
+    best = sheaf.LogisticRegression(**search.best_params_).fit(*SCALED)
+    np.testing.assert_array_equal(search.predict_proba(SCALED[0]), best.predict_proba(SCALED[0]))
+    assert search.score(*SCALED) == best.score(*SCALED)
+    assert search.classes_.tolist() == [0, 1] and search.n_features_in_ == 30
