@@ -63,6 +63,17 @@ void check_groups(const Labels& labels, std::span<const std::int32_t> groups, st
 
 }  // namespace
 
+std::vector<std::int32_t> SplitTable::training_rows(std::span<const float> row_weights) const {
+  require(splits.size() == 1, "the training rows of several splits were asked for");
+  std::vector<std::int32_t> rows;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const float own = row_weights.empty() ? 1.0F : row_weights[i];
+    const auto times = own > 0 ? std::lround(weights[i] / own) : 0;
+    rows.insert(rows.end(), static_cast<std::size_t>(times), static_cast<std::int32_t>(i));
+  }
+  return rows;
+}
+
 Plan::Plan(const Labels& labels, std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed,
            int threads)
     : labels_(labels), row_weights_(options.row_weights), classes_(labels.classes), full_(options.full) {
