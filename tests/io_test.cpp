@@ -23,6 +23,7 @@ using test::with_threads;
 
 ReadOptions as(const char* format) {
   ReadOptions options;
+  options.class_order = ClassOrder::appearance;  // so that ids say which row brought a class
   options.format = format;
   return options;
 }

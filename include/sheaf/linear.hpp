@@ -42,6 +42,17 @@ enum class StepRule : std::uint8_t {
   line_search,   ///< as LIBLINEAR from 2.40 on
 };
 
+/// When training ends, by the tolerance t.
+enum class StopRule : std::uint8_t {
+  /// |g|^2 / 2 <= t * (f(0) - f(w)), with g the gradient: as f is strongly convex (modulus 1), the best objective is at
+  /// most |g|^2 / 2 below f(w), so that at most a share t of what training gains is left. With a bias without penalty,
+  /// of which f need not be strongly convex, an estimate.
+  suboptimality,
+  /// |g| <= t * share * |g at w = 0|, where share is that of the rarer class among the task's rows (regression: 1), as
+  /// in LIBLINEAR.
+  gradient,
+};
+
 /// One linear model: which rows, which target, how strongly each class's losses count. A few dozen bytes, so that a
 /// search of thousands of models costs nothing to describe.
 struct Task {
@@ -72,9 +83,8 @@ struct Sheaf {
 struct NewtonParams {
   Loss loss = Loss::logistic;
   StepRule rule = StepRule::trust_region;
-  /// Stop at |gradient| <= tolerance * share * |gradient at w = 0|, where share is that of the rarer class among the
-  /// task's rows (regression: 1), as in LIBLINEAR.
-  double tolerance = 0.01;
+  StopRule stop = StopRule::gradient;
+  double tolerance = 0.01;  ///< of the rule
   int max_iterations = 1000;
   double bias = 0;  ///< value of an extra feature after the last; 0: none
   bool penalise_bias = true;
@@ -125,7 +135,8 @@ struct LinearOptions {
   Loss loss = Loss::logistic;  ///< logistic, squared_hinge or squared_tube
   double cost = 1;
   double epsilon = 0.1;  ///< regression: errors up to it cost nothing
-  double tolerance = 0;  ///< 0: LIBLINEAR's default, 0.01 for classes and 0.0001 for regression
+  double tolerance = 0;  ///< 0: 0.0001; of the rule `gradient` LIBLINEAR's, 0.01 for classes and 0.0001 for regression
+  StopRule stop = StopRule::suboptimality;
   int max_iterations = NewtonParams{}.max_iterations;
   double bias = 1;  ///< value of a constant feature; 0: none
   bool penalise_bias = true;
@@ -237,7 +248,7 @@ struct LinearModel {
 };
 
 /// Trains all classes as one sheaf: one class against the rest for three or more, one task for two. Classes stand in
-/// the order of their first rows, but for -1 before +1, which are swapped, as in LIBLINEAR. `row_weights` (one a row, 0
+/// the target's order; where that is not fixed, -1 before +1 are swapped, as in LIBLINEAR. `row_weights` (one a row, 0
 /// or more) multiply the cost of each row; none: 1. Labels that do not suit the loss are an Error. That training did
 /// not converge is no error: see warnings_of().
 template <class T>

@@ -3,6 +3,8 @@
 
 #include <sheaf/array.hpp>
 #include <sheaf/binning.hpp>
+#include <sheaf/calibration.hpp>
+#include <sheaf/compare.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/device.hpp>

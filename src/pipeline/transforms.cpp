@@ -30,7 +30,7 @@ ScaleStep step_of(const Dataset<T>& dataset, std::int64_t j, const FeatureSummar
 
 bool changes_features_alone(const PipelineOptions& options) {
   return options.order.empty() && options.impute == Imputation::none && options.min_level_rows <= 1 &&
-         options.select.empty();
+         options.select.empty() && options.scale != ScaleMethod::robust;
 }
 
 PipelineOptions without_learnt_steps(PipelineOptions options) {

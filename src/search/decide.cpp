@@ -93,7 +93,10 @@ template std::unique_ptr<Family> make_family(const Context&, const Dataset<doubl
 
 template <class T>
 void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options) {
+  if (const auto* linear = std::get_if<LinearSearch>(&family); linear != nullptr && linear->costs.empty())
+    options.extend = true;
   const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one); }, family);
+  if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
   engine::decide_splits(traits, !dataset.groups.empty(), options);
   engine::decide_score(traits, options);
   engine::decide_strategy(traits, options);

@@ -118,6 +118,11 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
                  "select features that at least this share of the resamples chose"),
       number_row("path-split", &O::path_split, {0, most}, "resample whose whole path the report shows; 0: none",
                  "1 with a report, else 0"),
+      yes_no_row("predictions", &O::predictions,
+                 "write what the chosen models predict for held-out rows; trains one more model for each split"),
+      open_choice_row<O, CalibrationMethod>(
+          "calibrate", &O::calibrate, {{"platt", CalibrationMethod::platt}, {"isotonic", CalibrationMethod::isotonic}},
+          "learn probabilities from the predictions for held-out rows", "none"),
       number_row("batch", &O::batch, {0, most}, "models trained and recorded together; results may differ in last bits",
                  "automatic"),
   };

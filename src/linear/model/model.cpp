@@ -152,8 +152,12 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
       number_row("epsilon", &O::epsilon, {0, most}, "svr: errors up to it cost nothing"),
       positive_row(
           "tolerance", &O::tolerance,
-          "stop where the gradient is this small a share of the one at the start, times that of the rarer class",
-          "0.01, svr: 0.0001"),
+          "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "
+          "gradient is this share of the one at the start, times that of the rarer class",
+          "0.0001; --stop gradient: 0.01, svr: 0.0001"),
+      choice_row<O, StopRule>("stop", &O::stop,
+                              {{"suboptimality", StopRule::suboptimality}, {"gradient", StopRule::gradient}},
+                              "when training ends: by a bound on what is left to gain, or as LIBLINEAR"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most Newton steps"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),

@@ -70,13 +70,14 @@ void check_row_weights(std::span<const float> row_weights, std::int64_t rows) {
 
 double tolerance_of(const LinearOptions& options) {
   if (options.tolerance > 0) return options.tolerance;
-  return is_regression(options.loss) ? 1e-4 : 0.01;
+  return options.stop == StopRule::suboptimality || is_regression(options.loss) ? 1e-4 : 0.01;
 }
 
 NewtonParams newton_params(const LinearOptions& options) {
   NewtonParams params;
   params.loss = options.loss;
   params.rule = options.rule;
+  params.stop = options.stop;
   params.tolerance = tolerance_of(options);
   params.max_iterations = options.max_iterations;
   params.bias = options.bias;

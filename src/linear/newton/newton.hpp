@@ -44,6 +44,7 @@ struct TaskState {
   TaskFit fit;
   FitProgress progress;
   double f = 0;       // objective at w
+  double f0 = 0;      // at w = 0
   double wRw = 0;     // the penalty's share is half of it
   double g0 = -1;     // |gradient at w = 0|; < 0: not known yet
   double share = 1;   // of the rarer class
@@ -89,6 +90,7 @@ class NewtonBlock {
   void measure_gradient_at_zero();
   void step();
   void take_gradients(const std::vector<std::uint8_t>& which);
+  double wanted_norm(const TaskState& state) const;
   void start_conjugate(const std::vector<std::uint8_t>& which, bool new_point);
   void set_regions(const std::vector<std::uint8_t>& which);
   void precondition(const std::vector<std::uint8_t>& which);

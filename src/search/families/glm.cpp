@@ -25,12 +25,14 @@ template <class T>
 class GlmTrainer : public Trainer {
  public:
   GlmTrainer(const Context& context, const Dataset<T>& dataset, const linear::GlmProblem& problem,
-             const GlmOptions& options)
+             const GlmOptions& options, bool keep_decisions)
       : context_(context),
         dataset_(dataset),
         options_(options),
         problem_(problem),
-        scorer_(context, truth_of(problem_.labels), problem.kind.classes) {}
+        scorer_(context, truth_of(problem_.labels), problem.kind.classes) {
+    if (keep_decisions) scorer_.keep_decisions();
+  }
 
   void load(const SplitTable& table) override {
     const auto splits = table.splits.size();
@@ -80,6 +82,7 @@ class GlmFamilySearch : public Family {
       : dataset_(dataset),
         search_(search),
         row_weights_(options.row_weights),
+        keep_decisions_(options.keep_decisions),
         problem_(linear::make_glm_problem(dataset.target, dataset.source, dataset.rows(),
                                           without_class_weights(search.options), {})),
         space_(product_space({{"alpha", "alpha"}}, {search.alphas})) {
@@ -114,7 +117,7 @@ class GlmFamilySearch : public Family {
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<GlmTrainer<T>>(context, dataset_, problem_, search_.options);
+    return std::make_unique<GlmTrainer<T>>(context, dataset_, problem_, search_.options, keep_decisions_);
   }
   Model refit(const Context& context, const Point& point) const override {
     auto options = search_.options;
@@ -130,6 +133,7 @@ class GlmFamilySearch : public Family {
   const Dataset<T>& dataset_;
   GlmSearch search_;
   std::span<const float> row_weights_;
+  bool keep_decisions_;
   linear::GlmProblem problem_;
   Space space_;
 };

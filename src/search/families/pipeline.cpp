@@ -5,7 +5,6 @@
 // Families that take column transforms train all splits together on one dataset, where steps learn of each feature by
 // itself; else the dataset is copied for each split.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -34,31 +33,11 @@ SplitTable single_split(const SplitTable& table, std::size_t column) {
   return one;
 }
 
-/// How often each row is drawn for the training of each split, rows x splits.
-std::vector<float> draws_of(const SplitTable& table, std::span<const float> row_weights) {
-  auto draws = table.weights;
-  const auto columns = table.splits.size();
-  for (std::size_t k = 0; k < draws.size(); ++k) {
-    const float own = row_weights.empty() ? 1.0F : row_weights[k / columns];
-    draws[k] = own > 0 ? std::round(draws[k] / own) : 0;
-  }
-  return draws;
-}
-
 template <class T>
 std::vector<std::string> names_of(const Dataset<T>& dataset) {
   std::vector<std::string> names;
   for (std::int64_t j = 0; j < dataset.features(); ++j) names.push_back(dataset.feature_name(j));
   return names;
-}
-
-/// The rows that a split trains on, each as often as it is drawn.
-std::vector<std::int32_t> training_rows(const SplitTable& split, std::span<const float> row_weights) {
-  std::vector<std::int32_t> rows;
-  const auto draws = draws_of(split, row_weights);
-  for (std::size_t i = 0; i < draws.size(); ++i)
-    rows.insert(rows.end(), static_cast<std::size_t>(draws[i]), static_cast<std::int32_t>(i));
-  return rows;
 }
 
 template <class T>
@@ -246,7 +225,7 @@ TransformTrainer<T>::TransformTrainer(const Context& context, const PipelineFami
 
 template <class T>
 void TransformTrainer<T>::load(const SplitTable& table) {
-  const auto draws = draws_of(table, family_.options().row_weights);
+  const auto draws = table.draws(family_.options().row_weights);
   const auto splits = static_cast<std::int32_t>(table.splits.size());
   trainer_->load_transformed(
       table, pipeline::learn_transforms(context_, family_.shared_dataset(), draws, splits, family_.pipeline()));
@@ -266,7 +245,7 @@ std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bo
   std::vector<ModelScores> result(jobs.size());
   for (const auto& [column, by_count] : groups) {
     const auto split = single_split(*table_, static_cast<std::size_t>(column));
-    const auto rows = training_rows(split, family_.options().row_weights);
+    const auto rows = split.training_rows(family_.options().row_weights);
     const auto train = take_rows(family_.dataset(), rows, context_.threads());
     const PipelineLearner<T> learner(context_, train, family_.dataset(), family_.pipeline());
     for (const auto& [count, members] : by_count) {
