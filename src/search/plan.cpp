@@ -74,6 +74,7 @@ std::vector<float> SplitTable::draws(std::span<const float> row_weights) const {
 }
 
 std::vector<std::int32_t> SplitTable::training_rows(std::span<const float> row_weights) const {
+  require(splits.size() == 1, "the training rows of several splits were asked for");
   std::vector<std::int32_t> rows;
   const auto times = draws(row_weights);
   for (std::size_t i = 0; i < times.size(); ++i)
