@@ -74,7 +74,7 @@ std::string classes_text(const Model& model, const Scores& scores) {
                     truth + predicted > 0 ? score_text(2 * both / (truth + predicted)) : "-"});
     for (std::size_t other = 0; other < n; ++other) rows.back().push_back(grouped(scores.confusion[c * n + other]));
   }
-  return "\n" + table(rows, alignment, 2);
+  return fmt::format("\n{}", table(rows, alignment, 2));
 }
 
 std::string scores_text(const Model& model, const PredictionScores& found) {
