@@ -271,7 +271,8 @@ def test_what_cannot_be_trained():
 
 @pytest.mark.parametrize("name", ["heart_scale", "sonar_scale", "vehicle", "splice"])
 def test_real_data(name):
-    data = read_dense(name)
+    X, y = read_dense(name)
+    data = scale(X), y
     compare(sheaf.LogisticRegression(tol=1e-8), {"C": COSTS}, data)
     compare(sheaf.SVC(tol=1e-6), {"C": [1, 10], "gamma": [0.01, 0.1]}, data)
 
