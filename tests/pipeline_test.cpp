@@ -178,7 +178,7 @@ TEST(PipelineSearch, LearnsOnTheTrainingRowsOfEachSplitAlone) {
   linear.costs = {0.01, 1};
   SvmSearch svm;
   svm.costs = {1, 10};
-  svm.gammas = {0.1};
+  svm.gammas = {0.01, 0.1, 1};
   svm.options.tolerance = 1e-6;
   NetSearch net;
   net.alphas = {0.2, 0.02};

@@ -113,6 +113,17 @@ TEST(SvmModel, SupportVectorsKnowTheirRows) {
   });
 }
 
+TEST(SvmModel, StepsAreLimited) {
+  const auto dataset = dataset_of<double>(make_table(150, 8, 2, 3), 8, false);
+  SvmOptions options;
+  options.max_iterations = 3;
+  for (const Device device : devices()) {
+    const auto model = train_svm(on(device), dataset, options);
+    EXPECT_FALSE(model.fits.front().converged) << to_string(device);
+    EXPECT_EQ(warnings_of(model).size(), 1) << to_string(device);
+  }
+}
+
 TEST(SvmModel, FilesReadBackTheSame) {
   for_cases([](const Case& one, const Dataset<double>& dataset, const Context& context) {
     const auto model = train_svm(context, dataset, options_of(one));

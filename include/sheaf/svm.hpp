@@ -145,6 +145,7 @@ struct SvmOptions {
   double nu = 0.5;
   double epsilon = 0.1;
   double tolerance = SvmParams{}.tolerance;
+  std::int64_t max_iterations = SvmParams{}.max_iterations;  ///< as in SvmParams
   MultiClass multi_class = MultiClass::one_vs_one;
   ClassRule rule = ClassRule::automatic;
   bool probabilities = false;  ///< by five-fold cross-validation within the training rows (Platt), as LIBSVM

@@ -208,7 +208,8 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             One of ``classes_`` for each row.
         """
-        labels: Array = back(self.classes_[self._predict(X)[1]], X)
+        classes = self._predict(X)[1]
+        labels: Array = back(self.classes_[classes], X)
         return labels
 
 

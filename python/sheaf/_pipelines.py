@@ -28,13 +28,7 @@ class Steps:
     criterion: str = ""
     count: int = 0  #: features to select by the criterion
     transformers: Any = None  #: the pipeline without its last step; None: there is none
-    takes_missing: bool = False
-
-    def options(self, counts: list[int]) -> dict[str, str]:
-        """The settings of the C++ pipeline, with these numbers of features to select."""
-        if not self.criterion:
-            return self.settings
-        return {**self.settings, "select": f"{self.criterion}:{','.join(map(str, counts))}"}
+    takes_missing: bool = False  #: NaN is filled in by the first step
 
 
 def read_steps(estimator: Any) -> Steps:

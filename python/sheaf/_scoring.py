@@ -10,11 +10,11 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import get_scorer
 
-from ._base import Array, SheafEstimator
+from ._base import Array
 from .linear_model import ElasticNetLogistic, LogisticRegression
 from .neighbors import KNeighborsClassifier
 
-#: Scores of classes that the C++ library computes from predicted classes: its own name and a sign.
+#: Scores of any classes, by scikit-learn's names, and the C++ library's names of them.
 _BY_CLASS = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced-accuracy",
@@ -48,7 +48,7 @@ _OF_NUMBERS = {
 }
 
 
-def own_score(name: str, estimator: SheafEstimator, classes: Array | None) -> tuple[str, float] | None:
+def own_score(name: str, classes: Array | None) -> tuple[str, float] | None:
     """The C++ library's name of one of scikit-learn's scores, and its sign; None: it has not that one."""
     if classes is None:
         return _OF_NUMBERS.get(name)

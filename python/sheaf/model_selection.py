@@ -330,7 +330,7 @@ class _Search:
         self.model = read_steps(search.estimator).estimator
         self.candidates = [self._read_candidate(point) for point in params]
         self.own = {
-            name: own_score(score, self.model, data.classes) if isinstance(score, str) else None
+            name: own_score(score, data.classes) if isinstance(score, str) else None
             for name, score in scores.items()
         }
         self.found = np.full((len(params), len(splits)), None, dtype=object)
@@ -344,7 +344,8 @@ class _Search:
         )
         steps = read_steps(estimator)
         model = steps.estimator
-        model.classes_ = self.data.classes if self.data.classes is not None else None
+        if self.data.classes is not None:
+            model.classes_ = self.data.classes
         axes = model._active_axes()
         values = [
             None if isinstance(getattr(model, name), str) and axis.value is float else axis.value(getattr(model, name))

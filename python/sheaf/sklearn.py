@@ -63,6 +63,10 @@ def _why_not(estimator: Any, ours: Any, y: Any) -> str:
     """Why scikit-learn has to do it; empty: it has not."""
     if isinstance(ours, linear_model.LogisticRegression) and len(np.unique(y)) > 2 and estimator.multi_class != "ovr":
         return "three classes or more at once (multi_class='ovr' is trained by sheaf)"
+    known = inspect.signature(type(ours).__init__).parameters
+    for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
+        if name != "self" and name not in known and getattr(estimator, name) != parameter.default:
+            return f"it has no {name}"
     if np.ndim(y) > 1 and np.shape(y)[1] > 1:
         return "several targets"
     try:
@@ -113,7 +117,8 @@ def _make(original: Any, kind: type[SheafEstimator]) -> Any:
                     setattr(self, name, value)
         return self
 
-    members: dict[str, Any] = {"fit": fit, "__module__": __name__, "__doc__": original.__doc__}
+    text = f"scikit-learn's {original.__name__}, trained by sheaf where that can do what is asked for."
+    members: dict[str, Any] = {"fit": fit, "__module__": __name__, "__doc__": text}
     made: list[Any] = []
     for name in _METHODS:
         if any(name in vars(base) for base in original.__mro__):

@@ -477,8 +477,8 @@ _CLASSIFIER_PARAMETERS = """shrinking : bool, default=True
         Taken for scikit-learn's signature; working sets stand in for it.
     probability : bool, default=False
         Train for probabilities too, by five folds within the training rows (Platt).
-    {solver}
-    class_weight : dict or 'balanced', default=None
+    {solver}"""
+_CLASS_WEIGHT = """class_weight : dict or 'balanced', default=None
         Factors of C for the rows of classes; 'balanced': n_samples / (n_classes * rows of the class)."""
 _CLASSIFIER_MORE = """
     decision_function_shape : {{'ovr', 'ovo'}}, default='ovr'
@@ -516,6 +516,7 @@ def _document(**texts: str) -> Any:
             kernel=_KERNEL_PARAMETERS,
             solver=_SOLVER_PARAMETERS,
             classifier=_CLASSIFIER_PARAMETERS.format(solver=_SOLVER_PARAMETERS),
+            weights=_CLASS_WEIGHT,
             last=last,
             support=_SUPPORT_ATTRIBUTES,
         )
@@ -536,6 +537,7 @@ class SVC(_KernelClassifier):
         How much errors weigh against smoothness.
     {kernel}
     {classifier}
+    {weights}
     {last}
 
     Attributes
@@ -607,6 +609,8 @@ class SVC(_KernelClassifier):
 class NuSVC(_KernelClassifier):
     """Support vector machine with a kernel, for classes, whose errors are limited by a share.
 
+    It has no class weights, which would be ignored, as scikit-learn's are.
+
     Parameters
     ----------
     nu : float, default=0.5
@@ -645,7 +649,6 @@ class NuSVC(_KernelClassifier):
         probability: bool = False,
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
         verbose: int = 0,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
@@ -664,7 +667,6 @@ class NuSVC(_KernelClassifier):
         self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
-        self.class_weight = class_weight
         self.verbose = verbose
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape

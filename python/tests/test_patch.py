@@ -61,6 +61,8 @@ def test_what_sheaf_lacks_is_left_to_scikit_learn(patched):
     with pytest.warns(UserWarning, match="leaves LogisticRegression to scikit-learn: penalty"):
         model = linear_model.LogisticRegression(penalty="l1", solver="liblinear").fit(*CANCER)
     assert "_sheaf" not in vars(model) and model.score(*CANCER) > 0.9
+    with pytest.warns(UserWarning, match="NuSVC to scikit-learn: it has no class_weight"):
+        svm.NuSVC(nu=0.1, class_weight="balanced").fit(*CANCER)
     with pytest.warns(UserWarning, match="kernel must be a name"):
         svm.SVC(kernel=lambda a, b: a @ b.T).fit(*CANCER)
 

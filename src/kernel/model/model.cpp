@@ -101,6 +101,8 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
                    {}, 1),
       number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing"),
       positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less"),
+      number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<std::int64_t>::max()},
+                 "most steps of one SVM", "10000000, or 100 a row"),
       choice_row<O, MultiClass>("multi-class", &O::multi_class,
                                 {{"one-vs-one", MultiClass::one_vs_one}, {"one-vs-rest", MultiClass::one_vs_rest}},
                                 "three classes or more: an SVM for each pair, or for each class"),

@@ -73,6 +73,7 @@ SvmParams svm_params(const SvmOptions& options, std::int64_t features) {
   params.kernel = {options.kernel, options.degree, options.gamma, options.coef0};
   if (options.gamma == 0 && features > 0) params.kernel.gamma = 1 / static_cast<double>(features);
   params.tolerance = options.tolerance;
+  params.max_iterations = options.max_iterations;
   return params;
 }
 

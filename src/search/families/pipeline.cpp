@@ -133,9 +133,15 @@ class PipelineFamily : public Family {
     const auto family = make_family(context, prepared.all, search_, options_);
     const auto trainer = family->trainer(context);
     trainer->load(split);
-    std::vector<Job> jobs;
-    for (const auto& point : points) jobs.push_back({&point, 0});
-    auto scores = trainer->train(jobs, chosen);
+    std::map<Point, std::vector<std::size_t>> together;  // one call trains points that share their kernel, or the like
+    for (std::size_t k = 0; k < points.size(); ++k) together[family->shared_part(points[k])].push_back(k);
+    std::vector<ModelScores> scores(points.size());
+    for (const auto& [shared, members] : together) {
+      std::vector<Job> jobs;
+      for (const auto k : members) jobs.push_back({&points[k], 0});
+      auto some = trainer->train(jobs, chosen);
+      for (std::size_t k = 0; k < members.size(); ++k) scores[members[k]] = std::move(some[k]);
+    }
     for (auto& model : scores) name_weights(prepared.all, model);
     return scores;
   }
