@@ -72,7 +72,7 @@ TEST(GlmGolden, ModelsAreThoseOfR) {
   const auto results = read_json(golden("r/results.json"));
   for (const auto& one : results["cases"])
     for (const Device device : devices())
-      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::lbfgs}) {
+      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs}) {
         SCOPED_TRACE(one["program"].get<std::string>() + ", " + one["data"].get<std::string>() + ", " +
                      one["family"].get<std::string>() + (one["weighted"] ? ", weighted" : "") + ", " +
                      std::string(to_string(solver)) + " on " + to_string(device));
@@ -102,7 +102,7 @@ TEST(GlmGolden, MultinomialModelsAreThoseOfNnet) {
   const auto results = read_json(golden("r/results.json"));
   for (const auto& one : results["classes"])
     for (const Device device : devices())
-      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::lbfgs}) {
+      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs}) {
         SCOPED_TRACE(one["limits"].dump() + " " + std::string(to_string(solver)) + " on " + to_string(device));
         auto dataset = read_dataset<double>(on(device), find_data(one["data"]));
         dataset.target = classes_by(one["limits"], dataset.target.values);
@@ -130,7 +130,7 @@ TEST(GlmGolden, PenalisedModelsHaveScikitLearnsObjectives) {
   const auto results = read_json(golden("sklearn/glm.json"));
   for (const auto& one : results["cases"])
     for (const Device device : devices())
-      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::lbfgs}) {
+      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs}) {
         SCOPED_TRACE(one["data"].get<std::string>() + ", " + one["family"].get<std::string>() + ", " +
                      std::string(to_string(solver)) + " on " + to_string(device));
         const auto dataset = read_dataset<double>(on(device), find_data(one["data"]));

@@ -130,7 +130,7 @@ TYPED_TEST(GlmSolvers, EndWhereTheGradientVanishes) {
   constexpr bool single = std::is_same_v<T, float>;
   for (const Device device : devices())
     for (const auto& one : glm_cases)
-      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::lbfgs})
+      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs})
         for (const bool sparse : {false, true}) {
           SCOPED_TRACE(fmt::format("{} {} {} {} {}", to_string(device), to_string(one.loss), one.classes,
                                    to_string(solver), sparse ? "sparse" : "dense"));
@@ -157,7 +157,7 @@ TYPED_TEST(GlmSolvers, EndWhereTheGradientVanishes) {
 
 TEST(GlmBlocks, OneOfABlockIsTheSameAlone) {
   for (const Device device : devices())
-    for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::lbfgs}) {
+    for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs}) {
       const auto table = make_table(90, 6, 4, 12);
       const auto dataset = dataset_of<double>(table, 6);
       auto sheaf = make_sheaf(table, 4, {1.0, 0.1, 0.01, 0.001});
@@ -182,7 +182,7 @@ TEST(GlmBlocks, GiveTheSameBytesForAnyNumberOfThreads) {
   const auto table = make_table(4000, 9, 3, 13);
   const auto dataset = dataset_of<float>(table, 9, false);
   const auto sheaf = make_sheaf(table, 3, {0.01});
-  for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::lbfgs}) {
+  for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs}) {
     GlmParams params;
     params.columns = 3;
     params.solver = solver;

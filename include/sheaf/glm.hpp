@@ -45,7 +45,7 @@ struct GlmParams {
   GlmSolver solver = GlmSolver::automatic;
   /// Stop where the gradient is at most this share of that at the start, the model without features. The gradient is
   /// measured in the solver's coordinates, in which the units of the features do not matter. 0: 1e-8 for newton, 1e-5
-  /// for lbfgs.
+  /// for the others.
   double tolerance = 0;
   int max_iterations = 1000;
 };

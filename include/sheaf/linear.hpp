@@ -181,6 +181,7 @@ enum class GlmLink : std::uint8_t { automatic, identity, logit, probit, cloglog,
 enum class GlmSolver : std::uint8_t {
   automatic,  ///< newton where there are few weights, else lbfgs
   newton,     ///< the whole Hessian, decomposed by Cholesky
+  newton_cg,  ///< Newton's method by conjugate gradients, in the coordinates of lbfgs
   lbfgs,      ///< L-BFGS in coordinates in which the features are uncorrelated or, where they are many, scaled
 };
 std::string_view to_string(GlmFamily family);

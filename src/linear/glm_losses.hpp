@@ -79,6 +79,7 @@ struct Cloglog {
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
     const T rate = bounded_exp(z);
     if (y < 0) return {rate, rate, rate};
+    if (z < T(-15)) return {rate / 2 - z, rate / 2 - 1, rate / 2};  // the rest is below rate^2
     const T e = std::exp(-rate);
     const T share = -std::expm1(-rate);
     // rate - 1 + e, where rate is small by its series.
@@ -91,7 +92,7 @@ struct Cloglog {
   template <class T>
   SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
     const T rate = bounded_exp(z);
-    return rate + std::log(-std::expm1(-rate));
+    return z < T(-15) ? z + rate / 2 : rate + std::log(-std::expm1(-rate));
   }
   static double link(double mean, double /*unused*/) { return std::log(-std::log1p(-mean)); }
 };

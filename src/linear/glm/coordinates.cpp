@@ -82,16 +82,20 @@ void Coordinates<T>::decompose(const Context& context, const Dataset<T>& dataset
   const std::int64_t size = ops_.weights();
   const auto silent = context.with({.progress = &silent_progress()});
   std::vector<double> matrix;
+  double unseen = 0;  // the share of a row that was not looked at
   const T bias = size > dataset.features() ? T(1) : T(0);
   if (dataset.rows() > rows_per_weight * size) {
     Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), rows_per_weight * size), context.threads());
     const auto ops = make_ops<T>(silent, some, bias);
     matrix = gram(context, *ops);
+    unseen = 1 / static_cast<double>(some.rows());
   } else {
     matrix = gram(context, ops_);
   }
   spectrum = cpu::eigen_decomposition(matrix, size);
-  for (double& value : spectrum) value = std::max(value, 0.0);
+  double mean = 0;
+  for (const double value : spectrum) mean += std::max(value, 0.0) / static_cast<double>(size);
+  for (double& value : spectrum) value = std::max(value, unseen * mean);
   DenseMatrix<T> vectors{size, size, Array<T>(size * size)};  // row j: what weight j takes from each coordinate
   for (std::int64_t j = 0; j < size; ++j)
     for (std::int64_t k = 0; k < size; ++k)

@@ -125,7 +125,7 @@ void Descent<T>::run(Fits<T>& fits) {
 /// Marks the tasks that are where they are to end; whether there are any.
 template <class T>
 bool Descent<T>::check(const std::vector<double>& measures) {
-  const double relative = objective_.params().tolerance > 0 ? objective_.params().tolerance : default_tolerance();
+  const double relative = relative_tolerance();
   bool ended = false;
   for (std::size_t t = 0; t < tasks(); ++t) {
     State& state = states_[t];

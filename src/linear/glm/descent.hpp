@@ -43,6 +43,9 @@ class Descent {
   virtual double default_tolerance() const = 0;
 
   Objective<T>& objective() const { return objective_; }
+  double relative_tolerance() const {
+    return objective_.params().tolerance > 0 ? objective_.params().tolerance : default_tolerance();
+  }
   LinearOps<T>& ops() const { return objective_.ops(); }
   const std::vector<State>& states() const { return states_; }
   std::size_t tasks() const { return states_.size(); }

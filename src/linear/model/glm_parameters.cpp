@@ -27,8 +27,10 @@ const Choices<GlmLink>& links() {
 }
 
 const Choices<GlmSolver>& solvers() {
-  static const Choices<GlmSolver> choices{
-      {"auto", GlmSolver::automatic}, {"newton", GlmSolver::newton}, {"lbfgs", GlmSolver::lbfgs}};
+  static const Choices<GlmSolver> choices{{"auto", GlmSolver::automatic},
+                                          {"newton", GlmSolver::newton},
+                                          {"newton-cg", GlmSolver::newton_cg},
+                                          {"lbfgs", GlmSolver::lbfgs}};
   return choices;
 }
 
@@ -63,9 +65,10 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
       text_row("reference", "NAME", &O::reference, "the class that standard errors compare the others with",
                "the last one"),
       choice_row<O, GlmSolver>("solver", &O::solver, solvers(),
-                               "Newton's method with the whole Hessian, or L-BFGS; auto: by the number of weights"),
+                               "Newton's method with the whole Hessian or by conjugate gradients, or L-BFGS; auto: by "
+                               "the number of weights"),
       positive_row("tolerance", &O::tolerance, "stop where the gradient is this small a share of the one at the start",
-                   "newton: 1e-8, lbfgs: 1e-5"),
+                   "newton: 1e-8, others: 1e-5"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most steps"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
   };

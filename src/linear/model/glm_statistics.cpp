@@ -281,9 +281,9 @@ std::vector<double> magnitudes(const Dataset<T>& dataset, bool intercept) {
 }
 
 /// Whether some rows' classes are certain and the weights that say so uncertain beyond reason: they would grow without
-/// end. A typical value of a feature then changes log odds by `wild` within one standard error.
-bool is_separated(const GlmProblem& problem, std::span<const double> z, std::span<const double> errors,
-                  std::span<const double> magnitudes) {
+/// end. A typical value of a feature then changes log odds by `wild` within one standard error; such errors become 0.
+bool find_separation(const GlmProblem& problem, std::span<const double> z, std::span<const double> magnitudes,
+                     std::span<double> errors) {
   constexpr double certain = 14;  // log odds: one in a million
   constexpr double wild = 15;
   const auto columns = static_cast<std::size_t>(problem.params.columns);
@@ -303,9 +303,13 @@ bool is_separated(const GlmProblem& problem, std::span<const double> z, std::spa
   });
   if (surest < certain) return false;
   const std::size_t width = errors.size() / std::max<std::size_t>(1, magnitudes.size());
-  for (std::size_t e = 0; e < errors.size(); ++e)
-    if (errors[e] * magnitudes[e / width] > wild) return true;
-  return false;
+  bool separated = false;
+  for (std::size_t e = 0; e < errors.size(); ++e) {
+    if (errors[e] * magnitudes[e / width] <= wild) continue;
+    separated = true;
+    errors[e] = 0;
+  }
+  return separated;
 }
 
 }  // namespace
@@ -383,7 +387,7 @@ void add_statistics(const Context& context, const Dataset<T>& dataset, const Glm
   for (const double value : cholesky->inverse_diagonal())
     statistics.errors.push_back(std::sqrt(std::max(0.0, statistics.dispersion * value)));
   if (kind.classes)
-    glm.separated = is_separated(problem, z, statistics.errors, magnitudes(dataset, problem.params.intercept));
+    glm.separated = find_separation(problem, z, magnitudes(dataset, problem.params.intercept), statistics.errors);
 }
 
 template std::vector<double> training_decisions(const Context&, const Dataset<float>&, const GlmProblem&,

@@ -73,11 +73,11 @@ void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
   if (glm.separated)
     warnings.emplace_back(
         "the classes of some rows are separated by the features: weights would grow without end, and their standard "
-        "errors say nothing; give a penalty (--alpha), or leave out the features with the largest errors");
+        "errors say nothing; give a penalty (--alpha), or leave out the features that have none");
   std::string names;
   int undetermined = 0;
   for (const auto& row : coefficient_table(model))
-    if (row.error == 0 && ++undetermined <= 5)
+    if (row.error == 0 && !glm.separated && ++undetermined <= 5)
       names += fmt::format("{}{}{}", names.empty() ? "" : ", ", model.columns > 1 ? row.versus + ":" : "", row.name);
   if (undetermined > 0)
     warnings.push_back(

@@ -140,6 +140,28 @@ class GlmFamilySearch : public Family {
 
 }  // namespace
 
+namespace {
+
+/// The deviance of the family, where there is one.
+Metric default_score(GlmFamily family) {
+  switch (family) {
+    case GlmFamily::binomial:
+    case GlmFamily::multinomial:
+      return Metric::accuracy;
+    case GlmFamily::poisson:
+    case GlmFamily::negative_binomial:
+      return Metric::mean_poisson_deviance;
+    case GlmFamily::gamma:
+      return Metric::mean_gamma_deviance;
+    case GlmFamily::tweedie:
+      return Metric::mean_tweedie_deviance;
+    default:
+      return Metric::r2;
+  }
+}
+
+}  // namespace
+
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search) {
   if (search.alphas.empty()) search.alphas = default_alphas();
@@ -151,7 +173,7 @@ FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search) {
     fail_usage(
         "a search of negative binomial models needs --theta: train one without a penalty (sheaf fit --model glm "
         "--family negative-binomial), which estimates it");
-  return {!kind.classes, kind.classes, kind.classes ? Metric::accuracy : Metric::r2, Strategy::grid,
+  return {!kind.classes, kind.classes, default_score(search.options.family), Strategy::grid,
           fmt::format("a generalised linear model of the family {}", to_string(search.options.family))};
 }
 
