@@ -54,6 +54,10 @@ std::string pipeline_flags(const PipelineOptions& options) {
   return text;
 }
 
+void say_notes(const std::vector<std::string>& notes) {
+  for (const auto& note : notes) say("sheaf: note: " + note);
+}
+
 void check_output(const Common& common, const std::string& path) {
   if (path == "-" && common.json())
     fail_usage("--json and a dataset on standard output would mix; name a file instead of -");

@@ -25,13 +25,15 @@ std::string column_flags(const ReadOptions& options);
 /// " --impute median --scale standard": the flags of the steps before the model.
 std::string pipeline_flags(const PipelineOptions& options);
 
+/// On standard error.
+void say_notes(const std::vector<std::string>& notes);
+
 /// Reads a dataset and says on standard error what reading it decided.
 template <class T>
 Dataset<T> read_table(const Common& common, const Context& context, const std::string& path,
                       const ReadOptions& options) {
   auto dataset = read_dataset<T>(context, path, options);
-  if (!common.quiet())
-    for (const auto& note : dataset.notes) say("sheaf: note: " + note);
+  if (!common.quiet()) say_notes(dataset.notes);
   return dataset;
 }
 

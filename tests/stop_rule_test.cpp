@@ -17,8 +17,8 @@ Context context_on(Device device) { return Context({.device = device, .threads =
 
 Dataset<double> microbes() {
   GenerateOptions options;
-  options.rows = 120;
-  options.features = 1500;
+  options.rows = 60;
+  options.features = 200;
   return generate<double>(Context({.threads = 2, .seed = 7}), options).dataset;
 }
 
@@ -35,8 +35,8 @@ TEST(StopRule, LeavesAtMostTheWantedShareOfTheGain) {
   const auto counts = microbes();
   GenerateOptions of_numbers;
   of_numbers.kind = "regression";
-  of_numbers.rows = 100;
-  of_numbers.features = 30;
+  of_numbers.rows = 60;
+  of_numbers.features = 20;
   const auto numbers = generate<double>(Context({.seed = 3}), of_numbers).dataset;
   for (const Device device : devices())
     for (const auto loss : {Loss::logistic, Loss::squared_hinge, Loss::squared_tube})
@@ -66,7 +66,7 @@ TEST(StopRule, CurvesOverTheCostAreThoseOfConvergedModels) {
   family.options.tolerance = 1e-12;
   const auto best = search(context_on(Device::cpu()), dataset, family, options);
   for (std::size_t p = 0; p < 2; ++p)
-    EXPECT_NEAR(usual.summary(p, Metric::auc).mean, best.summary(p, Metric::auc).mean, 0.02)
+    EXPECT_NEAR(usual.summary(p, Metric::auc).mean, best.summary(p, Metric::auc).mean, 0.03)
         << "C = " << family.costs[p];
 }
 

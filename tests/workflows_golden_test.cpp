@@ -50,7 +50,7 @@ LinearSearch linear(double cost, Loss loss = Loss::logistic) {
 SvmSearch svm(double cost, KernelType kernel, double gamma, SvmKind kind = SvmKind::c_svc) {
   SvmSearch search;
   search.costs = {cost};
-  search.gammas = {gamma};
+  if (kernel == KernelType::rbf) search.gammas = {gamma};
   search.options.kernel = kernel;
   search.options.kind = kind;
   search.options.tolerance = 1e-10;

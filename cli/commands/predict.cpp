@@ -37,12 +37,15 @@ struct Predict {
     check_threshold(model);
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_table<T>(common, reader, input, reading);
+      const auto dataset = read_dataset<T>(reader, input, reading);
       const auto context = common.on_device(reader, prediction_work(dataset, model));
       auto predictions = model.predict(context, dataset, probabilities || (threshold && model.has_probabilities()));
       if (threshold) choose_by_threshold(model, predictions);
       if (!probabilities) predictions.probabilities.clear();
-      if (!common.quiet()) warn(warnings(model, predictions, dataset));
+      if (!common.quiet()) {
+        say_notes(dataset.notes);  // where columns are missing, an error says so alone
+        warn(warnings(model, predictions, dataset));
+      }
       return_predictions(model, predictions, {dataset.kept, decisions},
                          {model.score(predictions, dataset.target), model.scores(context, predictions, dataset.target)},
                          output, common);

@@ -19,7 +19,7 @@ std::string classes_text(const Target& target) {
   std::string text;
   for (std::size_t c = 0; c < std::min(counts.size(), most_classes); ++c)
     text +=
-        fmt::format("{}{} {}", c == 0 ? "" : ", ", shortened(target.class_names[c], name_width), grouped(counts[c]));
+        fmt::format("{}{}: {}", c == 0 ? "" : ", ", shortened(target.class_names[c], name_width), grouped(counts[c]));
   return counts.size() > most_classes ? text + " ..." : text;
 }
 
@@ -27,7 +27,8 @@ std::string classes_text(const Target& target) {
 
 std::string label_text(const Target& target, bool regression) {
   if (target.empty()) return {};
-  const auto name = target.name.empty() ? std::string("label") : fmt::format("label {}", target.name);
+  const bool named = !target.name.empty() && target.name != "label";
+  const auto name = named ? fmt::format("label {}", target.name) : std::string("label");
   const auto asked = target.kind == LabelKind::automatic ? " (--task says otherwise)" : "";
   if (regression) {
     const auto [low, high] = std::minmax_element(target.values.begin(), target.values.end());

@@ -134,6 +134,9 @@ class CsvReader {
   }
 
  private:
+  static constexpr std::uint8_t numbers = 1;
+  static constexpr std::uint8_t texts = 2;
+
   /// A feature whose cells are read as text, in a pass of their own.
   struct TextCells {
     TextCells(std::size_t of_column, std::int64_t of_feature, std::int64_t rows)
@@ -166,14 +169,13 @@ class CsvReader {
   const Reading& reading_;
   CsvLayout layout_;
   std::vector<CsvChunk> chunks_;
-  std::vector<std::uint8_t> is_feature_;
+  std::vector<std::uint8_t> is_feature_;  // of each column: 0 (it is none), numbers, or texts and levels
   std::vector<std::int64_t> first_rows_;
   DenseMatrix<T> x_;
   std::optional<TextColumn> labels_;
   std::optional<TextColumn> groups_;
   std::atomic<bool> missing_ = false;
-  std::vector<std::uint8_t> is_text_;             // of each column: it holds texts, or levels that may be numbers
-  std::vector<std::uint8_t> found_text_;          // the same, as the first pass finds it in later rows
+  std::vector<std::uint8_t> found_text_;          // of each column: the first pass found a text there
   std::deque<TextCells> texts_;                   // of columns, ascending
   std::deque<TextCells> kept_;                    // columns to carry along
   std::vector<std::vector<std::string>> levels_;  // of each feature; empty: there are none
@@ -199,26 +201,29 @@ template <class T>
 void CsvReader<T>::find_texts() {
   constexpr int sampled = 100;
   const auto& roles = layout_.roles;
-  is_text_.assign(is_feature_.size(), 0);
   found_text_.assign(is_feature_.size(), 0);
-  for (std::size_t j = 0; j < is_text_.size(); ++j) is_text_[j] = is_feature_[j] != 0 && roles.nominal[j] ? 1 : 0;
+  for (std::size_t j = 0; j < is_feature_.size(); ++j)
+    if (is_feature_[j] != 0 && roles.nominal[j]) is_feature_[j] = texts;
   left_out_.assign(roles.features.size(), false);
   notes_ = roles.notes;
   if (reading_.options.known) return;
   const char* at = layout_.body;
-  for (int row = 0; row < sampled && (at = skip_empty_lines(at, reading_.limit())) < reading_.limit(); ++row) {
-    const auto fields = next_record(reading_, layout_.delimiter, at, reading_.limit());
-    for (std::size_t j = 0; j < std::min(fields.size(), is_text_.size()); ++j)
-      if (is_feature_[j] != 0 && is_text(fields[j])) is_text_[j] = 1;
+  try {
+    for (int row = 0; row < sampled && (at = skip_empty_lines(at, reading_.limit())) < reading_.limit(); ++row) {
+      const auto fields = next_record(reading_, layout_.delimiter, at, reading_.limit());
+      for (std::size_t j = 0; j < std::min(fields.size(), is_feature_.size()); ++j)
+        if (is_feature_[j] != 0 && is_text(fields[j])) is_feature_[j] = texts;
+    }
+  } catch (const ParseError&) {  // the first pass reports it, unless there is a defect before it
   }
 }
 
 template <class T>
 void CsvReader<T>::read_texts() {
-  for (std::size_t j = 0, feature = 0; j < is_text_.size(); ++j) {
-    is_text_[j] |= found_text_[j];
-    if (is_text_[j] != 0) texts_.emplace_back(j, static_cast<std::int64_t>(feature), x_.rows);
-    feature += is_feature_[j];
+  for (std::size_t j = 0, feature = 0; j < is_feature_.size(); ++j) {
+    if (found_text_[j] != 0) is_feature_[j] = texts;
+    if (is_feature_[j] == texts) texts_.emplace_back(j, static_cast<std::int64_t>(feature), x_.rows);
+    feature += is_feature_[j] != 0 ? 1 : 0;
   }
   for (const auto j : find_columns(reading_, layout_.names, reading_.options.keep))
     kept_.emplace_back(static_cast<std::size_t>(j), -1, x_.rows);
@@ -321,7 +326,7 @@ std::vector<std::int64_t> CsvReader<T>::kept_features(const Dataset<T>& dataset)
     if (left_out_[static_cast<std::size_t>(f)]) continue;
     const auto& name = layout_.names[column];
     const bool named_id = means_id(name) || (layout_.header && name.empty() && column == 0);
-    if (!reading_.options.known && is_text_[column] == 0 && x.rows >= fewest_rows && named_id) {
+    if (!reading_.options.known && is_feature_[column] == numbers && x.rows >= fewest_rows && named_id) {
       std::vector<T> values;
       for (std::int64_t i = 0; i < x.rows; ++i) values.push_back(x.values[i * x.columns + f]);
       std::sort(values.begin(), values.end());
@@ -353,13 +358,13 @@ const char* CsvReader<T>::parse_row(const char* at, const char* end, std::int64_
         fail_short(at, j);
       ++at;
     }
-    if (is_feature_[j] == 0) {
-      at = parse_other(at, end, j, row);
-    } else if (is_text_[j] != 0) {
+    if (is_feature_[j] == numbers) [[likely]] {
+      at = parse_feature(at, end, j, *out++);
+    } else if (is_feature_[j] == texts) {
       next_field(reading_, layout_.delimiter, at, end);
       ++out;
     } else {
-      at = parse_feature(at, end, j, *out++);
+      at = parse_other(at, end, j, row);
     }
   }
   if (at < end && *at == '\r') ++at;
