@@ -110,11 +110,11 @@ TYPED_TEST(Steps, LossesAreWeightedSumsWithDerivatives) {
           const double cost = static_cast<double>(sheaf.row_weights[static_cast<std::size_t>(i * 2 + task.rows)]) *
                               (y > 0 ? task.cost_positive : task.cost_negative);
           const double decision = static_cast<double>(static_cast<T>(z(i, t)) + static_cast<T>(step(i, t)));
-          const Terms terms = reference_loss(loss, decision, y, task.epsilon);
+          const Terms terms = reference_loss(loss, decision, y, task.loss_parameter);
           sum += cost * terms.value;
           expect_close<T>(slopes(i, t), cost * terms.slope, cost * 4, "slope");
           // The second derivative jumps where rounding may fall on either side.
-          if (std::abs(1 - y * decision) > 1e-5 && std::abs(std::abs(decision - y) - task.epsilon) > 1e-5)
+          if (std::abs(1 - y * decision) > 1e-5 && std::abs(std::abs(decision - y) - task.loss_parameter) > 1e-5)
             expect_close<T>(curvatures(i, t), cost * terms.curvature, cost * 4, "curvature");
         }
         expect_close<T>(values[static_cast<std::size_t>(t)], sum, sum, "value");

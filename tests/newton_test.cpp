@@ -91,7 +91,7 @@ Optimality measure(const Table& table, const Sheaf& sheaf, const Task& task, con
       loss = slack * slack;
       slope = -2 * y * slack;
     } else if (params.loss == Loss::squared_tube) {
-      const double excess = std::max(0.0, std::abs(z - y) - task.epsilon);
+      const double excess = std::max(0.0, std::abs(z - y) - task.loss_parameter);
       loss = excess * excess;
       slope = 2 * (z > y ? excess : -excess);
     } else {

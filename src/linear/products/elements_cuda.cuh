@@ -17,7 +17,7 @@ inline constexpr int most_sum_blocks = 1024;
 template <class T>
 struct TaskColumn {
   std::int32_t rows, target;
-  T positive, negative, epsilon;
+  T positive, negative, loss_parameter;
 };
 
 /// What losses read beside the decision values.
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(sum_threads)
                          ? T(1)
                          : static_cast<T>(tables.row_weights[i * tables.weight_columns + task.rows]);
     const T cost = weight * (y > 0 ? task.positive : task.negative);
-    const auto terms = Functor::terms(step == nullptr ? z[e] : z[e] + step[e], y, task.epsilon);
+    const auto terms = Functor::terms(step == nullptr ? z[e] : z[e] + step[e], y, task.loss_parameter);
     if (slopes != nullptr) slopes[e] = cost * terms.slope;
     if (curvatures != nullptr) curvatures[e] = cost * terms.curvature;
     return static_cast<double>(cost * terms.value);

@@ -13,7 +13,7 @@ namespace sheaf::linear {
 template <class T>
 struct Columns {
   std::vector<std::int32_t> rows, target;
-  std::vector<T> positive, negative, epsilon;
+  std::vector<T> positive, negative, loss_parameter;
 };
 
 /// The tables of a sheaf and the tasks chosen from it.
@@ -41,14 +41,14 @@ class TaskLosses {
       columns_.target.push_back(task.target);
       columns_.positive.push_back(static_cast<T>(task.cost_positive));
       columns_.negative.push_back(static_cast<T>(task.cost_negative));
-      columns_.epsilon.push_back(static_cast<T>(task.epsilon));
+      columns_.loss_parameter.push_back(static_cast<T>(task.loss_parameter));
     }
     const auto stride = static_cast<std::size_t>(block_stride(static_cast<std::int32_t>(tasks.size())));
     columns_.rows.resize(stride, 0);
     columns_.target.resize(stride, 0);
     columns_.positive.resize(stride, T(0));
     columns_.negative.resize(stride, T(0));
-    columns_.epsilon.resize(stride, T(0));
+    columns_.loss_parameter.resize(stride, T(0));
   }
 
   void count_rows(std::span<double> used, std::span<double> positive) {
@@ -120,7 +120,7 @@ class TaskLosses {
     constexpr int width = Rows * Tasks;
     T y[width];
     T cost[width];
-    T epsilon[width];
+    T loss_parameter[width];
     T decision[width];
     const std::int64_t at = i * blocks.z.stride + column;
     for (int e = 0; e < width; ++e) {
@@ -129,7 +129,7 @@ class TaskLosses {
       y[e] = targets_[row * target_columns_ + columns_.target[task]];
       cost[e] = row_weights_[row * weight_columns_ + columns_.rows[task]] *
                 (y[e] > 0 ? columns_.positive[task] : columns_.negative[task]);
-      epsilon[e] = columns_.epsilon[task];
+      loss_parameter[e] = columns_.loss_parameter[task];
       decision[e] = blocks.z.data[at + e];
     }
     for (int e = 0; e < width && blocks.step.data != nullptr; ++e) decision[e] += blocks.step.data[at + e];
@@ -138,7 +138,7 @@ class TaskLosses {
     T curvature[width];
 #pragma omp simd
     for (int e = 0; e < width; ++e) {
-      const auto terms = Functor::terms(decision[e], y[e], epsilon[e]);
+      const auto terms = Functor::terms(decision[e], y[e], loss_parameter[e]);
       value[e] = cost[e] * terms.value;
       slope[e] = cost[e] * terms.slope;
       curvature[e] = cost[e] * terms.curvature;

@@ -99,7 +99,7 @@ class CudaOps final : public LinearOps<T> {
     std::vector<gpu::TaskColumn<T>> columns;
     for (const Task& task : tasks)
       columns.push_back({task.rows, task.target, static_cast<T>(task.cost_positive), static_cast<T>(task.cost_negative),
-                         static_cast<T>(task.epsilon)});
+                         static_cast<T>(task.loss_parameter)});
     columns.resize(static_cast<std::size_t>(block_stride(static_cast<std::int32_t>(tasks.size()))));
     synchronize();
     tasks_ = Array<gpu::TaskColumn<T>>::copy_of(columns, this->device());
