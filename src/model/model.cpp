@@ -262,27 +262,34 @@ std::string Model::prediction_text(const Predictions& predictions, std::size_t r
 
 const std::vector<ModelKind>& model_kinds() {
   static const std::vector<ModelKind> kinds = [] {
-    std::vector<ModelKind> rows{{"linear", "linear", "linear model with an L2 penalty", LinearOptions{}},
-                                {"svm", "svm", "support vector machine with a kernel", SvmOptions{}}};
+    std::vector<ModelKind> rows;
+    const auto add = [&](std::string_view name, std::string_view family, std::string_view about, auto options) {
+      auto& row = rows.emplace_back();
+      row.name = name;
+      row.family = family;
+      row.about = about;
+      row.options.template emplace<decltype(options)>(std::move(options));
+    };
+    add("linear", "linear", "linear model with an L2 penalty", LinearOptions{});
+    add("svm", "svm", "support vector machine with a kernel", SvmOptions{});
     for (const auto& kind : net_kinds()) {
       NetOptions options;
       options.loss = kind.loss;
       if (kind.l1_ratio) options.l1_ratio = *kind.l1_ratio;
-      rows.push_back({kind.name, "elastic-net", kind.about, options});
+      add(kind.name, "elastic-net", kind.about, options);
     }
-    rows.push_back(
-        {"glm", "glm", "generalised linear model with an L2 penalty or none, with standard errors", GlmOptions{}});
+    add("glm", "glm", "generalised linear model with an L2 penalty or none, with standard errors", GlmOptions{});
     GlmOptions multinomial;
     multinomial.family = GlmFamily::multinomial;
-    rows.push_back({"multinomial", "glm", "logistic regression of all classes in one model", multinomial});
+    add("multinomial", "glm", "logistic regression of all classes in one model", multinomial);
     KnnOptions neighbors;
-    rows.push_back({"knn", "neighbors", "the votes of the k nearest rows", neighbors});
+    add("knn", "neighbors", "the votes of the k nearest rows", neighbors);
     neighbors.rule = LocalRule::convex_hull;
-    rows.push_back({"cknn", "neighbors", "the nearest convex hull of each class's k nearest rows", neighbors});
+    add("cknn", "neighbors", "the nearest convex hull of each class's k nearest rows", neighbors);
     neighbors.rule = LocalRule::hyperplane;
-    rows.push_back({"hknn", "neighbors", "the nearest hyperplane of each class's k nearest rows", neighbors});
+    add("hknn", "neighbors", "the nearest hyperplane of each class's k nearest rows", neighbors);
     neighbors.weighting = FeatureWeighting::class_ratio;
-    rows.push_back({"alh", "neighbors", "adaptive local hyperplanes: the same with weights of features", neighbors});
+    add("alh", "neighbors", "adaptive local hyperplanes: the same with weights of features", neighbors);
     return rows;
   }();
   return kinds;
