@@ -65,13 +65,13 @@ void expect_nets(const nlohmann::json& results, double tolerance, const FindData
         NetParams params;
         params.loss = one["loss"] == "logistic" ? Loss::logistic : Loss::squared;
         params.tolerance = 1e-11;
-        params.max_epochs = 1000000;  // a GPU takes one pass after another where the CPU solves systems
+        params.max_epochs = 20000;
         params.intercept = one["intercept"];
         params.standardise = one["standardise"];
         const auto models = elastic_nets<double>(on(device), dataset, net_sheaf_of(one, dataset.target), params);
         ASSERT_EQ(models.size(), one["path"].size());
         for (std::size_t k = 0; k < models.size(); ++k) {
-          EXPECT_LE(models[k].fit.gap, 1e-10);  // the last digits of a gap may be lost in rounding
+          EXPECT_LE(models[k].fit.gap, 10 * models[k].fit.tolerance);  // its last digits may be lost in rounding
           EXPECT_LT(weight_error(models[k], one["path"][k]), tolerance) << "alpha " << one["path"][k]["alpha"];
         }
       }
