@@ -34,14 +34,14 @@ TEST_F(GlmCli, FitShowsStandardErrors) {
 }
 
 TEST_F(GlmCli, FitAnswersInJsonWithRowsNamedByClassAndFeature) {
-  write("t.csv", "x,y,kind\n1,2,a\n2,1,b\n3,3,c\n1,3,b\n2,2,c\n3,1,a\n2,3,a\n1,1,c\n3,2,b\n2,1,a\n1,2,b\n3,3,a\n");
+  write("t.csv", "u,v,kind\n1,2,a\n2,1,b\n3,3,c\n1,3,b\n2,2,c\n3,1,a\n2,3,a\n1,1,c\n3,2,b\n2,1,a\n1,2,b\n3,3,a\n");
   const auto answer = Json::parse(shell("sheaf fit t.csv --model multinomial --output m --json --reference a").out);
   EXPECT_EQ(answer["family"], "multinomial");
   EXPECT_EQ(answer["classes"], (Json{"a", "b", "c"}));
   EXPECT_EQ(answer["reference"], "a");
   EXPECT_EQ(answer["training"]["converged"], true);
   ASSERT_EQ(answer["coefficients"].size(), 6U);
-  EXPECT_EQ(answer["coefficients"][0]["name"], "b:x");
+  EXPECT_EQ(answer["coefficients"][0]["name"], "b:u");
   EXPECT_EQ(answer["coefficients"][5]["name"], "c:(intercept)");
   EXPECT_GT(answer["coefficients"][0]["standard_error"], 0);
   EXPECT_NEAR(answer["null_deviance"].get<double>(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "linear/products/blas_cpu.hpp"
 
@@ -9,10 +10,13 @@ namespace sheaf::linear {
 namespace {
 
 constexpr std::int64_t most_decomposed = 2048;  // weights; above, a decomposition takes tens of seconds
-constexpr std::int64_t rows_per_weight = 8;     // that X'X is estimated from
-constexpr std::int64_t passes_saved = 40;       // a decomposition may take as long as so many passes over X
+constexpr std::int64_t rows_per_weight = 8;     // that X'X is estimated from, and at least
+constexpr std::int64_t fewest_rows = 4096;
+constexpr std::int64_t passes_saved = 40;  // a decomposition may take as long as so many passes over X
 constexpr std::int32_t columns_at_once = 64;
-constexpr double smallest_share = 1e-10;  // of the largest curvature, below which a direction counts as flat
+/// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
+template <class T>
+constexpr double smallest_share = std::is_same_v<T, float> ? 1e-7 : 1e-10;
 
 /// Evenly spread, at most `most` of them.
 std::vector<std::int32_t> spread_rows(std::int64_t rows, std::int64_t most) {
@@ -67,7 +71,7 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
     const double curvature = objective.null_model(tasks[t]).curvature;
     const double alpha = objective.sheaf().tasks[static_cast<std::size_t>(tasks[t])].alpha;
     for (std::int64_t j = 0; j < size; ++j) {
-      const double value = std::max(spectrum[static_cast<std::size_t>(j)], smallest_share * largest);
+      const double value = std::max(spectrum[static_cast<std::size_t>(j)], smallest_share<T> * largest);
       const double steepness = curvature * value + alpha;
       for (std::int32_t k = 0; k < objective.columns(); ++k)
         scale(j, static_cast<std::int32_t>(t) * objective.columns() + k) =
@@ -82,20 +86,17 @@ void Coordinates<T>::decompose(const Context& context, const Dataset<T>& dataset
   const std::int64_t size = ops_.weights();
   const auto silent = context.with({.progress = &silent_progress()});
   std::vector<double> matrix;
-  double unseen = 0;  // the share of a row that was not looked at
   const T bias = size > dataset.features() ? T(1) : T(0);
-  if (dataset.rows() > rows_per_weight * size) {
-    Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), rows_per_weight * size), context.threads());
+  const std::int64_t enough = std::max(rows_per_weight * size, fewest_rows);
+  if (dataset.rows() > enough) {
+    Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), enough), context.threads());
     const auto ops = make_ops<T>(silent, some, bias);
     matrix = gram(context, *ops);
-    unseen = 1 / static_cast<double>(some.rows());
   } else {
     matrix = gram(context, ops_);
   }
   spectrum = cpu::eigen_decomposition(matrix, size);
-  double mean = 0;
-  for (const double value : spectrum) mean += std::max(value, 0.0) / static_cast<double>(size);
-  for (double& value : spectrum) value = std::max(value, unseen * mean);
+  for (double& value : spectrum) value = std::max(value, 0.0);
   DenseMatrix<T> vectors{size, size, Array<T>(size * size)};  // row j: what weight j takes from each coordinate
   for (std::int64_t j = 0; j < size; ++j)
     for (std::int64_t k = 0; k < size; ++k)
