@@ -93,7 +93,7 @@ void Rounds::round(std::vector<std::int32_t>& active, const ReportViolation& rep
     const std::size_t count = fitting(sets);
     const auto tasks = std::span<const std::int32_t>(active).subspan(first, count);
     bring(tasks, sets.first(count));
-    ops_.improve(tasks, sets.first(count));
+    ops_.improve(tasks, sets.first(count), steps_left(tasks));
     first += count;
   }
 }
@@ -159,6 +159,13 @@ void Rounds::count_asked(std::int32_t task, std::span<const std::int32_t> positi
     asked[index(position)] = 1;
     counts_.unshared += problems_[index(task)].rows;
   }
+}
+
+/// Of the task that has the fewest left.
+std::int64_t Rounds::steps_left(std::span<const std::int32_t> tasks) const {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const std::int32_t task : tasks) least = std::min(least, most_iterations(task) - ends_[index(task)].iterations);
+  return least;
 }
 
 std::int64_t Rounds::most_iterations(std::int32_t task) const {

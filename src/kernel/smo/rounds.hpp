@@ -50,6 +50,7 @@ class Rounds {
   std::span<const std::int32_t> needed_parts(std::int32_t task) const;
   void compute(const std::vector<std::pair<std::int32_t, std::int32_t>>& missing, Range against);
   void count_asked(std::int32_t task, std::span<const std::int32_t> positions);
+  std::int64_t steps_left(std::span<const std::int32_t> tasks) const;
   std::int64_t most_iterations(std::int32_t task) const;
 
   const Context& context_;

@@ -64,8 +64,10 @@ class SvmOps {
   /// Chooses the next working sets of the given tasks, of at most `size` variables; an empty one for a task whose
   /// violation is below its tolerance.
   virtual void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) = 0;
-  /// Solves the given tasks on their working sets and brings their g up to date. May return before it is done.
-  virtual void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets) = 0;
+  /// Solves the given tasks on their working sets, each in at most `most_steps` steps, and brings their g up to date.
+  /// May return before it is done.
+  virtual void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets,
+                       std::int64_t most_steps) = 0;
   /// Copies beta by variable and g by row, of all tasks one behind the other.
   virtual void fetch(std::vector<double>& beta, std::vector<double>& g) = 0;
 };

@@ -120,12 +120,13 @@ class CpuOps final : public SvmOps {
     });
   }
 
-  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets) override {
+  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets,
+               std::int64_t most_steps) override {
     std::vector<Change> changes(tasks.size());
     share_out(context_.threads(), std::ssize(tasks), [&](std::int64_t k) {
       const auto at = static_cast<std::size_t>(k);
       smalls_.with_one([&](cpu::SmallProblem& small) {
-        solve(tasks_[static_cast<std::size_t>(tasks[at])], sets[at], changes[at], small);
+        solve(tasks_[static_cast<std::size_t>(tasks[at])], sets[at], most_steps, changes[at], small);
       });
     });
     add_changes(tasks, changes);
@@ -190,7 +191,8 @@ class CpuOps final : public SvmOps {
     });
   }
 
-  void solve(TaskState& task, const WorkingSet& set, Change& change, cpu::SmallProblem& small) {
+  void solve(TaskState& task, const WorkingSet& set, std::int64_t most_steps, Change& change,
+             cpu::SmallProblem& small) {
     const TaskProblem& problem = task.problem;
     std::vector<std::size_t> order(set.variables.size());  // the first group before the second
     std::iota(order.begin(), order.end(), 0);
@@ -212,7 +214,7 @@ class CpuOps final : public SvmOps {
     const double tolerance = problem.variables() == static_cast<std::int64_t>(order.size())
                                  ? problem.tolerance
                                  : std::max(problem.tolerance, 0.1 * set.violation);
-    task.steps += small.solve(tolerance * 0.999, 100 * small.size());
+    task.steps += small.solve(tolerance * 0.999, std::min(most_steps, 100 * small.size()));
     for (std::size_t k = 0; k < order.size(); ++k) {
       const auto v = static_cast<std::size_t>(set.variables[order[k]]);
       const double delta = small.beta[places[k]] - task.beta[v];

@@ -149,14 +149,14 @@ class CudaOps final : public SvmOps {
   }
 
   /// The slots of the sets are known here since their rows were computed.
-  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet>) override {
+  void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet>, std::int64_t most_steps) override {
     const auto current = here();
     const auto most = static_cast<std::size_t>(
         std::min(most_grid_y, tile_bytes / (std::int64_t{working_set} * working_set * std::int64_t{sizeof(float)})));
     for (std::size_t first = 0; first < tasks.size(); first += most) {
       context_.check_stop();
       const std::size_t count = std::min(most, tasks.size() - first);
-      improve_some(tasks.subspan(first, count));
+      improve_some(tasks.subspan(first, count), std::min<std::int64_t>(most_steps, 100 * working_set));
     }
   }
 
@@ -220,7 +220,7 @@ class CudaOps final : public SvmOps {
           "sending kernel rows");
   }
 
-  void improve_some(std::span<const std::int32_t> tasks) {
+  void improve_some(std::span<const std::int32_t> tasks, std::int64_t most_steps) {
     const auto count = static_cast<std::int64_t>(tasks.size());
     const std::int32_t* on_device = upload(tasks, improved_tasks_);
     grow(tiles_, count * working_set * working_set);
@@ -233,7 +233,7 @@ class CudaOps final : public SvmOps {
     gpu::gather_tiles<<<gather_blocks, gather_threads, 0, stream_>>>(state(), slots_view(), on_device, tiles_.data());
     cuda::check_launch("gather_tiles");
     gpu::solve_tasks<working_set><<<static_cast<unsigned>(count), working_set, 0, stream_>>>(
-        state(), slots_view(), on_device, tiles_.data(), 100 * working_set, changes, stop_.get());
+        state(), slots_view(), on_device, tiles_.data(), most_steps, changes, stop_.get());
     cuda::check_launch("solve_tasks");
     add(tasks, changes, working_set, on_device);
   }
