@@ -151,11 +151,12 @@ void compare_with_peer(const Options& options) {
       for (int r = 0; r < options.repeats; ++r) {
         std::filesystem::remove_all(folder / "found");
         best = std::min(
-            best, run_command(fmt::format("{} search {} --output {} --cost 0.015625:8:10 --folds 5 --bias 0 --quiet "
-                                          "--device {} --threads {} --precision {} --rule {} >{}",
-                                          options.program, folder / "text.svm", folder / "found", options.device,
-                                          context.threads(), precision, rule, folder / "table"))
-                      .seconds);
+            best,
+            run_command(fmt::format("{} search {} --output {} --cost 0.015625:8:10 --folds 5 --bias 0 --stop gradient "
+                                    "--quiet --device {} --threads {} --precision {} --rule {} >{}",
+                                    options.program, folder / "text.svm", folder / "found", options.device,
+                                    context.threads(), precision, rule, folder / "table"))
+                .seconds);
       }
       ours = our_accuracies(folder / "found/scores.csv");
       std::printf("sheaf search, %s, %s: %.3f s, ratio %.1f\n", precision, rule, best, peer / best);

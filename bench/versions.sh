@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Two builds of Sheaf in turn, on the same machine and in one run: the best time of each and their ratio.
 #   bench/versions.sh OLD NEW FOLDER [ROUNDS]      build folders, and one with a9a.svm and w8a.svm (LIBSVM's datasets)
-# CPU work runs on two cores. A line is left out where one of the builds does not have the program or the device.
+# CPU work runs on two cores. The SVM on the GPU is trained three times, the first of which opens cuBLAS.
+# A line is left out where one of the builds does not have the program or the device.
 set -uo pipefail
 old=$1 new=$2 data=$3 rounds=${4:-3}
 cores=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
@@ -45,5 +46,5 @@ compare "scores, 1,000,000 rows x 50 models" ms cpu "$scores" bench_scores --row
 compare "GPU: Newton, 50 models, text, float" s gpu "$newton" bench_newton search --device cuda --precision float
 compare "GPU: elastic nets, 576 models" s gpu "$net" bench_elastic_net grid --device cuda --precision float --alphas 96 --no-peer
 compare "GPU: selection, JMI, text" s gpu "$selection" bench_selection --device cuda --shape 3
-compare "GPU: SVM, a9a" s gpu "$svm" bench_svm fit "$data/a9a.svm" --cost 1 --gamma 0.0625 --device cuda --no-peer
+compare "GPU: SVM, a9a" s gpu "$svm" bench_svm fit "$data/a9a.svm" --cost 1 --gamma 0.0625 --device cuda --no-peer --repeats 3
 compare "GPU: scores, 10,000,000 rows x 50 models" ms gpu "$scores" bench_scores --rows 10000000 --device cuda

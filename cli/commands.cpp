@@ -14,6 +14,7 @@ Command generate_command();
 Command fit_command();
 Command predict_command();
 Command search_command();
+Command compare_command();
 Command select_command();
 Command neighbors_command();
 Command distances_command();
@@ -36,6 +37,7 @@ std::span<const Command> commands() {
       fit_command(),
       predict_command(),
       search_command(),
+      compare_command(),
       select_command(),
       neighbors_command(),
       distances_command(),

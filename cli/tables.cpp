@@ -21,17 +21,41 @@ void declare_writing(Arguments& arguments, WriteOptions& options) {
   arguments.parameter(options, "digits", "digits");
 }
 
+namespace {
+
+std::string flag(std::string_view name, const std::string& value) {
+  const bool plain = value.find_first_of(" \t'\"$&|;<>()*?\\`#!~") == std::string::npos;
+  const std::string_view quote = plain ? "" : "'";
+  return fmt::format(" --{0} {1}{2}{1}", name, quote, value);
+}
+
+}  // namespace
+
 std::string column_flags(const ReadOptions& options) {
-  const auto flag = [](std::string_view name, const std::string& value) {
-    const bool plain = value.find_first_of(" \t'\"$&|;<>()*?\\`#!~") == std::string::npos;
-    const std::string_view quote = plain ? "" : "'";
-    return fmt::format(" --{0} {1}{2}{1}", name, quote, value);
-  };
   std::string text;
   if (!options.label.empty()) text += flag("label", options.label);
   if (!options.group.empty()) text += flag("group", options.group);
   if (!options.ignore.empty()) text += flag("ignore", fmt::format("{}", fmt::join(options.ignore, ",")));
+  if (!options.nominal.empty()) text += flag("nominal", fmt::format("{}", fmt::join(options.nominal, ",")));
+  if (options.task != LabelKind::automatic)
+    text += flag("task", options.task == LabelKind::classes ? "classification" : "regression");
+  if (!options.positive.empty()) text += flag("positive", options.positive);
   return text;
+}
+
+std::string pipeline_flags(const PipelineOptions& options) {
+  std::string text;
+  for (const auto& row : parameters<PipelineOptions>()) {
+    const auto value = row.get(options);
+    if (value == row.get(PipelineOptions{})) continue;
+    text += row.type == ParameterType::yes_no ? fmt::format(" --{}{}", value == "yes" ? "" : "no-", row.name)
+                                              : flag(row.name, value);
+  }
+  return text;
+}
+
+void say_notes(const std::vector<std::string>& notes) {
+  for (const auto& note : notes) say("sheaf: note: " + note);
 }
 
 void check_output(const Common& common, const std::string& path) {

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include <sheaf/io.hpp>
+#include <sheaf/pipeline.hpp>
 
 #include "arguments.hpp"
 #include "common.hpp"
+#include "terminal.hpp"
 
 namespace sheaf::cli {
 
@@ -17,9 +19,23 @@ void declare_reading(Arguments& arguments, ReadOptions& options);
 /// The writing options, under names that do not clash with those of reading.
 void declare_writing(Arguments& arguments, WriteOptions& options);
 
-/// " --label class --group patient": the flags that say which columns are what, for a command that reads the same
-/// table.
+/// " --label class --group patient": the flags that say which columns are what and what the labels are, for a command
+/// that reads the same table.
 std::string column_flags(const ReadOptions& options);
+/// " --impute median --scale standard": the flags of the steps before the model.
+std::string pipeline_flags(const PipelineOptions& options);
+
+/// On standard error.
+void say_notes(const std::vector<std::string>& notes);
+
+/// Reads a dataset and says on standard error what reading it decided.
+template <class T>
+Dataset<T> read_table(const Common& common, const Context& context, const std::string& path,
+                      const ReadOptions& options) {
+  auto dataset = read_dataset<T>(context, path, options);
+  if (!common.quiet()) say_notes(dataset.notes);
+  return dataset;
+}
 
 /// JSON on standard output and a dataset there too would mix.
 void check_output(const Common& common, const std::string& path);

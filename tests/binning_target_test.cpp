@@ -24,13 +24,14 @@ Target numbers(std::vector<double> values) {
 
 TEST(BinnedTarget, NumbersClassesInAscendingOrder) {
   auto target = numbers({10, -1, 2, 10, -1});
+  target.kind = LabelKind::classes;
   auto binned = bin_target(target, {});
   EXPECT_EQ(binned.classes, (std::vector<std::int32_t>{2, 0, 1, 2, 0}));
   EXPECT_EQ(binned.names, (std::vector<std::string>{"-1", "2", "10"}));
   target.classes.clear();
   target.class_names.clear();
   const auto numbers = bin_target(target, {});
-  EXPECT_EQ(numbers.classes, binned.classes) << "whole numbers of a numeric ARFF attribute";
+  EXPECT_EQ(numbers.classes, binned.classes) << "where there are too many for a list of classes";
   EXPECT_EQ(numbers.names, binned.names);
   Target words;
   words.classes = {0, 1, 2, 0};
@@ -43,6 +44,7 @@ TEST(BinnedTarget, NumbersClassesInAscendingOrder) {
 TEST(BinnedTarget, AmountsAreBinnedOnRequestOnly) {
   const auto target = numbers({0.5, 9.5, 1, 2, 3});
   EXPECT_THROW(bin_target(target, {}), Error);
+  EXPECT_THROW(bin_target(numbers({1, 2, 3, 4, 5}), {}), Error) << "whole numbers that do not repeat are no classes";
   BinningOptions options;
   options.target_bins = 3;
   auto binned = bin_target(target, options);

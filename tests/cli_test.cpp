@@ -165,7 +165,7 @@ TEST_F(Cli, InfoAnswersInJson) {
   EXPECT_EQ(answer["features"], 2);
   EXPECT_EQ(answer["nonzeros"], 6);
   EXPECT_EQ(answer["label"]["name"], "species");
-  EXPECT_EQ(answer["label"]["classes"][0], (Json{{"name", "cat"}, {"count", 2}}));
+  EXPECT_EQ(answer["label"]["classes"][0], (Json{{"name", "dog"}, {"count", 2}}));
   EXPECT_EQ(answer["strongest"][0]["name"], "b");
   EXPECT_EQ(answer["strongest"][0]["auc"], 1.0);
   EXPECT_EQ(answer["memory"]["devices"][0]["device"], "cpu");

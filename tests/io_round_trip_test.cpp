@@ -76,12 +76,12 @@ void set_target(Dataset<T>& dataset, Random& random, bool words) {
   dataset.target.name = "the label";
   const Names names = words ? Names{"one", "zw\xC3\xB6lf", "x-y"} : Names{"2", "-7", "1e3"};
   for (std::int64_t i = 0; i < dataset.rows(); ++i) {
-    // Classes are numbered by first appearance.
     const auto id = i < 3 ? static_cast<std::size_t>(i) : random.below(3);
     dataset.target.classes.push_back(static_cast<std::int32_t>(id));
     if (!words) dataset.target.values.push_back(std::stod(names[id]));
   }
   dataset.target.class_names = names;
+  dataset.target.order_classes();
 }
 
 template <class T>
@@ -192,7 +192,7 @@ TEST(RoundTrip, KeepsStatesInArff) {
   dataset.levels = {{"red", "sea green", "it's {odd}, 100%\\"}, {}};
   dataset.target.name = "kind";
   dataset.target.classes = {0, 1, 0};
-  dataset.target.class_names = {"a b", "?"};
+  dataset.target.class_names = {"a b", "?"};  // in the order of the alphabet, the last is the positive one
   write_dataset(with_threads(1), dataset, folder.file("n.arff"));
   expect_same_dataset(read_back<double>(folder.file("n.arff"), false), dataset);
   write_dataset(with_threads(1), dataset, folder.file("n.csv"));

@@ -66,7 +66,7 @@ Terms reference_loss(Loss loss, double z, double y, double epsilon) {
       return {slack * slack, -2 * y * slack, slack > 0 ? 2.0 : 0.0};
     case Loss::squared_tube:
       return {excess * excess, (z > y ? 2 : -2) * excess, excess > 0 ? 2.0 : 0.0};
-    case Loss::squared:
+    default:
       break;
   }
   return {(z - y) * (z - y) / 2, z - y, 1};

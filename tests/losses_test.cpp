@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,20 +14,77 @@ namespace {
 
 class LossFunctor : public testing::TestWithParam<Loss> {};
 
+/// Targets that a loss is for.
+template <class Functor>
+std::vector<double> targets_of() {
+  if constexpr (has_link<Functor>) {
+    if (Functor::targets == TargetRange::nonnegative || Functor::targets == TargetRange::counts) return {0.0, 1.0, 7.0};
+    if (Functor::targets == TargetRange::positive) return {0.1, 1.0, 7.0};
+  }
+  return {-1.0, 1.0, Functor::regression ? 0.3 : 1.0};
+}
+
+/// Decision values within the domain of a loss's link.
+template <class Functor>
+std::vector<double> decisions_of() {
+  std::vector<double> list;
+  const bool positive = Functor::loss == Loss::gamma_inverse || Functor::loss == Loss::inverse_gaussian;
+  const double most = Functor::loss == Loss::cloglog ? 6 : 7;  // above, exp(-exp(z)) is 0
+  for (double z = positive ? 0.07 : -7.03; z < most; z += 0.17) list.push_back(z);
+  return list;
+}
+
+/// Epsilon, power or theta.
+template <class Functor>
+double parameter_of() {
+  return Functor::loss == Loss::tweedie ? 1.4 : Functor::loss == Loss::negative_binomial ? 2.5 : 0.25;
+}
+
 TEST_P(LossFunctor, DerivativesAreFiniteDifferences) {
   with_loss(GetParam(), [](auto functor) {
-    for (const double y : {-1.0, 1.0, functor.regression ? 0.3 : 1.0})
-      for (double z = -7.03; z < 7; z += 0.17) {
+    using Functor = decltype(functor);
+    const double parameter = parameter_of<Functor>();
+    for (const double y : targets_of<Functor>())
+      for (const double z : decisions_of<Functor>()) {
         const double h = 1e-5;
-        const auto at = functor.terms(z, y, 0.25);
-        const auto above = functor.terms(z + h, y, 0.25);
-        const auto below = functor.terms(z - h, y, 0.25);
+        const auto at = functor.terms(z, y, parameter);
+        const auto above = functor.terms(z + h, y, parameter);
+        const auto below = functor.terms(z - h, y, parameter);
         if ((above.curvature == 0) != (below.curvature == 0)) continue;  // a kink between them
-        EXPECT_NEAR(at.slope, (above.value - below.value) / (2 * h), 1e-7 * (1 + std::abs(at.slope)));
-        EXPECT_NEAR(at.curvature, (above.slope - below.slope) / (2 * h), 1e-6 * (1 + std::abs(at.curvature)));
-        EXPECT_GE(at.value, 0);
+        EXPECT_NEAR(at.slope, (above.value - below.value) / (2 * h),
+                    1e-7 * (1 + std::abs(at.slope) + std::abs(at.value)))
+            << "z " << z << " y " << y;
+        EXPECT_NEAR(at.curvature, (above.slope - below.slope) / (2 * h),
+                    1e-6 * (1 + std::abs(at.curvature) + std::abs(at.slope)))
+            << "z " << z << " y " << y;
         EXPECT_GE(at.curvature, 0);
+        const bool constant_left_out = has_link<Functor> && functor.regression;
+        EXPECT_TRUE(constant_left_out || at.value >= 0);
       }
+  });
+}
+
+/// Where the target is its mean, the loss is at its minimum; predictions and links are inverses of each other.
+TEST_P(LossFunctor, PredictionsAreWhereTheSlopeIsZero) {
+  with_glm_loss(GetParam(), [](auto functor) {
+    using Functor = decltype(functor);
+    const double parameter = parameter_of<Functor>();
+    for (const double z : decisions_of<Functor>()) {
+      if (functor.regression) {
+        const double mean = functor.prediction(z, parameter);
+        EXPECT_NEAR(functor.terms(z, mean, parameter).slope, 0, 1e-12 * (1 + std::abs(mean))) << z;
+        EXPECT_NEAR(functor.link(mean, parameter), z, 1e-12 * (1 + std::abs(z)));
+        continue;
+      }
+      // Classes: the slopes of both, weighted by their probabilities, are 0, and the losses are those of the log odds.
+      const double odds = functor.prediction(z, parameter);
+      const double share = 1 / (1 + std::exp(-odds));
+      const auto positive = functor.terms(z, 1.0, parameter);
+      const auto negative = functor.terms(z, -1.0, parameter);
+      EXPECT_NEAR(share * positive.slope + (1 - share) * negative.slope, 0, 1e-12 * (1 + std::abs(negative.slope)))
+          << z;
+      EXPECT_NEAR(negative.value - positive.value, odds, 1e-10 * (1 + std::abs(odds))) << z;
+    }
   });
 }
 
@@ -52,12 +110,13 @@ TEST_P(LossFunctor, DualValuesAreMinima) {
 
 TEST_P(LossFunctor, TraitsAreTrue) {
   with_loss(GetParam(), [](auto functor) {
+    using Functor = decltype(functor);
     EXPECT_EQ(functor.loss, GetParam());
     bool positive = true;
     double largest = 0;
-    for (const double y : {-1.0, 1.0})
-      for (double z = -9; z < 9; z += 0.25) {
-        const double curvature = functor.terms(z, y, 0.25).curvature;
+    for (const double y : targets_of<Functor>())
+      for (const double z : decisions_of<Functor>()) {
+        const double curvature = functor.terms(z, y, parameter_of<Functor>()).curvature;
         positive = positive && curvature > 0;
         largest = std::max(largest, curvature);
       }
@@ -70,7 +129,10 @@ TEST_P(LossFunctor, TraitsAreTrue) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LossFunctor,
-                         testing::Values(Loss::logistic, Loss::squared_hinge, Loss::squared_tube, Loss::squared),
+                         testing::Values(Loss::logistic, Loss::squared_hinge, Loss::squared_tube, Loss::squared,
+                                         Loss::probit, Loss::cloglog, Loss::poisson, Loss::gamma_log,
+                                         Loss::gamma_inverse, Loss::inverse_gaussian, Loss::tweedie,
+                                         Loss::negative_binomial),
                          [](const auto& loss) {
                            std::string name(to_string(loss.param));
                            std::erase(name, '-');
@@ -86,6 +148,32 @@ TEST(LogisticLoss, StaysFiniteAtExtremes) {
   }
   const auto single = Logistic::terms(-200.0F, 1.0F, 0.0F);
   EXPECT_EQ(single.value, 200.0F);
+}
+
+/// Far out, and for rows of weight 0, losses stay finite in both precisions.
+TEST(GlmLosses, StayFiniteAtExtremes) {
+  const auto check = [](auto functor) {
+    for (const float z : {-1e4F, -90.0F, -20.0F, 0.0F, 20.0F, 90.0F, 1e4F})
+      for (const float y : {-1.0F, 1.0F}) {
+        if (functor.regression && y < 0) continue;
+        const auto terms = functor.terms(z, y, 1.5F);
+        EXPECT_TRUE(std::isfinite(terms.value) && std::isfinite(terms.slope) && std::isfinite(terms.curvature))
+            << functor.name << " " << z << " " << y;
+        EXPECT_FALSE(std::isnan(functor.prediction(z, 1.5F))) << functor.name << " " << z;
+      }
+  };
+  for (const Loss loss : {Loss::probit, Loss::cloglog, Loss::poisson, Loss::gamma_log, Loss::gamma_inverse,
+                          Loss::inverse_gaussian, Loss::tweedie, Loss::negative_binomial})
+    with_glm_loss(loss, check);
+}
+
+/// Laplace's continued fraction goes on where erfc ends.
+TEST(ProbitLoss, IsSmoothWhereItsFormulaChanges) {
+  const auto above = Probit::terms(-5 + 1e-9, 1.0, 0.0);
+  const auto below = Probit::terms(-5 - 1e-9, 1.0, 0.0);
+  EXPECT_NEAR(above.value, below.value, 1e-7);
+  EXPECT_NEAR(above.slope, below.slope, 1e-8);
+  EXPECT_NEAR(above.curvature, below.curvature, 1e-8);
 }
 
 template <class T>

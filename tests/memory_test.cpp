@@ -315,8 +315,8 @@ void expect_number_labels() {
   const std::vector<V> labels{3, 1, 3, 2};
   const auto target = make_target(labels);
   EXPECT_EQ(target.values, (std::vector<double>{3, 1, 3, 2}));
-  EXPECT_EQ(target.classes, (std::vector<std::int32_t>{0, 1, 0, 2}));
-  EXPECT_EQ(target.class_names, (std::vector<std::string>{"3", "1", "2"}));
+  EXPECT_EQ(target.classes, (std::vector<std::int32_t>{2, 0, 2, 1}));
+  EXPECT_EQ(target.class_names, (std::vector<std::string>{"1", "2", "3"}));
 }
 
 TEST(MemoryLabels, OfEveryNumberTypeAreTheSame) {

@@ -60,6 +60,7 @@ class Screened : public testing::TestWithParam<Setting> {
         variance += double(weights_[i]) * std::pow(x_.values[j * n + i] - mean, 2) / total_;
       means_.push_back(mean);
       variances_.push_back(variance > 1e-20 ? variance : 0);
+      deviations_.push_back(std::sqrt(variances_.back()));
       factors_.push_back(j % 50 == 3 ? 0.0 : 0.5 + random_.uniform());
       if (GetParam().factors && factors_.back() == 0) free_.push_back(static_cast<std::int32_t>(j));
     }
@@ -76,7 +77,7 @@ class Screened : public testing::TestWithParam<Setting> {
     task.variances = variances_.data();
     task.alpha1 = alpha1;
     task.alpha2 = GetParam().alpha2;
-    task.standardise = GetParam().standardise;
+    if (GetParam().standardise) task.units = deviations_.data();
     return task;
   }
 
@@ -110,7 +111,7 @@ class Screened : public testing::TestWithParam<Setting> {
   Random random_;
   PlainColumns x_;
   std::vector<float> weights_;
-  std::vector<double> targets_, means_, variances_, factors_;
+  std::vector<double> targets_, means_, variances_, deviations_, factors_;
   std::vector<std::int32_t> free_;
   double total_ = 0;
 };

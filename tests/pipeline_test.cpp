@@ -11,6 +11,7 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/scores.hpp>
 #include <sheaf/search.hpp>
 
 #include "core/random.hpp"
@@ -219,6 +220,82 @@ TEST(PipelineSearch, LearnsOnTheTrainingRowsOfEachSplitAlone) {
       EXPECT_EQ(result.model->features(), 4);
       EXPECT_EQ(result.model->pipeline().features, 12);
     }
+}
+
+/// The log loss of a split's test rows, the held-out rows really being gone.
+double loss_alone(const Context& context, const Dataset<double>& dataset, const std::vector<std::int32_t>& tests,
+                  const ModelOptions& options, const PipelineOptions& pipeline) {
+  const auto test = take_rows(dataset, tests, 1);
+  const auto model = fit(context, take_rows(dataset, others(dataset.rows(), tests), 1), options, {}, pipeline);
+  return log_loss(model.predict(context, test).decisions, 1, test.target.classes);
+}
+
+/// Rows without gaps, some features mostly 0, one constant but in the last fold, one constant throughout.
+Dataset<double> table_to_scale(bool sparse) {
+  const auto dense = table_with_truth(90, 12, 3, false);
+  auto rows = rows_of(dense);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::size_t j : {4U, 5U, 6U})
+      if (i % (j + 3) != 0) rows[i][j] = 0;
+    rows[i][7] = i % 3 == 2 ? rows[i][7] : 5;
+    rows[i][8] = 3;
+    rows[i][9] += 500;  // far from 0, beside a standard deviation of 10
+  }
+  return dataset_of(rows, dense.target.classes, sparse);
+}
+
+/// Linear models and nets see the features of each split through shifts and factors over one dataset.
+TEST(PipelineSearch, ScalesWithinEachSplitWithoutACopy) {
+  std::vector<std::int32_t> folds;
+  for (std::int32_t i = 0; i < 90; ++i) folds.push_back(i % 3);
+  LinearSearch linear;
+  linear.options.tolerance = 1e-9;
+  linear.costs = {0.01, 1};
+  auto without_bias = linear;
+  without_bias.options.bias = 0;
+  NetSearch net;
+  net.alphas = {0.2, 0.02};
+  net.l1_ratios = {0.5};
+  net.options.loss = Loss::logistic;
+  net.options.tolerance = 1e-12;
+  const std::vector<PipelineOptions> pipelines{
+      {.scale = ScaleMethod::standard},
+      {.scale = ScaleMethod::max_abs},
+      {.min_prevalence = 0.2, .scale = ScaleMethod::unit_interval},
+      {.transforms = {RowTransform::norm}, .min_variance = 1e-12, .scale = ScaleMethod::symmetric_interval},
+      {.min_prevalence = 0.2}};
+  for (const auto device : devices())
+    for (const bool sparse : {false, true})
+      for (const auto& pipeline : pipelines)
+        for (const FamilySearch& family : {FamilySearch(linear), FamilySearch(without_bias), FamilySearch(net)}) {
+          const auto context = context_on(device);
+          const auto dataset = table_to_scale(sparse);
+          SearchOptions options;
+          options.splits = custom_splits(folds);
+          options.pipeline = pipeline;
+          options.score = Metric::log_loss;
+          const auto result = search(context, dataset, family, options);
+          for (std::size_t p = 0; p < result.level.points.size(); ++p)
+            for (std::int32_t s = 0; s < 3; ++s) {
+              const auto& point = result.point(result.level, p);
+              ModelOptions one;
+              if (const auto* of = std::get_if<LinearSearch>(&family)) {
+                auto with = of->options;
+                with.cost = result.value(point, "cost");
+                one = with;
+              } else {
+                auto with = net.options;
+                with.alpha = result.value(point, "alpha");
+                with.l1_ratio = 0.5;
+                one = with;
+              }
+              const double found = result.level.models[p * 3 + static_cast<std::size_t>(s)].score(Metric::log_loss);
+              const double alone = loss_alone(context, dataset, options.splits->test_rows(s), one, pipeline);
+              EXPECT_NEAR(found, alone, 2e-6 * (1 + alone))
+                  << result.title << ' ' << result.point_text(point) << " split " << s << " sparse " << sparse
+                  << (pipeline.scale ? std::string(to_string(*pipeline.scale)) : "not scaled");
+            }
+        }
 }
 
 TEST(PipelineSearch, FindsTheNumberOfFeatures) {

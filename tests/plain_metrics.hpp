@@ -93,6 +93,12 @@ inline double plain_score(Metric metric, const Predictions& p) {
       return mean_squared_error(p.decisions, p.values);
     case Metric::max_error:
       return max_error(p.decisions, p.values);
+    case Metric::mean_poisson_deviance:
+      return mean_poisson_deviance(p.decisions, p.values);
+    case Metric::mean_gamma_deviance:
+      return mean_gamma_deviance(p.decisions, p.values);
+    case Metric::mean_tweedie_deviance:
+      return mean_tweedie_deviance(p.decisions, p.values);
   }
   return 0;
 }

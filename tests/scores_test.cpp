@@ -171,6 +171,21 @@ TEST(Scores, ErrorsFollowTheirDefinitions) {
   EXPECT_TRUE(std::isnan(r_squared(Values{1, 2}, Values{3, 3})));
 }
 
+/// Beside scikit-learn 1.2.1: mean_poisson_deviance, mean_gamma_deviance, mean_tweedie_deviance(power=1.5).
+TEST(Scores, DeviancesAreThoseOfScikitLearn) {
+  const Values predicted{1, 0.25, 2, 9};
+  const Values positive{0.5, 1, 3, 7};
+  EXPECT_NEAR(mean_poisson_deviance(predicted, positive), 0.6234575485990344, 1e-14);
+  EXPECT_NEAR(mean_gamma_deviance(predicted, positive), 0.965239958695287, 1e-14);
+  EXPECT_NEAR(mean_tweedie_deviance(predicted, positive), 0.69904943962604, 1e-14);
+  const Values counts{0, 1, 3, 7};
+  EXPECT_NEAR(mean_poisson_deviance(predicted, counts), 1.0467443437390207, 1e-14);
+  EXPECT_NEAR(mean_tweedie_deviance(predicted, counts), 1.6132630019991352, 1e-14);
+  EXPECT_TRUE(std::isnan(mean_gamma_deviance(predicted, counts)));
+  EXPECT_TRUE(std::isnan(mean_poisson_deviance(Values{0, 1}, Values{1, 1}))) << "a prediction of 0";
+  EXPECT_TRUE(std::isnan(mean_poisson_deviance(Values{1, 1}, Values{-1, 1}))) << "a target below 0";
+}
+
 /// The share of positives found at the threshold between any two values, for a false share that a threshold hits.
 TEST(Scores, RocPassesThroughEveryThreshold) {
   // 4 others, so that 5 points hit the corners.

@@ -22,10 +22,10 @@ TEST_F(SearchCli, LeavesOneFolderWithEverything) {
   const auto outcome = shell("sheaf search t.svm --output found --cost 0.1,1,10 --seed 5");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("Chosen: C = "), std::string::npos) << outcome.out;
-  for (const char* name :
-       {"settings.json", "journal.txt", "results.json", "scores.csv", "report.html", "model.txt", "model.liblinear"})
+  for (const char* name : {"settings.json", "journal.txt", "results.json", "scores.csv", "coefficients.csv",
+                           "curves.csv", "report.html", "model.txt", "model.liblinear"})
     EXPECT_TRUE(exists("found/" + std::string(name))) << name;
-  EXPECT_EQ(shell("ls found | wc -l").out, "7\n") << "and nothing else";
+  EXPECT_EQ(shell("ls found | wc -l").out, "9\n") << "and nothing else";
   const auto settings = Json::parse(file("found/settings.json"));
   EXPECT_EQ(shell("sha256sum t.svm | cut -d' ' -f1").out, settings["data"]["sha256"].get<std::string>() + "\n");
   EXPECT_EQ(shell("wc -c <t.svm").out, std::to_string(settings["data"]["bytes"].get<int>()) + "\n");

@@ -21,7 +21,8 @@ TEST(SklearnGolden, LinearModelsHaveTheSameWeights) {
                                            {"squared_hinge", Loss::squared_hinge},
                                            {"squared_tube", Loss::squared_tube},
                                            {"squared", Loss::squared}};
-  for (const auto& one : read_json(golden("sklearn/linear.json"))["cases"])
+  const auto results = read_json(golden("sklearn/linear.json"));
+  for (const auto& one : results["cases"])
     for (const Device device : devices()) {
       const std::string name = one["data"];
       SCOPED_TRACE(name + ", " + one["loss"].get<std::string>() + ", on " + to_string(device));
@@ -82,7 +83,8 @@ KernelParams kernel_named(const nlohmann::json& one) {
 
 /// Both programs keep kernel values in single precision while they train.
 TEST(SklearnGolden, KernelSvmsHaveTheSameDecisionValues) {
-  for (const auto& one : read_json(golden("sklearn/kernel.json"))["cases"])
+  const auto results = read_json(golden("sklearn/kernel.json"));
+  for (const auto& one : results["cases"])
     for (const Device device : devices()) {
       const std::string name = one["data"];
       SCOPED_TRACE(name + ", " + one["kind"].get<std::string>() + ", " + one["kernel"].get<std::string>() + ", on " +

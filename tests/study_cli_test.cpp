@@ -79,7 +79,7 @@ TEST_F(StudyCli, LabelsAreClassesWhereTheyLookLikeThem) {
                         2, {"for classes"}));
   // LIBLINEAR's programs can apply it.
   ASSERT_EQ(shell("sheaf fit two.csv --model lasso --alpha 0.1 --model-format liblinear --output f --quiet").code, 0);
-  EXPECT_TRUE(file("f").starts_with("solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 0 1\nnr_feature 2\nbias 1\nw\n"));
+  EXPECT_TRUE(file("f").starts_with("solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 0\nnr_feature 2\nbias 1\nw\n"));
   EXPECT_TRUE(holds(shell("sheaf predict two.csv --model-file f").out, {"accuracy"}));
 }
 

@@ -25,7 +25,7 @@ struct Bin {
     if (!load.empty() && binning.missing == MissingState::own) keep_missing(reading, options);
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_dataset<T>(context, input, reading);
+      const auto dataset = read_table<T>(common, context, input, reading);
       const auto table = load.empty() ? learnt(context, dataset, binning) : apply_binning(context, binning, dataset);
       const auto states = states_dataset(context, table, dataset);
       if (!save.empty()) save_binning(binning, save);

@@ -1,5 +1,7 @@
 #include <memory>
 
+#include <sheaf/pipeline.hpp>
+
 #include "command.hpp"
 #include "tables.hpp"
 
@@ -16,8 +18,45 @@ struct Convert {
     check_output(common, output);
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      write_table(common, context, read_dataset<T>(context, input, reading), output, writing);
+      auto dataset = read_table<T>(common, context, input, reading);
+      const auto format = writing.format == "auto" ? std::string(format_by_name(output)) : writing.format;
+      if (format == "libsvm") {
+        encode_levels(context, dataset);
+        number_classes(dataset.target);
+      }
+      write_table(common, context, dataset, output, writing);
     });
+  }
+
+  /// One feature of 0 and 1 for each level: LIBSVM knows numbers only, and codes of levels are none.
+  template <class T>
+  void encode_levels(const Context& context, Dataset<T>& dataset) const {
+    if (!needs_pipeline(dataset, {})) return;
+    dataset = apply_pipeline(context, learn_pipeline(context, dataset, {}), dataset);
+    std::string text;
+    for (std::int64_t j = 0; j < dataset.features(); ++j)
+      text += fmt::format("{}\t{}\n", j + 1, dataset.feature_name(j));
+    write_map(".features", "the features of nominal columns are 0 and 1 for each level", text);
+  }
+
+  /// Words become numbers: of two classes 1 for the positive one and -1, else 1, 2, 3 ...
+  void number_classes(Target& target) const {
+    if (!target.values.empty() || target.classes.empty()) return;
+    std::string text;
+    for (std::size_t c = 0; c < target.class_names.size(); ++c) {
+      const bool two = target.class_names.size() == 2;
+      const auto number = two ? (static_cast<std::int32_t>(c) == target.positive ? 1 : -1) : static_cast<int>(c) + 1;
+      text += fmt::format("{}\t{}\n", number, target.class_names[c]);
+      target.class_names[c] = std::to_string(number);
+    }
+    write_map(".labels", "the classes are numbers there", text);
+  }
+
+  void write_map(std::string_view ending, std::string_view what, const std::string& text) const {
+    const bool file = output != "-";
+    if (file) write_text_file(output + std::string(ending), text);
+    if (!common.quiet())
+      say(fmt::format("sheaf: note: {}{}", what, file ? fmt::format("; {}{} says which", output, ending) : ""));
   }
 };
 

@@ -9,6 +9,7 @@
 #include "core/names.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
+#include "text/label_text.hpp"
 #include "text/model_text.hpp"
 
 namespace sheaf::cli {
@@ -26,8 +27,9 @@ struct Fit {
     const auto reader = common.context();
     const auto pipeline = model.pipeline(reading);
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_dataset<T>(reader, input, reading);
+      const auto dataset = read_table<T>(common, reader, input, reading);
       model.read_files(dataset);
+      model.choose_task(dataset.target);
       const auto options = model.options();
       if (const auto* svm = std::get_if<SvmOptions>(&options)) check_svm(dataset, *svm);
       const auto context = common.on_device(reader, training_work(dataset, options));
@@ -37,7 +39,7 @@ struct Fit {
       if (common.json())
         print(model_json(trained, output, dataset.rows()));
       else if (!common.quiet())
-        print(model_text(trained, input, dataset.rows()));
+        print(with_label(model_text(trained, input, dataset.rows()), dataset.target, trained.is_regression()));
     });
   }
 
@@ -91,7 +93,11 @@ Command fit_command() {
             "sheaf fit houses.svm --loss svr --model-format liblinear --output houses.model"},
            {"the votes of the seven nearest rows, near ones counting more",
             "sheaf fit iris.csv --model knn --k 7 --vote inverse-distance --output iris.model"},
-           {"an elastic net", "sheaf fit genes.csv --model elastic-net --alpha 0.02 --output genes.model"}},
+           {"an elastic net", "sheaf fit genes.csv --model elastic-net --alpha 0.02 --output genes.model"},
+           {"logistic regression of all classes at once, with standard errors",
+            "sheaf fit iris.csv --model multinomial --output iris.model"},
+           {"counts over different times",
+            "sheaf fit claims.csv --model glm --family poisson --exposure years.txt --output claims.model"}},
           declare};
 }
 

@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
+#include <sheaf/pipeline.hpp>
 #include <sheaf/profile.hpp>
 #include <sheaf/report.hpp>
 
@@ -16,10 +19,29 @@ struct Info {
   ReadOptions reading;
   Common common;
 
+  /// As models see it: missing values filled in, one feature for each level.
+  template <class T>
+  static Dataset<T> prepared(const Context& context, const Dataset<T>& raw) {
+    PipelineOptions steps;
+    const bool gaps = std::visit(
+        [](const auto& x) {
+          return std::any_of(x.values.begin(), x.values.end(), [](T value) { return std::isnan(value); });
+        },
+        raw.x);
+    if (gaps) steps.impute = Imputation::median;
+    if (!needs_pipeline(raw, steps)) return raw.borrowed();
+    return apply_pipeline(context, learn_pipeline(context, raw, steps), raw);
+  }
+
   void run() {
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto result = profile(context, read_dataset<T>(context, input, reading));
+      if (reading.missing == Missing::error) reading.missing = Missing::keep;
+      const auto raw = read_dataset<T>(context, input, reading);
+      const auto dataset = prepared(context, raw);
+      auto result = profile(context, dataset);
+      const auto columns = column_findings(context, raw);
+      result.findings.insert(result.findings.begin(), columns.begin(), columns.end());
       if (!report.empty()) write_text_file(report, profile_html(result));
       print(common.json() ? profile_json(result) : info_text(result));
     });

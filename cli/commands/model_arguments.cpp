@@ -15,6 +15,7 @@ const std::string linear_family = "linear";
 const std::string svm_family = "svm";
 const std::string net_family = "elastic-net";
 const std::string knn_family = "neighbors";
+const std::string glm_family = "glm";
 
 std::string joined(const std::vector<std::string>& list) {
   std::string text;
@@ -54,7 +55,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
     if (!searching_) arguments.family_parameters(linear_family, linear_.options, {"cost"});
     arguments.family_parameters(
         linear_family, linear_.options,
-        {"epsilon", "tolerance", "max-iterations", "bias", "penalise-bias", "class-weight", "rule"});
+        {"epsilon", "tolerance", "stop", "max-iterations", "bias", "penalise-bias", "class-weight", "rule"});
     arguments.section("SVMs with a kernel (--model svm)");
     if (searching_) arguments.family_parameters(svm_family, svm_);
     arguments.family_parameters(svm_family, svm_.options, {"type", "kernel", "coef0", "nu", "epsilon", "tolerance"});
@@ -74,6 +75,16 @@ void ModelArguments::declare_options(Arguments& arguments) {
       net_family, {"--unpenalised", "NAMES", "features without a penalty, which stay in: by name or position from 1",
                    "", [this](const std::string& text) { unpenalised_.push_back(text); }});
   if (!nets_only_) {
+    arguments.section("Generalised linear models (--model glm, multinomial)");
+    if (searching_) arguments.family_parameters(glm_family, glm_);
+    arguments.family_parameters(glm_family, glm_.options, {"family", "link"});
+    if (!searching_) arguments.family_parameters(glm_family, glm_.options, {"alpha"});
+    arguments.family_parameters(
+        glm_family, glm_.options,
+        {"power", "theta", "intercept", "reference", "solver", "tolerance", "max-iterations", "class-weight"});
+    arguments.add_for_family(
+        glm_family, {"--exposure", "FILE", "over how much each row's target was counted: one number above 0 to a line",
+                     "", [this](const std::string& text) { exposure_path_ = text; }});
     arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn)");
     if (searching_) arguments.family_parameters(knn_family, knn_);
     if (!searching_)
@@ -117,10 +128,35 @@ void ModelArguments::apply(const Arguments& arguments) {
   arguments.apply_family(family_, name_);
   check_nets(arguments);
   set_rule(arguments);
+  loss_given_ = arguments.given("--loss");
+  epsilon_given_ = arguments.given("--epsilon");
+  type_given_ = arguments.given("--type");
 }
 
-/// What the name of the model says of its rule.
+void ModelArguments::choose_task(const Target& target) {
+  if (target.empty()) return;
+  const bool numbers = !target.looks_like_classes();
+  if (family_ == linear_family && numbers && !loss_given_) {
+    linear_.options.loss = Loss::squared_tube;
+    if (!epsilon_given_) linear_.options.epsilon = 0;  // least squares
+  }
+  if (family_ == svm_family && numbers && !type_given_) svm_.options.kind = SvmKind::epsilon_svr;
+  if (target.kind == LabelKind::automatic || (family_ != linear_family && family_ != svm_family)) return;
+  const bool regression =
+      family_ == svm_family ? is_regression(svm_.options.kind) : linear_solver(linear_.options.loss).regression;
+  const bool one_class = family_ == svm_family && svm_.options.kind == SvmKind::one_class;
+  if (regression != numbers && !one_class)
+    fail_usage("the labels are {}, but {} is for {}; leave it out, or change --task",
+               numbers ? "the numbers of a regression" : "classes", family_ == svm_family ? "--type" : "--loss",
+               regression ? "a regression" : "classes");
+}
+
+/// What the name of the model says of its rule or family.
 void ModelArguments::set_rule(const Arguments& arguments) {
+  if (name_ == "multinomial") {
+    if (arguments.given("--family")) fail_usage("--family is multinomial for --model multinomial");
+    glm_.options.family = GlmFamily::multinomial;
+  }
   const auto* defaults = std::get_if<KnnOptions>(&find_model_kind(name_).options);
   if (defaults == nullptr) return;
   knn_.options.rule = defaults->rule;
@@ -133,6 +169,7 @@ ModelOptions ModelArguments::options() const {
   if (family_ == svm_family) return svm_.options;
   if (family_ == net_family) return net_.options;
   if (family_ == knn_family) return knn_.options;
+  if (family_ == glm_family) return glm_.options;
   return linear_.options;
 }
 
@@ -140,6 +177,7 @@ FamilySearch ModelArguments::search() const {
   if (family_ == svm_family) return svm_;
   if (family_ == net_family) return net_;
   if (family_ == knn_family) return knn_;
+  if (family_ == glm_family) return glm_;
   return linear_;
 }
 
@@ -151,6 +189,7 @@ PipelineOptions ModelArguments::pipeline(ReadOptions& reading) const {
 template <class T>
 void ModelArguments::read_files(const Dataset<T>& dataset) {
   if (!row_weights_path_.empty()) row_weights_ = read_row_weights(row_weights_path_, dataset.rows());
+  if (!exposure_path_.empty()) glm_.options.offsets = read_exposures(exposure_path_, dataset.rows());
   auto& factors = net_.options.penalty_factors;
   if (!factors_path_.empty()) factors = read_penalty_factors(factors_path_, dataset.features());
   if (!feature_weights_path_.empty())

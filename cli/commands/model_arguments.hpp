@@ -25,6 +25,9 @@ class ModelArguments {
 
   bool wanted() const { return !name_.empty(); }
   const std::string& name() const { return name_; }
+  /// Once the labels are known: the loss of a linear model and the type of an SVM are those of a regression where the
+  /// labels are numbers and nothing else was asked for. Contradictions are a UsageError.
+  void choose_task(const Target& target);
   /// To train one model.
   ModelOptions options() const;
   /// To search.
@@ -50,10 +53,12 @@ class ModelArguments {
   SvmSearch svm_;
   NetSearch net_;
   KnnSearch knn_;
-  std::string row_weights_path_, factors_path_, feature_weights_path_;
+  GlmSearch glm_;
+  std::string row_weights_path_, factors_path_, feature_weights_path_, exposure_path_;
   std::vector<std::string> unpenalised_;
   std::vector<float> row_weights_;
   PipelineOptions pipeline_;
+  bool loss_given_ = false, epsilon_given_ = false, type_given_ = false;
 };
 
 }  // namespace sheaf::cli

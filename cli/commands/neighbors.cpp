@@ -41,12 +41,12 @@ struct Neighbors {
     const auto lists_format = file();
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_dataset<T>(reader, input, reading);
+      const auto dataset = read_table<T>(common, reader, input, reading);
       if (!weights_path.empty()) options.distance.weights = read_feature_weights(weights_path, dataset.features());
       auto reading_queries = reading;
       reading_queries.features = std::max(reading.features, dataset.features());
       Dataset<T> others;
-      if (!queries_path.empty()) others = read_dataset<T>(reader, queries_path, reading_queries);
+      if (!queries_path.empty()) others = read_table<T>(common, reader, queries_path, reading_queries);
       const Dataset<T>* queries = queries_path.empty() ? nullptr : &others;
       const auto context = common.on_device(reader, neighbors_work(dataset, queries));
       if (has_radius) {

@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include <sheaf/model.hpp>
 
 #include "command.hpp"
 #include "core/fail.hpp"
+#include "core/names.hpp"
+#include "liblinear/liblinear.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/prediction_text.hpp"
@@ -14,7 +18,8 @@ namespace {
 
 struct Predict {
   std::string input, model_path, output;
-  bool probabilities = false;
+  bool probabilities = false, decisions = false;
+  std::optional<double> threshold;
   ReadOptions reading;
   Common common;
 
@@ -27,14 +32,65 @@ struct Predict {
     if (std::any_of(steps.begin(), steps.end(),
                     [](const auto& step) { return std::holds_alternative<ImputeStep>(step); }))
       reading.missing = Missing::keep;  // filled in as in training
+    if (model.svm() == nullptr || model.svm()->kernel.type != KernelType::precomputed)
+      reading.known = model.known_columns();
+    check_threshold(model);
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
       const auto context = common.on_device(reader, prediction_work(dataset, model));
-      const auto predictions = model.predict(context, dataset, probabilities);
-      if (!common.quiet()) warn(predictions.warnings);
-      return_predictions(model, predictions, model.score(predictions, dataset.target), output, common);
+      auto predictions = model.predict(context, dataset, probabilities || (threshold && model.has_probabilities()));
+      if (threshold) choose_by_threshold(model, predictions);
+      if (!probabilities) predictions.probabilities.clear();
+      if (!common.quiet()) {
+        say_notes(dataset.notes);  // where columns are missing, an error says so alone
+        warn(warnings(model, predictions, dataset));
+      }
+      return_predictions(model, predictions, {dataset.kept, decisions},
+                         {model.score(predictions, dataset.target), model.scores(context, predictions, dataset.target)},
+                         output, common);
     });
+  }
+
+  void check_threshold(const Model& model) const {
+    if (!threshold) return;
+    if (model.class_names().size() != 2) fail_usage("--threshold is for two classes");
+    if (model.has_probabilities() && (*threshold < 0 || *threshold > 1))
+      fail_usage("--threshold {}: the model has probabilities, so that it is one of 0 to 1", *threshold);
+  }
+
+  /// The positive class where its probability or, without, its decision value is at least the threshold.
+  void choose_by_threshold(const Model& model, Predictions& predictions) const {
+    const auto positive = model.positive();
+    for (std::size_t i = 0; i < predictions.classes.size(); ++i) {
+      const double value = model.has_probabilities()
+                               ? predictions.probabilities[2 * i + static_cast<std::size_t>(positive)]
+                               : (positive == 0 ? 1 : -1) * predictions.decisions[i];
+      predictions.classes[i] = value >= *threshold ? positive : 1 - positive;
+    }
+  }
+
+  template <class T>
+  static std::vector<std::string> warnings(const Model& model, const Predictions& predictions,
+                                           const Dataset<T>& dataset) {
+    auto list = predictions.warnings;
+    const auto unknown = model.unknown_classes(dataset.target);
+    if (!unknown.empty())
+      list.push_back(
+          fmt::format("{}: the label{} has {} class{} that the model does not know: {}; no prediction of "
+                      "their rows can be right",
+                      dataset.source, dataset.target.name.empty() ? "" : fmt::format(" '{}'", dataset.target.name),
+                      unknown.size(), unknown.size() == 1 ? "" : "es", join_names(unknown)));
+    constexpr std::int64_t few = 10;  // rows that may well be alike
+    const auto& all = model.is_regression() ? predictions.decisions : std::vector<double>();
+    const bool same_numbers = std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) == all.end();
+    const auto& classes = predictions.classes;
+    const bool same_classes =
+        std::adjacent_find(classes.begin(), classes.end(), std::not_equal_to<>()) == classes.end();
+    if (predictions.rows >= few && same_numbers && same_classes)
+      list.push_back(fmt::format("{}: the prediction is the same, {}, for all {} rows", dataset.source,
+                                 model.prediction_text(predictions, 0), predictions.rows));
+    return list;
   }
 };
 
@@ -46,6 +102,14 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("output", "FILE", predict->output, "write one line for each row as CSV; - is standard output");
   arguments.flag("probabilities", predict->probabilities,
                  "write each class's probability too (logistic regression, SVMs trained with --probability yes)");
+  arguments.flag("decisions", predict->decisions, "write the decision values too");
+  arguments.list("keep", "COLUMNS", predict->reading.keep,
+                 "CSV: columns to write in front of the predictions, as they are read");
+  arguments.add({"--threshold", "T",
+                 "two classes: predict the positive one where its probability is at least T or, of models without "
+                 "probabilities, its decision value",
+                 "0.5, or 0",
+                 [predict](const std::string& text) { predict->threshold = flag_number("--threshold", text); }});
   declare_reading(arguments, predict->reading);
   predict->common.declare(arguments, {"device", "threads", "memory"});
   return [predict] { predict->run(); };
@@ -58,7 +122,9 @@ Command predict_command() {
           "Apply a model to a dataset, and score the predictions if it has labels",
           {{"how good is it?", "sheaf predict test.csv --model-file iris.model"},
            {"a dataset without labels, with probabilities",
-            "sheaf predict new.csv --model-file iris.model --label none --output new.predicted.csv --probabilities"},
+            "sheaf predict new.csv --model-file iris.model --output new.predicted.csv --probabilities"},
+           {"patients by name, the sick found more often than not",
+            "sheaf predict new.csv --model-file trial.model --keep id,site --threshold 0.3 --output new.predicted.csv"},
            {"a model of LIBLINEAR", "sheaf predict a9a.t --model-file a9a.model --output a9a.predicted.csv"}},
           declare};
 }

@@ -22,7 +22,7 @@ struct Scale {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       auto scaling = load.empty() ? Scaling{} : load_scaling(load);
       if (!load.empty() && reading.features == 0) reading.features = scaling.features();
-      auto dataset = read_dataset<T>(context, input, reading);
+      auto dataset = read_table<T>(common, context, input, reading);
       if (load.empty()) scaling = learn_scaling(context, dataset, options.method);
       apply_scaling(context, scaling, dataset);
       if (!save.empty()) save_scaling(scaling, save);

@@ -6,6 +6,7 @@
 #include "commands/model_arguments.hpp"
 #include "commands/search_run.hpp"
 #include "terminal.hpp"
+#include "text/label_text.hpp"
 #include "text/search_text.hpp"
 
 namespace sheaf::cli {
@@ -25,15 +26,16 @@ struct Search {
     options.also = common.also();
     options.pipeline = model.pipeline(reading);
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = run.read<T>(context, input, reading);
+      const auto dataset = run.read<T>(common, context, input, reading);
       model.read_files(dataset);
+      model.choose_task(dataset.target);
       options.row_weights = model.row_weights();
       const auto result = run.search(context, common, dataset, model.search(), options, input, reading);
       if (!common.quiet()) warn(result.warnings, "results.json");
       if (common.json())
         print(search_json(result));
       else if (!common.quiet())
-        print(search_text(result) +
+        print(with_label(search_text(result), dataset.target, result.class_names.empty()) +
               fmt::format("\nEverything is in {0}: {0}/report.html, {0}/model.txt\n", run.folder()));
     });
   }
@@ -45,8 +47,9 @@ std::function<void()> declare(Arguments& arguments) {
   search->run.declare(arguments);
   search->model.declare_kind(arguments);
   arguments.section("Search");
-  arguments.parameters(search->options, {"split", "folds", "test-fraction", "outer", "outer-split", "outer-fraction",
-                                         "score", "choose", "strategy", "trials", "time", "batch"});
+  arguments.parameters(search->options,
+                       {"split", "folds", "test-fraction", "outer", "outer-split", "outer-fraction", "score", "choose",
+                        "strategy", "trials", "time", "batch", "predictions", "calibrate"});
   search->model.declare_options(arguments);
   declare_reading(arguments, search->reading);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});

@@ -41,12 +41,12 @@ class SearchRun {
 
   /// Opens the folder, so that it can be refused before any work, and reads.
   template <class T>
-  Dataset<T> read(const Context& context, const std::string& input, const ReadOptions& reading) {
+  Dataset<T> read(const Common& common, const Context& context, const std::string& input, const ReadOptions& reading) {
     if (!folder_.empty()) {
       const auto existing = resume_ ? Existing::resume : force_ ? Existing::replace : Existing::refuse;
       directory_ = std::make_unique<SearchDirectory>(folder_, existing);
     }
-    return read_dataset<T>(context, input, reading);
+    return read_table<T>(common, context, input, reading);
   }
 
   template <class T>

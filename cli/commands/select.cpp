@@ -13,6 +13,7 @@
 #include "core/names.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
+#include "text/label_text.hpp"
 #include "text/search_text.hpp"
 #include "text/select_text.hpp"
 
@@ -62,7 +63,7 @@ struct Select {
     request.plots = !outputs.report.empty();
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_dataset<T>(context, input, reading);
+      const auto dataset = read_table<T>(common, context, input, reading);
       request.options.preselected = find_features(preselected, dataset.feature_names, dataset.features());
       write(context, dataset, select(common.on_device(context, selection_work(dataset, request)), dataset, request));
     });
@@ -75,7 +76,7 @@ struct Select {
     model.use_pipeline(reading);
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = model.read<T>(context, input, reading);
+      const auto dataset = model.read<T>(common, context, input, reading);
       const auto result = model.run(context, common, input, reading, dataset);
       write_study(context, dataset, result);
     });
@@ -99,7 +100,7 @@ struct Select {
     if (prints())
       for (const auto& note : result.notes) say("sheaf: note: " + note);
     else
-      print(study_text(result, model.kind(), reading));
+      print(with_label(study_text(result, model.kind(), reading), dataset.target, result.class_names.empty()));
     if (!model.folder().empty()) say(fmt::format("everything is in {0}: {0}/report.html", model.folder()));
     tell_written();
   }
@@ -112,7 +113,8 @@ struct Select {
     write_result(outputs.csv, [&] { return selection_csv(result); });
     write_result(outputs.report, [&] { return selection_html(result); });
     if (!outputs.apply.empty()) write_reduced(context, reduced);
-    if (!prints() && !common.quiet()) print(selection_text(result));
+    if (!prints() && !common.quiet())
+      print(with_label(selection_text(result), dataset.target, !dataset.target.looks_like_classes()));
     if (prints() && !common.quiet())
       for (const auto& note : result.notes) say("sheaf: note: " + note);
     tell_written();

@@ -25,14 +25,15 @@ class ModelSelection {
   const std::string& folder() const { return run_.folder(); }
 
   template <class T>
-  Dataset<T> read(const Context& context, const std::string& input, const ReadOptions& reading) {
+  Dataset<T> read(const Common& common, const Context& context, const std::string& input, const ReadOptions& reading) {
     run_.check(false, input);
-    return run_.read<T>(context, input, reading);
+    return run_.read<T>(common, context, input, reading);
   }
   template <class T>
   SearchResult run(const Context& context, const Common& common, const std::string& input, const ReadOptions& reading,
                    const Dataset<T>& dataset) {
     model_.read_files(dataset);
+    model_.choose_task(dataset.target);
     options_.row_weights = model_.row_weights();
     return run_.search(context, common, dataset, model_.search(), options_, input, reading);
   }

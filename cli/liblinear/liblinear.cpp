@@ -54,6 +54,8 @@ Context on_device(const Context::Options& options, const WorkEstimate& work) {
 Dataset<double> read_libsvm(const Context& context, const std::string& path) {
   ReadOptions options;
   options.format = "libsvm";
+  options.class_order = ClassOrder::appearance;
+  options.task = LabelKind::classes;  // whatever they are spelled like, unless the solver is for a regression
   return read_dataset<double>(context, path, options);
 }
 

@@ -23,6 +23,7 @@ struct Train : PeerTraining {
   void run() {
     choose_loss();
     choose_bias();
+    options.stop = StopRule::gradient;
     const auto dataset = read_libsvm(Context(surroundings), input);
     const auto context = on_device(surroundings, training_work(dataset, options, std::max(1, folds)));
     drop_unknown_weights(options.class_weights, dataset.target, !linear_solver(options.loss).regression);

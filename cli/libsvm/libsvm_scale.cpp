@@ -16,6 +16,8 @@ namespace sheaf::cli {
 Dataset<double> read_sparse_libsvm(const Context& context, const std::string& path) {
   ReadOptions options;
   options.format = "libsvm";
+  options.class_order = ClassOrder::appearance;
+  options.task = LabelKind::classes;  // whatever they are spelled like, unless the solver is for a regression
   options.storage = Storage::sparse;
   return read_dataset<double>(context, path, options);
 }

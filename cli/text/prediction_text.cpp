@@ -1,5 +1,7 @@
 #include "text/prediction_text.hpp"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
@@ -9,13 +11,17 @@
 #include "core/text.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
+#include "text/score_text.hpp"
 
 namespace sheaf::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string score_text(const Model& model, const Predictions& predictions, const std::optional<Score>& found) {
+constexpr std::size_t most_classes = 12;  // whose confusions are shown
+constexpr std::size_t name_width = 20;
+
+std::string headline(const Model& model, const Predictions& predictions, const std::optional<Score>& found) {
   if (!found) return fmt::format("{} rows, no labels to compare with", predictions.rows);
   const auto& score = *found;
   if (model.is_regression())
@@ -24,8 +30,71 @@ std::string score_text(const Model& model, const Predictions& predictions, const
   return fmt::format("accuracy {} ({} of {})", percent(score.accuracy()), grouped(score.correct), grouped(score.rows));
 }
 
-std::string score_json(const Model& model, const Predictions& predictions, const std::optional<Score>& score,
-                       const std::string& output) {
+/// Those that the model has, in the order of the table.
+std::vector<Metric> metrics_of(const Model& model, const Scores& scores) {
+  std::vector<Metric> list;
+  for (const auto& row : metrics())
+    if (row.suits(static_cast<std::int32_t>(model.class_names().size()), true) && !std::isnan(scores.score(row.metric)))
+      list.push_back(row.metric);
+  return list;
+}
+
+std::string list_text(const Model& model, const Scores& scores) {
+  const auto positive = model.positive();
+  std::vector<std::vector<std::string>> rows;
+  for (const auto metric : metrics_of(model, scores))
+    if (info(metric).summary)
+      rows.push_back(
+          {metric_title(metric, positive < 0 ? std::string() : model.class_names()[static_cast<std::size_t>(positive)]),
+           score_text(scores.score(metric))});
+  return table(rows, "lr", 2);
+}
+
+/// Precision, recall and F1 of each class, from true class x predicted class.
+std::string classes_text(const Model& model, const Scores& scores) {
+  const auto& names = model.class_names();
+  const auto n = names.size();
+  std::vector<std::vector<std::string>> rows{
+      {dim("class"), dim("rows"), dim("precision"), dim("recall"), dim("F1"), dim("predicted as")}};
+  std::string alignment = "lrrrr";
+  for (std::size_t c = 1; c < n; ++c) rows[0].emplace_back();
+  rows.push_back({"", "", "", "", ""});
+  for (const auto& name : names) rows.back().push_back(dim(shortened(name, name_width)));
+  alignment.append(n, 'r');
+  for (std::size_t c = 0; c < n; ++c) {
+    double truth = 0;
+    double predicted = 0;
+    for (std::size_t other = 0; other < n; ++other) {
+      truth += static_cast<double>(scores.confusion[c * n + other]);
+      predicted += static_cast<double>(scores.confusion[other * n + c]);
+    }
+    const auto both = static_cast<double>(scores.confusion[c * n + c]);
+    rows.push_back({shortened(names[c], name_width), fmt::format("{}", truth),
+                    predicted > 0 ? score_text(both / predicted) : "-", truth > 0 ? score_text(both / truth) : "-",
+                    truth + predicted > 0 ? score_text(2 * both / (truth + predicted)) : "-"});
+    for (std::size_t other = 0; other < n; ++other) rows.back().push_back(grouped(scores.confusion[c * n + other]));
+  }
+  return fmt::format("\n{}", table(rows, alignment, 2));
+}
+
+std::string scores_text(const Model& model, const PredictionScores& found) {
+  if (!found.all) return {};
+  auto text = list_text(model, *found.all);
+  const auto classes = model.class_names().size();
+  if (classes > 1 && classes <= most_classes && found.all->confusion.size() == classes * classes)
+    text += classes_text(model, *found.all);
+  return text;
+}
+
+Json scores_json(const Model& model, const Scores& scores) {
+  Json list = Json::object();
+  for (const auto metric : metrics_of(model, scores)) list[std::string(info(metric).name)] = scores.score(metric);
+  return list;
+}
+
+std::string json_text(const Model& model, const Predictions& predictions, const PredictionScores& found,
+                      const std::string& output) {
+  const auto& score = found.score;
   Json answer{{"rows", predictions.rows}, {"output", output.empty() ? Json() : Json(output)}};
   if (score && model.is_regression()) {
     answer["mean_squared_error"] = score->squared_error;
@@ -33,6 +102,15 @@ std::string score_json(const Model& model, const Predictions& predictions, const
   } else if (score) {
     answer["correct"] = score->correct;
     answer["accuracy"] = score->accuracy();
+  }
+  if (found.all) {
+    const auto positive = model.positive();
+    answer["positive_class"] = positive < 0 ? Json() : Json(model.class_names()[static_cast<std::size_t>(positive)]);
+    answer["scores"] = scores_json(model, *found.all);
+    answer["classes"] = model.class_names();
+    answer["confusion"] = found.all->confusion;
+    answer["roc"] = found.all->roc;
+    answer["precision_recall"] = found.all->precision_recall;
   }
   return answer.dump(2) + "\n";
 }
@@ -45,16 +123,39 @@ std::string csv_field(const std::string& text) {
   return result + '"';
 }
 
-/// A heading, then one line a row: the prediction and, where they were asked for, the probabilities of all classes.
-std::string predictions_csv(const Model& model, const Predictions& predictions) {
+/// The names of the decision values: classes, pairs of classes, or none.
+std::vector<std::string> decision_names(const Model& model, const Predictions& predictions) {
+  const auto& names = model.class_names();
+  const auto columns = static_cast<std::size_t>(predictions.columns);
+  if (columns == 1) return {names.empty() ? "decision" : "decision for " + names[0]};
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (columns == names.size()) result.push_back("decision for " + names[i]);
+    for (std::size_t j = i + 1; j < names.size() && columns != names.size(); ++j)
+      result.push_back(fmt::format("decision for {} against {}", names[i], names[j]));
+  }
+  return result;
+}
+
+/// A heading, then one line a row: what was kept, the prediction and, where they were asked for, decision values and
+/// the probabilities of all classes.
+std::string predictions_csv(const Model& model, const Predictions& predictions, const PredictionColumns& columns) {
   const auto rows = static_cast<std::size_t>(predictions.rows);
   const bool probabilities = !predictions.probabilities.empty();
   const auto names = model.class_names().empty() ? std::vector<std::string>{"1", "-1"} : model.class_names();
-  std::string text = "prediction";
+  const auto values = static_cast<std::size_t>(predictions.columns);
+  std::string text;
+  for (const auto& column : columns.kept) text += csv_field(column.name) + ',';
+  text += "prediction";
+  if (columns.decisions)
+    for (const auto& name : decision_names(model, predictions)) text += ',' + csv_field(name);
   for (std::size_t c = 0; c < names.size() && probabilities; ++c) text += ',' + csv_field("probability of " + names[c]);
   text += '\n';
   for (std::size_t i = 0; i < rows; ++i) {
+    for (const auto& column : columns.kept) text += csv_field(column.values[i]) + ',';
     text += csv_field(model.prediction_text(predictions, i));
+    for (std::size_t c = 0; c < values && columns.decisions; ++c)
+      text += fmt::format(",{}", predictions.decisions[i * values + c]);
     for (std::size_t c = 0; c < names.size() && probabilities; ++c)
       text += fmt::format(",{}", predictions.probabilities[i * names.size() + c]);
     text += '\n';
@@ -64,19 +165,20 @@ std::string predictions_csv(const Model& model, const Predictions& predictions) 
 
 }  // namespace
 
-void return_predictions(const Model& model, const Predictions& predictions, const std::optional<Score>& score,
-                        const std::string& output, const Common& common) {
+void return_predictions(const Model& model, const Predictions& predictions, const PredictionColumns& columns,
+                        const PredictionScores& scores, const std::string& output, const Common& common) {
   const bool to_output = output == "-";
   if (to_output)
-    print(predictions_csv(model, predictions));
+    print(predictions_csv(model, predictions, columns));
   else if (!output.empty())
-    write_text_file(output, predictions_csv(model, predictions));
-  if (common.json()) return print(score_json(model, predictions, score, output));
+    write_text_file(output, predictions_csv(model, predictions, columns));
+  if (common.json()) return print(json_text(model, predictions, scores, output));
   if (common.quiet()) return;
+  const auto text = headline(model, predictions, scores.score);
   if (to_output)
-    say(score_text(model, predictions, score));
+    say(text);
   else
-    print(score_text(model, predictions, score) + "\n");
+    print(text + "\n" + scores_text(model, scores));
 }
 
 }  // namespace sheaf::cli

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <sheaf/model.hpp>
 
@@ -10,9 +11,21 @@
 
 namespace sheaf::cli {
 
+/// What is written of each row beside the prediction.
+struct PredictionColumns {
+  std::vector<KeptColumn> kept;  ///< before it
+  bool decisions = false;        ///< behind it: the decision values
+};
+
+/// How good predictions are; nothing where the dataset has no labels.
+struct PredictionScores {
+  std::optional<Score> score;
+  std::optional<Scores> all;
+};
+
 /// Writes one line a row to `output` (a file, - for standard output, or nowhere), then says how good they are; on
-/// standard error where standard output holds the lines. `score`: none where the dataset has no labels.
-void return_predictions(const Model& model, const Predictions& predictions, const std::optional<Score>& score,
-                        const std::string& output, const Common& common);
+/// standard error where standard output holds the lines.
+void return_predictions(const Model& model, const Predictions& predictions, const PredictionColumns& columns,
+                        const PredictionScores& scores, const std::string& output, const Common& common);
 
 }  // namespace sheaf::cli

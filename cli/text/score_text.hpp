@@ -17,6 +17,19 @@ inline const char* size_title(const SearchResult& r) {
   return std::holds_alternative<SvmSearch>(r.family) ? "vectors" : "weights";
 }
 
+/// The title of a metric; with the class that it speaks of where it speaks of the positive one.
+inline std::string metric_title(Metric metric, const std::string& positive) {
+  const bool of_one = metric == Metric::precision || metric == Metric::recall || metric == Metric::f1 ||
+                      metric == Metric::auc || metric == Metric::average_precision;
+  if (positive.empty() || !of_one) return std::string(info(metric).title);
+  return fmt::format("{} of {}", info(metric).title, shortened(positive, 20));
+}
+inline std::string metric_title(Metric metric, const SearchResult& r) {
+  return metric_title(metric, r.class_names.size() == 2 && r.positive >= 0
+                                  ? r.class_names[static_cast<std::size_t>(r.positive)]
+                                  : std::string());
+}
+
 /// Those that most people look at; all of them are in the files.
 inline std::vector<Metric> main_metrics(const SearchResult& r) {
   std::vector<Metric> list;

@@ -79,8 +79,7 @@ std::string chosen_text(const SearchResult& r) {
   for (const auto metric : main_metrics(r)) {
     const auto summary = r.summary(r.level.chosen.chosen, metric);
     if (summary.splits == 0) continue;
-    rows.push_back(
-        {std::string(info(metric).title), score_text(summary.mean), "+-", score_text(summary.standard_deviation)});
+    rows.push_back({metric_title(metric, r), score_text(summary.mean), "+-", score_text(summary.standard_deviation)});
     if (summary.splits < r.splits) rows.back().push_back(fmt::format("over {} splits", summary.splits));
   }
   return text + table(rows, "lrlrl", 2);

@@ -29,8 +29,8 @@ std::string scores_text(const SearchResult& r) {
   for (const auto metric : main_metrics(r)) {
     const auto summary = r.outer_summary(metric);
     if (summary.splits == 0) continue;
-    rows.push_back({std::string(info(metric).title), score_text(summary.mean), "+-",
-                    score_text(summary.standard_deviation), metric == *r.options.score ? dim("chosen by") : ""});
+    rows.push_back({metric_title(metric, r), score_text(summary.mean), "+-", score_text(summary.standard_deviation),
+                    metric == *r.options.score ? dim("chosen by") : ""});
   }
   return fmt::format("\n{}{}\n", bold("On held-out rows"), dim("  mean and standard deviation over the resamples")) +
          table(rows, "lrlrl", 2);
@@ -104,7 +104,8 @@ std::string next_text(const SearchResult& r, std::string_view kind, const ReadOp
   return fmt::format(
       "\n  The best point over all resamples, trained on all rows:\n  sheaf fit {}{} --model {} --alpha {}{}{} "
       "--output FILE\n",
-      r.source == "standard input" ? "-" : r.source, column_flags(reading), kind, r.value(point, "alpha"), ratio,
+      r.source == "standard input" ? "-" : r.source, column_flags(reading) + pipeline_flags(r.options.pipeline), kind,
+      r.value(point, "alpha"), ratio,
       fmt::format("{}{}{}", net.standardise ? " --standardise" : "", net.intercept ? "" : " --no-intercept",
                   net.balanced ? " --class-weight balanced" : ""));
 }

@@ -17,28 +17,46 @@
 
 namespace sheaf {
 
-/// The labels of all rows, kept in every way they can be understood, since the model and not the file decides whether
-/// 0, 1, 2 are classes or the numbers of a regression.
+/// Whether labels are classes or the numbers of a regression.
+enum class LabelKind : std::uint8_t {
+  automatic,  ///< numbers, where they do not look like classes
+  classes,
+  numbers,  ///< a regression
+};
+
+/// The labels of all rows, kept in every way they can be understood.
 struct Target {
   std::vector<double> values;         ///< the labels as numbers; empty when one of them is not a number
   std::vector<std::int32_t> classes;  ///< class of each row; empty when numbers have over max_classes distinct values
-  std::vector<std::string> class_names;  ///< as spelled at first appearance, in order of first appearance
+  std::vector<std::string> class_names;  ///< as spelled at first appearance; order_classes() says in which order
   std::string name;                      ///< the label's column, where the file names it
-  bool fixed_order = false;              ///< class_names has the caller's order instead, which models keep as it is
+  /// What the file or the caller says they are; automatic: looks_like_classes() decides.
+  LabelKind kind = LabelKind::automatic;
+  bool fixed_order = false;    ///< models keep the order of class_names; else it is that of first appearance
+  std::int32_t positive = -1;  ///< of two classes that of precision, recall, F1 and AUC; -1: by positive_class()
 
   static constexpr std::int64_t max_classes = 65536;
 
   bool empty() const { return values.empty() && classes.empty(); }
   std::int64_t rows() const { return static_cast<std::int64_t>(values.empty() ? classes.size() : values.size()); }
-  /// Whether the labels look like classes: some are not numbers, or they are few distinct integers.
+  /// Whether the labels are classes: as `kind` says, else where some are not numbers, or all are whole numbers of at
+  /// most 20 different values, each twice or more on average. More different whole numbers are classes where they are
+  /// 0, 1, 2 ... or 1, 2, 3 ... without a gap, each of ten rows or more on average.
   bool looks_like_classes() const;
+  /// Puts the classes into an order that does not depend on that of the rows, and fixes it: numbers by value, then
+  /// words by alphabet; of two classes the positive one first, so that decision values above 0 and weights speak for
+  /// it. `positive`: its name; empty: the rule of positive_class(). Another name is a UsageError.
+  void order_classes(const std::string& positive = {});
 };
 
-/// How a model that can learn both takes its labels.
-enum class LabelKind : std::uint8_t {
-  automatic,  ///< numbers, where they do not look like classes
-  classes,
-  numbers,  ///< a regression
+/// Of two classes the larger number; of words the one that says yes, true, case, sick, tumour or positive where one of
+/// them does, else the last by alphabet. Of one or more than two classes -1.
+std::int32_t positive_class(std::span<const std::string> class_names);
+
+/// A column of a file as it is written, carried along and seen by no model.
+struct KeptColumn {
+  std::string name;
+  std::vector<std::string> values;  ///< one a row
 };
 
 template <class T>
@@ -54,6 +72,8 @@ class Dataset {
   std::vector<std::string> group_names;
   std::string source;                 ///< where it came from, for messages
   std::string format;                 ///< name of the format it was read in; empty: it was not read
+  std::vector<std::string> notes;     ///< what reading it decided by itself: a sentence each
+  std::vector<KeptColumn> kept;       ///< columns that reading was asked to keep
   std::shared_ptr<const void> owner;  ///< keeps borrowed memory alive; empty: the caller does
 
   std::int64_t rows() const { return sheaf::rows(x); }

@@ -24,6 +24,20 @@ enum class Header : std::uint8_t { automatic, yes, no };
 /// values a meaning of their own.
 enum class Missing : std::uint8_t { error, mean, median, most_frequent, zero, keep };
 
+enum class ClassOrder : std::uint8_t {
+  sorted,      ///< Target::order_classes()
+  appearance,  ///< as the rows bring them, as LIBLINEAR and LIBSVM do
+};
+
+/// The columns that a model was trained on. Where file and model both have names, other columns are left out, the label
+/// is looked for by its name, and levels are read from the columns that had them.
+struct KnownColumns {
+  std::int64_t count = 0;                             ///< of features
+  std::vector<std::string> features = {};             ///< names; empty: there are none, positions count
+  std::vector<std::vector<std::string>> levels = {};  ///< of nominal features; empty: there are none
+  std::string label = {};                             ///< empty: not known
+};
+
 struct ReadOptions {
   std::string format = "auto";  ///< a name from formats(), or auto: by file name, else by content
   Storage storage = Storage::automatic;
@@ -38,6 +52,16 @@ struct ReadOptions {
                                     ///< CSV a column named label, class, target or y (any case), else the last
   std::string group;                ///< name or position of the column whose values group the rows; empty: none
   std::vector<std::string> ignore;  ///< names or positions of columns to leave out
+  /// Names or positions of columns whose values are levels even where they are numbers. Columns without a number are
+  /// nominal by themselves.
+  std::vector<std::string> nominal = {};
+
+  std::vector<std::string> keep = {};  ///< CSV: names or positions of columns to carry along as they are written
+
+  LabelKind task = LabelKind::automatic;  ///< what the labels are; automatic: Target::looks_like_classes() decides
+  std::string positive = {};              ///< the positive one of two classes; empty: positive_class() decides
+  ClassOrder class_order = ClassOrder::sorted;
+  std::optional<KnownColumns> known = {};  ///< of the model that the dataset is read for
 };
 
 /// One row of the format table.
@@ -62,9 +86,11 @@ std::vector<std::string_view> compressions();
 /// word.
 ///   Entries are kept as written, zeros too.
 /// CSV: "" inside a quoted field is one quote; empty lines are skipped; a header of nothing but positions names
-/// nothing. ARFF: the class is the last attribute unless the options say otherwise; one of a numeric type is a numeric
-///   target and gives no classes. Nominal features hold the index of their level. String and date attributes must be
-///   ignored.
+///   nothing. A column without any number is nominal, its levels in the order of Target::order_classes(); one that has
+///   numbers too is a defect. Dates, texts that are nearly all different, and columns called id with whole numbers that
+///   are all different are left out, which `notes` says. ARFF: the class is the last attribute unless the options say
+///   otherwise; one of a numeric type is a numeric target and gives no classes. Nominal features hold the index of
+///   their level. String and date attributes must be ignored.
 template <class T>
 Dataset<T> read_dataset(const Context& context, const std::string& path, const ReadOptions& options = {});
 

@@ -20,13 +20,37 @@
 namespace sheaf {
 
 /// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
-/// z)^2 / 2.
-enum class Loss : std::uint8_t { logistic, squared_hinge, squared_tube, squared };
+/// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z.
+enum class Loss : std::uint8_t {
+  logistic,
+  squared_hinge,
+  squared_tube,
+  squared,
+  probit,
+  cloglog,
+  poisson,
+  gamma_log,
+  gamma_inverse,
+  inverse_gaussian,
+  tweedie,
+  negative_binomial,
+};
 std::string_view to_string(Loss loss);
 
 enum class StepRule : std::uint8_t {
   trust_region,  ///< as LIBLINEAR up to 2.30
   line_search,   ///< as LIBLINEAR from 2.40 on
+};
+
+/// When training ends, by the tolerance t.
+enum class StopRule : std::uint8_t {
+  /// |g|^2 / 2 <= t * (f(0) - f(w)), with g the gradient: as f is strongly convex (modulus 1), the best objective is at
+  /// most |g|^2 / 2 below f(w), so that at most a share t of what training gains is left. With a bias without penalty,
+  /// of which f need not be strongly convex, an estimate.
+  suboptimality,
+  /// |g| <= t * share * |g at w = 0|, where share is that of the rarer class among the task's rows (regression: 1), as
+  /// in LIBLINEAR.
+  gradient,
 };
 
 /// One linear model: which rows, which target, how strongly each class's losses count. A few dozen bytes, so that a
@@ -36,7 +60,9 @@ struct Task {
   std::int32_t target = 0;   ///< column of the target table
   double cost_positive = 1;  ///< C times the class weight of y > 0 (regression: of every row)
   double cost_negative = 1;
-  double epsilon = 0.1;  ///< width of the insensitive tube (support-vector regression)
+  /// Width of the insensitive tube (support-vector regression), power (Tweedie) or theta (negative binomial).
+  double epsilon = 0.1;
+  std::int32_t columns = 0;  ///< column of the table of column transforms, where there is one
 };
 
 /// Tables are table-minor: row i's entries for all row-weight vectors stand side by side. An empty row-weight table
@@ -48,14 +74,17 @@ struct Sheaf {
   std::vector<float> row_weights;  // examples x weight_columns, or empty
   std::int32_t target_columns = 1;
   std::vector<double> targets;  // examples x target_columns; +1 / -1 for classes
+  /// What tasks see of the features: (x - shift) * factor, and nothing of those whose factor is 0. The dataset stays as
+  /// it is; weights are those of the features that tasks see.
+  std::int32_t column_transforms = 0;
+  std::vector<double> shifts, factors;  // features x column_transforms
 };
 
 struct NewtonParams {
   Loss loss = Loss::logistic;
   StepRule rule = StepRule::trust_region;
-  /// Stop at |gradient| <= tolerance * share * |gradient at w = 0|, where share is that of the rarer class among the
-  /// task's rows (regression: 1), as in LIBLINEAR.
-  double tolerance = 0.01;
+  StopRule stop = StopRule::gradient;
+  double tolerance = 0.01;  ///< of the rule
   int max_iterations = 1000;
   double bias = 0;  ///< value of an extra feature after the last; 0: none
   bool penalise_bias = true;
@@ -84,8 +113,8 @@ template <class T>
 Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const NewtonParams& params,
                const Block<T>* start = nullptr);
 
-/// One of LIBLINEAR's solvers, or a kind of elastic net. Sheaf trains those with a loss here and the nets, and applies
-/// the models of all.
+/// One of LIBLINEAR's solvers, a kind of elastic net, or a generalised linear model. Sheaf trains those with a loss
+/// here and the nets, and applies the models of all.
 struct LinearSolver {
   int id;                 ///< LIBLINEAR's -s; below 0: not one of its solvers
   std::string_view name;  ///< in model files
@@ -95,7 +124,8 @@ struct LinearSolver {
   std::optional<Loss> loss = {};     ///< that Sheaf trains it with; none: it is only applied
   std::string_view applied_as = {};  ///< nets: the solver of LIBLINEAR whose models predict alike
 
-  bool net() const { return id < 0; }
+  bool net() const { return id == -1; }
+  bool glm() const { return id == -2; }
 };
 std::span<const LinearSolver> linear_solvers();
 /// The solver Sheaf trains a loss with. The squared loss has none.
@@ -105,7 +135,8 @@ struct LinearOptions {
   Loss loss = Loss::logistic;  ///< logistic, squared_hinge or squared_tube
   double cost = 1;
   double epsilon = 0.1;  ///< regression: errors up to it cost nothing
-  double tolerance = 0;  ///< 0: LIBLINEAR's default, 0.01 for classes and 0.0001 for regression
+  double tolerance = 0;  ///< 0: 0.0001; of the rule `gradient` LIBLINEAR's, 0.01 for classes and 0.0001 for regression
+  StopRule stop = StopRule::suboptimality;
   int max_iterations = NewtonParams{}.max_iterations;
   double bias = 1;  ///< value of a constant feature; 0: none
   bool penalise_bias = true;
@@ -133,7 +164,59 @@ struct NetTraining {
   std::vector<NetFit> fits;  ///< one a column
 };
 
-/// Decision values of a row x: z_c = sum over j of x_j w_jc + bias * w_bias,c.
+/// The distribution of the target in a generalised linear model.
+enum class GlmFamily : std::uint8_t {
+  automatic,  ///< two classes: binomial; more: multinomial; numbers: gaussian
+  gaussian,
+  binomial,
+  multinomial,
+  poisson,
+  gamma,
+  inverse_gaussian,
+  tweedie,            ///< variance mean^power, power above 1 and below 2
+  negative_binomial,  ///< variance mean + mean^2 / theta
+};
+/// The function of the mean that is linear in the features.
+enum class GlmLink : std::uint8_t { automatic, identity, logit, probit, cloglog, log, inverse, inverse_square };
+enum class GlmSolver : std::uint8_t {
+  automatic,  ///< newton where there are few weights, else lbfgs
+  newton,     ///< the whole Hessian, decomposed by Cholesky
+  newton_cg,  ///< Newton's method by conjugate gradients, in the coordinates of lbfgs
+  lbfgs,      ///< L-BFGS in coordinates in which the features are uncorrelated or, where they are many, scaled
+};
+std::string_view to_string(GlmFamily family);
+std::string_view to_string(GlmLink link);
+std::string_view to_string(GlmSolver solver);
+
+/// What is said of a generalised linear model and its training rows, as by R's glm.
+struct GlmStatistics {
+  double rows = 0;            ///< with a weight above 0
+  double log_likelihood = 0;  ///< Tweedie: of the quasi-likelihood, minus half the deviance
+  double deviance = 0;
+  double null_deviance = 0;  ///< of the model without features
+  double dispersion = 1;     ///< Pearson's statistic over its degrees of freedom; 1 where the family fixes it
+  double parameters = 0;     ///< weights and intercepts that the rows determine
+  /// Multinomial: the class that the others are compared with; else -1.
+  std::int32_t reference = -1;
+  /// Standard errors, feature-major: LinearModel::rows() x classes but the reference. 0: the rows do not determine this
+  /// weight. Empty: none, for the model is penalised or has too many weights.
+  std::vector<double> errors;
+};
+
+/// How a generalised linear model was trained.
+struct GlmTraining {
+  GlmFamily family = GlmFamily::gaussian;
+  GlmLink link = GlmLink::identity;
+  double alpha = 0;
+  double parameter = 0;  ///< power (Tweedie) or theta (negative binomial); else 0
+  GlmSolver solver = GlmSolver::newton;
+  TaskFit fit;  ///< gradient_norm and tolerance: in the solver's coordinates, as a share of those at the start
+  GlmStatistics statistics;
+  bool separated = false;  ///< weights would grow without end: some rows' classes are certain
+};
+
+/// Decision values of a row x: z_c = sum over j of x_j w_jc + bias * w_bias,c. Of a generalised linear model: the mean
+/// that z stands for or, for classes, the log odds of each class against all others.
 struct LinearModel {
   std::string solver = "L2R_LR";         ///< the name of one of linear_solvers()
   std::vector<std::string> class_names;  ///< regression: none
@@ -151,6 +234,7 @@ struct LinearModel {
   std::vector<double> class_weights;  ///< one a class; empty: all 1
   std::vector<TaskFit> fits;          ///< one a column
   std::optional<NetTraining> net;     ///< elastic nets only; they have no cost, epsilon and fits
+  std::optional<GlmTraining> glm;     ///< generalised linear models only; likewise
 
   std::int64_t rows() const { return features + (bias > 0 ? 1 : 0); }
   double weight(std::int64_t row, std::int32_t column) const {
@@ -165,7 +249,7 @@ struct LinearModel {
 };
 
 /// Trains all classes as one sheaf: one class against the rest for three or more, one task for two. Classes stand in
-/// the order of their first rows, but for -1 before +1, which are swapped, as in LIBLINEAR. `row_weights` (one a row, 0
+/// the target's order; where that is not fixed, -1 before +1 are swapped, as in LIBLINEAR. `row_weights` (one a row, 0
 /// or more) multiply the cost of each row; none: 1. Labels that do not suit the loss are an Error. That training did
 /// not converge is no error: see warnings_of().
 template <class T>

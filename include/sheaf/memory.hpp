@@ -88,7 +88,7 @@ using MatrixInput = std::variant<DenseInput, SparseInput>;
 
 struct DatasetOptions {
   std::vector<std::string> feature_names = {};  ///< one a column; empty: named by position, from 1
-  std::vector<std::string> class_names = {};    ///< fixes which classes there are and their order; empty: as in files
+  std::vector<std::string> class_names = {};    ///< says that there are classes, and their order; empty: as in files
   std::string target_name = {};
   LabelSpan groups = {};             ///< the group of each row; empty: none
   Missing missing = Missing::error;  ///< what a NaN in the matrix means; a matrix that is filled in is copied

@@ -9,13 +9,17 @@
 #include <variant>
 #include <vector>
 
+#include <sheaf/calibration.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/elastic_net.hpp>
+#include <sheaf/glm.hpp>
+#include <sheaf/io.hpp>
 #include <sheaf/linear.hpp>
 #include <sheaf/neighbors.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/predictions.hpp>
+#include <sheaf/scores.hpp>
 #include <sheaf/svm.hpp>
 
 namespace sheaf {
@@ -51,10 +55,11 @@ class Model {
   /// The text in the format of the program that this family stands in for, where that can hold the model.
   std::optional<std::string> peer_text() const;
 
-  /// "linear", "elastic-net", "svm" or "neighbors".
+  /// "linear", "elastic-net", "glm", "svm" or "neighbors".
   std::string_view family() const;
   std::int64_t features() const;
   const std::vector<std::string>& class_names() const;  ///< regression: none
+  std::int32_t positive() const;                        ///< of two classes; else -1
   bool is_regression() const;
   bool has_probabilities() const;
   std::vector<std::string> warnings() const;
@@ -67,12 +72,23 @@ class Model {
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false) const;
   /// None if the dataset has no labels, or if those of a regression are not numbers.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
+  /// All scores of the predictions on the rows whose class the model knows; nothing where there are no such rows.
+  /// `predictions.classes` may be the caller's own choice, by a threshold.
+  std::optional<Scores> scores(const Context& context, const Predictions& predictions, const Target& target) const;
+  /// Classes of the dataset that the model does not know.
+  std::vector<std::string> unknown_classes(const Target& target) const;
+  /// What a reader must know of the model, to read a dataset that it predicts.
+  KnownColumns known_columns() const;
   /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM.
   std::string prediction_text(const Predictions& predictions, std::size_t row) const;
 
   /// What is done to features before the model sees them; without steps where there is nothing to do.
   const Pipeline& pipeline() const { return pipeline_; }
   void set_pipeline(Pipeline pipeline) { pipeline_ = std::move(pipeline); }
+
+  /// Probabilities are those of the calibration, where there is one, in place of the family's own.
+  const std::optional<Calibration>& calibration() const { return calibration_; }
+  void set_calibration(Calibration calibration) { calibration_ = std::move(calibration); }
 
   /// The model of its family; nullptr: it is of another one.
   const LinearModel* linear() const { return std::get_if<LinearModel>(&any_); }
@@ -86,6 +102,7 @@ class Model {
 
   std::variant<LinearModel, SvmModel, KnnModel> any_;
   Pipeline pipeline_;
+  std::optional<Calibration> calibration_;
 };
 
 /// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no
@@ -95,7 +112,7 @@ std::string format_model(const SvmModel& model, ModelFile format = ModelFile::sh
 std::string format_model(const KnnModel& model, ModelFile format = ModelFile::sheaf);
 
 /// The options of a model of any family.
-using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions>;
+using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions, GlmOptions>;
 
 /// A kind of model by the name people know it by: "linear", "svm", "lasso", "knn" ...
 struct ModelKind {

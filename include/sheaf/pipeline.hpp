@@ -81,9 +81,25 @@ struct Pipeline {
   std::vector<std::string> feature_names;        ///< empty: by position
   std::vector<std::vector<std::string>> levels;  ///< of nominal features; empty: there are none
   std::vector<PipelineStep> steps;
+  // Of the dataset that it was learnt on, where that is known.
+  std::string label = {};          ///< name of the label's column
+  std::string positive = {};       ///< name of the positive one of two classes
+  std::vector<double> means = {};  ///< of each feature, missing values aside
+  /// Standard deviations or, where larger, a tenth of the largest distance from the mean; 0: constant or nominal.
+  std::vector<double> spreads = {};
 
   bool empty() const { return steps.empty(); }
 };
+
+/// Adds what models keep of the dataset they were trained on: the names of the label and of the positive class, and,
+/// up to 100,000 features, their means and spreads to 4 digits.
+template <class T>
+void describe_training(const Context& context, const Dataset<T>& dataset, Pipeline& pipeline);
+
+/// A sentence if features of the dataset, as the pipeline reads it, are on another scale than those it was learnt on:
+/// if their values are on average more than 10 spreads from the mean, which is farther than any value was in training.
+template <class T>
+std::vector<std::string> warn_of_scale(const Pipeline& pipeline, const Dataset<T>& dataset);
 
 /// Whether models of the dataset have steps before them: those asked for, and features with levels, which are encoded.
 template <class T>

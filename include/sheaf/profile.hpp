@@ -134,6 +134,11 @@ struct Profile {
 template <class T>
 Profile profile(const Context& context, const Dataset<T>& dataset, const ProfileOptions& options = {});
 
+/// What the columns of a raw dataset need before models can learn from them: missing values, levels, duplicates,
+/// groups, and what reading it decided.
+template <class T>
+std::vector<Finding> column_findings(const Context& context, const Dataset<T>& dataset);
+
 /// The findings of a profile whose other members are set.
 std::vector<Finding> findings(const Profile& profile);
 

@@ -33,6 +33,12 @@ std::string search_csv(const SearchResult& result);
 std::string outer_csv(const SearchResult& result);
 /// One line for each feature that some outer resample chose.
 std::string features_csv(const SearchResult& result);
+/// One line for each held-out row and the split that held it out, where they were asked for.
+std::string predictions_csv(const SearchResult& result);
+/// The points of the ROC and precision-recall curves of the chosen models, one line each; nothing where there are none.
+std::string curves_csv(const SearchResult& result);
+/// One line for each feature that the model sees: the weight of each decision value.
+std::string coefficients_csv(const Model& model);
 /// A complete page with its plots inside; loads nothing from anywhere.
 std::string search_html(const SearchResult& result);
 

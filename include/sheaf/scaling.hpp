@@ -16,9 +16,10 @@ enum class ScaleMethod : std::uint8_t {
   symmetric_interval,  ///< [-1, 1]
   standard,            ///< mean 0, standard deviation 1 (divided by n)
   max_abs,             ///< largest magnitude 1; zeros stay zeros, so sparse data stay sparse
+  robust,              ///< median 0, quartiles 1 apart (linear interpolation between values)
 };
 
-/// "01", "-11", "standard", "maxabs". Unknown names are answered with the known ones.
+/// "01", "-11", "standard", "maxabs", "robust". Unknown names are answered with the known ones.
 ScaleMethod parse_scale_method(std::string_view text);
 std::string_view to_string(ScaleMethod method);
 

@@ -37,9 +37,12 @@ enum class Metric : std::uint8_t {
   rmse,
   mean_absolute_error,
   mean_squared_error,
-  max_error,  // the last
+  max_error,
+  mean_poisson_deviance,
+  mean_gamma_deviance,
+  mean_tweedie_deviance,  // the last
 };
-constexpr std::size_t metric_count = static_cast<std::size_t>(Metric::max_error) + 1;
+constexpr std::size_t metric_count = static_cast<std::size_t>(Metric::mean_tweedie_deviance) + 1;
 
 struct MetricInfo {
   Metric metric;
@@ -154,5 +157,11 @@ double mean_squared_error(std::span<const double> predicted, std::span<const dou
 double root_mean_squared_error(std::span<const double> predicted, std::span<const double> truth);
 double mean_absolute_error(std::span<const double> predicted, std::span<const double> truth);
 double max_error(std::span<const double> predicted, std::span<const double> truth);
+/// Of counts and other numbers of 0 or more; NaN where a prediction is not above 0 or a target below 0.
+double mean_poisson_deviance(std::span<const double> predicted, std::span<const double> truth);
+/// Of numbers above 0; NaN where a prediction or a target is not.
+double mean_gamma_deviance(std::span<const double> predicted, std::span<const double> truth);
+/// Of power 1.5, between both; NaN where a prediction is not above 0 or a target below 0.
+double mean_tweedie_deviance(std::span<const double> predicted, std::span<const double> truth);
 
 }  // namespace sheaf

@@ -62,6 +62,11 @@ struct SearchOptions {
   std::int32_t batch = 0;          ///< models trained and recorded together; 0: as many as are worth it and fit
   std::vector<float> row_weights;  ///< how much each row counts in training; empty: 1
   std::vector<Device> also;        ///< devices that share the work with the context's
+  /// The grid goes on beyond its ends while the best point is there; decide() sets it where the grid was left open.
+  bool extend = false;
+  bool predictions = false;  ///< of the chosen models for the rows they did not see: trains one more for each split
+  /// How probabilities are learnt from those predictions, which are made then; classes only. None: they are not.
+  std::optional<CalibrationMethod> calibrate = {};
 };
 
 // The spaces of the families. What is empty is found from the data.
@@ -89,10 +94,15 @@ struct KnnSearch {
   std::vector<std::string> votes, metrics, weightings;  ///< names; empty: those of the options
   std::vector<double> lambdas, temperatures;            ///< likewise
 };
-using FamilySearch = std::variant<LinearSearch, SvmSearch, NetSearch, KnnSearch>;
+struct GlmSearch {
+  GlmOptions options;          ///< its alpha is not used
+  std::vector<double> alphas;  ///< empty: default_alphas()
+};
+using FamilySearch = std::variant<LinearSearch, SvmSearch, NetSearch, KnnSearch, GlmSearch>;
 
 std::vector<double> default_costs();
 std::vector<double> default_l1_ratios();
+std::vector<double> default_alphas();
 std::vector<std::int64_t> default_ks();
 /// "0.1,1,10", or "0.001:1000:7" for 7 numbers from 0.001 to 1000 in equal steps of the logarithm. Ascending, each
 /// once. `name` stands for them in messages.
@@ -185,11 +195,27 @@ struct PathStep {
   std::vector<FeatureWeights> weights;
 };
 
+/// What chosen models predict for the rows that their splits hold out: the model of all rows on the splits of its
+/// search or, where there are any, the models of the outer folds on these. Lists have an entry for each prediction.
+struct HeldOutPredictions {
+  std::vector<std::int32_t> splits;   ///< from 0
+  std::vector<std::int32_t> rows;     ///< of the dataset, from 0
+  std::vector<std::int32_t> truth;    ///< the class; regression: none
+  std::vector<std::int32_t> classes;  ///< the predicted class; regression: none
+  std::vector<double> values;         ///< regression: the target
+  std::int32_t columns = 1;
+  std::vector<double> decisions;      ///< entries x columns
+  std::vector<double> probabilities;  ///< entries x classes, where the models have them
+
+  std::size_t size() const { return rows.size(); }
+};
+
 struct SearchResult {
   FamilySearch family;    ///< with everything that was left open decided
   SearchOptions options;  ///< likewise
   std::uint64_t seed = 0;
   std::string source;
+  std::string label;  ///< the name of what is predicted, where the dataset names it
   std::string title;  ///< what is trained, in words
   std::int64_t rows = 0;
   std::int64_t features = 0;
@@ -208,7 +234,8 @@ struct SearchResult {
   Stability overall;
   std::int32_t best_overall = 0;  ///< place in `points`: the best mean over the levels of all outer resamples
   std::vector<PathStep> path;     ///< of options.path_split
-  KernelCounts counts;            ///< SVMs: of what this run trained
+  std::optional<HeldOutPredictions> held_out;  ///< where they were asked for
+  KernelCounts counts;                         ///< SVMs: of what this run trained
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
 
@@ -282,6 +309,8 @@ template <>
 const std::vector<Parameter<NetSearch>>& parameters();
 template <>
 const std::vector<Parameter<KnnSearch>>& parameters();
+template <>
+const std::vector<Parameter<GlmSearch>>& parameters();
 
 std::string_view to_string(Strategy strategy);
 

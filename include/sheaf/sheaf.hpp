@@ -3,12 +3,15 @@
 
 #include <sheaf/array.hpp>
 #include <sheaf/binning.hpp>
+#include <sheaf/calibration.hpp>
+#include <sheaf/compare.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/device.hpp>
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/generate.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/linear.hpp>
 #include <sheaf/matrix.hpp>

@@ -55,19 +55,29 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+/// cuBLAS on a stream. It is opened and started by the first product: that takes 60 ms, which work without dense
+/// products does not wait for.
 class Blas {
  public:
-  explicit Blas(cudaStream_t stream) {
-    check(cublas().create(&handle_), "starting cuBLAS");
-    check(cublas().set_stream(handle_, stream), "giving cuBLAS its stream");
-  }
+  explicit Blas(cudaStream_t stream) : stream_(stream) {}
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
-  ~Blas() { cublas().destroy(handle_); }
-  operator cublasHandle_t() const { return handle_; }  // NOLINT(google-explicit-constructor): it is the handle
+  ~Blas() {
+    if (handle_ != nullptr) cublas().destroy(handle_);
+  }
+  operator cublasHandle_t() const {  // NOLINT(google-explicit-constructor): it is the handle
+    if (handle_ == nullptr) start();
+    return handle_;
+  }
 
  private:
-  cublasHandle_t handle_ = nullptr;
+  void start() const {
+    check(cublas().create(&handle_), "starting cuBLAS");
+    check(cublas().set_stream(handle_, stream_), "giving cuBLAS its stream");
+  }
+
+  cudaStream_t stream_;
+  mutable cublasHandle_t handle_ = nullptr;
 };
 
 }  // namespace sheaf::cuda

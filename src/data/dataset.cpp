@@ -1,19 +1,6 @@
 #include <sheaf/dataset.hpp>
 
-#include <cmath>
-
 namespace sheaf {
-
-bool Target::looks_like_classes() const {
-  if (classes.empty()) return false;
-  if (values.empty()) return true;
-  // Numbers: integers, at most 100 distinct ones, and each on average at least twice.
-  constexpr std::size_t most = 100;
-  if (class_names.size() > most || class_names.size() * 2 > classes.size()) return false;
-  for (const double value : values)
-    if (value != std::floor(value)) return false;
-  return true;
-}
 
 template <class T>
 typename Dataset<T>::Copy& Dataset<T>::copy_on(Device device) const {
@@ -62,6 +49,8 @@ Dataset<T> Dataset<T>::borrowed() const {
   result.group_names = group_names;
   result.source = source;
   result.format = format;
+  result.notes = notes;
+  result.kept = kept;
   result.owner = owner;
   result.copies_ = copies_;
   return result;
@@ -117,6 +106,8 @@ Dataset<To> convert_precision(Dataset<From> from, int threads) {
   to.group_names = std::move(from.group_names);
   to.source = std::move(from.source);
   to.format = std::move(from.format);
+  to.notes = std::move(from.notes);
+  to.kept = std::move(from.kept);
   return to;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <unordered_map>
 
 #include "core/names.hpp"
@@ -19,6 +20,16 @@ std::string canonical_label(std::string_view label) {
 
 namespace {
 
+/// Many classes that are not whole numbers, of which nobody said that they are classes.
+bool is_doubtful(const Target& target) {
+  constexpr std::size_t few = 20;
+  if (target.kind != LabelKind::automatic || target.class_names.size() <= few) return false;
+  return std::any_of(target.class_names.begin(), target.class_names.end(), [](const std::string& name) {
+    double value = 0;
+    return parse_whole_number(name, value) != NumberStatus::ok || value != std::floor(value);
+  });
+}
+
 void check_target(const Target& target, const std::string& source, bool regression, std::string_view instead) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
   if (regression && target.values.empty())
@@ -26,6 +37,11 @@ void check_target(const Target& target, const std::string& source, bool regressi
   if (!regression && target.classes.empty())
     fail("{}: the labels have over {} distinct values and are no classes; train a regression instead ({})", source,
          Target::max_classes, instead);
+  if (!regression && is_doubtful(target))
+    fail(
+        "{}: the label{} has {} different values that are not whole numbers: are they classes? say --task "
+        "classification, or --task regression for numbers, or name another column (--label)",
+        source, target.name.empty() ? "" : fmt::format(" '{}'", target.name), target.class_names.size());
 }
 
 void order_classes(Labels& labels) {
@@ -49,22 +65,17 @@ Labels make_labels(const Target& target, const std::string& source, std::int64_t
   labels.class_names = target.class_names;
   labels.classes = target.classes;
   if (!target.fixed_order) order_classes(labels);
-  labels.positive = positive_class(labels.class_names);
+  labels.positive = target.positive >= 0 ? target.positive : positive_class(labels.class_names);
   return labels;
+}
+
+std::int32_t positive_of(const Target& target) {
+  return target.positive >= 0 ? target.positive : positive_class(target.class_names);
 }
 
 void check_two_classes(const Labels& labels, const std::string& source) {
   if (labels.class_names.size() == 1)
     fail("{}: all rows have class {}; training needs at least two classes", source, labels.class_names[0]);
-}
-
-std::int32_t positive_class(std::span<const std::string> class_names) {
-  if (class_names.size() != 2) return -1;
-  double first = 0;
-  double second = 0;
-  const bool numbers = parse_whole_number(class_names[0], first) == NumberStatus::ok &&
-                       parse_whole_number(class_names[1], second) == NumberStatus::ok;
-  return numbers && first > second ? 0 : 1;
 }
 
 std::vector<double> weigh_classes(const ClassWeights& weights, std::span<const std::string> class_names,

@@ -26,17 +26,16 @@ struct Labels {
   std::int32_t columns() const { return class_names.size() > 2 ? static_cast<std::int32_t>(class_names.size()) : 1; }
 };
 
-/// Classes stand in the caller's order where it is fixed, else in the order of their first rows; but then -1 first and
+/// Classes stand in the target's order where it is fixed, else in the order of their first rows; but then -1 first and
 /// +1 second change places, so that positive decision values speak for +1. No labels at all, labels of a regression
-/// that are not numbers, and numbers of too many different values to be classes are Errors; `instead` says what to
-/// train then.
+/// that are not numbers, numbers of too many different values to be classes, and more than 20 classes that are not
+/// whole numbers where nobody said that they are classes are Errors; `instead` says what to train then.
 Labels make_labels(const Target& target, const std::string& source, std::int64_t rows, bool regression,
                    std::string_view instead);
+/// The positive one of two classes; else -1.
+std::int32_t positive_of(const Target& target);
 /// Rows of a single class are an Error.
 void check_two_classes(const Labels& labels, const std::string& source);
-
-/// Of two classes the larger number or, where they are words, the second; else -1.
-std::int32_t positive_class(std::span<const std::string> class_names);
 
 /// Weights of classes by name; classes that are not named have weight 1 or, balanced, rows / (classes * rows of the
 /// class).

@@ -95,6 +95,16 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                "label, class, target or y, else the last"),
       text_row("group", "COLUMN", &O::group, "column whose values group the rows", "none"),
       list_row("ignore", "COLUMNS", &O::ignore, "columns to leave out, separated by commas"),
+      list_row(
+          "nominal", "COLUMNS", &O::nominal,
+          "CSV: columns whose values are levels even where they are numbers; columns of text are so by themselves"),
+      choice_row<O, LabelKind>(
+          "task", &O::task,
+          {{"auto", LabelKind::automatic}, {"classification", LabelKind::classes}, {"regression", LabelKind::numbers}},
+          "what the labels are; auto: words and few whole numbers are classes"),
+      text_row("positive", "CLASS", &O::positive,
+               "of two classes the one that precision, recall, F1, AUC and weights speak of",
+               "the larger number; yes, true, case, sick, tumour or positive; else the last by alphabet"),
       choice_row<O, Missing>("missing", &O::missing,
                              {{"error", Missing::error},
                               {"mean", Missing::mean},
@@ -131,9 +141,10 @@ const std::vector<Parameter<ScaleOptions>>& parameters() {
                                             {{"maxabs", ScaleMethod::max_abs},
                                              {"01", ScaleMethod::unit_interval},
                                              {"-11", ScaleMethod::symmetric_interval},
-                                             {"standard", ScaleMethod::standard}},
+                                             {"standard", ScaleMethod::standard},
+                                             {"robust", ScaleMethod::robust}},
                                             "largest magnitude 1 (sparse stays sparse), range 0 to 1, range -1 to 1, "
-                                            "or mean 0 and standard deviation 1"),
+                                            "mean 0 and standard deviation 1, or median 0 and quartiles 1 apart"),
   };
   return rows;
 }

@@ -6,6 +6,7 @@
 //   largest_curvature       an upper bound of the second derivative; may be infinite
 //   quadratic               whether the second derivative is 1 everywhere
 //   dual_value(u, y)        min over z of loss(z, y) + u z: minus the convex conjugate at -u
+// and one for generalised linear models what glm_losses.hpp says; those losses are there.
 #pragma once
 
 #include <cmath>
@@ -16,16 +17,10 @@
 
 #include "core/host_device.hpp"
 #include "core/math.hpp"
+#include "linear/glm_losses.hpp"
+#include "linear/loss_terms.hpp"
 
 namespace sheaf::linear {
-
-/// Value and derivatives of a loss for one row.
-template <class T>
-struct LossTerms {
-  T value;
-  T slope;
-  T curvature;
-};
 
 /// log(1 + exp(-y z)), y = +-1.
 struct Logistic {
@@ -35,6 +30,7 @@ struct Logistic {
   static constexpr bool strictly_convex = true;
   static constexpr bool quadratic = false;
   static constexpr double largest_curvature = 0.25;
+  static constexpr TargetRange targets = TargetRange::classes;
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
@@ -45,6 +41,11 @@ struct Logistic {
     const T value = log1p_unit(e) + (margin > 0 ? T(0) : -margin);
     return {value, -y * p, e * share * share};
   }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z;
+  }
+  static double link(double mean, double /*unused*/) { return std::log(mean / (1 - mean)); }
   /// The entropy of |u|.
   SHEAF_HOST_DEVICE static double dual_value(double u, double /*y*/) {
     const double a = std::abs(u);
@@ -94,21 +95,34 @@ struct Squared {
   static constexpr bool strictly_convex = true;
   static constexpr bool quadratic = true;
   static constexpr double largest_curvature = 1;
+  static constexpr TargetRange targets = TargetRange::any;
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
     const T error = z - y;
     return {error * error / 2, error, 1};
   }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z;
+  }
+  static double link(double mean, double /*unused*/) { return mean; }
   SHEAF_HOST_DEVICE static double dual_value(double u, double y) { return u * (y - u / 2); }
 };
 
-using AllLosses = std::tuple<Logistic, SquaredHinge, SquaredTube, Squared>;
+using AllLosses = std::tuple<Logistic, SquaredHinge, SquaredTube, Squared, Probit, Cloglog, Poisson, GammaLog,
+                             GammaInverse, InverseGaussian, Tweedie, NegativeBinomial>;
 
 /// Losses that elastic nets are trained for.
 template <class Functor>
 inline constexpr bool has_dual = requires {
   Functor::dual_value(0.0, 0.0);
+};
+
+/// Losses of generalised linear models.
+template <class Functor>
+inline constexpr bool has_link = requires {
+  Functor::link(0.5, 0.0);
 };
 
 /// Calls f(functor) for the loss chosen at run time.
@@ -128,6 +142,14 @@ bool with_net_loss(Loss loss, F&& f) {
     }
   });
   return found;
+}
+
+/// The same among the losses of generalised linear models.
+template <class F>
+void with_glm_loss(Loss loss, F&& f) {
+  with_loss(loss, [&](auto functor) {
+    if constexpr (has_link<decltype(functor)>) f(functor);
+  });
 }
 
 /// Of a loss that elastic nets are trained for.

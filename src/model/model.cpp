@@ -1,14 +1,19 @@
 #include <sheaf/model.hpp>
 
+#include <algorithm>
+
 #include <sheaf/elastic_net.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/labels.hpp"
 #include "data/read/text_source.hpp"
 #include "data/text/model_file.hpp"
 #include "kernel/model/file_text.hpp"
 #include "linear/model/formats.hpp"
+#include "model/calibration_file.hpp"
 #include "neighbors/model/file.hpp"
 #include "pipeline/file.hpp"
 
@@ -20,13 +25,20 @@ namespace {
 }
 
 Model read_own(ModelReader& reader) {
-  static const std::vector<std::string> families{"linear", "elastic-net", "svm", "neighbors"};
+  static const std::vector<std::string> families{"linear", "elastic-net", "glm", "svm", "neighbors"};
   const auto family = read_model_family(reader, families);
   auto pipeline = pipeline::read_pipeline(reader);
+  auto calibration = read_calibration(reader);
   auto model = family == "svm"         ? Model(kernel::read_sheaf_svm(reader))
                : family == "neighbors" ? Model(neighbors::read_sheaf_knn(reader))
-                                       : Model(linear::read_sheaf_model(reader, family == "elastic-net"));
+                                       : Model(linear::read_sheaf_model(reader, family));
   if (!reader.at_end()) reader.fail_expected("the end of the file");
+  if (calibration) {
+    const auto classes = model.class_names().size();
+    if (calibration->curves.size() != (classes > 2 ? classes : 1) || classes < 2)
+      reader.fail_here("the calibration has another number of curves than the model has decision values");
+    model.set_calibration(std::move(*calibration));
+  }
   model.set_pipeline(std::move(pipeline));
   return model;
 }
@@ -82,13 +94,22 @@ Model train(const Context& context, const Dataset<T>& dataset, const KnnOptions&
             std::span<const float> row_weights) {
   return train_knn(context, dataset, options, row_weights);
 }
+template <class T>
+Model train(const Context& context, const Dataset<T>& dataset, const GlmOptions& options,
+            std::span<const float> row_weights) {
+  return train_glm(context, dataset, options, row_weights);
+}
+
+std::string_view family_of(const LinearModel& model) {
+  return model.net ? "elastic-net" : model.glm ? "glm" : "linear";
+}
 
 }  // namespace
 
 std::string format_model(const LinearModel& model, ModelFile format) {
   if (format == ModelFile::libsvm) fail_format("LIBSVM", "linear");
   if (format == ModelFile::liblinear) return linear::format_liblinear_model(model);
-  return model_file_heading(model.net ? "elastic-net" : "linear") + own_text(model);
+  return model_file_heading(family_of(model)) + own_text(model);
 }
 std::string format_model(const SvmModel& model, ModelFile format) {
   if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
@@ -120,7 +141,7 @@ Model Model::load(const std::string& path) {
 
 std::string Model::text(ModelFile format) const {
   if (format == ModelFile::sheaf)
-    return model_file_heading(family()) + pipeline::pipeline_text(pipeline_) +
+    return model_file_heading(family()) + pipeline::pipeline_text(pipeline_) + calibration_text(calibration_) +
            std::visit([](const auto& model) { return own_text(model); }, any_);
   if (!pipeline_.empty())
     fail_usage("{}'s model files hold no steps before the model, and this one has {}; take Sheaf's own format",
@@ -130,8 +151,35 @@ std::string Model::text(ModelFile format) const {
 
 /// What datasets must have: what the pipeline reads or, without one, what the model was trained on.
 Pipeline Model::inputs() const {
-  if (!pipeline_.empty()) return {pipeline_.features, pipeline_.feature_names, pipeline_.levels, pipeline_.steps};
-  return std::visit([](const auto& model) { return Pipeline{model.features, model.feature_names, {}, {}}; }, any_);
+  auto result = pipeline_;
+  if (!pipeline_.empty()) return result;
+  std::visit(
+      [&](const auto& model) {
+        result.features = model.features;
+        result.feature_names = model.feature_names;
+      },
+      any_);
+  return result;
+}
+
+KnownColumns Model::known_columns() const {
+  auto read = inputs();
+  return {read.features, std::move(read.feature_names), std::move(read.levels), std::move(read.label)};
+}
+
+std::int32_t Model::positive() const {
+  const auto& names = class_names();
+  const auto found = std::find(names.begin(), names.end(), pipeline_.positive);
+  if (names.size() == 2 && found != names.end()) return static_cast<std::int32_t>(found - names.begin());
+  return positive_class(names);
+}
+
+std::vector<std::string> Model::unknown_classes(const Target& target) const {
+  std::vector<std::string> unknown;
+  const auto match = match_classes(class_names(), target.class_names);
+  for (std::size_t c = 0; c < match.size() && !class_names().empty(); ++c)
+    if (match[c] < 0) unknown.push_back(target.class_names[c]);
+  return unknown;
 }
 
 void Model::save(const std::string& path, ModelFile format) const { write_text_file(path, text(format)); }
@@ -148,7 +196,7 @@ std::optional<std::string> Model::peer_text() const {
 std::string_view Model::family() const {
   if (svm() != nullptr) return "svm";
   if (neighbors() != nullptr) return "neighbors";
-  return linear()->net ? "elastic-net" : "linear";
+  return family_of(*linear());
 }
 
 std::int64_t Model::features() const {
@@ -165,6 +213,7 @@ bool Model::is_regression() const {
 }
 
 bool Model::has_probabilities() const {
+  if (calibration_) return true;
   return std::visit([](const auto& model) { return model.has_probabilities(); }, any_);
 }
 
@@ -195,8 +244,10 @@ Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bo
   const auto aligned = align_features(context, inputs(), dataset, warnings);  // whose memory the next one may borrow
   const auto prepared = apply_pipeline(context, pipeline_, aligned);
   const auto chosen = context.for_work(prediction_work(prepared, *this));
-  auto result =
-      std::visit([&](const auto& model) { return predictions_of(chosen, model, prepared, probabilities); }, any_);
+  const bool own = probabilities && !calibration_;
+  auto result = std::visit([&](const auto& model) { return predictions_of(chosen, model, prepared, own); }, any_);
+  if (probabilities && calibration_) result.probabilities = calibration_->probabilities(result.decisions);
+  for (auto& warning : warn_of_scale(inputs(), aligned)) warnings.push_back(std::move(warning));
   result.warnings = std::move(warnings);
   return result;
 }
@@ -219,6 +270,11 @@ const std::vector<ModelKind>& model_kinds() {
       if (kind.l1_ratio) options.l1_ratio = *kind.l1_ratio;
       rows.push_back({kind.name, "elastic-net", kind.about, options});
     }
+    rows.push_back(
+        {"glm", "glm", "generalised linear model with an L2 penalty or none, with standard errors", GlmOptions{}});
+    GlmOptions multinomial;
+    multinomial.family = GlmFamily::multinomial;
+    rows.push_back({"multinomial", "glm", "logistic regression of all classes in one model", multinomial});
     KnnOptions neighbors;
     rows.push_back({"knn", "neighbors", "the votes of the k nearest rows", neighbors});
     neighbors.rule = LocalRule::convex_hull;
@@ -244,14 +300,19 @@ const ModelKind& find_model_kind(std::string_view name) {
 template <class T>
 Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
           std::span<const float> row_weights, const PipelineOptions& pipeline) {
-  if (needs_pipeline(dataset, pipeline)) {
-    auto learnt = learn_pipeline(context, dataset, pipeline);
-    auto model = fit(context, apply_pipeline(context, learnt, dataset), options, row_weights);
-    model.set_pipeline(std::move(learnt));
-    return model;
+  Pipeline learnt;
+  Dataset<T> prepared;
+  const bool steps = needs_pipeline(dataset, pipeline);
+  if (steps) {
+    learnt = learn_pipeline(context, dataset, pipeline);
+    prepared = apply_pipeline(context, learnt, dataset);
   }
-  const auto chosen = context.for_work(training_work(dataset, options));
-  return std::visit([&](const auto& one) { return train(chosen, dataset, one, row_weights); }, options);
+  const auto& rows = steps ? prepared : dataset;
+  const auto chosen = context.for_work(training_work(rows, options));
+  auto model = std::visit([&](const auto& one) { return train(chosen, rows, one, row_weights); }, options);
+  describe_training(context, dataset, learnt);
+  model.set_pipeline(std::move(learnt));
+  return model;
 }
 
 template Predictions Model::predict(const Context&, const Dataset<float>&, bool) const;

@@ -6,6 +6,7 @@ namespace sheaf {
 namespace {
 
 constexpr double newton_passes = 60;   // products with the matrix and with its transpose
+constexpr double lbfgs_passes = 60;    // likewise, of generalised linear models
 constexpr double descent_passes = 20;  // epochs of coordinate descent
 constexpr double smo_visits = 4;       // of each kernel value
 
@@ -27,7 +28,9 @@ WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& option
     work.operations = kernels * rows * entries + models * smo_visits * rows * rows;
   else
     work.operations = 2 * entries * columns_of(dataset.target) * models *
-                      (std::holds_alternative<LinearOptions>(options) ? newton_passes : descent_passes);
+                      (std::holds_alternative<LinearOptions>(options) ? newton_passes
+                       : std::holds_alternative<GlmOptions>(options)  ? lbfgs_passes
+                                                                      : descent_passes);
   return work;
 }
 

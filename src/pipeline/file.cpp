@@ -21,8 +21,8 @@ std::vector<std::string> transform_names() {
   return names;
 }
 
-const std::array<std::string, 4>& scale_names() {
-  static const std::array<std::string, 4> names{"01", "-11", "standard", "maxabs"};
+const std::array<std::string, 5>& scale_names() {
+  static const std::array<std::string, 5> names{"01", "-11", "standard", "maxabs", "robust"};
   return names;
 }
 
@@ -136,6 +136,33 @@ void describe_levels(File& file, Levels& levels, std::int64_t features) {
   }
 }
 
+/// A line "key name" where there is a name.
+template <class File, class Name>
+void optional_name(File& file, std::string_view key, Name& name) {
+  if constexpr (File::reading) {
+    if (file.peek() != key) return;
+  } else if (name.empty()) {
+    return;
+  }
+  file.keyword(key);
+  file.name(name, "a name");
+  file.end_line();
+}
+
+/// What is kept of the rows that were trained on.
+template <class File, class Learnt>
+void describe_rows(File& file, Learnt& pipeline) {
+  optional_name(file, "label", pipeline.label);
+  optional_name(file, "positive", pipeline.positive);
+  auto count = std::ssize(pipeline.means);
+  if constexpr (File::reading)
+    if (file.peek() != "trained-on") return;
+  if (count == 0 && !File::reading) return;
+  file.count("trained-on", count, any_count);
+  numbers_line(file, "means", pipeline.means, count);
+  numbers_line(file, "spreads", pipeline.spreads, count);
+}
+
 template <class File, class Learnt>
 void describe(File& file, Learnt& pipeline) {
   static const std::array<std::string, 2> no_or_yes{"no", "yes"};
@@ -154,14 +181,15 @@ void describe(File& file, Learnt& pipeline) {
 }  // namespace
 
 std::string pipeline_text(const Pipeline& pipeline) {
-  if (pipeline.steps.empty()) return {};
   ModelWriter writer;
-  describe(writer, pipeline);
+  describe_rows(writer, pipeline);
+  if (!pipeline.steps.empty()) describe(writer, pipeline);
   return std::move(writer.text());
 }
 
 Pipeline read_pipeline(ModelReader& reader) {
   Pipeline pipeline;
+  describe_rows(reader, pipeline);
   if (reader.peek() == "pipeline") describe(reader, pipeline);
   return pipeline;
 }

@@ -1,5 +1,10 @@
-// What a model file says of the pipeline, before the lines of the family:
+// What a model file says of the dataset it was trained on and of the pipeline, before the lines of the family:
 //
+//     label outcome                   where the label has a name
+//     positive sick                   where there are two classes
+//     trained-on 3                    features, with their means and spreads
+//     means 41.2 0 2.31
+//     spreads 9.8 0 1.1
 //     pipeline 2
 //     inputs 3
 //     input-names yes
@@ -25,7 +30,7 @@
 
 namespace sheaf::pipeline {
 
-/// Nothing is written of a pipeline without steps that reads its features by position.
+/// Nothing is written of what is not known.
 std::string pipeline_text(const Pipeline& pipeline);
 /// A file that says nothing of a pipeline leaves one without steps.
 Pipeline read_pipeline(ModelReader& reader);

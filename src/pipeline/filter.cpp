@@ -1,9 +1,17 @@
-#include <sheaf/profile.hpp>
-
 #include "core/fail.hpp"
 #include "pipeline/steps.hpp"
 
 namespace sheaf {
+
+bool pipeline::is_kept(const FeatureSummary& feature, double rows, const PipelineOptions& options) {
+  const double variance = feature.standard_deviation * feature.standard_deviation;
+  return static_cast<double>(feature.nonzeros) >= options.min_prevalence * rows && variance >= options.min_variance;
+}
+
+void pipeline::fail_without_features(const std::string& source, const PipelineOptions& options) {
+  fail("{}: no feature is left with a prevalence of {} and a variance of {} or more", source, options.min_prevalence,
+       options.min_variance);
+}
 
 template <class T>
 TakeStep pipeline::learn_filter(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options) {
@@ -11,14 +19,9 @@ TakeStep pipeline::learn_filter(const Context& context, const Dataset<T>& datase
   const auto summary = summarize(context, dataset);
   for (std::int64_t j = 0; j < dataset.features(); ++j) {
     const auto& feature = summary.per_feature[static_cast<std::size_t>(j)];
-    const bool frequent =
-        static_cast<double>(feature.nonzeros) >= options.min_prevalence * static_cast<double>(dataset.rows());
-    if (frequent && feature.standard_deviation * feature.standard_deviation >= options.min_variance)
-      step.features.push_back(j);
+    if (is_kept(feature, static_cast<double>(dataset.rows()), options)) step.features.push_back(j);
   }
-  if (step.features.empty())
-    fail("{}: no feature is left with a prevalence of {} and a variance of {} or more", dataset.source,
-         options.min_prevalence, options.min_variance);
+  if (step.features.empty()) fail_without_features(dataset.source, options);
   return step;
 }
 

@@ -3,25 +3,16 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/ranges.h>
-
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/prepare/dense.hpp"
+#include "data/read/columns.hpp"
 #include "pipeline/steps.hpp"
 
 namespace sheaf {
 namespace {
 
 constexpr std::int64_t absent = -1;
-constexpr std::size_t listed = 10;  // names in a message
-
-std::string some_of(const std::vector<std::string>& names) {
-  const auto shown = std::min(names.size(), listed);
-  auto text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
 
 /// Which inputs change anything that comes out.
 std::vector<bool> needed_inputs(const Pipeline& pipeline) {
@@ -84,7 +75,7 @@ std::vector<std::int64_t> find_places(const Pipeline& pipeline, const Dataset<T>
   }
   if (!missing.empty())
     fail("{}: {} feature{} of the model {} missing: {}", dataset.source, missing.size(), missing.size() == 1 ? "" : "s",
-         missing.size() == 1 ? "is" : "are", some_of(missing));
+         missing.size() == 1 ? "is" : "are", some_names(missing));
   if (known < by_name.size())
     warnings.push_back(
         fmt::format("{}: {} columns are not in the model and are left out", dataset.source, by_name.size() - known));
@@ -147,7 +138,7 @@ void number_levels(const Context& context, const Pipeline& pipeline, Dataset<T>&
     changes = true;
     if (!unknown.empty())
       warnings.push_back(fmt::format("{}: feature '{}' has levels that the model does not know: {}", dataset.source,
-                                     name, some_of(unknown)));
+                                     name, some_names(unknown)));
   }
   dataset.levels = pipeline.levels;
   if (!changes) return;

@@ -6,6 +6,8 @@
 
 #include <sheaf/pipeline.hpp>
 
+#include "data/column_transforms.hpp"
+
 namespace sheaf::pipeline {
 
 /// Learns on `train`, applies to `all`: both are changed step by step.
@@ -14,6 +16,7 @@ struct Prepared {
   Pipeline pipeline;
   Dataset<T> train;
   Dataset<T> all;
+  bool trains_on_all = false;  ///< both are the same
 };
 
 /// The stages in their order, each once.
@@ -26,10 +29,12 @@ class PipelineLearner {
   PipelineLearner(const Context& context, const Dataset<T>& train, const Dataset<T>& all,
                   const PipelineOptions& options);
 
-  /// The whole pipeline with so many selected features (0: no selection), and all rows as the model sees them.
+  /// The whole pipeline with so many selected features (0: no selection), and all rows as the model sees them. Its
+  /// datasets may borrow the learner's memory.
   Prepared<T> with_count(const Context& context, std::int64_t count) const;
 
-  const PipelineOptions& options() const { return options_; }
+  /// The features that the selection chooses from, where there is one; else those of the result.
+  const Dataset<T>& before_selection() const { return before_.all; }
 
  private:
   void learn(const Context& context, PipelineStage stage, Prepared<T>& prepared) const;
@@ -39,5 +44,24 @@ class PipelineLearner {
   Prepared<T> before_;
   std::vector<std::int64_t> ranked_;  // selected features, best first
 };
+
+// A pipeline that learns of each feature by itself needs no copy of the dataset for a split: the features of a split
+// are those of the dataset through a shift and a factor.
+
+/// Whether that is so, apart from steps that learn nothing.
+bool changes_features_alone(const PipelineOptions& options);
+/// The steps before those.
+PipelineOptions without_learnt_steps(PipelineOptions options);
+/// Whether sums over the features as they are lose no digits that matter.
+template <class T>
+bool transforms_are_accurate(const ColumnTransforms& transforms);
+/// The features that the filters keep.
+template <class T>
+std::vector<std::string> filtered_names(const Context& context, const Dataset<T>& dataset,
+                                        const PipelineOptions& options);
+/// One transform for each split, learnt on its rows. `draws`: how often each row is in each split, rows x splits.
+template <class T>
+ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,
+                                  std::int32_t splits, const PipelineOptions& options);
 
 }  // namespace sheaf::pipeline

@@ -14,8 +14,11 @@ template <class T>
 void take_step(const Context& context, PipelineStep step, Prepared<T>& prepared) {
   std::visit(
       [&](const auto& one) {
-        apply(context, one, prepared.train);
         apply(context, one, prepared.all);
+        if (prepared.trains_on_all)
+          prepared.train = prepared.all.borrowed();
+        else
+          apply(context, one, prepared.train);
       },
       step);
   prepared.pipeline.steps.push_back(std::move(step));
@@ -47,6 +50,7 @@ PipelineLearner<T>::PipelineLearner(const Context& context, const Dataset<T>& tr
   before_.pipeline = {train.features(), train.feature_names, train.levels, {}};
   before_.train = train.borrowed();
   before_.all = all.borrowed();
+  before_.trains_on_all = &train == &all;
   while (!rest_.empty() && (rest_.front() != PipelineStage::select || options.select.empty())) {
     learn(context, rest_.front(), before_);
     rest_.erase(rest_.begin());
@@ -83,7 +87,7 @@ void PipelineLearner<T>::learn(const Context& context, PipelineStage stage, Prep
 
 template <class T>
 Prepared<T> PipelineLearner<T>::with_count(const Context& context, std::int64_t count) const {
-  Prepared<T> prepared{before_.pipeline, before_.train.borrowed(), before_.all.borrowed()};
+  Prepared<T> prepared{before_.pipeline, before_.train.borrowed(), before_.all.borrowed(), before_.trains_on_all};
   if (!options_.select.empty()) {
     const auto taken = std::min(static_cast<std::size_t>(count), ranked_.size());
     take_step(context, TakeStep{{ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(taken)}}, prepared);

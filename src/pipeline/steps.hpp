@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sheaf/pipeline.hpp>
+#include <sheaf/profile.hpp>
 
 namespace sheaf::pipeline {
 
@@ -12,6 +13,10 @@ EncodeStep learn_encode(const Dataset<T>& dataset, std::int64_t min_level_rows);
 /// Features that are frequent and variable enough.
 template <class T>
 TakeStep learn_filter(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
+
+/// Whether the filters of the options keep a feature of a dataset of so many rows.
+bool is_kept(const FeatureSummary& feature, double rows, const PipelineOptions& options);
+[[noreturn]] void fail_without_features(const std::string& source, const PipelineOptions& options);
 
 template <class T>
 void apply(const Context& context, const ImputeStep& step, Dataset<T>& dataset);

@@ -170,6 +170,7 @@ const char* family_name(const SearchResult& r) {
   return std::holds_alternative<LinearSearch>(r.family) ? "linear"
          : std::holds_alternative<SvmSearch>(r.family)  ? "svm"
          : std::holds_alternative<KnnSearch>(r.family)  ? "neighbors"
+         : std::holds_alternative<GlmSearch>(r.family)  ? "glm"
                                                         : "elastic-net";
 }
 
@@ -226,6 +227,7 @@ std::string search_json(const SearchResult& r) {
               {"rows", r.rows},
               {"features", r.features},
               {"groups", r.groups > 0 ? Json(r.groups) : Json()},
+              {"label", r.label.empty() ? Json() : Json(r.label)},
               {"classes", r.class_names},
               {"positive_class", two ? Json(r.class_names[static_cast<std::size_t>(r.positive)]) : Json()},
               {"positive_decisions_speak_for", two ? Json(r.class_names[0]) : Json()},

@@ -113,6 +113,15 @@ constexpr std::array rows{
     row(Metric::max_error, "max-error", "largest error", "largest distance of a prediction from the target",
         small_is_good, Need::errors, [](const Statistics& s) { return s.rows > 0 ? s.errors.largest : std::nan(""); },
         {.summary = false}),
+    row(Metric::mean_poisson_deviance, "mean-poisson-deviance", "mean Poisson deviance",
+        "mean of 2 (y log(y / m) - y + m) for predictions m above 0 of targets y of 0 or more", small_is_good,
+        Need::errors, [](const Statistics& s) { return s.errors.poisson / s.rows; }, {.summary = false}),
+    row(Metric::mean_gamma_deviance, "mean-gamma-deviance", "mean gamma deviance",
+        "mean of 2 (log(m / y) + y / m - 1) for predictions m and targets y above 0", small_is_good, Need::errors,
+        [](const Statistics& s) { return s.errors.gamma / s.rows; }, {.summary = false}),
+    row(Metric::mean_tweedie_deviance, "mean-tweedie-deviance", "mean Tweedie deviance",
+        "mean deviance of power 1.5 for predictions above 0 of targets of 0 or more", small_is_good, Need::errors,
+        [](const Statistics& s) { return s.errors.tweedie / s.rows; }, {.summary = false}),
 };
 
 constexpr auto infos = [] {

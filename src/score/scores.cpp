@@ -248,4 +248,16 @@ double max_error(Values predicted, Values truth) {
   return truth.empty() ? undefined : sum_errors(predicted, truth).largest;
 }
 
+double mean_poisson_deviance(Values predicted, Values truth) {
+  return sum_errors(predicted, truth).poisson / static_cast<double>(truth.size());
+}
+
+double mean_gamma_deviance(Values predicted, Values truth) {
+  return sum_errors(predicted, truth).gamma / static_cast<double>(truth.size());
+}
+
+double mean_tweedie_deviance(Values predicted, Values truth) {
+  return sum_errors(predicted, truth).tweedie / static_cast<double>(truth.size());
+}
+
 }  // namespace sheaf

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "core/host_device.hpp"
@@ -103,17 +104,30 @@ SHEAF_HOST_DEVICE inline double larger(double a, double b) { return a > b || a !
 /// Of the errors of numeric predictions.
 struct ErrorSums {
   double squares = 0, absolute = 0, largest = 0;
+  double poisson = 0, gamma = 0, tweedie = 0;  // deviances; tweedie: of power 1.5
 
   SHEAF_HOST_DEVICE ErrorSums& operator+=(const ErrorSums& other) {
     squares += other.squares;
     absolute += other.absolute;
     largest = larger(largest, other.largest);
+    poisson += other.poisson;
+    gamma += other.gamma;
+    tweedie += other.tweedie;
     return *this;
   }
 };
+inline constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 SHEAF_HOST_DEVICE inline ErrorSums error_terms(double predicted, double truth) {
   const double error = std::abs(predicted - truth);
-  return {error * error, error, error};
+  ErrorSums terms{error * error, error, error, not_defined, not_defined, not_defined};
+  if (!(predicted > 0) || !(truth >= 0)) return terms;
+  const double log_ratio = truth > 0 ? std::log(truth / predicted) : 0.0;
+  const double root = std::sqrt(predicted);
+  const double distance = std::sqrt(truth) - root;
+  terms.poisson = 2 * (truth * log_ratio - (truth - predicted));
+  terms.tweedie = 4 * distance * distance / root;
+  if (truth > 0) terms.gamma = 2 * ((truth - predicted) / predicted - log_ratio);
+  return terms;
 }
 
 /// Whole numbers that rise where values fall, and are equal where values are: 0 and -0 too.

@@ -67,6 +67,11 @@ void check_row_weights(const std::vector<float>& weights, std::int64_t rows) {
 
 }  // namespace
 
+bool takes_transforms(const FamilySearch& search) {
+  if (const auto* net = std::get_if<NetSearch>(&search)) return net->options.intercept && !net->options.standardise;
+  return std::holds_alternative<LinearSearch>(search);
+}
+
 template <class T>
 std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
                                     const SearchOptions& options) {
@@ -75,6 +80,7 @@ std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& da
     return make_linear_family(context, dataset, *linear, options);
   if (const auto* svm = std::get_if<SvmSearch>(&search)) return make_svm_family(context, dataset, *svm, options);
   if (const auto* knn = std::get_if<KnnSearch>(&search)) return make_knn_family(context, dataset, *knn, options);
+  if (const auto* glm = std::get_if<GlmSearch>(&search)) return make_glm_family(context, dataset, *glm, options);
   return make_net_family(context, dataset, std::get<NetSearch>(search), options);
 }
 
@@ -87,7 +93,10 @@ template std::unique_ptr<Family> make_family(const Context&, const Dataset<doubl
 
 template <class T>
 void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options) {
+  if (const auto* linear = std::get_if<LinearSearch>(&family); linear != nullptr && linear->costs.empty())
+    options.extend = true;
   const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one); }, family);
+  if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
   engine::decide_splits(traits, !dataset.groups.empty(), options);
   engine::decide_score(traits, options);
   engine::decide_strategy(traits, options);
@@ -103,6 +112,8 @@ WorkEstimate search_work(const Dataset<T>& dataset, const FamilySearch& family, 
   };
   if (const auto* linear = std::get_if<LinearSearch>(&family))
     return work(linear->options, static_cast<double>(linear->costs.size()), 0);
+  if (const auto* glm = std::get_if<GlmSearch>(&family))
+    return work(glm->options, static_cast<double>(glm->alphas.size()), 0);
   if (const auto* net = std::get_if<NetSearch>(&family)) {
     const auto alphas =
         net->alphas.empty() ? static_cast<double>(net->alpha_count) : static_cast<double>(net->alphas.size());

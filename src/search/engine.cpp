@@ -15,6 +15,7 @@
 
 #include "core/fail.hpp"
 #include "search/batches.hpp"
+#include "search/held_out.hpp"
 #include "search/inner_progress.hpp"
 #include "search/result.hpp"
 #include "search/strategy.hpp"
@@ -55,6 +56,7 @@ class Engine {
   void run_batch(Worker& worker, std::int32_t number, const Batch& batch, bool chosen,
                  std::vector<ModelScores>& scores);
   void train_batches(const std::vector<Batch>& batches, bool chosen, std::vector<std::vector<ModelScores>>& scores);
+  bool could_be_ours(const ModelScores& model) const;
   void note_failures(const ModelScores& model, const Cell& cell);
   bool complete(const Tried& tried) const { return std::ssize(tried.models) == plan_.splits(); }
   bool out_of_time() const;
@@ -95,7 +97,8 @@ Engine::Engine(const Context& context, const Family& family, const Plan& plan, c
   limits_.tasks = agreed.tasks;
   levels_.resize(static_cast<std::size_t>(plan.levels()));
   for (auto& level : levels_)
-    level.strategy = make_strategy(family.space(), {options.strategy, options.trials, plan.splits(), context.seed()});
+    level.strategy = make_strategy(family.space(),
+                                   {options.strategy, options.trials, plan.splits(), context.seed(), options.extend});
 }
 
 std::int32_t Engine::place_of(const Point& point) {
@@ -121,7 +124,7 @@ double Engine::score_of(const Tried& tried) const {
 
 /// 0: not known before.
 std::int64_t Engine::models_to_train() const {
-  if (options_.strategy != Strategy::grid) return 0;
+  if (options_.strategy != Strategy::grid || options_.extend) return 0;
   return (std::int64_t{1} * family_.space().size() * plan_.splits() * plan_.levels() + plan_.outer_folds()) *
          family_.tasks();
 }
@@ -209,7 +212,8 @@ void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
   if (log_ != nullptr) {
     const std::lock_guard lock(mutex_);
     if (const auto* known = log_->recall(number)) {
-      if (known->size() != batch.cells.size())
+      if (known->size() != batch.cells.size() ||
+          !std::all_of(known->begin(), known->end(), [&](const auto& model) { return could_be_ours(model); }))
         fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
       scores = *known;
       worker.context.progress().advance(std::ssize(batch.cells) * family_.tasks() * progress_per_model);
@@ -235,6 +239,17 @@ void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
   if (log_ == nullptr) return;
   const std::lock_guard lock(mutex_);
   log_->keep(number, scores);
+}
+
+/// Whether lists that a journal brought are as long as those that this search makes.
+bool Engine::could_be_ours(const ModelScores& model) const {
+  const auto classes = family_.labels().class_names.size();
+  const auto either = [](std::size_t size, std::size_t full) { return size == 0 || size == full; };
+  return either(model.roc.size(), roc_points) && either(model.precision_recall.size(), roc_points) &&
+         either(model.recall.size(), classes) && either(model.confusion.size(), classes * classes) &&
+         std::ssize(model.fits) <= std::max<std::ptrdiff_t>(family_.tasks(), 1) &&
+         std::all_of(model.weights.begin(), model.weights.end(),
+                     [](const auto& of) { return of.features.size() == of.weights.size(); });
 }
 
 void Engine::note_failures(const ModelScores& model, const Cell& cell) {
@@ -345,7 +360,7 @@ void Engine::run(SearchResult& result) {
 
 /// A note for each axis whose best value is at the edge of the grid, where the score still rises.
 void note_edges(SearchResult& result) {
-  if (result.level.points.empty()) return;
+  if (result.level.points.empty() || result.options.extend) return;
   const auto& best = result.point(result.level, result.level.chosen.best);
   for (std::size_t axis = 0; axis < result.axes.size(); ++axis) {
     double low = best[axis];
@@ -371,6 +386,19 @@ std::vector<Metric> metrics_of(const Family& family) {
   return result;
 }
 
+/// Predictions for held-out rows, and probabilities of the model learnt from them.
+template <class T>
+void add_held_out(const Context& context, const Dataset<T>& dataset, const Family& family, const Plan& plan,
+                  SearchResult& result) {
+  result.held_out = predict_held_out(context, dataset, family.labels(), plan, result);
+  if (!result.options.calibrate || !result.model) return;
+  const auto& found = *result.held_out;
+  if (found.columns != family.labels().columns())
+    fail_usage("calibration needs one decision value a class; train the SVMs one against the rest (--multi-class)");
+  result.model->set_calibration(
+      learn_calibration(*result.options.calibrate, found.decisions, found.columns, found.truth));
+}
+
 }  // namespace
 }  // namespace engine
 
@@ -388,6 +416,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   const engine::Plan plan(trained->labels(), dataset.groups, result.options, context.seed(), context.threads());
   result.seed = context.seed();
   result.source = dataset.source;
+  result.label = dataset.target.name;
   result.title = trained->title();
   result.rows = dataset.rows();
   result.features = dataset.features();
@@ -399,6 +428,11 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   result.axes = trained->space().axes;
   result.splits = plan.splits();
   engine::Engine(context, *trained, plan, result.options, log).run(result);
+  if (result.model) {
+    auto pipeline = result.model->pipeline();
+    describe_training(context, dataset, pipeline);
+    result.model->set_pipeline(std::move(pipeline));
+  }
   if (!result.options.full) {
     if (needs_pipeline(dataset, result.options.pipeline)) {
       auto steps = result.options.pipeline;
@@ -410,6 +444,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
       engine::add_stability(context, dataset, result);
     }
   }
+  if (result.options.predictions || result.options.calibrate)
+    engine::add_held_out(context, dataset, *trained, plan, result);
   engine::note_edges(result);
   trained->add_notes(result);
   if (!dataset.groups.empty() && result.groups == 0)

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <sheaf/error.hpp>
 #include <sheaf/search.hpp>
 
+#include "data/column_transforms.hpp"
 #include "data/labels.hpp"
 #include "search/plan.hpp"
 #include "search/space.hpp"
@@ -31,6 +33,10 @@ class Trainer {
 
   /// From now on, jobs are over the splits of `table`, which must outlive their training.
   virtual void load(const SplitTable& table) = 0;
+  /// The same, with the features as each split sees them; of families that take them.
+  virtual void load_transformed(const SplitTable& /*table*/, ColumnTransforms /*transforms*/) {
+    throw InternalError("column transforms were given to a family that takes none");
+  }
   /// Trains all jobs as one sheaf and scores each on the test rows of its split. `chosen`: they are what inner searches
   /// chose, which are few and kept.
   virtual std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) = 0;
@@ -64,6 +70,9 @@ class Family {
   /// Simpler models have smaller values, compared one after another. `size` as in ModelScores.
   virtual std::vector<double> complexity(const Point& point, double size) const = 0;
 
+  /// What follows from the data follows from the features as all rows see them; of families that take column
+  /// transforms.
+  virtual void see_through(const Context& /*context*/, const ColumnTransforms& /*transforms*/) {}
   virtual std::unique_ptr<Trainer> trainer(const Context& context) const = 0;
   /// The model of a point, trained on all rows.
   virtual Model refit(const Context& context, const Point& point) const = 0;
@@ -97,6 +106,13 @@ template <class T>
 std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
                                         const SearchOptions& options);
 
+template <class T>
+std::unique_ptr<Family> make_glm_family(const Context& context, const Dataset<T>& dataset, const GlmSearch& search,
+                                        const SearchOptions& options);
+
+/// Whether the trainers of a family take column transforms; else a pipeline copies the dataset for each split.
+bool takes_transforms(const FamilySearch& search);
+
 /// Any family behind the pipeline of the options.
 template <class T>
 std::unique_ptr<Family> make_pipeline_family(const Context& context, const Dataset<T>& dataset,
@@ -118,5 +134,7 @@ template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search);
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search);
+template <class T>
+FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search);
 
 }  // namespace sheaf::engine

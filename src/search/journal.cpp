@@ -1,10 +1,20 @@
 #include "search/journal.hpp"
 
+#include "core/fail.hpp"
+
 namespace sheaf::engine {
 
 using Json = nlohmann::json;
 
-Journal::Journal(const std::string& path) : file_(path, [this](const Json& record) { take(record); }) {
+Journal::Journal(const std::string& path)
+    : file_(path, [&](const Json& record) {
+        try {
+          take(record);
+        } catch (const Json::exception&) {  // whole, but not what this version writes
+          fail("{}: record {} is none of this version of Sheaf; begin again (--force), or name another folder", path,
+               batches_.size() + 1);
+        }
+      }) {
   found_ = batches_.size();
 }
 

@@ -70,6 +70,7 @@ const Choices<Strategy>& strategies() {
 
 std::vector<double> default_costs() { return parse_numbers("0.001:1000:7", "cost"); }
 std::vector<double> default_l1_ratios() { return {0.2, 0.5, 0.9}; }
+std::vector<double> default_alphas() { return parse_numbers("1e-6:10:8", "alphas"); }
 std::vector<std::int64_t> default_ks() { return {1, 3, 5, 7, 9, 11, 15, 21, 31, 51}; }
 
 std::string_view to_string(Strategy strategy) {
@@ -117,6 +118,11 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
                  "select features that at least this share of the resamples chose"),
       number_row("path-split", &O::path_split, {0, most}, "resample whose whole path the report shows; 0: none",
                  "1 with a report, else 0"),
+      yes_no_row("predictions", &O::predictions,
+                 "write what the chosen models predict for held-out rows; trains one more model for each split"),
+      open_choice_row<O, CalibrationMethod>(
+          "calibrate", &O::calibrate, {{"platt", CalibrationMethod::platt}, {"isotonic", CalibrationMethod::isotonic}},
+          "learn probabilities from the predictions for held-out rows", "none"),
       number_row("batch", &O::batch, {0, most}, "models trained and recorded together; results may differ in last bits",
                  "automatic"),
   };
@@ -165,6 +171,14 @@ const std::vector<Parameter<NetSearch>>& parameters() {
                    std::nextafter(1.0, 0.0)),
       numbers_row("l1-ratios", "LIST", &O::l1_ratios, "shares of the L1 penalty to try: numbers from 0 to 1",
                   "0.2,0.5,0.9", ratios),
+  };
+  return rows;
+}
+
+template <>
+const std::vector<Parameter<GlmSearch>>& parameters() {
+  static const std::vector<Parameter<GlmSearch>> rows{
+      grid_row("alphas", &GlmSearch::alphas, "alphas", "1e-6:10:8"),
   };
   return rows;
 }

@@ -1,6 +1,7 @@
 #include "search/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -62,6 +63,24 @@ void check_groups(const Labels& labels, std::span<const std::int32_t> groups, st
 }
 
 }  // namespace
+
+std::vector<float> SplitTable::draws(std::span<const float> row_weights) const {
+  auto result = weights;
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    const float own = row_weights.empty() ? 1.0F : row_weights[k / splits.size()];
+    result[k] = own > 0 ? std::round(result[k] / own) : 0;
+  }
+  return result;
+}
+
+std::vector<std::int32_t> SplitTable::training_rows(std::span<const float> row_weights) const {
+  require(splits.size() == 1, "the training rows of several splits were asked for");
+  std::vector<std::int32_t> rows;
+  const auto times = draws(row_weights);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    rows.insert(rows.end(), static_cast<std::size_t>(times[i]), static_cast<std::int32_t>(i));
+  return rows;
+}
 
 Plan::Plan(const Labels& labels, std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed,
            int threads)

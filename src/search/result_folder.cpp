@@ -87,7 +87,7 @@ bool ResultFolder::begin(const Json& settings) const {
   }
   const auto then = Json::parse(text_of(file(settings_name)), nullptr, false);
   if (!then.is_object()) fail("{}: is damaged; begin again with --force", file(settings_name));
-  if (then.value("journal", 1) != journal_version)
+  if (!then.contains("journal") || then["journal"] != journal_version)
     fail(
         "{}: the search in it was begun by another version of Sheaf, whose journal this one does not read; begin again "
         "(--force), or name another folder",

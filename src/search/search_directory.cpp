@@ -41,6 +41,12 @@ Json family_json(const KnnSearch& search) {
           {"training", parameters_json(search.options)},
           {"feature_weights", checksum(search.options.distance.weights)}};
 }
+Json family_json(const GlmSearch& search) {
+  return {{"family", "glm"},
+          {"space", parameters_json(search)},
+          {"training", parameters_json(search.options)},
+          {"offsets", checksum(search.options.offsets)}};
+}
 
 /// min-frequency and path-split decide only what is reported at the end, time when that is.
 Json settings_json(const SearchSettings& s) {
@@ -56,7 +62,8 @@ Json settings_json(const SearchSettings& s) {
           {"also", std::move(also)},
           {"precision", s.precision == Precision::float32 ? "float" : "double"},
           {"full", s.options.full},
-          {"options", parameters_json(s.options, {"min-frequency", "path-split", "time"})},
+          {"extend", s.options.extend},
+          {"options", parameters_json(s.options, {"min-frequency", "path-split", "time", "predictions", "calibrate"})},
           {"pipeline", parameters_json(s.options.pipeline)},
           {"row_weights", checksum(s.options.row_weights)},
           {"model", std::visit([](const auto& family) { return family_json(family); }, s.family)},
@@ -64,8 +71,9 @@ Json settings_json(const SearchSettings& s) {
 }
 
 const std::vector<std::string>& result_files() {
-  static const std::vector<std::string> names{"results.json", "scores.csv",      "outer.csv",    "features.csv",
-                                              "report.html",  "model.liblinear", "model.libsvm", "model.txt"};
+  static const std::vector<std::string> names{"results.json",    "scores.csv",       "outer.csv",  "features.csv",
+                                              "predictions.csv", "coefficients.csv", "curves.csv", "report.html",
+                                              "model.liblinear", "model.libsvm",     "model.txt"};
   return names;
 }
 
@@ -114,6 +122,9 @@ void SearchDirectory::finish(const SearchResult& result) const {
       write(result.model->svm() ? "model.libsvm" : "model.liblinear", *text);
     write("scores.csv", search_csv(result));
   }
+  if (result.model && result.model->linear() != nullptr) write("coefficients.csv", coefficients_csv(*result.model));
+  if (result.held_out) write("predictions.csv", predictions_csv(result));
+  if (const auto text = curves_csv(result); !text.empty()) write("curves.csv", text);
   if (!result.outer.empty()) write("outer.csv", outer_csv(result));
   if (!result.stability.empty()) write("features.csv", features_csv(result));
   write("report.html", search_html(result));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include <sheaf/error.hpp>
 #include "core/random.hpp"
@@ -98,6 +99,75 @@ class Grid : public OnLattice {
 
  private:
   std::vector<std::int32_t> next_places() override { return all(); }
+};
+
+/// The grid, then step by step beyond the ends of axes with equal steps, from the best point, as long as it is at an
+/// end and better than the point before it.
+class ExtendingGrid : public PointStrategy {
+ public:
+  ExtendingGrid(const Space& space, const StrategyOptions& options) : space_(space), splits_(options.splits) {}
+
+  std::vector<Trial> next() override {
+    std::vector<Trial> trials;
+    if (scores_.empty())
+      for (const auto& point : space_.lattice) trials.push_back({point, splits_});
+    else
+      for (std::size_t axis = 0; axis < space_.axes.size(); ++axis)
+        if (auto point = beyond(axis)) trials.push_back({std::move(*point), splits_});
+    return trials;
+  }
+  void learn(const Point& point, double score) override { scores_[point] = rated(score); }
+
+ private:
+  static constexpr int most_steps = 6;  // beyond each end
+
+  /// Of equally good ones the first.
+  const Point& best() const {
+    return std::max_element(scores_.begin(), scores_.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  }
+
+  std::optional<Point> beyond(std::size_t axis) const {
+    if (axis >= space_.finer.size() || space_.finer[axis].step == 0 || !space_.axes[axis].open_ended) return {};
+    const auto& list = space_.values[axis];
+    const double ratio = list[1] / list[0];
+    auto point = best();
+    const double here = point[axis];
+    for (const bool up : {false, true}) {
+      const double inner = up ? here / ratio : here * ratio;
+      const auto score = [&](double value) {
+        point[axis] = value;
+        const auto found = nearest(point, axis);
+        return found == scores_.end() ? unknown : found->second;
+      };
+      const double outer = up ? here * ratio : here / ratio;
+      const double steps = std::abs(std::log(outer / (up ? list.back() : list.front())) / std::log(ratio));
+      const bool at_end = up ? here >= list.back() * rounding : here <= list.front() / rounding;
+      if (!at_end || std::isfinite(score(outer)) || steps > most_steps + 0.5) continue;
+      const double before = score(inner);
+      point[axis] = here;
+      if (!(scores_.at(point) > before)) continue;
+      point[axis] = outer;
+      return point;
+    }
+    return {};
+  }
+  /// Values along an axis may differ in their last digits.
+  std::map<Point, double>::const_iterator nearest(const Point& point, std::size_t axis) const {
+    return std::find_if(scores_.begin(), scores_.end(), [&](const auto& entry) {
+      for (std::size_t k = 0; k < point.size(); ++k) {
+        const double share = entry.first[k] / point[k];
+        if (k == axis ? !(share > rounding && share < 1 / rounding) : entry.first[k] != point[k]) return false;
+      }
+      return true;
+    });
+  }
+
+  static constexpr double rounding = 1 - 1e-9;
+  const Space& space_;
+  std::int32_t splits_;
+  std::map<Point, double> scores_;
 };
 
 class Drawn : public OnLattice {
@@ -312,6 +382,8 @@ bool comes_before(const Space& space, const Point& a, const Point& b) {
 std::unique_ptr<PointStrategy> make_strategy(const Space& space, const StrategyOptions& options) {
   switch (options.strategy) {
     case Strategy::grid:
+      if (options.extend && !space.finer.empty() && !space.values.empty())
+        return std::make_unique<ExtendingGrid>(space, options);
       return std::make_unique<Grid>(space, options);
     case Strategy::random:
       return std::make_unique<Drawn>(space, options);

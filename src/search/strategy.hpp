@@ -33,6 +33,7 @@ struct StrategyOptions {
   std::int32_t trials = 0;
   std::int32_t splits = 1;  // of a level
   std::uint64_t seed = 0;
+  bool extend = false;  // a grid goes on beyond its ends while scores rise there
 };
 /// The space must outlive it.
 std::unique_ptr<PointStrategy> make_strategy(const Space& space, const StrategyOptions& options);

@@ -85,7 +85,7 @@ LabelCopies copy_labels(const Target& target, int copies, std::uint64_t seed) {
   if (!target.looks_like_classes()) return number_labels(mean_ranks(target.values), copies, seed);
   const auto classes = static_cast<std::int32_t>(target.class_names.size());
   if (classes <= 2) {
-    const std::int32_t positive = positive_class(target.class_names);
+    const std::int32_t positive = positive_of(target);
     std::vector<double> values;
     for (const auto state : target.classes) values.push_back(state == positive ? 1 : 0);
     return number_labels(std::move(values), copies, seed);
@@ -255,7 +255,7 @@ Associations associate(const Context& context, const Dataset<T>& dataset, const 
   const LabelCopies labels = copy_labels(target, options.shuffles + 1, context.seed() ^ own_stream);
   if (labels.classes == 0 && labels.numbers.empty()) return result;
   const bool two = target.looks_like_classes() && labels.classes == 0;
-  result.positive_class = two ? positive_class(target.class_names) : -1;
+  result.positive_class = two ? positive_of(target) : -1;
   result.shuffles = options.shuffles;
   result.correlation.resize(static_cast<std::size_t>(dataset.features()));
   if (two) result.auc.resize(result.correlation.size());

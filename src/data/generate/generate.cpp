@@ -84,6 +84,7 @@ Target label(const Plan& plan, std::vector<std::int32_t> classes, const std::vec
   }
   target.classes = std::move(classes);
   target.name = "label";
+  target.order_classes();
   return target;
 }
 

@@ -115,6 +115,10 @@ Target make_target(const LabelSpan& labels, const DatasetOptions& options) {
   if (!target.values.empty() && std::ssize(distinct.names) > Target::max_classes) return target;
   target.classes = std::move(distinct.ids);
   target.class_names = std::move(distinct.names);
+  if (target.fixed_order)
+    target.kind = LabelKind::classes;
+  else
+    target.order_classes();
   return target;
 }
 

@@ -99,10 +99,11 @@ BinnedTarget bin_target(const Target& target, const BinningOptions& options) {
     return renumbered(target, [&](std::int32_t a, std::int32_t b) {
       return target.class_names[static_cast<std::size_t>(a)] < target.class_names[static_cast<std::size_t>(b)];
     });
-  if (!std::all_of(target.values.begin(), target.values.end(), whole))
+  if (!target.looks_like_classes())
     fail(
-        "the labels are a numeric target (some are fractions), not classes; bin them, for instance with --target-bins "
-        "5");
+        "the labels are a numeric target{}, not classes; bin them, for instance with --target-bins 5, or say --task "
+        "classification",
+        std::all_of(target.values.begin(), target.values.end(), whole) ? "" : " (some are fractions)");
   return target.classes.empty() ? distinct_values(target.values) : numbered_classes(target);
 }
 

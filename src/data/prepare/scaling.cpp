@@ -10,30 +10,25 @@
 #include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "data/prepare/dense.hpp"
+#include "data/prepare/scaling.hpp"
 
 namespace sheaf {
 namespace {
 
-constexpr std::array<std::string_view, 4> method_names{"01", "-11", "standard", "maxabs"};
-
-/// Shift and factor of one feature.
-struct Step {
-  double shift = 0;
-  double factor = 1;
-};
+constexpr std::array<std::string_view, 5> method_names{"01", "-11", "standard", "maxabs", "robust"};
 
 /// 1 / size; 1 for a constant, and for what is too narrow to be stretched.
 double inverse(double size) { return size > 0 && std::isfinite(1 / size) ? 1 / size : 1; }
 
-Step unit_step(double low, double high) { return {low, inverse(high - low)}; }
+ScaleStep unit_step(double low, double high) { return {low, inverse(high - low)}; }
 
-Step symmetric_step(double low, double high) {
+ScaleStep symmetric_step(double low, double high) {
   const double half = (high - low) / 2;
   const double factor = inverse(half);
   return {factor == 1 ? low + 1 : low + half, factor};  // a factor of 1: of width 2, or goes to the lower end
 }
 
-Step make_step(const FeatureSummary& feature, ScaleMethod method) {
+ScaleStep make_step(const FeatureSummary& feature, ScaleMethod method) {
   const double low = feature.minimum;
   const double high = feature.maximum;
   const double magnitude = std::max(std::abs(low), std::abs(high));
@@ -43,11 +38,20 @@ Step make_step(const FeatureSummary& feature, ScaleMethod method) {
     case ScaleMethod::symmetric_interval:
       return symmetric_step(low, high);
     case ScaleMethod::standard:
-      return low == high ? Step{low, 1} : Step{feature.mean, inverse(feature.standard_deviation)};
+      return low == high ? ScaleStep{low, 1} : ScaleStep{feature.mean, inverse(feature.standard_deviation)};
     case ScaleMethod::max_abs:
       return {0, inverse(magnitude)};
+    case ScaleMethod::robust:
+      break;  // needs the values in order
   }
   throw InternalError("a scaling method has no rule");
+}
+
+template <class T>
+void check_step(const Dataset<T>& dataset, std::int64_t j, const FeatureSummary& feature, const ScaleStep& step) {
+  if (!std::isfinite(feature.mean) || !std::isfinite(step.shift) || step.factor == 0)
+    fail("feature '{}' of {} can't be scaled: it holds values that are infinite, no numbers, or too large",
+         dataset.feature_name(j), dataset.source);
 }
 
 template <class T>
@@ -87,6 +91,37 @@ void apply_to(const Context& context, const Scaling& scaling, SparseMatrix<T>& x
   });
 }
 
+/// Linear between the values around it, as numpy's percentile.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+ScaleStep robust_step(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  return {quantile(values, 0.5), inverse(quantile(values, 0.75) - quantile(values, 0.25))};
+}
+
+/// The zeros that sparse rows leave out are values too.
+template <class T>
+std::vector<ScaleStep> robust_steps(const Context& context, const Dataset<T>& dataset) {
+  std::vector<ScaleStep> steps(static_cast<std::size_t>(dataset.features()));
+  const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x);
+  const auto* columns = dense == nullptr ? &dataset.by_columns(Device::cpu(), context.threads()) : nullptr;
+  parallel_for(context, dataset.features(), [&](std::int64_t j) {
+    std::vector<double> values(static_cast<std::size_t>(dataset.rows()), 0.0);
+    for (std::size_t i = 0; i < values.size() && dense != nullptr; ++i)
+      values[i] = static_cast<double>(dense->values[static_cast<std::int64_t>(i) * dense->columns + j]);
+    if (columns != nullptr)
+      for (std::int64_t k = columns->offsets[j]; k < columns->offsets[j + 1]; ++k)
+        values[static_cast<std::size_t>(columns->indices[k])] = static_cast<double>(columns->values[k]);
+    if (!values.empty()) steps[static_cast<std::size_t>(j)] = robust_step(values);
+  });
+  return steps;
+}
+
 }  // namespace
 
 ScaleMethod parse_scale_method(std::string_view text) {
@@ -96,14 +131,22 @@ ScaleMethod parse_scale_method(std::string_view text) {
 std::string_view to_string(ScaleMethod method) { return method_names[static_cast<std::size_t>(method)]; }
 
 template <class T>
+ScaleStep scale_step(const Dataset<T>& dataset, std::int64_t j, const FeatureSummary& feature, ScaleMethod method) {
+  const auto step = make_step(feature, method);
+  check_step(dataset, j, feature, step);
+  return step;
+}
+
+template <class T>
 Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMethod method) {
   const auto summary = summarize(context, dataset);
   Scaling scaling{method, {}, {}, dataset.feature_names};
+  std::vector<ScaleStep> robust;
+  if (method == ScaleMethod::robust) robust = robust_steps(context, dataset);
   for (const auto& feature : summary.per_feature) {
-    const auto step = make_step(feature, method);
-    if (!std::isfinite(feature.mean) || !std::isfinite(step.shift) || step.factor == 0)
-      fail("feature '{}' of {} can't be scaled: it holds values that are infinite, no numbers, or too large",
-           dataset.feature_name(scaling.features()), dataset.source);
+    const auto step = method == ScaleMethod::robust ? robust[static_cast<std::size_t>(scaling.features())]
+                                                    : make_step(feature, method);
+    check_step(dataset, scaling.features(), feature, step);
     scaling.shift.push_back(step.shift);
     scaling.factor.push_back(step.factor);
   }
@@ -119,6 +162,8 @@ void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& d
   std::visit([&](auto& x) { apply_to(context, scaling, x); }, dataset.change_x());
 }
 
+template ScaleStep scale_step(const Dataset<float>&, std::int64_t, const FeatureSummary&, ScaleMethod);
+template ScaleStep scale_step(const Dataset<double>&, std::int64_t, const FeatureSummary&, ScaleMethod);
 template Scaling learn_scaling(const Context&, const Dataset<float>&, ScaleMethod);
 template Scaling learn_scaling(const Context&, const Dataset<double>&, ScaleMethod);
 template void apply_scaling(const Context&, const Scaling&, Dataset<float>&);

@@ -91,6 +91,7 @@ template <class T>
 ArffReader<T>::ArffReader(const Reading& reading) : reading_(reading), header_(read_arff_header(reading)) {
   std::vector<std::string> names;
   for (const auto& attribute : header_.attributes) names.push_back(attribute.name);
+  if (!reading.options.keep.empty()) fail_usage("{}: columns can be kept (--keep) of CSV files only", reading.name);
   roles_ = choose_columns(reading, names, false);
   feature_of_.assign(names.size(), -1);
   for (std::size_t f = 0; f < roles_.features.size(); ++f) {
@@ -314,9 +315,9 @@ T ArffReader<T>::feature_value(const Value& value, const char* at, std::size_t a
   if (!value.missing) return value.number;
   if (reading_.options.missing == Missing::error)
     fail_at(reading_, at,
-            fmt::format(
-                "the value of {} is missing ('?'); choose how to fill in missing values, or leave the attribute out",
-                shown(header_.attributes[attribute].name)));
+            fmt::format("the value of {} is missing ('?'); fill in missing values (--impute median), or leave the "
+                        "attribute out (--ignore)",
+                        shown(header_.attributes[attribute].name)));
   missing_ = true;
   return std::numeric_limits<T>::quiet_NaN();
 }
@@ -360,12 +361,16 @@ Dataset<T> ArffReader<T>::finish() {
     const auto& attribute = header_.attributes[static_cast<std::size_t>(roles_.label)];
     dataset.target = make_target(reading_, *labels_, rows_);
     dataset.target.name = attribute.name;
-    if (attribute.kind == Kind::numeric) {  // the file declares a numeric target
+    if (reading_.options.task == LabelKind::automatic)
+      dataset.target.kind = attribute.kind == Kind::numeric ? LabelKind::numbers : LabelKind::classes;
+    if (attribute.kind == Kind::numeric && reading_.options.task != LabelKind::classes) {  // as the file declares it
       dataset.target.classes.clear();
       dataset.target.class_names.clear();
+      dataset.target.positive = -1;
     }
   }
   if (groups_) set_groups(reading_, *groups_, rows_, dataset);
+  dataset.notes = roles_.notes;
   bool nominal = false;
   for (const std::int64_t j : roles_.features) {
     dataset.levels.push_back(header_.attributes[static_cast<std::size_t>(j)].levels);

@@ -5,6 +5,9 @@
 #include <cctype>
 #include <charconv>
 #include <span>
+#include <unordered_map>
+
+#include <fmt/ranges.h>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
@@ -31,6 +34,12 @@ std::int64_t find_column(const Reading& reading, const std::vector<std::string>&
   return column;
 }
 
+/// Whether columns are found by the names that a model has of them.
+bool knows_names(const ReadOptions& options, const std::vector<std::string>& names) {
+  return options.known && !options.known->features.empty() &&
+         std::any_of(names.begin(), names.end(), [](const auto& name) { return !name.empty(); });
+}
+
 std::int64_t default_label(const std::vector<std::string>& names, const ColumnRoles& roles, bool by_name) {
   const auto is_free = [&](std::size_t j) { return !roles.ignored[j] && roles.group != static_cast<std::int64_t>(j); };
   for (std::size_t j = 0; by_name && j < names.size(); ++j)
@@ -40,7 +49,67 @@ std::int64_t default_label(const std::vector<std::string>& names, const ColumnRo
   return -1;
 }
 
+/// The label of a dataset that a model predicts: the column of the name it had in training; without names the last one,
+/// if there is one more than the features of the model.
+std::int64_t known_label(const KnownColumns& known, const std::vector<std::string>& names, const ColumnRoles& roles,
+                         bool by_name, bool by_known_names) {
+  if (by_known_names) {
+    if (known.label.empty()) {
+      auto free = roles;
+      for (std::size_t j = 0; j < names.size(); ++j)
+        free.ignored[j] = free.ignored[j] ||
+                          std::find(known.features.begin(), known.features.end(), names[j]) != known.features.end();
+      return default_label(names, free, by_name);
+    }
+    for (std::size_t j = 0; j < names.size(); ++j)
+      if (names[j] == known.label && !roles.ignored[j] && roles.group != static_cast<std::int64_t>(j))
+        return static_cast<std::int64_t>(j);
+    return -1;
+  }
+  const auto free = std::count(roles.ignored.begin(), roles.ignored.end(), false) - (roles.group >= 0 ? 1 : 0);
+  return free == known.count ? -1 : default_label(names, roles, by_name);
+}
+
+/// Ignores what a model does not know.
+void keep_known(const Reading& reading, const KnownColumns& known, const std::vector<std::string>& names,
+                ColumnRoles& roles) {
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t f = 0; f < known.features.size(); ++f) places.try_emplace(known.features[f], f);
+  const bool all_named = places.find({}) == places.end();  // an elastic net need not name what it gives no weight
+  std::vector<std::string> others;
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const auto position = static_cast<std::int64_t>(j);
+    if (position == roles.label || position == roles.group || roles.ignored[j]) continue;
+    const auto found = places.find(names[j]);
+    if (found == places.end()) {
+      roles.ignored[j] = true;
+      others.push_back(names[j]);
+    } else {
+      roles.nominal[j] = !known.levels.empty() && !known.levels[found->second].empty();
+    }
+  }
+  if (!others.empty() && all_named)
+    roles.notes.push_back(fmt::format("{}: {} column{} the model does not know {} left out: {}", reading.name,
+                                      others.size(), others.size() == 1 ? "" : "s", others.size() == 1 ? "is" : "are",
+                                      some_names(others)));
+}
+
 }  // namespace
+
+std::vector<std::int64_t> find_columns(const Reading& reading, const std::vector<std::string>& names,
+                                       const std::vector<std::string>& wanted) {
+  std::vector<std::int64_t> columns;
+  for (const auto& one : wanted) columns.push_back(find_column(reading, names, one));
+  return columns;
+}
+
+std::string some_names(const std::vector<std::string>& names) {
+  constexpr std::size_t listed = 10;
+  const auto shown = std::min(names.size(), listed);
+  auto text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
 
 bool means_label(const std::string& name) {
   std::string lower(name);
@@ -54,10 +123,14 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
   const ReadOptions& options = reading.options;
   ColumnRoles roles;
   roles.ignored.assign(names.size(), false);
+  roles.nominal.assign(names.size(), false);
+  const bool by_known_names = knows_names(options, names);
   for (const std::string& wanted : options.ignore)
     roles.ignored[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
   if (!options.group.empty()) roles.group = find_column(reading, names, options.group);
-  if (options.label.empty())
+  if (options.label.empty() && options.known)
+    roles.label = known_label(*options.known, names, roles, by_name, by_known_names);
+  else if (options.label.empty())
     roles.label = default_label(names, roles, by_name);
   else if (options.label != "none")
     roles.label = find_column(reading, names, options.label);
@@ -66,9 +139,15 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
   for (const std::int64_t special : {roles.label, roles.group})
     if (special >= 0 && roles.ignored[static_cast<std::size_t>(special)])
       fail_usage("{}: column {} is to be ignored, but is the label or the group", reading.name, special + 1);
+  for (const std::string& wanted : options.nominal)
+    roles.nominal[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
+  if (by_known_names) keep_known(reading, *options.known, names, roles);
   for (std::int64_t j = 0; j < roles.columns(); ++j)
     if (j != roles.label && j != roles.group && !roles.ignored[static_cast<std::size_t>(j)])
       roles.features.push_back(j);
+  if (options.known && !by_known_names)
+    for (std::size_t f = 0; f < std::min(roles.features.size(), options.known->levels.size()); ++f)
+      roles.nominal[static_cast<std::size_t>(roles.features[f])] = !options.known->levels[f].empty();
   return roles;
 }
 

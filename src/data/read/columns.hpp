@@ -13,14 +13,24 @@ struct ColumnRoles {
   std::int64_t label = -1;             ///< -1: none
   std::int64_t group = -1;             ///< -1: none
   std::vector<bool> ignored;           ///< one for each column
+  std::vector<bool> nominal;           ///< one for each column: its values are levels even where they are numbers
   std::vector<std::int64_t> features;  ///< the columns that are features, ascending
+  std::vector<std::string> notes;      ///< what was decided without being asked for
 
   std::int64_t columns() const { return static_cast<std::int64_t>(ignored.size()); }
 };
 
 /// By the options; `names` holds a name or "" for each column. `by_name`: where the options say nothing, a column
-/// called label, class, target or y is the label, before the last is.
+/// called label, class, target or y is the label, before the last is. The columns that a model knows come first where
+/// the options name such a model: other columns are ignored, and none is the label but the one that the model knows.
 ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name);
+
+/// The columns that are meant, each by its name or position; one that is not there is a UsageError.
+std::vector<std::int64_t> find_columns(const Reading& reading, const std::vector<std::string>& names,
+                                       const std::vector<std::string>& wanted);
+
+/// "a, b, c and 7 more".
+std::string some_names(const std::vector<std::string>& names);
 
 /// Whether a header cell says that its column is the label.
 bool means_label(const std::string& name);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -14,6 +16,7 @@
 #include "data/read/label_column.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/storage.hpp"
+#include "data/read/text_features.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -22,6 +25,11 @@ namespace {
 bool is_number(const CsvField& field) {
   double ignored = 0;
   return parse_whole_number(field.text, ignored) == NumberStatus::ok;
+}
+
+bool is_text(const CsvField& field) {
+  double ignored = 0;
+  return !is_missing(field.text) && parse_whole_number(field.text, ignored) == NumberStatus::none;
 }
 
 /// Whether the first record looks like names: text, or something in quotes, above a bare number; the name of a label;
@@ -48,6 +56,7 @@ struct CsvLayout {
   std::vector<std::string> names;  // "" where there is none
   ColumnRoles roles;
   const char* body = nullptr;
+  bool header = false;
 };
 
 std::vector<std::string> header_names(const Reading& reading, const std::vector<CsvField>& fields) {
@@ -83,7 +92,14 @@ CsvLayout find_layout(const Reading& reading) {
   if (header && first.back().text.empty() && first.size() == second.size() + 1) first.pop_back();
   if (header) layout.body = rest;
   layout.names = header ? header_names(reading, first) : std::vector<std::string>(first.size());
+  layout.header = header;
   layout.roles = choose_columns(reading, layout.names, true);
+  if (!header && reading.options.header == Header::automatic && reading.options.label.empty() &&
+      !reading.options.known && layout.roles.label >= 0)
+    layout.roles.notes.push_back(
+        fmt::format("{}: the first line holds no names (--header yes: it does), so that columns are known by their "
+                    "positions and the last, {}, is taken as the label (--label names another)",
+                    reading.name, layout.roles.label + 1));
   return layout;
 }
 
@@ -96,6 +112,7 @@ class CsvReader {
         chunks_(cut_records(reading, {layout_.body, static_cast<std::size_t>(reading.limit() - layout_.body)})),
         is_feature_(static_cast<std::size_t>(layout_.roles.columns())) {
     for (const std::int64_t j : layout_.roles.features) is_feature_[static_cast<std::size_t>(j)] = 1;
+    find_texts();
   }
 
   Dataset<T> read() {
@@ -112,10 +129,32 @@ class CsvReader {
       let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
       reading_.context.progress().advance(chunks_[static_cast<std::size_t>(k)].size());
     });
+    read_texts();
     return finish();
   }
 
  private:
+  static constexpr std::uint8_t numbers = 1;
+  static constexpr std::uint8_t texts = 2;
+
+  /// A feature whose cells are read as text, in a pass of their own.
+  struct TextCells {
+    TextCells(std::size_t of_column, std::int64_t of_feature, std::int64_t rows)
+        : column(of_column), feature(of_feature), cells(rows) {}
+    std::size_t column;
+    std::int64_t feature;
+    TextColumn cells;
+  };
+
+  void find_texts();
+  void read_texts();
+  void parse_texts(std::size_t k);
+  void take_texts();
+  void check_mixed() const;
+  std::vector<std::int64_t> kept_features(const Dataset<T>& dataset);
+  void leave_out(std::size_t column, std::string_view why);
+  void fail_missing(std::size_t column, const char* at, std::string_view text);
+  std::vector<std::string> known_levels(std::size_t column) const;
   void parse_chunk(std::size_t k);
   const char* parse_row(const char* at, const char* end, std::int64_t row);
   const char* parse_feature(const char* at, const char* end, std::size_t column, T& value);
@@ -130,13 +169,177 @@ class CsvReader {
   const Reading& reading_;
   CsvLayout layout_;
   std::vector<CsvChunk> chunks_;
-  std::vector<std::uint8_t> is_feature_;
+  std::vector<std::uint8_t> is_feature_;  // of each column: 0 (it is none), numbers, or texts and levels
   std::vector<std::int64_t> first_rows_;
   DenseMatrix<T> x_;
   std::optional<TextColumn> labels_;
   std::optional<TextColumn> groups_;
   std::atomic<bool> missing_ = false;
+  std::vector<std::uint8_t> found_text_;          // of each column: the first pass found a text there
+  std::deque<TextCells> texts_;                   // of columns, ascending
+  std::deque<TextCells> kept_;                    // columns to carry along
+  std::vector<std::vector<std::string>> levels_;  // of each feature; empty: there are none
+  std::vector<bool> left_out_;                    // of each feature
+  std::vector<std::string> notes_;
 };
+
+/// The levels that a model has of a column.
+template <class T>
+std::vector<std::string> CsvReader<T>::known_levels(std::size_t column) const {
+  const auto& known = reading_.options.known;
+  if (!known || known->levels.empty()) return {};
+  const auto& features = layout_.roles.features;
+  auto place = std::find(features.begin(), features.end(), static_cast<std::int64_t>(column)) - features.begin();
+  if (!known->features.empty() && !layout_.names[column].empty())
+    place = std::find(known->features.begin(), known->features.end(), layout_.names[column]) - known->features.begin();
+  return place < std::ssize(known->levels) ? known->levels[static_cast<std::size_t>(place)]
+                                           : std::vector<std::string>();
+}
+
+/// Columns that hold text in the first rows; the first pass leaves them alone.
+template <class T>
+void CsvReader<T>::find_texts() {
+  constexpr int sampled = 100;
+  const auto& roles = layout_.roles;
+  found_text_.assign(is_feature_.size(), 0);
+  for (std::size_t j = 0; j < is_feature_.size(); ++j)
+    if (is_feature_[j] != 0 && roles.nominal[j]) is_feature_[j] = texts;
+  left_out_.assign(roles.features.size(), false);
+  notes_ = roles.notes;
+  if (reading_.options.known) return;
+  const char* at = layout_.body;
+  try {
+    for (int row = 0; row < sampled && (at = skip_empty_lines(at, reading_.limit())) < reading_.limit(); ++row) {
+      const auto fields = next_record(reading_, layout_.delimiter, at, reading_.limit());
+      for (std::size_t j = 0; j < std::min(fields.size(), is_feature_.size()); ++j)
+        if (is_feature_[j] != 0 && is_text(fields[j])) is_feature_[j] = texts;
+    }
+  } catch (const ParseError&) {  // the first pass reports it, unless there is a defect before it
+  }
+}
+
+template <class T>
+void CsvReader<T>::read_texts() {
+  for (std::size_t j = 0, feature = 0; j < is_feature_.size(); ++j) {
+    if (found_text_[j] != 0) is_feature_[j] = texts;
+    if (is_feature_[j] == texts) texts_.emplace_back(j, static_cast<std::int64_t>(feature), x_.rows);
+    feature += is_feature_[j] != 0 ? 1 : 0;
+  }
+  for (const auto j : find_columns(reading_, layout_.names, reading_.options.keep))
+    kept_.emplace_back(static_cast<std::size_t>(j), -1, x_.rows);
+  if (texts_.empty() && kept_.empty()) return;
+  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()),
+               [&](std::int64_t k) { parse_texts(static_cast<std::size_t>(k)); });
+  take_texts();
+}
+
+template <class T>
+void CsvReader<T>::parse_texts(std::size_t k) {
+  const char* const end = chunks_[k].end;
+  std::int64_t row = first_rows_[k];
+  for (const char* at = chunks_[k].begin; (at = skip_empty_lines(at, end)) < end; ++row) {
+    const auto fields = next_record(reading_, layout_.delimiter, at, end);
+    for (auto& [column, feature, cells] : texts_) {
+      const CsvField& field = fields[column];
+      double number = TextColumn::no_number;
+      if (is_missing(field.text) && (!field.quoted || field.text.empty())) {
+        cells.set(row, {field.at, 0}, number);
+        continue;
+      }
+      if (parse_whole_number(field.text, number) != NumberStatus::ok) number = TextColumn::no_number;
+      cells.set(row, field.escaped ? cells.keep(checked_name(reading_, field.plain(), field.at)) : field.text, number);
+    }
+    for (auto& [column, feature, cells] : kept_) {
+      const CsvField& field = fields[column];
+      cells.set(row, field.escaped ? cells.keep(field.plain()) : field.text, TextColumn::no_number);
+    }
+  }
+}
+
+/// A column that holds numbers and texts is a defect: which of them are wrong, nobody can tell.
+template <class T>
+void CsvReader<T>::check_mixed() const {
+  const TextCells* first = nullptr;
+  std::int64_t row = x_.rows;
+  for (const auto& text : texts_) {
+    const auto found = layout_.roles.nominal[text.column] ? x_.rows : find_mixed(text.cells);
+    if (found >= row) continue;
+    first = &text;
+    row = found;
+  }
+  if (first == nullptr) return;
+  const auto text = first->cells.text(row);
+  const auto& name = layout_.names[first->column];
+  fail_text(
+      reading_, text, row,
+      fmt::format("a number expected in {}, found {}; if its values are levels of a nominal feature, say "
+                  "--nominal {}",
+                  described(first->column), shown(text), name.empty() ? std::to_string(first->column + 1) : name));
+}
+
+template <class T>
+void CsvReader<T>::leave_out(std::size_t column, std::string_view why) {
+  notes_.push_back(
+      fmt::format("{}: {} is left out: {} (--nominal takes it as a feature)", reading_.name, described(column), why));
+}
+
+/// Levels in place of texts.
+template <class T>
+void CsvReader<T>::take_texts() {
+  check_mixed();
+  std::vector<std::string> nominal;
+  for (const auto& [column, feature, cells] : texts_) {
+    const auto f = static_cast<std::size_t>(feature);
+    const auto made = make_text_feature(reading_, cells, layout_.roles.nominal[column], known_levels(column));
+    if (!made.left_out.empty()) {
+      left_out_[f] = true;
+      leave_out(column, made.left_out);
+      continue;
+    }
+    if (levels_.empty()) levels_.resize(layout_.roles.features.size());
+    levels_[f] = made.names;
+    if (!layout_.roles.nominal[column])
+      nominal.push_back(fmt::format("{} ({} levels)",
+                                    layout_.names[column].empty() ? std::to_string(column + 1) : layout_.names[column],
+                                    made.names.size()));
+    if (!reading_.options.known && layout_.roles.group < 0 && means_group(layout_.names[column]))
+      notes_.push_back(fmt::format("{}: {} looks like whose rows they are; --group {} keeps the rows of each together",
+                                   reading_.name, described(column), layout_.names[column]));
+    for (std::int64_t i = 0; i < x_.rows; ++i) {
+      const auto level = made.levels[static_cast<std::size_t>(i)];
+      if (level < 0) fail_missing(column, cells.text(i).data(), cells.text(i));
+      x_.values[i * x_.columns + feature] = level < 0 ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(level);
+    }
+  }
+  if (!nominal.empty())
+    notes_.push_back(fmt::format("{}: columns of text are nominal features: {}", reading_.name, some_names(nominal)));
+}
+
+/// Without those that were left out, and without ids that are numbers.
+template <class T>
+std::vector<std::int64_t> CsvReader<T>::kept_features(const Dataset<T>& dataset) {
+  constexpr std::int64_t fewest_rows = 10;
+  const auto& x = std::get<DenseMatrix<T>>(dataset.x);
+  std::vector<std::int64_t> kept;
+  for (std::int64_t f = 0; f < x.columns; ++f) {
+    const auto column = static_cast<std::size_t>(layout_.roles.features[static_cast<std::size_t>(f)]);
+    if (left_out_[static_cast<std::size_t>(f)]) continue;
+    const auto& name = layout_.names[column];
+    const bool named_id = means_id(name) || (layout_.header && name.empty() && column == 0);
+    if (!reading_.options.known && is_feature_[column] == numbers && x.rows >= fewest_rows && named_id) {
+      std::vector<T> values;
+      for (std::int64_t i = 0; i < x.rows; ++i) values.push_back(x.values[i * x.columns + f]);
+      std::sort(values.begin(), values.end());
+      const bool whole = std::all_of(values.begin(), values.end(), [](T value) { return value == std::floor(value); });
+      if (whole && std::adjacent_find(values.begin(), values.end()) == values.end()) {
+        leave_out(column, "it holds whole numbers that are all different, as ids are");
+        continue;
+      }
+    }
+    kept.push_back(f);
+  }
+  return kept;
+}
 
 template <class T>
 void CsvReader<T>::parse_chunk(std::size_t k) {
@@ -155,7 +358,14 @@ const char* CsvReader<T>::parse_row(const char* at, const char* end, std::int64_
         fail_short(at, j);
       ++at;
     }
-    at = is_feature_[j] != 0 ? parse_feature(at, end, j, *out++) : parse_other(at, end, j, row);
+    if (is_feature_[j] == numbers) [[likely]] {
+      at = parse_feature(at, end, j, *out++);
+    } else if (is_feature_[j] == texts) {
+      next_field(reading_, layout_.delimiter, at, end);
+      ++out;
+    } else {
+      at = parse_other(at, end, j, row);
+    }
   }
   if (at < end && *at == '\r') ++at;
   if (at < end && *at != '\n') [[unlikely]]
@@ -180,13 +390,12 @@ const char* CsvReader<T>::parse_odd_feature(const char* at, const char* end, std
   const NumberStatus status = parse_whole_number(field.text, value);
   if (status == NumberStatus::ok) return at;
   if (is_missing(field.text)) {
-    if (reading_.options.missing == Missing::error)
-      fail_at(
-          reading_, field.at,
-          fmt::format("the value of {} is missing ({}); choose how to fill in missing values, or leave the column out",
-                      described(column), shown(field.text)));
-    missing_ = true;
+    fail_missing(column, field.at, field.text);
     value = std::numeric_limits<T>::quiet_NaN();
+    return at;
+  }
+  if (status == NumberStatus::none && !reading_.options.known) {
+    std::atomic_ref(found_text_[column]).store(1, std::memory_order_relaxed);
     return at;
   }
   const auto expected = status == NumberStatus::not_finite ? "a finite number"
@@ -194,6 +403,17 @@ const char* CsvReader<T>::parse_odd_feature(const char* at, const char* end, std
                                                            : "a number";
   fail_at(reading_, field.at,
           fmt::format("{} expected in {}, found {}", expected, described(column), shown(field.text)));
+}
+
+/// Missing values are allowed, or a defect.
+template <class T>
+void CsvReader<T>::fail_missing(std::size_t column, const char* at, std::string_view text) {
+  missing_ = true;
+  if (reading_.options.missing != Missing::error) return;
+  fail_at(reading_, at,
+          fmt::format("the value of {} is missing ({}); fill in missing values (--impute median), or leave the column "
+                      "out (--ignore)",
+                      described(column), shown(text)));
 }
 
 template <class T>
@@ -249,7 +469,18 @@ Dataset<T> CsvReader<T>::finish() {
   }
   if (groups_) set_groups(reading_, *groups_, rows, dataset);
   dataset.feature_names = feature_names(layout_.names, layout_.roles);
+  dataset.levels = std::move(levels_);
   dataset.x = std::move(x_);
+  const auto kept = kept_features(dataset);
+  if (kept.empty() && dataset.features() > 0)
+    fail("{}: no features are left; --nominal names columns of text that are to be features", reading_.name);
+  if (std::ssize(kept) < dataset.features()) dataset = take_features(dataset, kept, reading_.context.threads());
+  dataset.notes = std::move(notes_);
+  for (const auto& [column, feature, cells] : kept_) {
+    const auto& name = layout_.names[column];
+    dataset.kept.push_back({name.empty() ? std::to_string(column + 1) : name, {}});
+    for (std::int64_t i = 0; i < rows; ++i) dataset.kept.back().values.emplace_back(cells.text(i));
+  }
   if (missing_) impute(reading_, dataset);
   dataset.x = stored_as(reading_, std::get<DenseMatrix<T>>(std::move(dataset.x)));
   return dataset;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/label_numbers.hpp"
 
@@ -81,8 +82,26 @@ std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn
   return result;
 }
 
+namespace {
+
+[[noreturn]] void fail_number(const Reading& reading, const TextColumn& column, std::int64_t rows) {
+  std::int64_t row = 0;
+  while (row + 1 < rows && !std::isnan(column.number(row))) ++row;
+  fail_text(reading, column.text(row), row,
+            fmt::format("the label of a regression must be a number, found {}", shown(column.text(row))));
+}
+
+}  // namespace
+
+void fail_text(const Reading& reading, std::string_view text, std::int64_t row, std::string_view message) {
+  const bool in_file = text.data() >= reading.text.data() && text.data() <= reading.limit();
+  if (in_file) fail_at(reading, text.data(), message);
+  fail("{}: row {}: {}", reading.name, row + 1, message);
+}
+
 Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows) {
   Target target;
+  target.kind = reading.options.task;
   if (all_numbers(reading, column, rows)) {
     target.values.resize(static_cast<std::size_t>(rows));
     for (std::int64_t i = 0; i < rows; ++i) target.values[static_cast<std::size_t>(i)] = column.number(i);
@@ -91,6 +110,8 @@ Target make_target(const Reading& reading, const TextColumn& column, std::int64_
     target.classes = std::move(classes->ids);
     target.class_names = std::move(classes->names);
   }
+  if (target.kind == LabelKind::numbers && target.values.empty()) fail_number(reading, column, rows);
+  if (reading.options.class_order == ClassOrder::sorted) target.order_classes(reading.options.positive);
   return target;
 }
 

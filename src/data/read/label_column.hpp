@@ -55,6 +55,9 @@ class TextColumn {
   std::mutex mutex_;
 };
 
+/// Throws for a cell of a TextColumn: with its place, or with its row where its text is not that of the file.
+[[noreturn]] void fail_text(const Reading& reading, std::string_view text, std::int64_t row, std::string_view message);
+
 struct Distinct {
   std::vector<std::int32_t> ids;  ///< of each row
   std::vector<std::string> names;
@@ -65,6 +68,8 @@ struct Distinct {
 std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn& column, std::int64_t rows,
                                         std::int64_t most);
 
+/// As the options ask: task, positive class and order of classes. A label that is no number where a regression is asked
+/// for is a defect.
 Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows);
 
 /// Sets ids and names of groups.

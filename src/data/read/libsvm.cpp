@@ -355,6 +355,7 @@ Dataset<T> LibsvmReader<T>::finish() {
 
 template <class T>
 Dataset<T> read_libsvm(const Reading& reading) {
+  if (!reading.options.keep.empty()) fail_usage("{}: columns can be kept (--keep) of CSV files only", reading.name);
   return LibsvmReader<T>(reading).read();
 }
 

@@ -146,7 +146,7 @@ SourceRows<A> source_of(const DeviceTable<A>& table) {
 template <class A>
 class KernelRows {
  public:
-  KernelRows(const KernelParams& kernel, Device device, cudaStream_t stream, cublasHandle_t blas)
+  KernelRows(const KernelParams& kernel, Device device, cudaStream_t stream, const cuda::Blas& blas)
       : kernel_(kernel), device_(device), stream_(stream), blas_(blas) {}
 
   /// rows[r][to + i] = K(row positions[r] of `from`, row against.begin + i of `table`). `positions` and `rows` lie on
@@ -240,7 +240,7 @@ class KernelRows {
   KernelParams kernel_;
   Device device_;
   cudaStream_t stream_;
-  cublasHandle_t blas_;
+  const cuda::Blas& blas_;
   Array<A> laid_out_, between_;
 };
 

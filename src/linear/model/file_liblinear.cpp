@@ -39,7 +39,7 @@ const LinearSolver* read_solver(ModelReader& reader) {
   const auto word = reader.peek();
   std::vector<std::string> names;
   for (const auto& solver : linear_solvers()) {
-    if (solver.net()) continue;
+    if (solver.net() || solver.glm()) continue;
     if (solver.name == word) {
       reader.take(word);
       return &solver;
@@ -107,8 +107,13 @@ void read_weights(ModelReader& reader, std::int64_t count, std::vector<double>& 
   }
 }
 
-/// Nets are written as a solver of LIBLINEAR's whose models predict alike.
+/// Nets are written as a solver of LIBLINEAR's whose models predict alike, and so is logistic regression.
 std::string_view written_solver(const LinearModel& model) {
+  if (model.glm && model.glm->family == GlmFamily::binomial && model.glm->link == GlmLink::logit) return "L2R_LR";
+  if (model.glm && model.glm->family == GlmFamily::gaussian) return "L2R_L2LOSS_SVR";
+  if (model.glm)
+    fail_usage("LIBLINEAR's model files hold no model of the family {} with the link {}; take Sheaf's own format",
+               to_string(model.glm->family), to_string(model.glm->link));
   for (const auto& solver : linear_solvers())
     if (solver.name == model.solver && solver.net()) return solver.applied_as;
   return model.solver;

@@ -25,13 +25,27 @@
 // ("standardised": features were penalised as if their standard deviation was 1), and its training reads
 //
 //     converged 42 epochs 17 nonzeros objective 0.31 gap 0.00001 tolerance 0.0001
+//
+// The family glm has in place of cost and epsilon
+//
+//     glm poisson log newton together
+//     alpha 0 parameter 0
+//     deviance 51.2 null 88.1 likelihood -190.4 dispersion 1 rows 100 parameters 5 reference 0
+//     errors 5
+//     0.02
+//     ...
+//
+// ("separated": the classes of some rows are certain; reference: its place among the classes from 1 on, 0 where there
+// is none), one line of standard errors for each feature and the intercept, if there are any, and one training.
 #include <algorithm>
 #include <array>
 
+#include <sheaf/glm.hpp>
 #include <sheaf/linear.hpp>
 
 #include "data/text/model_file.hpp"
 #include "linear/model/formats.hpp"
+#include "linear/model/glm_problem.hpp"
 
 namespace sheaf::linear {
 namespace {
@@ -47,7 +61,7 @@ void describe_solver(File& file, Model& model) {
     const auto word = file.peek();
     const auto all = linear_solvers();
     const auto solver = std::find_if(all.begin(), all.end(), [&](const auto& one) {
-      return one.name == word && one.net() == model.net.has_value();
+      return one.name == word && one.net() == model.net.has_value() && one.glm() == model.glm.has_value();
     });
     if (solver == all.end()) file.fail_expected("the name of a solver");
     if (solver->regression != model.class_names.empty())
@@ -61,6 +75,78 @@ void describe_solver(File& file, Model& model) {
   file.end_line();
 }
 
+/// All names of a kind of choice, in its order.
+template <class Choice>
+std::vector<std::string> names_up_to(Choice last) {
+  std::vector<std::string> names;
+  for (int k = 0; k <= static_cast<int>(last); ++k) names.emplace_back(to_string(static_cast<Choice>(k)));
+  return names;
+}
+
+/// Standard errors: one line for each weight of a decision value.
+template <class File, class Model>
+void describe_errors(File& file, Model& model) {
+  auto& errors = model.glm->statistics.errors;
+  auto lines = errors.empty() ? std::int64_t{0} : model.rows();
+  file.count("errors", lines, [&](std::int64_t found) {
+    if (found == 0 || found == model.rows()) return std::string();
+    return fmt::format("expected 0 or {}, one for each weight, not {}", model.rows(), found);
+  });
+  const auto width = static_cast<std::size_t>(std::max(1, model.columns - 1));
+  if constexpr (File::reading) errors.resize(static_cast<std::size_t>(lines) * width);
+  for (std::size_t e = 0; e < errors.size(); ++e) {
+    file.value(errors[e], "a standard error, a number, 0 or more");
+    if (e % width == width - 1) file.end_line();
+  }
+}
+
+template <class File, class Model>
+void describe_glm(File& file, Model& model) {
+  static const Words separated{"together", "separated"};
+  auto& glm = *model.glm;
+  file.keyword("glm");
+  file.choice(glm.family, names_up_to(GlmFamily::negative_binomial));
+  file.choice(glm.link, names_up_to(GlmLink::inverse_square));
+  if constexpr (File::reading) {
+    const auto known = glm_links(glm.family);
+    if (std::find(known.begin(), known.end(), glm.link) == known.end())
+      file.fail_here(
+          fmt::format("the family {} does not have the link {}", to_string(glm.family), to_string(glm.link)));
+    const bool classes = glm_kind(glm.family, glm.link).classes;
+    const bool several = glm.family == GlmFamily::multinomial;
+    if (classes == model.class_names.empty() || several != (model.columns > 1))
+      file.fail_here(
+          fmt::format("the family {} does not suit {} classes", to_string(glm.family), model.class_names.size()));
+  }
+  file.choice(glm.solver, names_up_to(GlmSolver::lbfgs));
+  file.choice(glm.separated, separated);
+  file.end_line();
+  const auto next = [&](std::string_view key, auto& value, double least = 0) {
+    file.keyword(key);
+    file.value(value, least == 0 ? "a number, 0 or more" : "a number", least);
+  };
+  auto& statistics = glm.statistics;
+  next("alpha", glm.alpha);
+  next("parameter", glm.parameter);
+  file.end_line();
+  next("deviance", statistics.deviance, any_number);
+  next("null", statistics.null_deviance, any_number);
+  next("likelihood", statistics.log_likelihood, any_number);
+  next("dispersion", statistics.dispersion);
+  next("rows", statistics.rows);
+  next("parameters", statistics.parameters);
+  std::int64_t reference = statistics.reference + 1;
+  file.keyword("reference");
+  file.value(reference, "the place of a class, or 0");
+  if constexpr (File::reading) {
+    if (reference > static_cast<std::int64_t>(model.class_names.size()) || (model.columns > 1 && reference == 0))
+      file.fail_here(fmt::format("there is no class {} to be the reference", reference));
+    statistics.reference = static_cast<std::int32_t>(reference) - 1;
+  }
+  file.end_line();
+  describe_errors(file, model);
+}
+
 template <class File, class Model>
 void describe_penalty(File& file, Model& model) {
   static const Words bias_words{"free", "penalised"};
@@ -72,6 +158,10 @@ void describe_penalty(File& file, Model& model) {
   next("bias", model.bias);
   file.choice(model.penalise_bias, bias_words);
   file.end_line();
+  if (model.glm) {
+    describe_glm(file, model);
+    return optional_numbers(file, "class-weights", model.class_weights, model.class_names.size());
+  }
   if (model.net) {
     next("alpha", model.net->alpha);
     next("l1-ratio", model.net->l1_ratio);
@@ -99,7 +189,8 @@ void describe_fit(File& file, Fit& fit, auto& first, std::string_view first_name
     file.keyword(key);
     file.value(value, "a number, 0 or more");
   };
-  next("objective", fit.objective);
+  file.keyword("objective");
+  file.value(fit.objective, "a number", any_number);
   next(measure_name, measure);
   next("tolerance", fit.tolerance);
   file.end_line();
@@ -118,7 +209,11 @@ void describe_fits(File& file, Fits& fits, std::int32_t columns, const Describe&
 
 template <class File, class Model>
 void describe_training(File& file, Model& model) {
-  if (model.net)
+  if (model.glm) {
+    auto& fit = model.glm->fit;
+    file.keyword("training");
+    describe_fit(file, fit, fit.iterations, "steps", fit.products, "products", fit.gradient_norm, "gradient");
+  } else if (model.net)
     describe_fits(file, model.net->fits, model.columns, [&](auto& fit) {
       auto gap = std::clamp(fit.gap, 0.0, std::numeric_limits<double>::max());
       describe_fit(file, fit, fit.epochs, "epochs", fit.nonzeros, "nonzeros", gap, "gap");
@@ -210,9 +305,10 @@ void describe(File& file, Model& model) {
 
 }  // namespace
 
-LinearModel read_sheaf_model(ModelReader& reader, bool net) {
+LinearModel read_sheaf_model(ModelReader& reader, std::string_view family) {
   LinearModel model;
-  if (net) model.net.emplace();
+  if (family == "elastic-net") model.net.emplace();
+  if (family == "glm") model.glm.emplace();
   describe(reader, model);
   return model;
 }

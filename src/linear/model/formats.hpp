@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <sheaf/linear.hpp>
 
@@ -9,8 +10,8 @@
 
 namespace sheaf::linear {
 
-/// The lines of Sheaf's own file behind the family. `net`: the family is elastic-net.
-LinearModel read_sheaf_model(ModelReader& reader, bool net);
+/// The lines of Sheaf's own file behind the family, which is linear, elastic-net or glm.
+LinearModel read_sheaf_model(ModelReader& reader, std::string_view family);
 std::string format_sheaf_model(const LinearModel& model);
 
 LinearModel read_liblinear_model(ModelReader& reader);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <sheaf/elastic_net.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/linear.hpp>
 
 #include "core/fail.hpp"
@@ -27,6 +28,8 @@ constexpr std::array solvers{
     LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, Loss::squared, "L2R_L2LOSS_SVC"},
     LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, Loss::squared, "L2R_L2LOSS_SVR"},
     LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, Loss::logistic, "L2R_LR"},
+    LinearSolver{-2, "GLM", "generalised linear model", true},
+    LinearSolver{-2, "GLM_CLASSES", "generalised linear model", false, true},
 };
 
 constexpr std::array kinds{
@@ -38,7 +41,7 @@ constexpr std::array kinds{
 
 const LinearSolver& solver_of(Loss loss, bool net, bool regression) {
   for (const auto& solver : solvers)
-    if (solver.loss == loss && solver.net() == net && solver.regression == regression) return solver;
+    if (solver.loss == loss && !solver.glm() && solver.net() == net && solver.regression == regression) return solver;
   throw InternalError("no linear model is trained with this loss");
 }
 
@@ -58,6 +61,29 @@ void warn_of_nets(const LinearModel& model, std::vector<std::string>& warnings) 
         "features (--standardise), use double precision, or take more epochs, a larger alpha or a larger tolerance",
         what, model.net->alpha, fit.gap, fit.epochs, fit.tolerance));
   }
+}
+
+void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
+  const auto& glm = *model.glm;
+  if (!glm.fit.converged)
+    warnings.push_back(fmt::format(
+        "the model did not converge: the gradient is {:.3g} of the one at the start after {} steps, {:.3g} was wanted; "
+        "scale the features, use double precision, or give a penalty (--alpha) or a larger tolerance",
+        glm.fit.gradient_norm, glm.fit.iterations, glm.fit.tolerance));
+  if (glm.separated)
+    warnings.emplace_back(
+        "the classes of some rows are separated by the features: weights would grow without end, and their standard "
+        "errors say nothing; give a penalty (--alpha), or leave out the features that have none");
+  std::string names;
+  int undetermined = 0;
+  for (const auto& row : coefficient_table(model))
+    if (row.error == 0 && !glm.separated && ++undetermined <= 5)
+      names += fmt::format("{}{}{}", names.empty() ? "" : ", ", model.columns > 1 ? row.versus + ":" : "", row.name);
+  if (undetermined > 0)
+    warnings.push_back(
+        fmt::format("{} weights are not determined, for their features are linear combinations of others or constant: "
+                    "{}{}; leave those features out, or give a penalty (--alpha)",
+                    undetermined, names, undetermined > 5 ? ", ..." : ""));
 }
 
 using Row = Parameter<LinearOptions>;
@@ -101,6 +127,7 @@ std::vector<std::int64_t> largest_weights(const LinearModel& model, std::int32_t
 std::vector<std::string> warnings_of(const LinearModel& model) {
   std::vector<std::string> warnings;
   if (model.net) warn_of_nets(model, warnings);
+  if (model.glm) warn_of_glm(model, warnings);
   for (std::size_t c = 0; c < model.fits.size(); ++c) {
     const auto& fit = model.fits[c];
     if (fit.converged) continue;
@@ -125,8 +152,12 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
       number_row("epsilon", &O::epsilon, {0, most}, "svr: errors up to it cost nothing"),
       positive_row(
           "tolerance", &O::tolerance,
-          "stop where the gradient is this small a share of the one at the start, times that of the rarer class",
-          "0.01, svr: 0.0001"),
+          "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "
+          "gradient is this share of the one at the start, times that of the rarer class",
+          "0.0001; --stop gradient: 0.01, svr: 0.0001"),
+      choice_row<O, StopRule>("stop", &O::stop,
+                              {{"suboptimality", StopRule::suboptimality}, {"gradient", StopRule::gradient}},
+                              "when training ends: by a bound on what is left to gain, or as LIBLINEAR"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most Newton steps"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),

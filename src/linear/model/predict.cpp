@@ -5,7 +5,10 @@
 
 #include "core/fail.hpp"
 #include "data/predictions.hpp"
+#include "linear/losses.hpp"
+#include "linear/model/glm_problem.hpp"
 #include "linear/model/problem.hpp"
+#include "linear/products/softmax.hpp"
 
 namespace sheaf {
 namespace {
@@ -40,6 +43,28 @@ void add_probabilities(const LinearModel& model, Predictions& predictions) {
   }
 }
 
+/// The log odds of each class against all others.
+void to_log_odds(std::span<double> row) {
+  const auto best = static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+  const double largest = row[best];
+  double rest = 0;
+  for (std::size_t k = 0; k < row.size(); ++k) rest += k == best ? 0.0 : std::exp(row[k] - largest);
+  for (std::size_t k = 0; k < row.size(); ++k)
+    row[k] = linear::log_odds(row[k] - largest, std::exp(row[k] - largest), rest, k == best);
+}
+
+/// Decision values of a generalised linear model become means, or log odds of classes.
+void respond(const LinearModel& model, Predictions& predictions) {
+  const auto columns = static_cast<std::size_t>(model.columns);
+  auto& decisions = predictions.decisions;
+  for (std::size_t i = 0; i < decisions.size() && columns > 1; i += columns)
+    to_log_odds(std::span(decisions).subspan(i, columns));
+  if (columns > 1) return;
+  linear::with_glm_loss(linear::glm_kind(model.glm->family, model.glm->link).loss, [&](auto functor) {
+    for (double& value : decisions) value = functor.prediction(value, model.glm->parameter);
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -57,6 +82,7 @@ Predictions predict_linear(const Context& context, const LinearModel& model, con
   };
   linear::for_decisions<T>(context, dataset, weights_for<T>(model, dataset.features()), static_cast<T>(model.bias),
                            keep);
+  if (model.glm) respond(model, result);
   if (probabilities) add_probabilities(model, result);
   if (model.is_regression()) return result;
   const auto columns = static_cast<std::size_t>(result.columns);

@@ -70,13 +70,14 @@ void check_row_weights(std::span<const float> row_weights, std::int64_t rows) {
 
 double tolerance_of(const LinearOptions& options) {
   if (options.tolerance > 0) return options.tolerance;
-  return is_regression(options.loss) ? 1e-4 : 0.01;
+  return options.stop == StopRule::suboptimality || is_regression(options.loss) ? 1e-4 : 0.01;
 }
 
 NewtonParams newton_params(const LinearOptions& options) {
   NewtonParams params;
   params.loss = options.loss;
   params.rule = options.rule;
+  params.stop = options.stop;
   params.tolerance = tolerance_of(options);
   params.max_iterations = options.max_iterations;
   params.bias = options.bias;
@@ -99,7 +100,8 @@ std::int32_t choose_class(std::span<const double> decisions, std::size_t classes
 
 template <class T>
 void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
-                          std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use) {
+                          std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use,
+                          const ChangeDecisions<T>& change) {
   require(weights.tasks() % group == 0, "a group of tasks is not complete");
   const std::int64_t per_group =
       (weights.rows() + dataset.rows()) * static_cast<std::int64_t>(sizeof(T)) * block_stride(group);
@@ -115,6 +117,7 @@ void for_device_decisions(const Context& context, const Dataset<T>& dataset, con
     const Block<T> w = part.to(ops->device());
     Block<T> z(ops->examples(), round.count, ops->device());
     ops->multiply(w.view(), z.view());
+    if (change) change(*ops, z);
     ops->synchronize();
     use(round, z);
   }
@@ -136,8 +139,8 @@ template void for_decisions(const Context&, const Dataset<float>&, const Block<f
 template void for_decisions(const Context&, const Dataset<double>&, const Block<double>&, double,
                             const UseDecisions<double>&);
 template void for_device_decisions(const Context&, const Dataset<float>&, const Block<float>&, float, std::int32_t,
-                                   std::int64_t, const UseDecisions<float>&);
+                                   std::int64_t, const UseDecisions<float>&, const ChangeDecisions<float>&);
 template void for_device_decisions(const Context&, const Dataset<double>&, const Block<double>&, double, std::int32_t,
-                                   std::int64_t, const UseDecisions<double>&);
+                                   std::int64_t, const UseDecisions<double>&, const ChangeDecisions<double>&);
 
 }  // namespace sheaf::linear

@@ -14,6 +14,9 @@
 
 namespace sheaf::linear {
 
+template <class T>
+class LinearOps;
+
 struct Problem {
   Labels labels;
   std::vector<double> class_weights;  // one a class
@@ -44,10 +47,15 @@ template <class T>
 void for_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
                    const UseDecisions<T>& use);
 
+/// The device's verbs may change the decision values of a round before they are used.
+template <class T>
+using ChangeDecisions = std::function<void(LinearOps<T>&, Block<T>&)>;
+
 /// On the context's device, finished. Rounds hold whole groups of `group` neighbouring tasks and leave `reserved` bytes
 /// of the memory free.
 template <class T>
 void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
-                          std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use);
+                          std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use,
+                          const ChangeDecisions<T>& change = {});
 
 }  // namespace sheaf::linear

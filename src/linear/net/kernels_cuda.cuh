@@ -28,10 +28,10 @@ __global__ void transpose_dense(const T* from, std::int64_t rows, std::int64_t c
     if (i < rows && column + k < columns) to[(column + k) * rows + i] = tile[threadIdx.x][k];
 }
 
-/// One warp for each feature from `first` to `last` and column of row weights.
+/// One warp for each feature from `first` to `last` and column of row weights. `deviations` may be null.
 template <class T, class Columns>
 __global__ void moments(Columns x, std::int64_t first, std::int64_t last, const float* weights,
-                        std::int32_t weight_columns, const double* totals, T* means, T* variances) {
+                        std::int32_t weight_columns, const double* totals, T* means, T* variances, T* deviations) {
   const Warp warp;
   const std::int64_t at =
       first * weight_columns + (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
@@ -58,6 +58,7 @@ __global__ void moments(Columns x, std::int64_t first, std::int64_t last, const 
   if (warp.rank() > 0) return;
   means[at] = static_cast<T>(mean);
   variances[at] = static_cast<T>(variance_of(mean, squares, seen, totals[c]));
+  if (deviations != nullptr) deviations[at] = std::sqrt(variances[at]);
 }
 
 template <class T>

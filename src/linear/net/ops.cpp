@@ -1,5 +1,7 @@
 #include "linear/net/ops.hpp"
 
+#include <algorithm>
+
 #include <sheaf/error.hpp>
 
 #include "core/instruction_sets.hpp"
@@ -18,6 +20,17 @@ std::unique_ptr<NetOps<T>> make_net_ops(const Context& context, const Dataset<T>
 #endif
 }
 
+template <class T>
+Array<T> units_of(const NetSheaf& sheaf, const NetParams& params, std::int64_t features) {
+  if (params.standardise) return Array<T>(features * sheaf.weight_columns);
+  Array<T> units(static_cast<std::int64_t>(sheaf.column_factors.size()));
+  std::transform(sheaf.column_factors.begin(), sheaf.column_factors.end(), units.begin(),
+                 [](double factor) { return factor > 0 ? static_cast<T>(1 / factor) : T(0); });
+  return units;
+}
+
+template Array<float> units_of(const NetSheaf&, const NetParams&, std::int64_t);
+template Array<double> units_of(const NetSheaf&, const NetParams&, std::int64_t);
 template std::unique_ptr<NetOps<float>> make_net_ops(const Context&, const Dataset<float>&, LinearOps<float>&);
 template std::unique_ptr<NetOps<double>> make_net_ops(const Context&, const Dataset<double>&, LinearOps<double>&);
 

@@ -72,9 +72,13 @@ ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const fl
           .factors = factors.data(),
           .means = means.data(),
           .variances = variances.data(),
-          .intercept = params.intercept,
-          .standardise = params.standardise};
+          .intercept = params.intercept};
 }
+
+/// The units of features under each column of row weights, in CPU memory: those of the sheaf's column factors, or room
+/// for standard deviations where features are standardised; empty: all are 1.
+template <class T>
+Array<T> units_of(const NetSheaf& sheaf, const NetParams& params, std::int64_t features);
 
 /// `linear` is the backend of the same device for the same dataset, without a bias; both must outlive the result.
 template <class T>

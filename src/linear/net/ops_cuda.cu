@@ -42,14 +42,18 @@ class CudaNetOps final : public NetOps<T> {
     const std::int64_t size = features_ * columns;
     means_ = Array<T>(size, device_);
     variances_ = Array<T>(size, device_);
+    units_ = units_of<T>(sheaf, params, features_).to(device_);
     first_ = first_task(sheaf, params, weights_.data(), targets_, factors_, means_, variances_);
+    if (units_.size() > 0) first_.units = units_.data();
+    T* deviations = params.standardise ? units_.data() : nullptr;
     const auto sums = Array<double>::copy_of(totals, device_);
     if (size == 0) return;
     columns_.in_parts([&](Range range) {
       const std::int64_t here = (range.end - range.begin) * columns;
       columns_.with([&](auto x) {
         gpu::moments<T><<<blocks_1d(here * 32), threads_1d, 0, stream_>>>(
-            x, range.begin, range.end, weights_.data(), columns, sums.data(), means_.data(), variances_.data());
+            x, range.begin, range.end, weights_.data(), columns, sums.data(), means_.data(), variances_.data(),
+            deviations);
       });
       cuda::check_launch("moments");
       stream_.synchronize();
@@ -293,7 +297,7 @@ class CudaNetOps final : public NetOps<T> {
   std::vector<std::int32_t> host_lists_;
   std::int32_t models_ = 0;
   Array<float> weights_;
-  Array<T> targets_, factors_, means_, variances_;
+  Array<T> targets_, factors_, means_, variances_, units_;
   ModelTask<T> first_;  // of the first columns of the tables
   double largest_curvature_ = 1;
   Array<ModelTask<T>> tasks_;

@@ -72,6 +72,13 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
     fail("{} penalty factors for {} features", sheaf.penalty_factors.size(), features);
   for (const double factor : sheaf.penalty_factors)
     if (!(factor >= 0) || std::isinf(factor)) fail("a penalty factor is {}, not 0 or more", factor);
+  if (!sheaf.column_factors.empty()) {
+    require(static_cast<std::int64_t>(sheaf.column_factors.size()) == features * sheaf.weight_columns,
+            "the table of column factors is not full");
+    require(!params.standardise, "features are standardised or scaled by given factors, not both");
+    for (const double factor : sheaf.column_factors)
+      require(factor >= 0 && std::isfinite(factor), "a column factor is not a number of 0 or more");
+  }
   for (const auto& path : sheaf.paths) check_path(path, sheaf);
   std::vector<double> totals(static_cast<std::size_t>(sheaf.weight_columns), 0.0);
   for (std::int64_t i = 0; i < rows; ++i)

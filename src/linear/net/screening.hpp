@@ -187,7 +187,7 @@ class FeatureScreen {
   /// Of a feature that has a penalty and is not constant; 0 else, so that it is never found.
   void take_units(const ModelTask<T>& task, std::int64_t j) {
     const auto at = static_cast<std::size_t>(j);
-    const double unit = task.factor(j) * (task.standardise ? std::sqrt(double(task.variance(j))) : 1.0);
+    const double unit = task.factor(j) * task.unit(j);
     const double curvature = task.curvature(j);
     const bool counts = unit > 0 && curvature > 0;
     inverse_[at] = counts ? upward(1 / unit) : 0;

@@ -20,11 +20,12 @@ class CpuTables {
         factors_(converted<T, double>(sheaf.penalty_factors, threads)),
         means_(x.features() * weight_columns_),
         variances_(x.features() * weight_columns_),
-        deviations_(x.features() * weight_columns_),
+        units_(units_of<T>(sheaf, params, x.features())),
+        standardise_(params.standardise),
         largest_curvature_(linear::largest_curvature(params.loss)) {
     const float* weights = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
     first_ = linear::first_task(sheaf, params, weights, targets_, factors_, means_, variances_);
-    first_.deviations = deviations_.data();
+    if (units_.size() > 0) first_.units = units_.data();
     for (std::int64_t j = 0; j < static_cast<std::int64_t>(factors_.size()); ++j)
       if (!(factors_[j] > 0)) unpenalised_.push_back(static_cast<std::int32_t>(j));
     x.with([&](const auto& columns) { take_moments(columns, x.features(), totals, threads); });
@@ -85,12 +86,13 @@ class CpuTables {
       const auto at = std::int64_t{j} * weight_columns_ + first + c;
       means_[at] = static_cast<T>(sums[c]);
       variances_[at] = static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(c)]));
-      deviations_[at] = std::sqrt(variances_[at]);
+      if (standardise_) units_[at] = std::sqrt(variances_[at]);
     }
   }
 
   std::int32_t weight_columns_;
-  Array<T> targets_, factors_, means_, variances_, deviations_;
+  Array<T> targets_, factors_, means_, variances_, units_;
+  bool standardise_;
   double largest_curvature_;
   ModelTask<T> first_;  // of the first columns
   std::vector<std::int32_t> unpenalised_;

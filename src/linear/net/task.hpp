@@ -32,17 +32,16 @@ struct ModelTask {
   const T* factors = nullptr;      ///< penalty factors; nullptr: all 1
   const T* means = nullptr;        ///< of the features, under the weights
   const T* variances = nullptr;
-  const T* deviations = nullptr;  ///< roots of the variances, where a backend has them ready
+  const T* units = nullptr;       ///< what a feature is divided by before it is penalised; nullptr: 1
   double alpha1 = 0;              ///< alpha * l1_ratio
   double alpha2 = 0;              ///< alpha * (1 - l1_ratio)
   bool intercept = true;
-  bool standardise = false;
 
   /// The task of a model, where this is that of the first columns of the tables.
   ModelTask of(const ActiveModel& model) const {
     ModelTask task = *this;
     task.targets += model.target;
-    for (const T** column : {&task.means, &task.variances, &task.deviations})
+    for (const T** column : {&task.means, &task.variances, &task.units})
       if (*column != nullptr) *column += model.rows;
     if (weights != nullptr) task.weights += model.rows;
     task.total = model.total;
@@ -58,17 +57,20 @@ struct ModelTask {
   SHEAF_HOST_DEVICE T target(std::int64_t i) const { return targets[i * target_stride]; }
   SHEAF_HOST_DEVICE T mean(std::int64_t j) const { return means[j * weight_stride]; }
   SHEAF_HOST_DEVICE T variance(std::int64_t j) const { return variances[j * weight_stride]; }
+  /// The standard deviation where features are standardised; 0 for a feature that is left out.
+  SHEAF_HOST_DEVICE double unit(std::int64_t j) const {
+    return units != nullptr ? double(units[j * weight_stride]) : 1.0;
+  }
   /// 0 for a feature that cannot have a weight.
   SHEAF_HOST_DEVICE T curvature(std::int64_t j) const {
+    if (units != nullptr && !(units[j * weight_stride] > 0)) return 0;
     const T spread = variance(j);
-    return intercept || (standardise && spread <= 0) ? spread : spread + mean(j) * mean(j);
+    return intercept ? spread : spread + mean(j) * mean(j);
   }
   SHEAF_HOST_DEVICE double factor(std::int64_t j) const { return factors != nullptr ? double(factors[j]) : 1.0; }
   SHEAF_HOST_DEVICE ElasticNetPenalty<double> penalty(std::int64_t j) const {
-    if (!standardise) return {alpha1 * factor(j), alpha2 * factor(j)};
-    const double spread = variance(j);
-    const double deviation = deviations != nullptr ? double(deviations[j * weight_stride]) : std::sqrt(spread);
-    return {alpha1 * factor(j) * deviation, alpha2 * factor(j) * spread};
+    const double one = unit(j);
+    return {alpha1 * factor(j) * one, alpha2 * factor(j) * one * one};
   }
 };
 

@@ -122,6 +122,8 @@ void NewtonBlock<T>::begin() {
   }
   for (std::size_t t = 0; t < states_.size(); ++t) states_[t].wRw = wRw[t];
   evaluate(std::vector<std::uint8_t>(states_.size(), 1));
+  for (TaskState& state : states_)
+    if (!warm) state.f0 = state.f;
   const std::vector<double> ones(states_.size(), 1.0);
   const std::vector<double> zeros(states_.size(), 0.0);
   ops_.combine(ones, w_.view(), zeros, d_.view());
@@ -141,6 +143,7 @@ template <class T>
 void NewtonBlock<T>::measure_gradient_at_zero() {
   std::vector<double> values(states_.size());
   ops_.losses(params_.loss, z_.view(), {}, {}, values, u_.view(), {});
+  for (std::size_t t = 0; t < states_.size(); ++t) states_[t].f0 = values[t];
   ops_.multiply_transposed(u_.view(), g_.view());
   const std::vector<Dot<T>> products{{g_.view(), g_.view()}};
   ops_.dots(products, values);
@@ -193,6 +196,14 @@ void NewtonBlock<T>::step() {
   if (any(conjugate)) advance_conjugate(conjugate, dHd);
 }
 
+/// The norm of the gradient at which a task ends. The smallest that T can tell from 0 is a multiple of its precision.
+template <class T>
+double NewtonBlock<T>::wanted_norm(const TaskState& state) const {
+  if (params_.stop == StopRule::gradient) return params_.tolerance * state.share * state.g0;
+  constexpr double noise = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  return std::max(std::sqrt(2 * params_.tolerance * std::max(state.f0 - state.f, 0.0)), noise * state.g0);
+}
+
 /// For tasks in phase `gradient`, hd holds the gradient and q, where there is one, a fresh Xw.
 template <class T>
 void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
@@ -206,7 +217,7 @@ void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
     const double before = std::exchange(state.fit.gradient_norm, std::sqrt(norms[t]));
     state.fit.objective = state.f;
     if (state.g0 < 0) state.g0 = state.fit.gradient_norm;
-    state.fit.tolerance = params_.tolerance * state.share * state.g0;
+    state.fit.tolerance = wanted_norm(state);
     state.fit.converged = state.fit.gradient_norm <= state.fit.tolerance;
     context_.progress().advance(state.progress.approach(state.fit.gradient_norm, state.fit.tolerance));
     const bool wanders = state.blind && state.fit.gradient_norm > before / 2;
@@ -268,7 +279,7 @@ void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
   Block<T> curvatures(ops_.examples(), size, ops_.device());
   Block<T> diagonal(ops_.weights(), size, ops_.device());
   ops_.keep_tasks(curvatures_.view(), columns, curvatures.view());
-  ops_.multiply_squared_transposed(curvatures.view(), diagonal.view());
+  multiply_some(columns, [&] { ops_.multiply_squared_transposed(curvatures.view(), diagonal.view()); });
   ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal.view());
   ops_.place_tasks(diagonal.view(), columns, inverse_.view());
 }
@@ -375,7 +386,9 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
   const std::int64_t weights = dataset.features() + (params.bias > 0 ? 1 : 0);
   const std::int64_t per_task = Training::bytes_per_task(dataset.rows(), weights);
   const std::int64_t blocks = per_task * block_stride(std::min(tasks, linear::fewest_worth_room));
-  const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(params.bias), blocks);
+  const bool hidden_bias = sheaf.column_transforms > 0 && !(params.bias > 0);
+  const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(hidden_bias ? 1 : params.bias), blocks);
+  if (hidden_bias) ops->hide_bias();
   ops->load_tables(sheaf);
   const auto rounds = plan_rounds(tasks, ops->data_bytes(), per_task, context.memory());
   Fits<T> fits{{}, std::vector<TaskFit>(sheaf.tasks.size())};

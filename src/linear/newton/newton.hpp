@@ -44,6 +44,7 @@ struct TaskState {
   TaskFit fit;
   FitProgress progress;
   double f = 0;       // objective at w
+  double f0 = 0;      // at w = 0
   double wRw = 0;     // the penalty's share is half of it
   double g0 = -1;     // |gradient at w = 0|; < 0: not known yet
   double share = 1;   // of the rarer class
@@ -82,11 +83,14 @@ class NewtonBlock {
   std::vector<std::uint8_t> wanted(Phase phase) const;
   BlockView<const T> penalised(const Block<T>& block) const;
   void choose_tasks();
+  template <class Product>
+  void multiply_some(std::span<const std::int32_t> columns, const Product& product);
   void begin();
   void evaluate(std::span<const std::uint8_t> which);
   void measure_gradient_at_zero();
   void step();
   void take_gradients(const std::vector<std::uint8_t>& which);
+  double wanted_norm(const TaskState& state) const;
   void start_conjugate(const std::vector<std::uint8_t>& which, bool new_point);
   void set_regions(const std::vector<std::uint8_t>& which);
   void precondition(const std::vector<std::uint8_t>& which);
@@ -117,5 +121,18 @@ class NewtonBlock {
   // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
   Block<T> diagonal_;
 };
+
+/// Calls product(), whose blocks have these columns alone.
+template <class T>
+template <class Product>
+void NewtonBlock<T>::multiply_some(std::span<const std::int32_t> columns, const Product& product) {
+  if (!ops_.transformed()) return product();
+  std::vector<Task> tasks;
+  for (const std::int32_t t : columns)
+    tasks.push_back(sheaf_.tasks[static_cast<std::size_t>(states_[static_cast<std::size_t>(t)].task)]);
+  ops_.choose_tasks(tasks);
+  product();
+  choose_tasks();
+}
 
 }  // namespace sheaf::linear

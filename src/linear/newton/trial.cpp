@@ -62,7 +62,7 @@ void NewtonBlock<T>::apply_steps(const std::vector<std::uint8_t>& done) {
   Block<T> s(ops_.weights(), size, ops_.device());
   Block<T> zs(ops_.examples(), size, ops_.device());
   ops_.keep_tasks(s_.view(), columns, s.view());
-  ops_.multiply(s.view(), zs.view());
+  multiply_some(columns, [&] { ops_.multiply(s.view(), zs.view()); });
   ops_.place_tasks(zs.view(), columns, zs_.view());
 }
 

@@ -5,8 +5,15 @@
 
 #include <cblas.h>
 
+#include <sheaf/error.hpp>
+
 #include "core/parallel.hpp"
 #include "linear/products/products_cpu.hpp"
+
+/// LAPACK, which OpenBLAS brings along and has no header for.
+extern "C" void dsyevd_(const char* job, const char* part, const int* size, double* matrix, const int* stride,
+                        double* values, double* work, const int* work_size, int* whole, const int* whole_size,
+                        int* info);
 
 namespace sheaf::linear::cpu {
 namespace {
@@ -112,6 +119,26 @@ void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b
     by_columns(x, b, out, of_columns, team);
   else
     by_rows(x, b, out, of_rows, team);
+}
+
+std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_t size) {
+  std::vector<double> values(static_cast<std::size_t>(size));
+  if (size == 0) return values;
+  const BlasThreads blas(1);
+  const auto order = static_cast<int>(size);
+  const int ask = -1;
+  int info = 0;
+  int whole_wanted = 0;
+  double work_wanted = 0;
+  dsyevd_("V", "L", &order, matrix.data(), &order, values.data(), &work_wanted, &ask, &whole_wanted, &ask, &info);
+  const auto work_size = static_cast<int>(work_wanted);
+  std::vector<double> work(static_cast<std::size_t>(work_size));
+  std::vector<int> whole(static_cast<std::size_t>(whole_wanted));
+  if (info == 0)
+    dsyevd_("V", "L", &order, matrix.data(), &order, values.data(), work.data(), &work_size, whole.data(),
+            &whole_wanted, &info);
+  if (info != 0) throw Error("the eigenvalues of the features' products were not found; are all features finite?");
+  return values;
 }
 
 template void blas_product(const DenseMatrix<float>&, bool, BlockView<const float>, BlockView<float>, int);

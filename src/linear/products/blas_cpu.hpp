@@ -2,6 +2,9 @@
 // number of threads that OpenBLAS has for the rest of the program is as before when a product returns.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include <sheaf/array.hpp>
 #include <sheaf/matrix.hpp>
 
@@ -10,5 +13,9 @@ namespace sheaf::linear::cpu {
 /// out = X b, or X' b, for a block of any number of tasks. The same bits for any number of threads.
 template <class T>
 void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b, BlockView<T> out, int threads);
+
+/// The eigenvalues of a symmetric matrix, ascending; row k of `matrix` becomes the k-th eigenvector. By one thread, so
+/// that the bits are always the same.
+std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_t size);
 
 }  // namespace sheaf::linear::cpu

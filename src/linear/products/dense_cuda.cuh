@@ -206,7 +206,7 @@ void with_columns(std::int64_t columns, F&& f) {
 template <class T>
 class DenseProduct {
  public:
-  DenseProduct(const DenseMatrix<T>& x, Array<T>& partial, cudaStream_t stream, cublasHandle_t blas, int processors)
+  DenseProduct(const DenseMatrix<T>& x, Array<T>& partial, cudaStream_t stream, const cuda::Blas& blas, int processors)
       : x_(x), partial_(partial), stream_(stream), blas_(blas), processors_(processors) {}
 
   // Row-major blocks are cuBLAS's column-major transposes: z' = w' x'.
@@ -321,7 +321,7 @@ class DenseProduct {
   const DenseMatrix<T>& x_;
   Array<T>& partial_;
   cudaStream_t stream_;
-  cublasHandle_t blas_;
+  const cuda::Blas& blas_;
   int processors_;
 };
 

@@ -6,6 +6,7 @@
 #include <sheaf/array.hpp>
 
 #include "linear/losses.hpp"
+#include "linear/products/transform.hpp"
 
 namespace sheaf::linear::gpu {
 
@@ -26,6 +27,18 @@ struct Tables {
   const T* targets;
   const TaskColumn<T>* tasks;
   std::int32_t weight_columns, target_columns;
+};
+
+/// Column transforms, and which of them each task sees the features through.
+template <class T>
+struct Transforms {
+  const T* shifts;  // features x count
+  const T* factors;
+  const std::int32_t* columns;  // of the chosen tasks, padded to the stride
+  std::int64_t count;
+  std::int64_t features;
+
+  __device__ std::int64_t at(std::int64_t feature, int task) const { return feature * count + columns[task]; }
 };
 
 /// partial[block][t] = the sum of term(row, t) over the block's rows. A block is `across` columns wide and sum_threads
@@ -229,6 +242,59 @@ template <class T>
 __global__ void add_bias(T bias, const T* w, T* z, std::int64_t size, int stride) {
   const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (e < size) z[e] += bias * w[e % stride];
+}
+
+/// raw = factor o w, and the sums of shift o raw.
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    raw_weight_rows(Transforms<T> transforms, const T* w, T* raw, int stride, int across, double* partial) {
+  sum_rows(transforms.features, stride, across, partial, [=](std::int64_t j, int t) {
+    const std::int64_t e = j * stride + t;
+    const std::int64_t at = transforms.at(j, t);
+    const T value = transforms.factors[at] * w[e];
+    raw[e] = value;
+    return static_cast<double>(transforms.shifts[at]) * static_cast<double>(value);
+  });
+}
+
+/// `own` may be null: models have no bias.
+template <class T>
+__global__ void raw_bias(const double* shifted, double bias, const T* own, T* raw, int stride) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t < stride) raw[t] = static_cast<T>((own != nullptr ? static_cast<double>(own[t]) : 0.0) - shifted[t] / bias);
+}
+
+template <class T>
+__global__ void transform_gradients(Transforms<T> transforms, T bias, const T* raw, T* g, std::int64_t size,
+                                    int stride) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const std::int64_t j = e / stride;
+  const int t = static_cast<int>(e % stride);
+  if (j >= transforms.features) {
+    g[e] = raw[e];
+    return;
+  }
+  const std::int64_t at = transforms.at(j, t);
+  g[e] = transforms.factors[at] * (raw[e] - transforms.shifts[at] * raw[transforms.features * stride + t] / bias);
+}
+
+/// `sums` may be null: nothing is shifted.
+template <class T>
+__global__ void transform_squares(Transforms<T> transforms, T bias, const T* squares, const T* sums, T* h,
+                                  std::int64_t size, int stride) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const std::int64_t j = e / stride;
+  const int t = static_cast<int>(e % stride);
+  if (j >= transforms.features) {
+    h[e] = squares[e];
+    return;
+  }
+  const std::int64_t at = transforms.at(j, t);
+  const T sum = sums != nullptr ? sums[e] : T(0);
+  const T total = sums != nullptr ? sums[transforms.features * stride + t] / bias : T(0);
+  h[e] = transformed_square(squares[e], sum, total, transforms.shifts[at], transforms.factors[at]);
 }
 
 template <class T>

@@ -67,6 +67,12 @@ class TaskLosses {
     std::copy_n(counts.begin() + stride, positive.size(), positive.begin());
   }
 
+  // Of a chosen task that has one cost for all its rows.
+  T target(std::int64_t row, std::size_t task) const { return targets_[row * target_columns_ + columns_.target[task]]; }
+  T cost(std::int64_t row, std::size_t task) const {
+    return row_weights_[row * weight_columns_ + columns_.rows[task]] * columns_.positive[task];
+  }
+
   void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
               BlockView<T> slopes, BlockView<T> curvatures) {
     const auto tiles = wanted_tiles(z.stride, wanted);

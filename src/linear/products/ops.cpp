@@ -1,5 +1,7 @@
 #include "linear/products/ops.hpp"
 
+#include <algorithm>
+
 #include <sheaf/error.hpp>
 
 #include "core/instruction_sets.hpp"
@@ -20,6 +22,83 @@ template Array<float> converted(std::span<const float>, int);
 template Array<double> converted(std::span<const float>, int);
 template Array<float> converted(std::span<const double>, int);
 template Array<double> converted(std::span<const double>, int);
+
+template <class T>
+BlockView<T> LinearOps<T>::raw_like(BlockView<const T> like, Array<T>& scratch) {
+  const std::int64_t size = (features_ + 1) * like.stride;
+  if (scratch.size() < size) {
+    synchronize();  // the old memory may be in use
+    scratch = Array<T>(size, device_);
+  }
+  return {scratch.data(), features_ + 1, like.tasks, like.stride, device_};
+}
+
+template <class T>
+void LinearOps<T>::multiply(BlockView<const T> w, BlockView<T> z) {
+  if (!transformed_) return multiply_raw(w, z);
+  const auto raw = raw_like(w, raw_);
+  weights_to_raw(w, raw);
+  multiply_raw(raw, z);
+}
+
+template <class T>
+void LinearOps<T>::multiply_transposed(BlockView<const T> z, BlockView<T> g) {
+  if (!transformed_) return multiply_transposed_raw(z, g);
+  const auto raw = raw_like(g, raw_);
+  multiply_transposed_raw(z, raw);
+  gradient_from_raw(raw, g);
+}
+
+template <class T>
+void LinearOps<T>::multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) {
+  if (!transformed_) return multiply_squared_transposed_raw(d, h);
+  const auto squares = raw_like(h, raw_);
+  if (!shifted_) {
+    multiply_squared_transposed_raw(d, squares);
+    return squares_from_raw(squares, {}, h);
+  }
+  const auto sums = raw_like(h, raw_sums_);
+  transpose_both_raw(d, sums, d, squares);
+  squares_from_raw(squares, sums, h);
+}
+
+template <class T>
+void LinearOps<T>::sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                            BlockView<T> q, BlockView<T> hd) {
+  if (!transformed_) return sandwich_raw(d, curvatures, u, wanted, q, hd);
+  const auto raw = raw_like(d, raw_);
+  const auto products = raw_like(d, raw_sums_);
+  weights_to_raw(d, raw);
+  sandwich_raw(raw, curvatures, u, wanted, q, products);
+  gradient_from_raw(products, hd);
+}
+
+template <class T>
+void LinearOps<T>::transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) {
+  if (!transformed_) return transpose_both_raw(z, g, d, h);
+  if (shifted_) {
+    multiply_transposed(z, g);
+    return multiply_squared_transposed(d, h);
+  }
+  const auto gradient = raw_like(g, raw_sums_);
+  const auto squares = raw_like(h, raw_);
+  transpose_both_raw(z, gradient, d, squares);
+  gradient_from_raw(gradient, g);
+  squares_from_raw(squares, {}, h);
+}
+
+template <class T>
+void LinearOps<T>::load_tables(const Sheaf& sheaf) {
+  transformed_ = sheaf.column_transforms > 0;
+  const auto size = static_cast<std::size_t>(features_ * sheaf.column_transforms);
+  require(sheaf.shifts.size() == size && sheaf.factors.size() == size, "the table of column transforms is not full");
+  shifted_ = std::any_of(sheaf.shifts.begin(), sheaf.shifts.end(), [](double shift) { return shift != 0; });
+  require(!transformed_ || has_bias(), "column transforms need a bias");
+  load(sheaf);
+}
+
+template class LinearOps<float>;
+template class LinearOps<double>;
 
 template <class T>
 std::unique_ptr<LinearOps<T>> make_cpu_ops(const Context& context, const Dataset<T>& dataset, T bias) {

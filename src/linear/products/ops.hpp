@@ -4,6 +4,10 @@
 // With bias > 0 every example has one more feature of that value, after the real ones, stored nowhere: blocks of
 // weights then have features() + 1 rows. Verbs run in order; those that fill a host span have finished when they
 // return.
+//
+// Tasks of a sheaf with column transforms see (x - shift) * factor. X stays as it is: a product takes the weights of x
+// that do the same, whose shifts go into the bias, and its transpose is put right behind it. A backend therefore has a
+// bias then; hide_bias() keeps it out of the blocks of weights of models that have none.
 #pragma once
 
 #include <cstdint>
@@ -41,33 +45,33 @@ class LinearOps {
 
   Device device() const { return device_; }
   std::int64_t examples() const { return examples_; }
-  /// Rows of a block of weights: the features, and the bias where there is one.
-  std::int64_t weights() const { return features_ + (bias_ > 0 ? 1 : 0); }
+  /// Rows of a block of weights: the features, and the bias where models have one.
+  std::int64_t weights() const { return features_ + (bias_ > 0 && !hidden_bias_ ? 1 : 0); }
+  void hide_bias() { hidden_bias_ = true; }
+  /// Whether tasks see the features through column transforms: products then belong to the chosen tasks.
+  bool transformed() const { return transformed_; }
 
   /// Bytes that X takes on the device.
   virtual std::int64_t data_bytes() const = 0;
 
   /// z = X w: weights() rows to examples() rows.
-  virtual void multiply(BlockView<const T> w, BlockView<T> z) = 0;
+  void multiply(BlockView<const T> w, BlockView<T> z);
   /// g = X' z: examples() rows to weights() rows.
-  virtual void multiply_transposed(BlockView<const T> z, BlockView<T> g) = 0;
+  void multiply_transposed(BlockView<const T> z, BlockView<T> g);
   /// h = (X o X)' d, the diagonal of X' diag(d) X.
-  virtual void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) = 0;
+  void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h);
 
   /// Whether `sandwich` of so many tasks takes one pass over X: then it is the way to X' D X d.
   virtual bool fuses(std::int32_t tasks) const = 0;
   /// hd = X' v with v_t = curvatures_t o X d_t for the wanted tasks and u_t for the others; where q is given,
   /// q_t = X d_t for the wanted tasks, and anything for the others. Only where it fuses.
-  virtual void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
-                        BlockView<T> q, BlockView<T> hd) = 0;
+  void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                BlockView<T> q, BlockView<T> hd);
   /// g = X' z and h = (X o X)' d, in one pass over X where that is cheaper.
-  virtual void transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) {
-    multiply_transposed(z, g);
-    multiply_squared_transposed(d, h);
-  }
+  void transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h);
 
-  /// Brings the sheaf's row weights and targets to the device, once per search.
-  virtual void load_tables(const Sheaf& sheaf) = 0;
+  /// Brings the sheaf's row weights, targets and column transforms to the device, once per search.
+  void load_tables(const Sheaf& sheaf);
   /// From now on, column t of every block belongs to tasks[t].
   virtual void choose_tasks(std::span<const Task> tasks) = 0;
   /// For each chosen task: the rows that it trains on, and those of them whose target is above 0.
@@ -77,6 +81,20 @@ class LinearOps {
   /// may be empty (data == nullptr). Columns of tasks that are not wanted keep what they hold, and their values are 0.
   virtual void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
                       BlockView<T> slopes, BlockView<T> curvatures) = 0;
+
+  // Models of several classes at once (multinomial): the chosen task t has the `classes` columns from t * classes on,
+  // and its target is the number of a class. Wanted flags are of tasks, and the cost of a task is its cost_positive.
+  /// As losses(), with the loss log(sum of exp(z)) - z_y of a row: sums into `values`, one a task, the derivatives in
+  /// each z into `slopes`, and the probabilities exp(z) / sum of exp(z). `step`, `slopes` and `probabilities` may be
+  /// empty.
+  virtual void softmax(std::int32_t classes, BlockView<const T> z, BlockView<const T> step, Wanted wanted,
+                       std::span<double> values, BlockView<T> slopes, BlockView<T> probabilities) = 0;
+  /// The second derivative times q, row by row and in place: q = cost * row weight * (p o q - p (p'q)).
+  virtual void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
+                                 BlockView<T> q) = 0;
+  /// Decision values of generalised linear models become predictions, in place: of several classes the log odds of each
+  /// against all others, else prediction() of the loss.
+  virtual void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) = 0;
 
   /// out[k * tasks + t]: the k-th inner product of column t, summed in double.
   virtual void dots(std::span<const Dot<T>> products, std::span<double> out) = 0;
@@ -118,12 +136,42 @@ class LinearOps {
   bool has_bias() const { return bias_ > 0; }
   std::int64_t features() const { return features_; }
   T bias() const { return bias_; }
+  /// Whether any column transform has a shift.
+  bool shifted() const { return shifted_; }
+
+  // The same with X as it is, and blocks of weights that have the bias.
+  virtual void multiply_raw(BlockView<const T> w, BlockView<T> z) = 0;
+  virtual void multiply_transposed_raw(BlockView<const T> z, BlockView<T> g) = 0;
+  virtual void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) = 0;
+  virtual void sandwich_raw(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                            BlockView<T> q, BlockView<T> hd) = 0;
+  virtual void transpose_both_raw(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) {
+    multiply_transposed_raw(z, g);
+    multiply_squared_transposed_raw(d, h);
+  }
+  virtual void load(const Sheaf& sheaf) = 0;
+
+  // Column transforms of the chosen tasks, with s their shifts, f their factors and b the bias.
+  /// Weights of x: raw = f o w, its bias that of w (0 where w has none) less s'raw / b.
+  virtual void weights_to_raw(BlockView<const T> w, BlockView<T> raw) = 0;
+  /// g = f o (raw - s raw_bias / b); the bias as it is.
+  virtual void gradient_from_raw(BlockView<const T> raw, BlockView<T> g) = 0;
+  /// h = f^2 o (squares - 2 s o sums + s^2 sums_bias / b), where squares = (X o X)'d and sums = X'd, which are not
+  /// there where nothing is shifted; the bias as it is.
+  virtual void squares_from_raw(BlockView<const T> squares, BlockView<const T> sums, BlockView<T> h) = 0;
 
  private:
+  /// A block of weights of x, as many tasks as `like`.
+  BlockView<T> raw_like(BlockView<const T> like, Array<T>& scratch);
+
   Device device_;
   std::int64_t examples_;
   std::int64_t features_;
   T bias_;
+  bool hidden_bias_ = false;
+  bool transformed_ = false;
+  bool shifted_ = false;
+  Array<T> raw_, raw_sums_;
 };
 
 /// Some columns of a block, as a block of their own, which is there when the call returns.

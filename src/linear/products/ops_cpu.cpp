@@ -7,6 +7,8 @@
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cpu.hpp"
 #include "linear/products/sandwich_cpu.hpp"
+#include "linear/products/softmax_cpu.hpp"
+#include "linear/products/transform.hpp"
 
 namespace sheaf::linear {
 namespace {
@@ -23,7 +25,7 @@ class CpuOps final : public LinearOps<T> {
 
   std::int64_t data_bytes() const override { return matrix_bytes(x_) * (is_sparse(x_) ? 2 : 1); }
 
-  void multiply(BlockView<const T> w, BlockView<T> z) override {
+  void multiply_raw(BlockView<const T> w, BlockView<T> z) override {
     if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))
       cpu::sparse_product<false>(*sparse, w, z, threads_);
     else
@@ -31,32 +33,108 @@ class CpuOps final : public LinearOps<T> {
     if (this->has_bias()) add_bias(w.data + this->features() * w.stride, z);
   }
 
-  void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
-  void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
+  void multiply_transposed_raw(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
+  void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
 
   bool fuses(std::int32_t tasks) const override {
     return std::visit([&](const auto& x) { return cpu::fuses(x, block_stride(tasks)); }, x_);
   }
 
-  void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
-                BlockView<T> q, BlockView<T> hd) override {
+  void sandwich_raw(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                    BlockView<T> q, BlockView<T> hd) override {
     const auto flags = cpu::padded_flags(d.stride, wanted);
     const cpu::Sandwich<T> operands{d, curvatures, u, flags.data(), bias_or_0(), q};
     std::visit([&](const auto& x) { cpu::sandwich(x, operands, hd, sandwich_totals_, threads_); }, x_);
   }
 
-  void transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) override {
+  void transpose_both_raw(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h) override {
     const auto* sparse = std::get_if<SparseMatrix<T>>(&x_);
-    if (sparse == nullptr || !cpu::fuses(*sparse, 2 * g.stride)) return LinearOps<T>::transpose_both(z, g, d, h);
+    if (sparse == nullptr || !cpu::fuses(*sparse, 2 * g.stride)) return LinearOps<T>::transpose_both_raw(z, g, d, h);
     cpu::scatter_both(*sparse, bias_or_0(), {z, d}, g, h, sandwich_totals_, threads_);
   }
 
-  void load_tables(const Sheaf& sheaf) override { losses_.load_tables(sheaf); }
-  void choose_tasks(std::span<const Task> tasks) override { losses_.choose_tasks(tasks); }
+  void load(const Sheaf& sheaf) override {
+    losses_.load_tables(sheaf);
+    transforms_ = sheaf.column_transforms;
+    shifts_ = converted<T, double>(sheaf.shifts, threads_);
+    factors_ = converted<T, double>(sheaf.factors, threads_);
+  }
+  void choose_tasks(std::span<const Task> tasks) override {
+    losses_.choose_tasks(tasks);
+    columns_ = Array<std::int32_t>::zeros(block_stride(static_cast<std::int32_t>(tasks.size())));
+    for (std::size_t t = 0; t < tasks.size(); ++t) columns_[static_cast<std::int64_t>(t)] = tasks[t].columns;
+  }
+
+  void weights_to_raw(BlockView<const T> w, BlockView<T> raw) override {
+    const std::int32_t stride = w.stride;
+    std::vector<double> shifted(static_cast<std::size_t>(stride));
+    cpu::sum_over_rows(this->features(), stride, threads_, shifted, [&](Range range, double* sums) {
+      over_transforms(range, [&](std::int64_t j, const T* shifts, const T* factors) {
+        const T* from = w.data + j * stride;
+        T* to = raw.data + j * stride;
+        for (std::int32_t t = 0; t < stride; ++t) to[t] = factors[columns_[t]] * from[t];
+        if (!this->shifted()) return;
+        for (std::int32_t t = 0; t < stride; ++t)
+          sums[t] += static_cast<double>(shifts[columns_[t]]) * static_cast<double>(to[t]);
+      });
+    });
+    const std::int64_t bias_begins = this->features() * stride;
+    for (std::int32_t t = 0; t < stride; ++t) {
+      const double own = w.rows > this->features() ? static_cast<double>(w.data[bias_begins + t]) : 0;
+      raw.data[bias_begins + t] =
+          static_cast<T>(own - shifted[static_cast<std::size_t>(t)] / static_cast<double>(this->bias()));
+    }
+  }
+
+  void gradient_from_raw(BlockView<const T> raw, BlockView<T> g) override {
+    const std::int32_t stride = g.stride;
+    const auto sums = per_bias(raw);
+    parallel_parts(team_for(threads_, g.rows * stride), this->features(), [&](Range range) {
+      over_transforms(range, [&](std::int64_t j, const T* shifts, const T* factors) {
+        const T* from = raw.data + j * stride;
+        T* to = g.data + j * stride;
+        for (std::int32_t t = 0; t < stride; ++t)
+          to[t] = factors[columns_[t]] * (from[t] - shifts[columns_[t]] * sums[static_cast<std::size_t>(t)]);
+      });
+    });
+    copy_bias(raw, g);
+  }
+
+  void squares_from_raw(BlockView<const T> squares, BlockView<const T> sums, BlockView<T> h) override {
+    const std::int32_t stride = h.stride;
+    const auto totals = this->shifted() ? per_bias(sums) : std::vector<T>(static_cast<std::size_t>(stride), T(0));
+    parallel_parts(team_for(threads_, h.rows * stride), this->features(), [&](Range range) {
+      over_transforms(range, [&](std::int64_t j, const T* shifts, const T* factors) {
+        const T* from = squares.data + j * stride;
+        const T* with = this->shifted() ? sums.data + j * stride : from;
+        T* to = h.data + j * stride;
+        for (std::int32_t t = 0; t < stride; ++t)
+          to[t] = transformed_square(from[t], with[t], totals[static_cast<std::size_t>(t)], shifts[columns_[t]],
+                                     factors[columns_[t]]);
+      });
+    });
+    copy_bias(squares, h);
+  }
   void count_rows(std::span<double> used, std::span<double> positive) override { losses_.count_rows(used, positive); }
   void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
               BlockView<T> slopes, BlockView<T> curvatures) override {
     losses_.losses(loss, z, step, wanted, values, slopes, curvatures);
+  }
+
+  void softmax(std::int32_t classes, BlockView<const T> z, BlockView<const T> step, Wanted wanted,
+               std::span<double> values, BlockView<T> slopes, BlockView<T> probabilities) override {
+    cpu::softmax(losses_, cpu::SoftmaxBlocks<T>{classes, z, step, slopes, probabilities, wanted}, values, threads_);
+  }
+  void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
+                         BlockView<T> q) override {
+    cpu::softmax_curvature(losses_, classes, probabilities, wanted, q, threads_);
+  }
+  void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) override {
+    if (classes > 1) return cpu::log_odds(classes, z, threads_);
+    with_glm_loss(loss, [&](auto functor) {
+      cpu::over_elements(threads_, z.rows, z.stride,
+                         [&](std::int64_t e, std::int32_t) { z.data[e] = functor.prediction(z.data[e], parameter); });
+    });
   }
 
   void dots(std::span<const Dot<T>> products, std::span<double> out) override {
@@ -217,6 +295,27 @@ class CpuOps final : public LinearOps<T> {
     if (this->has_bias()) sum_bias<Squares>(z, g.data + this->features() * g.stride);
   }
 
+  /// Calls row(feature, its shifts, its factors).
+  template <class Row>
+  void over_transforms(Range range, const Row& row) const {
+    for (std::int64_t j = range.begin; j < range.end; ++j)
+      row(j, shifts_.data() + j * transforms_, factors_.data() + j * transforms_);
+  }
+
+  /// The last row of a block of weights of x, over the bias.
+  std::vector<T> per_bias(BlockView<const T> raw) const {
+    const T* last = raw.data + this->features() * raw.stride;
+    std::vector<T> result(last, last + raw.stride);
+    for (T& value : result) value /= this->bias();
+    return result;
+  }
+
+  /// Where models have a bias.
+  void copy_bias(BlockView<const T> raw, BlockView<T> to) const {
+    if (to.rows > this->features())
+      std::copy_n(raw.data + this->features() * raw.stride, to.stride, to.data + this->features() * to.stride);
+  }
+
   T bias_or_0() const { return this->has_bias() ? this->bias() : T(0); }
 
   template <bool Squares>
@@ -253,6 +352,9 @@ class CpuOps final : public LinearOps<T> {
   const Matrix<T>& x_;
   int threads_;
   Array<double> sandwich_totals_;
+  std::int64_t transforms_ = 0;
+  Array<T> shifts_, factors_;
+  Array<std::int32_t> columns_;  // of the chosen tasks
   TaskLosses<T> losses_;
 };
 

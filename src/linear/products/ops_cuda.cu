@@ -7,6 +7,7 @@
 #include "linear/products/elements_cuda.cuh"
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cuda.cuh"
+#include "linear/products/softmax_cuda.cuh"
 #include "linear/products/streamed_cuda.cuh"
 
 namespace sheaf::linear {
@@ -42,7 +43,7 @@ class CudaOps final : public LinearOps<T> {
 
   std::int64_t data_bytes() const override { return products_->bytes(); }
 
-  void multiply(BlockView<const T> w, BlockView<T> z) override {
+  void multiply_raw(BlockView<const T> w, BlockView<T> z) override {
     const auto current = here();
     products_->multiply(w, z);
     if (!this->has_bias() || z.rows == 0) return;
@@ -52,13 +53,13 @@ class CudaOps final : public LinearOps<T> {
     cuda::check_launch("add_bias");
   }
 
-  void multiply_transposed(BlockView<const T> z, BlockView<T> g) override { transposed(false, z, g); }
-  void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h) override { transposed(true, d, h); }
+  void multiply_transposed_raw(BlockView<const T> z, BlockView<T> g) override { transposed(false, z, g); }
+  void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) override { transposed(true, d, h); }
 
   bool fuses(std::int32_t) const override { return products_->one_pass() || products_->narrow_matrix() != nullptr; }
 
-  void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
-                BlockView<T> q, BlockView<T> hd) override {
+  void sandwich_raw(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
+                    BlockView<T> q, BlockView<T> hd) override {
     const auto current = here();
     const T bias = this->has_bias() ? this->bias() : T(0);
     const gpu::SandwichOperands<T> operands{d.data, curvatures.data, u.data, upload_flags(wanted, d.stride),
@@ -79,7 +80,7 @@ class CudaOps final : public LinearOps<T> {
     sum_bias(bias, v, hd);
   }
 
-  void load_tables(const Sheaf& sheaf) override {
+  void load(const Sheaf& sheaf) override {
     const auto current = here();
     require(sheaf.examples == this->examples(), "a sheaf was made for another dataset");
     tables_.weight_columns = sheaf.weight_columns;
@@ -88,6 +89,9 @@ class CudaOps final : public LinearOps<T> {
     targets_ = converted<T, double>(sheaf.targets, threads_).to(this->device());
     tables_.row_weights = row_weights_.data();
     tables_.targets = targets_.data();
+    shifts_ = converted<T, double>(sheaf.shifts, threads_).to(this->device());
+    column_factors_ = converted<T, double>(sheaf.factors, threads_).to(this->device());
+    transforms_ = {shifts_.data(), column_factors_.data(), nullptr, sheaf.column_transforms, this->features()};
   }
 
   void choose_tasks(std::span<const Task> tasks) override {
@@ -100,6 +104,42 @@ class CudaOps final : public LinearOps<T> {
     synchronize();
     tasks_ = Array<gpu::TaskColumn<T>>::copy_of(columns, this->device());
     tables_.tasks = tasks_.data();
+    if (!this->transformed()) return;
+    std::vector<std::int32_t> transforms(columns.size(), 0);
+    for (std::size_t t = 0; t < tasks.size(); ++t) transforms[t] = tasks[t].columns;
+    columns_ = Array<std::int32_t>::copy_of(transforms, this->device());
+    transforms_.columns = columns_.data();
+  }
+
+  void weights_to_raw(BlockView<const T> w, BlockView<T> raw) override {
+    const auto current = here();
+    sum(this->features(), w.stride, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::raw_weight_rows<T>
+          <<<blocks, gpu::sum_threads, 0, stream_>>>(transforms_, w.data, raw.data, w.stride, across, partial);
+    });
+    const std::int64_t bias_begins = this->features() * w.stride;
+    gpu::raw_bias<T><<<element_blocks(w.stride), element_threads, 0, stream_>>>(
+        sums_.data(), static_cast<double>(this->bias()), w.rows > this->features() ? w.data + bias_begins : nullptr,
+        raw.data + bias_begins, w.stride);
+    cuda::check_launch("raw_bias");
+  }
+
+  void gradient_from_raw(BlockView<const T> raw, BlockView<T> g) override {
+    const auto current = here();
+    const std::int64_t size = g.rows * g.stride;
+    if (size == 0) return;
+    gpu::transform_gradients<T><<<element_blocks(size), element_threads, 0, stream_>>>(
+        transforms_, this->bias(), raw.data, g.data, size, g.stride);
+    cuda::check_launch("transform_gradients");
+  }
+
+  void squares_from_raw(BlockView<const T> squares, BlockView<const T> sums, BlockView<T> h) override {
+    const auto current = here();
+    const std::int64_t size = h.rows * h.stride;
+    if (size == 0) return;
+    gpu::transform_squares<T><<<element_blocks(size), element_threads, 0, stream_>>>(
+        transforms_, this->bias(), squares.data, sums.data, h.data, size, h.stride);
+    cuda::check_launch("transform_squares");
   }
 
   void count_rows(std::span<double> used, std::span<double> positive) override {
@@ -125,6 +165,51 @@ class CudaOps final : public LinearOps<T> {
       });
     });
     fetch_sums(values);
+  }
+
+  void softmax(std::int32_t classes, BlockView<const T> z, BlockView<const T> step, Wanted wanted,
+               std::span<double> values, BlockView<T> slopes, BlockView<T> probabilities) override {
+    const auto current = here();
+    const gpu::SoftmaxShape shape = softmax_shape(classes, z);
+    const std::uint8_t* flags = upload_flags(wanted, shape.tasks);
+    grow(row_losses_, z.rows * shape.tasks);
+    if (z.rows > 0 && shape.tasks > 0) {
+      gpu::softmax_rows<T><<<element_blocks(shape.threads()), element_threads, 0, stream_>>>(
+          shape, tables_, z.data, step.data, flags, slopes.data, probabilities.data, row_losses_.data());
+      cuda::check_launch("softmax_rows");
+    }
+    sum(z.rows, shape.tasks, 0, [&](unsigned blocks, int across, double* partial) {
+      gpu::sum_columns<T>
+          <<<blocks, gpu::sum_threads, 0, stream_>>>(row_losses_.data(), z.rows, shape.tasks, across, partial);
+    });
+    fetch_sums(values);
+  }
+
+  void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
+                         BlockView<T> q) override {
+    const auto current = here();
+    const gpu::SoftmaxShape shape = softmax_shape(classes, BlockView<const T>(q));
+    if (shape.threads() == 0) return;
+    const std::uint8_t* flags = upload_flags(wanted, shape.tasks);
+    gpu::softmax_curvature_rows<T><<<element_blocks(shape.threads()), element_threads, 0, stream_>>>(
+        shape, tables_, probabilities.data, flags, q.data);
+    cuda::check_launch("softmax_curvature_rows");
+  }
+
+  void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) override {
+    const auto current = here();
+    const std::int64_t size = z.rows * z.stride;
+    if (size == 0) return;
+    if (classes > 1) {
+      const gpu::SoftmaxShape shape = softmax_shape(classes, BlockView<const T>(z));
+      gpu::log_odds_rows<T><<<element_blocks(shape.threads()), element_threads, 0, stream_>>>(shape, z.data);
+    } else {
+      with_glm_loss(loss, [&](auto functor) {
+        gpu::predict_elements<decltype(functor), T>
+            <<<element_blocks(size), element_threads, 0, stream_>>>(parameter, z.data, size);
+      });
+    }
+    cuda::check_launch("predictions");
   }
 
   void dots(std::span<const Dot<T>> products, std::span<double> out) override {
@@ -265,6 +350,12 @@ class CudaOps final : public LinearOps<T> {
   /// Launches go to the current GPU: every verb makes this one current first.
   cuda::Current here() const { return cuda::Current(this->device().index); }
 
+  static gpu::SoftmaxShape softmax_shape(std::int32_t classes, BlockView<const T> z) {
+    int lanes = 1;
+    while (lanes < classes && lanes < 32) lanes *= 2;
+    return {z.rows, z.stride, classes, z.tasks / classes, lanes};
+  }
+
   void transposed(bool squares, BlockView<const T> z, BlockView<T> g) {
     const auto current = here();
     products_->transposed(squares, z, g);
@@ -340,7 +431,7 @@ class CudaOps final : public LinearOps<T> {
   gpu::Engine<T> engine_;
   int threads_;
   std::unique_ptr<gpu::Products<T>> products_;
-  Array<T> between_;
+  Array<T> between_, row_losses_;
   Array<double> sum_parts_, sums_;
   Array<T> factors_;
   Array<std::int32_t> keep_;
@@ -349,6 +440,9 @@ class CudaOps final : public LinearOps<T> {
   Array<T> targets_;
   Array<gpu::TaskColumn<T>> tasks_;
   gpu::Tables<T> tables_{};
+  Array<T> shifts_, column_factors_;
+  Array<std::int32_t> columns_;
+  gpu::Transforms<T> transforms_{};
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace sheaf::linear::gpu {
 template <class T>
 struct Engine {
   cudaStream_t stream;
-  cublasHandle_t blas;
+  const cuda::Blas& blas;
   int processors;
   Array<T> partial;
 };

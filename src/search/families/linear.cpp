@@ -48,6 +48,13 @@ class LinearTrainer : public Trainer {
     scorer_.load_tests(table.tests);
   }
 
+  void load_transformed(const SplitTable& table, ColumnTransforms transforms) override {
+    load(table);
+    sheaf_.column_transforms = transforms.splits;
+    sheaf_.shifts = std::move(transforms.shifts);
+    sheaf_.factors = std::move(transforms.factors);
+  }
+
   /// The tasks of each job stand side by side in the sheaf.
   std::vector<ModelScores> train(std::span<const Job> jobs, bool /*chosen*/) override {
     sheaf_.tasks.clear();
@@ -67,6 +74,7 @@ class LinearTrainer : public Trainer {
     for (std::size_t c = 0; c < unit_.size(); ++c) {
       auto task = unit_[c];
       task.rows = job.split;
+      task.columns = job.split;
       task.cost_positive = cost * (classes > 0 ? weights[c] : 1);
       task.cost_negative = cost * (classes == 2 ? weights[1] : 1);
       sheaf_.tasks.push_back(task);
@@ -84,9 +92,37 @@ class LinearTrainer : public Trainer {
       for (auto& scores : scorer_.score(z.view(), std::span(tests).subspan(first, count)))
         result.push_back({std::move(scores), {}, -1, {}});
     };
-    linear::for_device_decisions<T>(context_, dataset_, fits.weights, static_cast<T>(options_.bias), columns,
-                                    scorer_.workspace(), use);
+    if (sheaf_.column_transforms == 0) {
+      decide(fits.weights, options_.bias, use);
+    } else {
+      const double bias = options_.bias > 0 ? options_.bias : 1;
+      decide(raw_weights(fits.weights, bias), bias, use);
+    }
     return result;
+  }
+
+  void decide(const Block<T>& weights, double bias, const linear::UseDecisions<T>& use) {
+    linear::for_device_decisions<T>(context_, dataset_, weights, static_cast<T>(bias),
+                                    static_cast<std::int32_t>(unit_.size()), scorer_.workspace(), use);
+  }
+
+  /// Weights of the features as they are in the dataset, and the bias.
+  Block<T> raw_weights(const Block<T>& weights, double bias) const {
+    const auto features = dataset_.features();
+    Block<T> raw(features + 1, weights.tasks());
+    for (std::int32_t t = 0; t < weights.tasks(); ++t) {
+      double shifted = 0;
+      for (std::int64_t j = 0; j < features; ++j) {
+        const auto at =
+            static_cast<std::size_t>(j * sheaf_.column_transforms + sheaf_.tasks[static_cast<std::size_t>(t)].columns);
+        const double weight = sheaf_.factors[at] * static_cast<double>(weights(j, t));
+        raw(j, t) = static_cast<T>(weight);
+        shifted += sheaf_.shifts[at] * weight;
+      }
+      const double own = weights.rows() > features ? static_cast<double>(weights(features, t)) : 0;
+      raw(features, t) = static_cast<T>(own - shifted / bias);
+    }
+    return raw;
   }
 
   const Context& context_;

@@ -38,6 +38,18 @@ double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
 
 FeatureWeights weights_of(NetModel& net) { return {net.intercept, std::move(net.features), std::move(net.weights)}; }
 
+/// Weights of features as a split sees them, from those of the features as they are.
+FeatureWeights weights_of(NetModel& net, const ColumnTransforms& transforms, std::int32_t split) {
+  auto result = weights_of(net);
+  if (transforms.splits == 0) return result;
+  for (std::size_t k = 0; k < result.features.size(); ++k) {
+    const auto at = static_cast<std::size_t>(std::int64_t{result.features[k]} * transforms.splits + split);
+    result.intercept += transforms.shifts[at] * result.weights[k];
+    result.weights[k] /= transforms.factors[at];
+  }
+  return result;
+}
+
 /// Multiplies the row weights of each split by the class weights of its training rows.
 void weigh_rows(const Labels& labels, const ClassWeights& how, std::span<const double> counts, std::size_t splits,
                 std::vector<float>& weights) {
@@ -72,6 +84,13 @@ class NetTrainer : public Trainer {
     weigh_rows(labels_, {options_.class_weights, options_.balanced}, table.class_counts, table.splits.size(),
                sheaf_.row_weights);
     scorer_.load_tests(table.tests);
+  }
+
+  /// The intercept makes up for shifts, so that factors are all a net needs.
+  void load_transformed(const SplitTable& table, ColumnTransforms transforms) override {
+    load(table);
+    sheaf_.column_factors = transforms.factors;
+    transforms_ = std::move(transforms);
   }
 
   std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) override {
@@ -128,7 +147,7 @@ class NetTrainer : public Trainer {
       const auto column = static_cast<std::size_t>(targets.back());
       model.size += net.fit.nonzeros;
       model.fits[column] = {net.fit.objective, net.fit.gap, net.fit.tolerance, net.fit.epochs, 0, net.fit.converged};
-      if (chosen) model.weights[column] = weights_of(net);
+      if (chosen) model.weights[column] = weights_of(net, transforms_, jobs[of.back()].split);
     }
     if (columns() == 1)
       score_all(jobs, of, z, scores);
@@ -166,6 +185,7 @@ class NetTrainer : public Trainer {
   const Labels& labels_;
   const NetOptions& options_;
   NetSheaf sheaf_;
+  ColumnTransforms transforms_;
   std::vector<std::vector<std::size_t>> jobs_of_;  // by path and alpha
   score::Scorer<T> scorer_;
   std::unique_ptr<linear::LinearOps<T>> ops_;  // three classes or more
@@ -188,11 +208,7 @@ class NetFamily : public Family {
     sheaf_.target_columns = problem_.sheaf.target_columns;
     sheaf_.targets = problem_.sheaf.targets;
     sheaf_.penalty_factors = search.options.penalty_factors;
-    space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};
-    const auto alphas = find_alphas(context);
-    space_.shape = {static_cast<std::int32_t>(alphas.size()), static_cast<std::int32_t>(alphas.front().size())};
-    for (std::size_t l = 0; l < alphas.size(); ++l)
-      for (const double alpha : alphas[l]) space_.lattice.push_back({search.l1_ratios[l], alpha});
+    find_space(context, {});
   }
 
   const Labels& labels() const override { return problem_.labels; }
@@ -217,6 +233,9 @@ class NetFamily : public Family {
     return {memory, models, static_cast<std::int32_t>(splits), true};
   }
 
+  void see_through(const Context& context, const ColumnTransforms& transforms) override {
+    find_space(context, transforms.factors);
+  }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options, keep_decisions_);
   }
@@ -261,11 +280,22 @@ class NetFamily : public Family {
   const LinearSolver& solver() const { return net_solver(search_.options.loss, !problem_.labels.class_names.empty()); }
   ClassWeights class_weights() const { return {search_.options.class_weights, search_.options.balanced}; }
 
+  void find_space(const Context& context, const std::vector<double>& column_factors) {
+    space_ = {};
+    space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};
+    const auto alphas = find_alphas(context, column_factors);
+    space_.shape = {static_cast<std::int32_t>(alphas.size()), static_cast<std::int32_t>(alphas.front().size())};
+    for (std::size_t l = 0; l < alphas.size(); ++l)
+      for (const double alpha : alphas[l]) space_.lattice.push_back({search_.l1_ratios[l], alpha});
+  }
+
   /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
-  std::vector<std::vector<double>> find_alphas(const Context& context) const {
+  std::vector<std::vector<double>> find_alphas(const Context& context,
+                                               const std::vector<double>& column_factors) const {
     const auto ratios = search_.l1_ratios.size();
     if (!search_.alphas.empty()) return std::vector(ratios, search_.alphas);
     auto sheaf = sheaf_;
+    sheaf.column_factors = column_factors;
     if (!row_weights_.empty() || !class_weights().empty()) {
       sheaf.row_weights.assign(static_cast<std::size_t>(dataset_.rows()), 1.0F);
       std::copy(row_weights_.begin(), row_weights_.end(), sheaf.row_weights.begin());

@@ -1,8 +1,12 @@
 // Any family behind a pipeline: what the pipeline learns, it learns on the training rows of each split alone, and the
 // family trains on all rows as that split sees them. A point is a point of the family and, where several numbers of
 // selected features are tried, one of them.
+//
+// Families that take column transforms train all splits together on one dataset, where steps learn of each feature by
+// itself; else the dataset is copied for each split.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/fail.hpp"
 #include "pipeline/learn.hpp"
@@ -29,15 +33,11 @@ SplitTable single_split(const SplitTable& table, std::size_t column) {
   return one;
 }
 
-/// The rows that a split trains on, each as often as it is drawn.
-std::vector<std::int32_t> training_rows(const SplitTable& split, std::span<const float> row_weights) {
-  std::vector<std::int32_t> rows;
-  for (std::size_t i = 0; i < split.weights.size(); ++i) {
-    const float own = row_weights.empty() ? 1.0F : row_weights[i];
-    const auto times = own > 0 ? std::lround(split.weights[i] / own) : 0;
-    rows.insert(rows.end(), static_cast<std::size_t>(times), static_cast<std::int32_t>(i));
-  }
-  return rows;
+template <class T>
+std::vector<std::string> names_of(const Dataset<T>& dataset) {
+  std::vector<std::string> names;
+  for (std::int64_t j = 0; j < dataset.features(); ++j) names.push_back(dataset.feature_name(j));
+  return names;
 }
 
 template <class T>
@@ -57,15 +57,34 @@ class PipelineTrainer : public Trainer {
   const SplitTable* table_ = nullptr;
 };
 
+/// Trains all splits on one dataset, each through its column transforms.
+template <class T>
+class TransformTrainer : public Trainer {
+ public:
+  TransformTrainer(const Context& context, const PipelineFamily<T>& family);
+
+  void load(const SplitTable& table) override;
+  std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) override;
+
+ private:
+  const Context& context_;
+  const PipelineFamily<T>& family_;
+  std::unique_ptr<Trainer> trainer_;
+};
+
 template <class T>
 class PipelineFamily : public Family {
  public:
   PipelineFamily(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
                  const SearchOptions& options)
-      : dataset_(dataset), search_(search), options_(options), learner_(context, dataset, dataset, options.pipeline) {
+      : dataset_(dataset), search_(search), options_(options), pipeline_(options.pipeline) {
     options_.pipeline = {};  // the family itself has none
-    whole_ = learner_.with_count(context, largest_count());
-    family_ = make_family(context, whole_.all, search_, options_);
+    if (!share_dataset(context)) {
+      learner_.emplace(context, dataset, dataset, pipeline_);
+      whole_ = learner_->with_count(context, largest_count());
+      family_ = make_family(context, whole_.all, search_, options_);
+      names_ = names_of(learner_->before_selection());
+    }
     space_ = with_counts(family_->space());
   }
 
@@ -74,10 +93,10 @@ class PipelineFamily : public Family {
   bool has_probabilities() const override { return family_->has_probabilities(); }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return family_->tasks(); }
-  /// All points of a split are trained together, for which the pipeline is learnt once.
+  /// All points of a split are trained together where the pipeline is learnt for them.
   BatchLimits limits(const Context& context, const Plan& plan) const override {
     auto limits = family_->limits(context, plan);
-    limits.whole_grids = true;
+    limits.whole_grids = limits.whole_grids || !shares_dataset_;
     return limits;
   }
   std::vector<double> complexity(const Point& point, double size) const override {
@@ -86,10 +105,12 @@ class PipelineFamily : public Family {
     return keys;
   }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
+    if (shares_dataset_) return std::make_unique<TransformTrainer<T>>(context, *this);
     return std::make_unique<PipelineTrainer<T>>(context, *this);
   }
   Model refit(const Context& context, const Point& point) const override {
-    const auto prepared = learner_.with_count(context, count_of(point));
+    if (!learner_) learner_.emplace(context, dataset_, dataset_, pipeline_);
+    const auto prepared = learner_->with_count(context, count_of(point));
     const auto family = make_family(context, prepared.all, search_, options_);
     auto model = family->refit(context, own_part(point));
     model.set_pipeline(prepared.pipeline);
@@ -125,12 +146,52 @@ class PipelineFamily : public Family {
     return scores;
   }
 
+  /// Weights speak of features of this split; in the result they speak of those of all rows before any are selected,
+  /// which are found by name.
+  void name_weights(const Dataset<T>& split, ModelScores& model) const {
+    if (model.weights.empty()) return;
+    const auto own = names_of(split);
+    if (own == names_) return;
+    std::map<std::string, std::int32_t> places;
+    for (std::size_t j = 0; j < names_.size(); ++j) places.try_emplace(names_[j], static_cast<std::int32_t>(j));
+    for (auto& one : model.weights) {
+      std::map<std::int32_t, double> moved;
+      for (std::size_t k = 0; k < one.features.size(); ++k)
+        if (const auto found = places.find(own[static_cast<std::size_t>(one.features[k])]); found != places.end())
+          moved[found->second] = one.weights[k];
+      one.features.clear();
+      one.weights.clear();
+      for (const auto& [feature, weight] : moved) {
+        one.features.push_back(feature);
+        one.weights.push_back(weight);
+      }
+    }
+  }
+
+  const Family& family() const { return *family_; }
+  /// The dataset that all splits share.
+  const Dataset<T>& shared_dataset() const { return whole_.all; }
   const Dataset<T>& dataset() const { return dataset_; }
   const SearchOptions& options() const { return options_; }
-  const PipelineOptions& pipeline() const { return learner_.options(); }
+  const PipelineOptions& pipeline() const { return pipeline_; }
 
  private:
-  const std::vector<std::int64_t>& counts() const { return learner_.options().counts; }
+  /// The family over the dataset as it is but for steps that learn nothing, where all splits can share it.
+  bool share_dataset(const Context& context) {
+    if (!takes_transforms(search_) || !pipeline::changes_features_alone(pipeline_)) return false;
+    rowwise_.emplace(context, dataset_, dataset_, pipeline::without_learnt_steps(pipeline_));
+    auto prepared = rowwise_->with_count(context, 0);
+    const std::vector<float> once(static_cast<std::size_t>(dataset_.rows()), 1.0F);
+    const auto transforms = pipeline::learn_transforms(context, prepared.all, once, 1, pipeline_);
+    if (!pipeline::transforms_are_accurate<T>(transforms)) return false;
+    whole_ = std::move(prepared);
+    family_ = make_family(context, whole_.all, search_, options_);
+    family_->see_through(context, transforms);
+    names_ = pipeline::filtered_names(context, whole_.all, pipeline_);
+    return shares_dataset_ = true;
+  }
+
+  const std::vector<std::int64_t>& counts() const { return pipeline_.counts; }
   std::int64_t largest_count() const { return counts().empty() ? 0 : counts().back(); }
 
   Space with_counts(const Space& own) const {
@@ -151,34 +212,37 @@ class PipelineFamily : public Family {
     return space;
   }
 
-  /// Weights speak of features of this split; in the result they speak of those of all rows, which are found by name.
-  void name_weights(const Dataset<T>& split, ModelScores& model) const {
-    if (model.weights.empty() || split.feature_names == whole_.all.feature_names) return;
-    std::map<std::string, std::int32_t> places;
-    for (std::int64_t j = 0; j < whole_.all.features(); ++j)
-      places.try_emplace(whole_.all.feature_name(j), static_cast<std::int32_t>(j));
-    for (auto& one : model.weights) {
-      std::map<std::int32_t, double> moved;
-      for (std::size_t k = 0; k < one.features.size(); ++k)
-        if (const auto found = places.find(split.feature_name(one.features[k])); found != places.end())
-          moved[found->second] = one.weights[k];
-      one.features.clear();
-      one.weights.clear();
-      for (const auto& [feature, weight] : moved) {
-        one.features.push_back(feature);
-        one.weights.push_back(weight);
-      }
-    }
-  }
-
   const Dataset<T>& dataset_;
   FamilySearch search_;
   SearchOptions options_;
-  PipelineLearner<T> learner_;  // on all rows
-  Prepared<T> whole_;
-  std::unique_ptr<Family> family_;  // on all rows
+  PipelineOptions pipeline_;
+  bool shares_dataset_ = false;
+  mutable std::optional<PipelineLearner<T>> learner_;  // on all rows, once it is needed
+  std::optional<PipelineLearner<T>> rowwise_;          // of steps that learn nothing
+  Prepared<T> whole_;                                  // all rows, over the memory of a learner
+  std::vector<std::string> names_;                     // of the features before a selection
+  std::unique_ptr<Family> family_;                     // on all rows
   Space space_;
 };
+
+template <class T>
+TransformTrainer<T>::TransformTrainer(const Context& context, const PipelineFamily<T>& family)
+    : context_(context), family_(family), trainer_(family.family().trainer(context)) {}
+
+template <class T>
+void TransformTrainer<T>::load(const SplitTable& table) {
+  const auto draws = table.draws(family_.options().row_weights);
+  const auto splits = static_cast<std::int32_t>(table.splits.size());
+  trainer_->load_transformed(
+      table, pipeline::learn_transforms(context_, family_.shared_dataset(), draws, splits, family_.pipeline()));
+}
+
+template <class T>
+std::vector<ModelScores> TransformTrainer<T>::train(std::span<const Job> jobs, bool chosen) {
+  auto scores = trainer_->train(jobs, chosen);
+  for (auto& model : scores) family_.name_weights(family_.shared_dataset(), model);
+  return scores;
+}
 
 template <class T>
 std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bool chosen) {
@@ -187,7 +251,7 @@ std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bo
   std::vector<ModelScores> result(jobs.size());
   for (const auto& [column, by_count] : groups) {
     const auto split = single_split(*table_, static_cast<std::size_t>(column));
-    const auto rows = training_rows(split, family_.options().row_weights);
+    const auto rows = split.training_rows(family_.options().row_weights);
     const auto train = take_rows(family_.dataset(), rows, context_.threads());
     const PipelineLearner<T> learner(context_, train, family_.dataset(), family_.pipeline());
     for (const auto& [count, members] : by_count) {

@@ -1,0 +1,216 @@
+// Generalised linear models: fits beside scikit-learn's on the same table, and a whole search beside one fit.
+//
+//   bench_glm fit FILE              one model by each solver: steps, time, objective above the best; scikit-learn's
+//                                   time at the same objective (--python, which has it)
+//   bench_glm search FILE           alphas x folds as one sheaf: time, and its ratio to one fit
+//
+// Values of FILE are divided by --divisor (255 for pixels). Classes are multinomial; --family poisson, gamma or tweedie
+// takes numbers.
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <sheaf/glm.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/splits.hpp>
+
+#include "linear/model/glm_problem.hpp"
+#include "program.hpp"
+#include "timing.hpp"
+
+namespace sheaf::bench {
+namespace {
+
+struct Options {
+  std::string file, device = "cpu", precision = "float", family = "auto", storage = "dense";
+  std::string python = "/usr/bin/python3", peers = "bench/peers";
+  int threads = 0, repeats = 2;
+  double cost = 1, divisor = 1;
+  std::vector<double> tolerances{1e-2, 1e-3, 1e-4, 1e-5};
+  int alphas = 10, folds = 5;
+};
+
+template <class T>
+Dataset<T> read(const Context& context, const Options& options) {
+  ReadOptions reading;
+  reading.storage = options.storage == "dense" ? Storage::dense : Storage::sparse;
+  auto dataset = read_dataset<T>(context, options.file, reading);
+  auto& x = dataset.change_x();
+  std::visit(
+      [&](auto& matrix) {
+        for (auto& value : matrix.values) value = static_cast<T>(value / static_cast<T>(options.divisor));
+      },
+      x);
+  dataset.by_rows(context.device());
+  if (is_sparse(dataset.x)) dataset.by_columns(context.device(), context.threads());
+  return dataset;
+}
+
+GlmOptions model_options(const Options& options) {
+  GlmOptions result;
+  for (const auto& row : parameters<GlmOptions>())
+    if (row.name == "family") row.set(result, options.family);
+  return result;
+}
+
+linear::GlmProblem problem_of(const Options& options, const Target& target, std::int64_t rows) {
+  auto decided = decide_glm(model_options(options), target, options.file);
+  decided.alpha = 1 / (options.cost * static_cast<double>(rows));
+  return linear::make_glm_problem(target, options.file, rows, decided, {});
+}
+
+struct Timed {
+  double seconds = 1e300;
+  TaskFit fit;
+};
+
+template <class T>
+Timed time_fit(const Context& context, const Dataset<T>& dataset, const GlmSheaf& sheaf, const GlmParams& params,
+               int repeats) {
+  Timed result;
+  for (int r = 0; r < repeats; ++r) {
+    const double start = now();
+    const auto fits = train_glms(context, dataset, sheaf, params);
+    result.seconds = std::min(result.seconds, now() - start);
+    result.fit = fits.tasks.front();
+  }
+  return result;
+}
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return text;
+  char buffer[256];
+  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) text += buffer;
+  pclose(pipe);
+  return text;
+}
+
+/// Lines "tolerance seconds iterations objective" of the peer.
+struct PeerFit {
+  double tolerance = 0, seconds = 0, iterations = 0, objective = 0;
+};
+std::vector<PeerFit> peer_fits(const Options& options, const linear::GlmProblem& problem) {
+  std::istringstream lines(output_of(fmt::format("{} {}/glm.py {} {} {} {} {} 2>/dev/null", options.python,
+                                                 options.peers, options.file, to_string(problem.kind.family),
+                                                 problem.sheaf.tasks[0].alpha, options.divisor, options.storage)));
+  std::vector<PeerFit> fits;
+  for (PeerFit fit; lines >> fit.tolerance >> fit.seconds >> fit.iterations >> fit.objective;) fits.push_back(fit);
+  return fits;
+}
+
+template <class T>
+void fit(const Options& options) {
+  Context::Options wanted;
+  wanted.device = parse_device(options.device);
+  wanted.threads = options.threads;
+  const Context context(wanted);
+  const auto dataset = read<T>(context, options);
+  const auto problem = problem_of(options, dataset.target, dataset.rows());
+  std::printf("%s: %lld x %lld x %d, alpha %.4g, %s on %s, %d threads\n", options.file.c_str(),
+              static_cast<long long>(dataset.rows()), static_cast<long long>(dataset.features()),
+              problem.params.columns, problem.sheaf.tasks[0].alpha, options.precision.c_str(), options.device.c_str(),
+              context.threads());
+  const auto peers = peer_fits(options, problem);
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& peer : peers) best = std::min(best, peer.objective);
+  struct Row {
+    double tolerance;
+    Timed timed;
+  };
+  std::vector<Row> rows;
+  for (const double tolerance : options.tolerances) {
+    auto params = problem.params;
+    params.tolerance = tolerance;
+    rows.push_back({tolerance, time_fit(context, dataset, problem.sheaf, params, options.repeats)});
+    best = std::min(best, rows.back().timed.fit.objective);
+  }
+  const auto solver = to_string(chosen_solver(problem.params, dataset.features()));
+  for (const auto& [tolerance, timed] : rows) {
+    std::printf("  sheaf %-7s tolerance %-8.1g %9.4f s %5d steps  objective %.8g  above %.2e", solver.data(), tolerance,
+                timed.seconds, timed.fit.iterations, timed.fit.objective, timed.fit.objective / best - 1);
+    // The peer's fastest fit that is at least as good.
+    double seconds = std::numeric_limits<double>::infinity();
+    for (const auto& peer : peers)
+      if (peer.objective <= timed.fit.objective * (1 + 1e-9)) seconds = std::min(seconds, peer.seconds);
+    if (std::isfinite(seconds)) std::printf("  scikit-learn / sheaf %.2f", seconds / timed.seconds);
+    std::printf("\n");
+  }
+  for (const auto& peer : peers)
+    std::printf("  scikit-learn  tolerance %-8.1g %9.4f s %5.0f steps  objective %.8g  above %.2e\n", peer.tolerance,
+                peer.seconds, peer.iterations, peer.objective, peer.objective / best - 1);
+  if (peers.empty()) std::printf("  scikit-learn: not found (%s without it); no ratio\n", options.python.c_str());
+}
+
+template <class T>
+void search(const Options& options) {
+  Context::Options wanted;
+  wanted.device = parse_device(options.device);
+  wanted.threads = options.threads;
+  const Context context(wanted);
+  const auto dataset = read<T>(context, options);
+  auto problem = problem_of(options, dataset.target, dataset.rows());
+  problem.params.tolerance = options.tolerances.front();
+  const auto one = time_fit(context, dataset, problem.sheaf, problem.params, options.repeats);
+  SplitOptions split;
+  split.count = options.folds;
+  const auto folds = make_splits(dataset.rows(), problem.labels.classes, {}, split).weights(0, options.folds, 1);
+  auto& sheaf = problem.sheaf;
+  const double alpha = sheaf.tasks[0].alpha;
+  sheaf.tasks.clear();
+  sheaf.weight_columns = options.folds;
+  for (std::int64_t i = 0; i < sheaf.examples; ++i)
+    for (std::int32_t s = 0; s < options.folds; ++s) sheaf.row_weights.push_back(static_cast<float>(folds.train(i, s)));
+  for (int k = 0; k < options.alphas; ++k)
+    for (std::int32_t s = 0; s < options.folds; ++s) sheaf.tasks.push_back({s, 0, alpha * std::ldexp(1.0, 2 * k)});
+  const auto all = time_fit(context, dataset, sheaf, problem.params, options.repeats);
+  std::printf("%s on %s: one fit %.4f s, %zu models %.4f s: %.2f fits\n", options.precision.c_str(),
+              options.device.c_str(), one.seconds, sheaf.tasks.size(), all.seconds, all.seconds / one.seconds);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Generalised linear models beside scikit-learn's, and whole searches beside one fit");
+  Options options;
+  app.require_subcommand(1);
+  const auto shared = [&](CLI::App* command) {
+    command->add_option("--device", options.device, "cpu, cuda, cuda:N");
+    command->add_option("--threads", options.threads, "CPU threads (0: all)");
+    command->add_option("--precision", options.precision, "float or double");
+    command->add_option("--family", options.family, "as sheaf fit --family");
+    command->add_option("--storage", options.storage, "dense or sparse");
+    command->add_option("--cost", options.cost, "C of scikit-learn: alpha is 1 / (C rows)");
+    command->add_option("--divisor", options.divisor, "of all values");
+    command->add_option("--tolerances", options.tolerances, "as sheaf fit --tolerance");
+    command->add_option("--repeats", options.repeats, "best of how many");
+    command->add_option("--python", options.python, "a Python that has scikit-learn");
+    command->add_option("--peers", options.peers, "the folder of glm.py");
+    command->add_option("file", options.file, "data")->required();
+  };
+  auto* one = app.add_subcommand("fit", "one fit beside scikit-learn");
+  shared(one);
+  auto* grid = app.add_subcommand("search", "alphas x folds as one sheaf");
+  shared(grid);
+  grid->add_option("--alphas", options.alphas);
+  grid->add_option("--folds", options.folds);
+  CLI11_PARSE(app, argc, argv);
+  const bool single = options.precision == "float";
+  if (one->parsed())
+    single ? fit<float>(options) : fit<double>(options);
+  else
+    single ? search<float>(options) : search<double>(options);
+  return 0;
+}
+
+}  // namespace
+}  // namespace sheaf::bench
+
+int main(int argc, char** argv) {
+  return sheaf::bench::run_program("bench_glm", [&] { return sheaf::bench::run(argc, argv); });
+}

@@ -1,0 +1,58 @@
+#include "text/compare_text.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/text.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(number(value));
+  return list;
+}
+
+}  // namespace
+
+std::string compare_text(const Comparison& c, const std::string& first, const std::string& second) {
+  std::vector<std::vector<std::string>> rows{{dim("split"), dim(first), dim(second), dim("difference")}};
+  for (std::size_t k = 0; k < c.first.size(); ++k)
+    rows.push_back({std::to_string(k + 1), score_text(c.first[k]), score_text(c.second[k]),
+                    fmt::format("{:+.4f}", c.first[k] - c.second[k])});
+  rows.push_back({"mean", score_text(c.mean_first), score_text(c.mean_second), fmt::format("{:+.4f}", c.difference)});
+  return fmt::format(
+             "{}{}\n", bold(info(c.metric).title),
+             dim(c.nested ? "  on the outer folds" : "  of the chosen points, on the splits they were chosen by")) +
+         table(rows, "lrrr", 2) +
+         fmt::format(
+             "\n  difference {:+.4f}, 95 % interval {:+.4f} to {:+.4f}\n  corrected resampled t-test: t = {:.3f}, "
+             "{} degrees of freedom, p = {:.4g}\n",
+             c.difference, c.low, c.high, c.t, c.degrees, c.p_value);
+}
+
+std::string compare_json(const Comparison& c) {
+  const Json answer{{"score", info(c.metric).name},
+                    {"nested", c.nested},
+                    {"first", numbers(c.first)},
+                    {"second", numbers(c.second)},
+                    {"mean_first", number(c.mean_first)},
+                    {"mean_second", number(c.mean_second)},
+                    {"difference", number(c.difference)},
+                    {"standard_error", number(c.standard_error)},
+                    {"interval", {number(c.low), number(c.high)}},
+                    {"t", number(c.t)},
+                    {"degrees_of_freedom", number(c.degrees)},
+                    {"p_value", number(c.p_value)}};
+  return answer.dump(2) + "\n";
+}
+
+}  // namespace sheaf::cli

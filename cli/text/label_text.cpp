@@ -1,0 +1,52 @@
+#include "text/label_text.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/text.hpp"
+#include "terminal.hpp"
+
+namespace sheaf::cli {
+namespace {
+
+constexpr std::size_t most_classes = 6;  // whose rows are counted on the line
+constexpr std::size_t name_width = 28;
+
+std::string classes_text(const Target& target) {
+  std::vector<std::int64_t> counts(target.class_names.size(), 0);
+  for (const auto c : target.classes) ++counts[static_cast<std::size_t>(c)];
+  std::string text;
+  for (std::size_t c = 0; c < std::min(counts.size(), most_classes); ++c)
+    text +=
+        fmt::format("{}{}: {}", c == 0 ? "" : ", ", shortened(target.class_names[c], name_width), grouped(counts[c]));
+  return counts.size() > most_classes ? text + " ..." : text;
+}
+
+}  // namespace
+
+std::string label_text(const Target& target, bool regression) {
+  if (target.empty()) return {};
+  const bool named = !target.name.empty() && target.name != "label";
+  const auto name = named ? fmt::format("label {}", target.name) : std::string("label");
+  const auto asked = target.kind == LabelKind::automatic ? " (--task says otherwise)" : "";
+  if (regression) {
+    const auto [low, high] = std::minmax_element(target.values.begin(), target.values.end());
+    return fmt::format("  {}: a number from {:.6g} to {:.6g}, regression{}\n", name, *low, *high, dim(asked));
+  }
+  const auto positive =
+      target.positive >= 0 && target.class_names.size() == 2
+          ? fmt::format("; positive class {}",
+                        shortened(target.class_names[static_cast<std::size_t>(target.positive)], name_width))
+          : "";
+  return fmt::format("  {}: {} class{} ({}){}{}\n", name, target.class_names.size(),
+                     target.class_names.size() == 1 ? "" : "es", classes_text(target), positive,
+                     target.values.empty() ? "" : dim(asked));
+}
+
+std::string with_label(std::string text, const Target& target, bool regression) {
+  text.insert(std::min(text.find('\n'), text.size() - 1) + 1, label_text(target, regression));
+  return text;
+}
+
+}  // namespace sheaf::cli

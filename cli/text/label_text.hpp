@@ -1,0 +1,16 @@
+// What is predicted, in the first lines of every result: classes or a number, and of two classes the positive one.
+#pragma once
+
+#include <string>
+
+#include <sheaf/dataset.hpp>
+
+namespace sheaf::cli {
+
+/// One indented line; nothing where there are no labels.
+std::string label_text(const Target& target, bool regression);
+
+/// `text` with the line behind its first one.
+std::string with_label(std::string text, const Target& target, bool regression);
+
+}  // namespace sheaf::cli

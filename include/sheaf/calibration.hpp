@@ -1,0 +1,35 @@
+// Probabilities from decision values, learnt on rows that the models which made the values had not seen.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf {
+
+enum class CalibrationMethod : std::uint8_t {
+  platt,     ///< 1 / (1 + exp(slope * decision + offset)), by maximum likelihood (Platt 1999; Lin, Lin, Weng 2007)
+  isotonic,  ///< the non-decreasing steps of least squares, straight in between
+};
+std::string_view to_string(CalibrationMethod method);
+
+/// Of two classes one curve, for class 0; of more one for each class, whose values are divided by their sum.
+struct Calibration {
+  struct Curve {
+    double slope = 0, offset = 0;    ///< platt
+    std::vector<double> at, values;  ///< isotonic: corners, ascending
+  };
+  CalibrationMethod method = CalibrationMethod::platt;
+  std::vector<Curve> curves;
+
+  /// rows x classes. `decisions`: rows x curves.
+  std::vector<double> probabilities(std::span<const double> decisions) const;
+};
+
+/// `decisions`: rows x columns, one column for two classes and one a class for more; `classes`: that of each row.
+Calibration learn_calibration(CalibrationMethod method, std::span<const double> decisions, std::int32_t columns,
+                              std::span<const std::int32_t> classes);
+
+}  // namespace sheaf

@@ -1,0 +1,116 @@
+// Generalised linear models with an L2 penalty or none: one model of all classes (multinomial logistic regression),
+// binary classes, counts, positive numbers. Trained on a dataset as one sheaf of penalties and folds; a trained one is
+// kept and applied as a LinearModel, with standard errors where there is no penalty.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/array.hpp>
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+#include <sheaf/linear.hpp>
+#include <sheaf/parameters.hpp>
+
+namespace sheaf {
+
+/// One model of a GlmSheaf.
+struct GlmTask {
+  std::int32_t rows = 0;    ///< column of the row-weight table
+  std::int32_t target = 0;  ///< column of the target table
+  double alpha = 0;         ///< how much the penalty weighs against the mean loss
+};
+
+/// Tables as in Sheaf: table-minor; an empty row-weight table stands for one column of ones.
+struct GlmSheaf {
+  std::int64_t examples = 0;
+  std::vector<GlmTask> tasks;
+  std::int32_t weight_columns = 1;
+  std::vector<float> row_weights;
+  std::int32_t target_columns = 1;
+  std::vector<double> targets;  ///< numbers; +1 / -1 for two classes; the number of the class for more
+  std::vector<double> offsets;  ///< added to the decision value of each row; empty: none
+};
+
+struct GlmParams {
+  Loss loss = Loss::logistic;  ///< of a single decision value
+  /// 3 or more: a multinomial model with a decision value for each class, and `loss` is not used. Else 1.
+  std::int32_t columns = 1;
+  double parameter = 0;  ///< of the loss: power (Tweedie) or theta (negative binomial)
+  bool intercept = true;
+  GlmSolver solver = GlmSolver::automatic;
+  /// Stop where the gradient is at most this share of that at the start, the model without features. The gradient is
+  /// measured in the solver's coordinates, in which the units of the features do not matter. 0: 1e-8 for newton, 1e-5
+  /// for the others.
+  double tolerance = 0;
+  int max_iterations = 1000;
+};
+
+/// For every task: min over w, b of 1 / sum s * sum over rows of s * loss + alpha / 2 * w'w, with row weights s; the
+/// intercept b is not penalised. The weights of a task are params.columns neighbouring columns of the result.
+template <class T>
+Fits<T> train_glms(const Context& context, const Dataset<T>& dataset, const GlmSheaf& sheaf, const GlmParams& params);
+
+/// The solver that `automatic` stands for.
+GlmSolver chosen_solver(const GlmParams& params, std::int64_t features);
+
+struct GlmOptions {
+  GlmFamily family = GlmFamily::automatic;
+  GlmLink link = GlmLink::automatic;  ///< the first that glm_links() names
+  double alpha = 0;                   ///< 0: no penalty
+  double power = 1.5;                 ///< Tweedie
+  double theta = 0;                   ///< negative binomial; 0: estimated
+  bool intercept = GlmParams{}.intercept;
+  GlmSolver solver = GlmParams{}.solver;
+  double tolerance = GlmParams{}.tolerance;
+  int max_iterations = GlmParams{}.max_iterations;
+  std::string reference;                                      ///< the class to compare with; empty: the last one
+  std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
+  bool balanced = false;        ///< class weights rows / (classes * rows of the class), before class_weights
+  std::vector<double> offsets;  ///< one a row, on the scale of the link: for counts the logarithm of the exposure
+};
+
+/// The links of a family, its default first.
+std::vector<GlmLink> glm_links(GlmFamily family);
+
+/// With the family and the link decided. Labels that do not suit the family, and a link that it does not have, are
+/// Errors.
+GlmOptions decide_glm(const GlmOptions& options, const Target& target, const std::string& source);
+
+/// Numbers that the family does not have (negative counts, ...) are an Error that names the row. Without a penalty, as
+/// many weights as rows are an Error, and standard errors are computed. Warnings are in warnings_of().
+template <class T>
+LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const GlmOptions& options,
+                      std::span<const float> row_weights = {});
+
+/// The offsets of counts that were made over different times, areas or numbers of people: the logarithms of exposures
+/// above 0, one to a line of a file.
+std::vector<double> read_exposures(const std::string& path, std::int64_t rows);
+
+/// A weight and what its standard error says of it.
+struct GlmCoefficient {
+  std::string name;    ///< of the feature, or "(intercept)"
+  std::string versus;  ///< classes: the one whose odds it raises
+  double estimate = 0;
+  double error = 0;      ///< 0: the rows do not determine it, and what follows says nothing
+  double statistic = 0;  ///< estimate / error
+  double p = 1;  ///< of a weight of 0: by the normal distribution or, where the dispersion is estimated, Student's
+  double low = 0, high = 0;  ///< confidence interval
+};
+/// Of all weights, with multinomial models as differences from the reference class; none where there are no errors.
+std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence = 0.95);
+
+double aic(const GlmTraining& glm);
+double bic(const GlmTraining& glm);
+/// McFadden's 1 - log-likelihood / that of the model without features; of families other than binomial and multinomial
+/// the share of the deviance that is explained.
+double pseudo_r2(const GlmTraining& glm);
+
+template <>
+const std::vector<Parameter<GlmOptions>>& parameters();
+
+}  // namespace sheaf

@@ -1,0 +1,105 @@
+#include "data/class_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <sheaf/dataset.hpp>
+
+#include "core/fail.hpp"
+#include "data/labels.hpp"
+#include "data/text/number.hpp"
+
+namespace sheaf {
+namespace {
+
+/// NaN for a word.
+double number_of(std::string_view name) {
+  double value = 0;
+  return parse_whole_number(name, value) == NumberStatus::ok ? value : std::numeric_limits<double>::quiet_NaN();
+}
+
+bool says_positive(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  static constexpr std::array<std::string_view, 8> known{"yes",    "true",  "case",     "sick",
+                                                         "tumour", "tumor", "positive", "1"};
+  return std::find(known.begin(), known.end(), lower) != known.end();
+}
+
+/// 0, 1, 2 ... or 1, 2, 3 ... without a gap: codes rather than measurements.
+bool are_codes(const std::vector<double>& values, std::size_t distinct) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return (*low == 0 || *low == 1) && *high - *low + 1 == static_cast<double>(distinct);
+}
+
+}  // namespace
+
+std::vector<std::size_t> sorted_places(std::span<const std::string> names) {
+  std::vector<double> numbers;
+  for (const auto& name : names) numbers.push_back(number_of(name));
+  std::vector<std::size_t> places(names.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+    const bool word_a = std::isnan(numbers[a]);
+    const bool word_b = std::isnan(numbers[b]);
+    if (word_a != word_b) return word_b;
+    return word_a ? names[a] < names[b] : numbers[a] < numbers[b];
+  });
+  return places;
+}
+
+std::vector<std::int32_t> ranks_of(std::span<const std::size_t> places) {
+  std::vector<std::int32_t> ranks(places.size());
+  for (std::size_t k = 0; k < places.size(); ++k) ranks[places[k]] = static_cast<std::int32_t>(k);
+  return ranks;
+}
+
+std::int32_t positive_class(std::span<const std::string> class_names) {
+  if (class_names.size() != 2) return -1;
+  const double first = number_of(class_names[0]);
+  const double second = number_of(class_names[1]);
+  if (!std::isnan(first) && !std::isnan(second)) return first > second ? 0 : 1;
+  const bool first_says = says_positive(class_names[0]);
+  if (first_says != says_positive(class_names[1])) return first_says ? 0 : 1;
+  return sorted_places(class_names).back() == 0 ? 0 : 1;
+}
+
+bool Target::looks_like_classes() const {
+  if (kind != LabelKind::automatic) return kind == LabelKind::classes;
+  if (classes.empty()) return false;
+  if (values.empty()) return true;
+  constexpr std::size_t few = 20;
+  constexpr std::size_t rows_of_code = 10;
+  const auto distinct = class_names.size();
+  if (std::any_of(values.begin(), values.end(), [](double value) { return value != std::floor(value); })) return false;
+  if (distinct <= few) return distinct * 2 <= classes.size();
+  return distinct * rows_of_code <= classes.size() && are_codes(values, distinct);
+}
+
+void Target::order_classes(const std::string& wanted) {
+  const bool two = class_names.size() == 2;
+  if (!wanted.empty() && !two)
+    fail_usage("a positive class ('{}') is for two classes, and the labels have {}", wanted,
+               class_names.empty() ? "none" : std::to_string(class_names.size()));
+  auto places = sorted_places(class_names);
+  if (two) {
+    const auto first =
+        wanted.empty() ? static_cast<std::size_t>(positive_class(class_names)) : find_class(class_names, wanted);
+    if (places.front() != first) std::swap(places[0], places[1]);
+    positive = 0;
+  }
+  fixed_order = true;
+  if (std::is_sorted(places.begin(), places.end())) return;
+  std::vector<std::string> names;
+  for (const auto place : places) names.push_back(std::move(class_names[place]));
+  class_names = std::move(names);
+  const auto ranks = ranks_of(places);
+  for (auto& c : classes) c = ranks[static_cast<std::size_t>(c)];
+}
+
+}  // namespace sheaf

@@ -1,0 +1,130 @@
+// What the columns of a raw table need before a model can learn from them.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <sheaf/profile.hpp>
+
+#include "core/text.hpp"
+#include "data/read/columns.hpp"
+
+namespace sheaf {
+namespace {
+
+using Level = Finding::Level;
+
+/// The values of each feature in the order of the rows, zeros that sparse rows leave out included.
+template <class T>
+std::vector<T> values_of(const Dataset<T>& dataset, std::int64_t feature, int threads) {
+  std::vector<T> values(static_cast<std::size_t>(dataset.rows()), T(0));
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x)) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = dense->values[static_cast<std::int64_t>(i) * dense->columns + feature];
+    return values;
+  }
+  const auto& columns = dataset.by_columns(Device::cpu(), threads);
+  for (std::int64_t k = columns.offsets[feature]; k < columns.offsets[feature + 1]; ++k)
+    values[static_cast<std::size_t>(columns.indices[k])] = columns.values[k];
+  return values;
+}
+
+template <class T>
+void missing_values(const Dataset<T>& dataset, std::vector<Finding>& found) {
+  std::vector<std::int64_t> missing(static_cast<std::size_t>(dataset.features()), 0);
+  std::visit(
+      [&](const auto& x) {
+        for (std::int64_t k = 0; k < x.values.size(); ++k) {
+          if (!std::isnan(x.values[k])) continue;
+          if constexpr (requires { x.indices; })
+            ++missing[static_cast<std::size_t>(x.indices[k])];
+          else
+            ++missing[static_cast<std::size_t>(k % x.columns)];
+        }
+      },
+      dataset.x);
+  std::vector<std::size_t> order;
+  for (std::size_t j = 0; j < missing.size(); ++j)
+    if (missing[j] > 0) order.push_back(j);
+  if (order.empty()) return;
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return missing[a] > missing[b]; });
+  std::vector<std::string> names;
+  for (const auto j : order)
+    names.push_back(fmt::format("{} ({})", dataset.feature_name(static_cast<std::int64_t>(j)),
+                                percent(static_cast<double>(missing[j]) / static_cast<double>(dataset.rows()))));
+  found.push_back({Level::warning, "missing-values",
+                   fmt::format("{} feature{} missing values: {}; fill them in inside the folds: --impute median",
+                               order.size(), order.size() == 1 ? " has" : "s have", some_names(names))});
+}
+
+template <class T>
+void nominal_features(const Dataset<T>& dataset, std::vector<Finding>& found) {
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < dataset.levels.size(); ++j)
+    if (!dataset.levels[j].empty())
+      names.push_back(fmt::format("{} ({} levels: {})", dataset.feature_name(static_cast<std::int64_t>(j)),
+                                  dataset.levels[j].size(), some_names(dataset.levels[j])));
+  if (!names.empty())
+    found.push_back({Level::note, "nominal-features",
+                     fmt::format("{} nominal feature{}, which become one of 0 and 1 for each level: {}", names.size(),
+                                 names.size() == 1 ? "" : "s", some_names(names))});
+}
+
+/// Compared by the bytes of their columns, for tables that are not too wide.
+template <class T>
+void duplicate_features(const Context& context, const Dataset<T>& dataset, std::vector<Finding>& found) {
+  constexpr std::int64_t most_cells = 50'000'000;
+  if (dataset.rows() * dataset.features() > most_cells || dataset.rows() < 2) return;
+  std::map<std::string, std::int64_t> seen;
+  std::vector<std::string> names;
+  for (std::int64_t j = 0; j < dataset.features(); ++j) {
+    const auto values = values_of(dataset, j, context.threads());
+    if (std::all_of(values.begin(), values.end(), [&](T value) { return value == values[0]; })) continue;
+    const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+    const auto [first, fresh] = seen.try_emplace(bytes, j);
+    if (!fresh) names.push_back(fmt::format("{} = {}", dataset.feature_name(j), dataset.feature_name(first->second)));
+  }
+  if (!names.empty())
+    found.push_back({Level::warning, "duplicate-features",
+                     fmt::format("{} feature{} equal to another one: {}; leave them out: --ignore", names.size(),
+                                 names.size() == 1 ? " is" : "s are", some_names(names))});
+}
+
+template <class T>
+void groups(const Dataset<T>& dataset, std::vector<Finding>& found) {
+  if (dataset.groups.empty()) return;
+  const auto& target = dataset.target;
+  std::map<std::int32_t, std::int32_t> class_of;  // -1: several
+  if (target.looks_like_classes())
+    for (std::size_t i = 0; i < dataset.groups.size(); ++i) {
+      const auto [at, fresh] = class_of.try_emplace(dataset.groups[i], target.classes[i]);
+      if (!fresh && at->second != target.classes[i]) at->second = -1;
+    }
+  auto text = fmt::format("{} groups of rows, which searches keep together", dataset.group_names.size());
+  const auto mixed =
+      std::count_if(class_of.begin(), class_of.end(), [](const auto& entry) { return entry.second < 0; });
+  if (!class_of.empty())
+    text += mixed == 0 ? "; all rows of a group have one class, so that a group counts like one row"
+                       : fmt::format("; {} of them have rows of several classes", mixed);
+  found.push_back({Level::note, "groups", text});
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Finding> column_findings(const Context& context, const Dataset<T>& dataset) {
+  std::vector<Finding> found;
+  for (const auto& note : dataset.notes) found.push_back({Level::note, "reading", note});
+  missing_values(dataset, found);
+  nominal_features(dataset, found);
+  duplicate_features(context, dataset, found);
+  groups(dataset, found);
+  return found;
+}
+
+template std::vector<Finding> column_findings(const Context&, const Dataset<float>&);
+template std::vector<Finding> column_findings(const Context&, const Dataset<double>&);
+
+}  // namespace sheaf

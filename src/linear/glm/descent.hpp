@@ -1,0 +1,79 @@
+// What the solvers of generalised linear models share: all tasks of a block take a step together, each of its own
+// length along its own direction, until each is where it is to end. A solver says where to go.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/rounds.hpp"
+#include "linear/fit_progress.hpp"
+#include "linear/glm/objective.hpp"
+
+namespace sheaf::linear {
+
+template <class T>
+class Descent {
+ public:
+  Descent(const Context& context, Objective<T>& objective, Round round);
+  virtual ~Descent() = default;
+  Descent(const Descent&) = delete;
+  Descent& operator=(const Descent&) = delete;
+
+  /// Trains every task of the round and writes its columns of `fits`.
+  void run(Fits<T>& fits);
+
+ protected:
+  struct State {
+    std::int32_t task = 0;  // in the sheaf
+    double f = 0;           // objective at w
+    double start = -1;      // the measure at the start
+    double length = 0;      // of the last step
+    bool finished = false;
+    TaskFit fit;
+    FitProgress progress;
+  };
+
+  /// Fills `d_` with a direction for each task; returns a measure of the gradient in the solver's coordinates for each:
+  /// the root of about twice what the objective can still fall.
+  virtual std::vector<double> find_directions() = 0;
+  /// Blocks of the solver follow when tasks leave.
+  virtual void keep(std::span<const std::int32_t> places) = 0;
+  /// The relative tolerance where none is asked for.
+  virtual double default_tolerance() const = 0;
+
+  Objective<T>& objective() const { return objective_; }
+  double relative_tolerance() const {
+    return objective_.params().tolerance > 0 ? objective_.params().tolerance : default_tolerance();
+  }
+  LinearOps<T>& ops() const { return objective_.ops(); }
+  const std::vector<State>& states() const { return states_; }
+  std::size_t tasks() const { return states_.size(); }
+  /// The columns of these tasks alone.
+  void keep_block(Block<T>& block, std::span<const std::int32_t> places) const;
+
+  // At w: z = Xw and offsets, slopes u, gradient g. second_: curvatures or probabilities.
+  Block<T> w_, g_, d_;
+  Block<T> z_, u_, second_;
+
+ private:
+  void begin();
+  bool check(const std::vector<double>& measures);
+  void search_lines();
+  void move(std::span<const double> lengths, bool stale);
+  void compact(Fits<T>& fits);
+  void choose();
+
+  const Context& context_;
+  Objective<T>& objective_;
+  std::vector<State> states_;
+  Block<T> q_, step_;  // X d, and the part of it that is tried
+};
+
+/// Device bytes that one column of a task takes, those of the solver's own blocks of weights included.
+template <class T>
+std::int64_t descent_bytes(std::int64_t examples, std::int64_t weights, std::int64_t own) {
+  return (6 * examples + (6 + own) * weights) * static_cast<std::int64_t>(sizeof(T));
+}
+
+}  // namespace sheaf::linear

@@ -1,0 +1,172 @@
+// L-BFGS (Liu, Nocedal 1989) for a block of generalised linear models, in the coordinates of coordinates.hpp.
+//
+// Where we differ: all tasks take their steps together, so that one product with X and one with X' serve them all; the
+// two loops run on inner products alone (Chen, Wang, Zhou 2014), of which a turn needs one vector on the host; line
+// searches cost no product (descent.cpp).
+#include "linear/glm/lbfgs.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace sheaf::linear {
+namespace {
+
+std::vector<std::int32_t> tasks_of(Round round) {
+  std::vector<std::int32_t> tasks(static_cast<std::size_t>(round.count));
+  std::iota(tasks.begin(), tasks.end(), round.first);
+  return tasks;
+}
+
+}  // namespace
+
+template <class T>
+Lbfgs<T>::Lbfgs(const Context& context, const Dataset<T>& dataset, Objective<T>& objective, Round round)
+    : Descent<T>(context, objective, round),
+      coordinates_(context, dataset, objective, tasks_of(round)),
+      histories_(static_cast<std::size_t>(round.count)) {
+  for (Block<T>* block : {&gradient_, &before_, &direction_, &scratch_}) *block = objective.weights_block();
+}
+
+template <class T>
+std::vector<std::size_t> Lbfgs<T>::newest_first() const {
+  std::vector<std::size_t> slots;
+  for (std::size_t back = 1; back <= std::min(taken_, memory); ++back) slots.push_back((taken_ - back) % memory);
+  return slots;
+}
+
+/// The step that was just taken, direction_ times its length, and the change of the gradient.
+template <class T>
+void Lbfgs<T>::remember() {
+  const std::size_t slot = taken_++ % memory;
+  if (steps_.size() <= slot) {
+    steps_.push_back(this->objective().weights_block());
+    changes_.push_back(this->objective().weights_block());
+  }
+  const auto& objective = this->objective();
+  std::vector<double> lengths;
+  for (const auto& state : this->states()) lengths.push_back(state.length);
+  const std::vector<double> zeros(this->tasks(), 0.0);
+  const std::vector<double> ones(this->tasks(), 1.0);
+  const std::vector<double> minus(this->tasks(), -1.0);
+  objective.combine(lengths, direction_.view(), zeros, steps_[slot].view());
+  objective.combine(ones, gradient_.view(), zeros, changes_[slot].view());
+  objective.combine(minus, before_.view(), ones, changes_[slot].view());
+}
+
+/// Inner products with the gradient, and those of the newest step and change.
+template <class T>
+void Lbfgs<T>::measure() {
+  const auto slots = newest_first();
+  std::vector<Dot<T>> products{{gradient_.view(), gradient_.view()}};
+  for (const std::size_t i : slots) {
+    products.push_back({steps_[i].view(), gradient_.view()});
+    products.push_back({changes_[i].view(), gradient_.view()});
+    products.push_back({steps_[slots[0]].view(), changes_[i].view()});
+    products.push_back({steps_[i].view(), changes_[slots[0]].view()});
+    products.push_back({changes_[slots[0]].view(), changes_[i].view()});
+  }
+  const auto sums = this->objective().dots(products);
+  const std::size_t tasks = this->tasks();
+  for (std::size_t t = 0; t < tasks; ++t) {
+    History& history = histories_[t];
+    history.gg = sums[t];
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      const std::size_t i = slots[k];
+      const auto at = [&](std::size_t which) { return sums[(1 + 5 * k + which) * tasks + t]; };
+      history.sg[i] = at(0);
+      history.yg[i] = at(1);
+      history.sy[slots[0]][i] = at(2);
+      history.sy[i][slots[0]] = at(3);
+      history.yy[slots[0]][i] = history.yy[i][slots[0]] = at(4);
+    }
+    if (slots.empty()) continue;
+    const std::size_t newest = slots[0];
+    history.usable[newest] = history.sy[newest][newest] >
+                             static_cast<double>(std::numeric_limits<T>::epsilon()) * history.yy[newest][newest];
+  }
+}
+
+/// Minus the inverse Hessian times the gradient.
+template <class T>
+typename Lbfgs<T>::Combination Lbfgs<T>::combination(const History& history) const {
+  const auto slots = newest_first();
+  Combination q;
+  q.g = 1;
+  std::array<double, memory> a{};
+  for (const std::size_t i : slots) {
+    if (!history.usable[i]) continue;
+    double sq = q.g * history.sg[i];
+    for (const std::size_t j : slots) sq += q.y[j] * history.sy[i][j];
+    a[i] = sq / history.sy[i][i];
+    q.y[i] -= a[i];
+  }
+  for (const std::size_t i : slots) {
+    if (!history.usable[i]) continue;
+    const double gamma = history.sy[i][i] / history.yy[i][i];  // of the newest that is usable
+    q.g *= gamma;
+    for (double& y : q.y) y *= gamma;
+    break;
+  }
+  for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
+    if (!history.usable[*slot]) continue;
+    double yq = q.g * history.yg[*slot];
+    for (const std::size_t j : slots) yq += q.s[j] * history.sy[j][*slot] + q.y[j] * history.yy[*slot][j];
+    q.s[*slot] += a[*slot] - yq / history.sy[*slot][*slot];
+  }
+  q.g = -q.g;
+  for (std::size_t i = 0; i < memory; ++i) {
+    q.s[i] = -q.s[i];
+    q.y[i] = -q.y[i];
+  }
+  return q;
+}
+
+template <class T>
+std::vector<double> Lbfgs<T>::find_directions() {
+  const std::size_t tasks = this->tasks();
+  const bool first = this->states().front().fit.iterations == 0;
+  std::swap(gradient_, before_);
+  coordinates_.from_gradient(this->g_, gradient_);
+  if (!first) remember();
+  measure();
+  std::vector<Combination> combinations;
+  std::vector<double> measures;
+  for (std::size_t t = 0; t < tasks; ++t) {
+    combinations.push_back(combination(histories_[t]));
+    measures.push_back(std::sqrt(std::max(0.0, histories_[t].gg)));
+  }
+  const auto factors = [&](auto&& factor) {
+    std::vector<double> result;
+    for (const Combination& one : combinations) result.push_back(factor(one));
+    return result;
+  };
+  const std::vector<double> zeros(tasks, 0.0);
+  const std::vector<double> ones(tasks, 1.0);
+  const auto& objective = this->objective();
+  objective.combine(factors([](const Combination& q) { return q.g; }), gradient_.view(), zeros, direction_.view());
+  for (const std::size_t i : newest_first()) {
+    objective.combine(factors([i](const Combination& q) { return q.s[i]; }), steps_[i].view(), ones, direction_.view());
+    objective.combine(factors([i](const Combination& q) { return q.y[i]; }), changes_[i].view(), ones,
+                      direction_.view());
+  }
+  objective.combine(ones, direction_.view(), zeros, scratch_.view());
+  coordinates_.to_weights(scratch_, this->d_);
+  return measures;
+}
+
+template <class T>
+void Lbfgs<T>::keep(std::span<const std::int32_t> places) {
+  for (Block<T>* block : {&gradient_, &before_, &direction_, &scratch_}) this->keep_block(*block, places);
+  for (Block<T>& block : steps_) this->keep_block(block, places);
+  for (Block<T>& block : changes_) this->keep_block(block, places);
+  coordinates_.keep(this->objective().columns_of(places));
+  std::vector<History> kept;
+  for (const std::int32_t place : places) kept.push_back(histories_[static_cast<std::size_t>(place)]);
+  histories_ = std::move(kept);
+}
+
+template class Lbfgs<float>;
+template class Lbfgs<double>;
+
+}  // namespace sheaf::linear

@@ -1,0 +1,56 @@
+// Chooses the solver, and the tasks that fit the memory together.
+#include <algorithm>
+
+#include <sheaf/error.hpp>
+#include <sheaf/glm.hpp>
+
+#include "linear/glm/lbfgs.hpp"
+#include "linear/glm/newton_cg.hpp"
+#include "linear/glm/newton_cholesky.hpp"
+
+namespace sheaf {
+namespace {
+
+/// Weights of a model up to which the whole Hessian is cheaper than many steps without it.
+constexpr std::int64_t few_weights = 200;
+/// Columns for which memory is kept before the data get the rest: fewer side by side would waste each pass over X.
+constexpr std::int32_t fewest_worth_room = 8;
+
+}  // namespace
+
+GlmSolver chosen_solver(const GlmParams& params, std::int64_t features) {
+  if (params.solver != GlmSolver::automatic) return params.solver;
+  const std::int64_t weights = (features + (params.intercept ? 1 : 0)) * params.columns;
+  return weights <= few_weights ? GlmSolver::newton : GlmSolver::lbfgs;
+}
+
+template <class T>
+Fits<T> train_glms(const Context& context, const Dataset<T>& dataset, const GlmSheaf& sheaf, const GlmParams& params) {
+  if (sheaf.examples != dataset.rows()) throw InternalError("a sheaf was made for another dataset");
+  const GlmSolver solver = chosen_solver(params, dataset.features());
+  const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
+  const std::int64_t weights = dataset.features() + (params.intercept ? 1 : 0);
+  const std::int64_t per_column = solver == GlmSolver::newton
+                                      ? linear::NewtonCholesky<T>::bytes(dataset.rows(), weights)
+                                  : solver == GlmSolver::newton_cg ? linear::NewtonCg<T>::bytes(dataset.rows(), weights)
+                                                                   : linear::Lbfgs<T>::bytes(dataset.rows(), weights);
+  const std::int64_t blocks = per_column * block_stride(std::max(params.columns, fewest_worth_room));
+  const auto ops = linear::make_ops<T>(context, dataset, params.intercept ? T(1) : T(0), blocks);
+  linear::Objective<T> objective(*ops, sheaf, params);
+  Fits<T> fits{Block<T>(weights, tasks * params.columns), std::vector<TaskFit>(sheaf.tasks.size())};
+  Stage stage(context.progress(), "training", tasks * progress_per_model);
+  for (const Round& round : plan_rounds(tasks, ops->data_bytes(), per_column * params.columns, context.memory())) {
+    if (solver == GlmSolver::newton)
+      linear::NewtonCholesky<T>(context, objective, round).run(fits);
+    else if (solver == GlmSolver::newton_cg)
+      linear::NewtonCg<T>(context, dataset, objective, round).run(fits);
+    else
+      linear::Lbfgs<T>(context, dataset, objective, round).run(fits);
+  }
+  return fits;
+}
+
+template Fits<float> train_glms(const Context&, const Dataset<float>&, const GlmSheaf&, const GlmParams&);
+template Fits<double> train_glms(const Context&, const Dataset<double>&, const GlmSheaf&, const GlmParams&);
+
+}  // namespace sheaf

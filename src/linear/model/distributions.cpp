@@ -1,0 +1,77 @@
+#include "linear/model/distributions.hpp"
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+
+namespace sheaf::linear {
+namespace {
+
+/// Lentz's method for the continued fraction of the incomplete beta function (Abramowitz, Stegun 26.5.8).
+double beta_fraction(double a, double b, double x) {
+  constexpr double tiny = 1e-300;
+  constexpr int most = 10000;
+  double c = 1;
+  double d = 1 - (a + b) * x / (a + 1);
+  d = 1 / (std::abs(d) < tiny ? tiny : d);
+  double result = d;
+  for (int m = 1; m < most; ++m) {
+    for (const bool odd : {false, true}) {
+      const double term = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+                              : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+      d = 1 + term * d;
+      d = 1 / (std::abs(d) < tiny ? tiny : d);
+      c = 1 + term / c;
+      if (std::abs(c) < tiny) c = tiny;
+      result *= d * c;
+    }
+    if (std::abs(d * c - 1) < std::numeric_limits<double>::epsilon()) break;
+  }
+  return result;
+}
+
+/// The regularised incomplete beta function I_x(a, b).
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  const double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
+  return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+}  // namespace
+
+double two_tails(double t, double freedom) {
+  if (freedom <= 0) return std::erfc(std::abs(t) / std::sqrt(2.0));
+  return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+}
+
+double two_tails_quantile(double share, double freedom) {
+  double low = 0;
+  double high = 1;
+  while (two_tails(high, freedom) > share && high < 1e12) high *= 2;
+  for (int k = 0; k < 200 && high - low > 1e-15 * high; ++k) {
+    const double middle = (low + high) / 2;
+    (two_tails(middle, freedom) > share ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+// By recurrence up to 10, then the asymptotic series (Abramowitz, Stegun 6.3.18, 6.4.12).
+double digamma(double x) {
+  double result = 0;
+  for (; x < 10; ++x) result -= 1 / x;
+  const double r = 1 / (x * x);
+  return result + std::log(x) - 0.5 / x -
+         r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r / 132))));
+}
+
+double trigamma(double x) {
+  double result = 0;
+  for (; x < 10; ++x) result += 1 / (x * x);
+  const double r = 1 / (x * x);
+  return result + 1 / x + r / 2 + r / x * (1.0 / 6 - r * (1.0 / 30 - r * (1.0 / 42 - r * (1.0 / 30 - r * 5 / 66))));
+}
+
+}  // namespace sheaf::linear

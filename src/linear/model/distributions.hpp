@@ -1,0 +1,15 @@
+// Distributions of test statistics.
+#pragma once
+
+namespace sheaf::linear {
+
+/// The share of Student's distribution with `freedom` degrees of freedom beyond |t|, both tails; freedom 0: of the
+/// normal distribution.
+double two_tails(double t, double freedom);
+/// The t with two_tails(t, freedom) = share, 0 < share < 1.
+double two_tails_quantile(double share, double freedom);
+
+double digamma(double x);
+double trigamma(double x);
+
+}  // namespace sheaf::linear

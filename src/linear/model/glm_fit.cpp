@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <cmath>
+
+#include <sheaf/glm.hpp>
+
+#include "core/fail.hpp"
+#include "data/read/number_lines.hpp"
+#include "linear/model/distributions.hpp"
+#include "linear/model/glm_statistics.hpp"
+
+namespace sheaf {
+namespace {
+
+using linear::GlmProblem;
+
+constexpr int most_thetas = 50;
+constexpr double theta_tolerance = 1e-8;
+
+/// Without a penalty the rows must determine the weights.
+void check_shape(const GlmProblem& problem, std::int64_t features) {
+  if (problem.sheaf.tasks.front().alpha > 0) return;
+  std::int64_t rows = 0;
+  for (const float weight : problem.sheaf.row_weights) rows += weight > 0 ? 1 : 0;
+  if (problem.sheaf.row_weights.empty()) rows = problem.sheaf.examples;
+  const std::int64_t weights = features + (problem.params.intercept ? 1 : 0);
+  if (weights < rows) return;
+  fail(
+      "{} rows do not determine {} weights of each decision value without a penalty; give one (--alpha 0.01, or let "
+      "sheaf search find it), or select features first (sheaf select)",
+      rows, weights);
+}
+
+/// The fit, with theta estimated in turn with the weights where it is open, as MASS's glm.nb does.
+template <class T>
+Fits<T> train(const Context& context, const Dataset<T>& dataset, GlmProblem& problem, const GlmOptions& options) {
+  const bool open = problem.kind.family == GlmFamily::negative_binomial && options.theta == 0;
+  if (!open) return train_glms(context, dataset, problem.sheaf, problem.params);
+  auto& theta = problem.params.parameter;
+  problem.params.loss = Loss::poisson;  // where the estimate begins
+  auto fits = train_glms(context, dataset, problem.sheaf, problem.params);
+  problem.params.loss = Loss::negative_binomial;
+  theta = 1;
+  for (int turn = 0; turn < most_thetas; ++turn) {
+    const double before = theta;
+    theta = linear::likely_theta(problem, linear::training_decisions(context, dataset, problem, fits.weights), before);
+    if (theta == 0)
+      fail(
+          "the target varies no more than a Poisson variable of its mean does, so that theta has no estimate; use "
+          "--family poisson, or give --theta");
+    fits = train_glms(context, dataset, problem.sheaf, problem.params);
+    if (turn > 0 && std::abs(theta - before) <= theta_tolerance * theta) break;
+  }
+  return fits;
+}
+
+template <class T>
+std::vector<double> flat_weights(const Block<T>& block) {
+  std::vector<double> weights;
+  for (std::int64_t j = 0; j < block.rows(); ++j)
+    for (std::int32_t c = 0; c < block.tasks(); ++c) weights.push_back(static_cast<double>(block(j, c)));
+  return weights;
+}
+
+/// Whether the dispersion is estimated, so that Student's distribution takes the place of the normal one.
+bool estimated_dispersion(const GlmTraining& glm) { return linear::glm_kind(glm.family, glm.link).dispersed; }
+
+/// What the AIC counts beside the weights: the dispersion, or theta.
+double further_parameters(const GlmTraining& glm) {
+  const bool counted = estimated_dispersion(glm) && glm.family != GlmFamily::tweedie;
+  return counted || glm.family == GlmFamily::negative_binomial ? 1 : 0;
+}
+
+}  // namespace
+
+template <class T>
+LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const GlmOptions& options,
+                      std::span<const float> row_weights) {
+  const auto decided = decide_glm(options, dataset.target, dataset.source);
+  auto problem = linear::make_glm_problem(dataset.target, dataset.source, dataset.rows(), decided, row_weights);
+  check_shape(problem, dataset.features());
+  const auto& names = problem.labels.class_names;
+  if (!problem.kind.classes && !options.reference.empty()) fail_usage("a reference class is for classes, not numbers");
+  const auto reference = static_cast<std::int32_t>(
+      options.reference.empty() ? std::max<std::size_t>(names.size(), 1) - 1 : find_class(names, options.reference));
+  const auto fits = train(context, dataset, problem, decided);
+  LinearModel model;
+  model.solver = problem.kind.classes ? "GLM_CLASSES" : "GLM";
+  model.features = dataset.features();
+  model.columns = problem.params.columns;
+  model.bias = decided.intercept ? 1 : 0;
+  model.penalise_bias = false;
+  model.weights = flat_weights(fits.weights);
+  model.feature_names = dataset.feature_names;
+  auto& glm = model.glm.emplace();
+  glm.family = decided.family;
+  glm.link = decided.link;
+  glm.alpha = decided.alpha;
+  glm.parameter = problem.params.parameter;
+  glm.solver = chosen_solver(problem.params, dataset.features());
+  glm.fit = fits.tasks.front();
+  linear::add_statistics(context, dataset, problem, fits.weights, reference, glm);
+  if (!linear::glm_kind(glm.family, glm.link).classes) return model;
+  model.class_names = std::move(problem.labels.class_names);
+  if (!all_one(problem.class_weights)) model.class_weights = std::move(problem.class_weights);
+  return model;
+}
+
+std::vector<double> read_exposures(const std::string& path, std::int64_t rows) {
+  auto exposures = read_numbers<double>(path, rows, "exposure", "row");
+  for (std::size_t i = 0; i < exposures.size(); ++i) {
+    if (!(exposures[i] > 0)) fail("{}: the exposure of row {} is 0; exposures are above 0", path, i + 1);
+    exposures[i] = std::log(exposures[i]);
+  }
+  return exposures;
+}
+
+std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence) {
+  if (!model.glm || model.glm->statistics.errors.empty()) return {};
+  const auto& statistics = model.glm->statistics;
+  const double freedom = estimated_dispersion(*model.glm) ? statistics.rows - statistics.parameters : 0.0;
+  const double reach = linear::two_tails_quantile(1 - confidence, freedom);
+  const bool binary = model.columns == 1 && statistics.reference >= 0;
+  const auto reference = model.columns > 1 ? statistics.reference : -1;
+  std::vector<GlmCoefficient> table;
+  std::size_t next = 0;
+  for (std::int64_t j = 0; j < model.rows(); ++j)
+    for (std::int32_t c = 0; c < model.columns; ++c) {
+      if (c == reference) continue;
+      GlmCoefficient row;
+      row.name = j < model.features ? model.feature_name(j) : "(intercept)";
+      row.estimate = model.weight(j, c) - (reference >= 0 ? model.weight(j, reference) : 0.0);
+      if (binary && statistics.reference == 0) row.estimate = -row.estimate;
+      if (binary) row.versus = model.class_names[statistics.reference == 0 ? 1 : 0];
+      if (reference >= 0) row.versus = model.class_names[static_cast<std::size_t>(c)];
+      row.error = statistics.errors[next++];
+      if (row.error > 0) {
+        row.statistic = row.estimate / row.error;
+        row.p = linear::two_tails(row.statistic, freedom);
+        row.low = row.estimate - reach * row.error;
+        row.high = row.estimate + reach * row.error;
+      }
+      table.push_back(std::move(row));
+    }
+  return table;
+}
+
+double aic(const GlmTraining& glm) {
+  return 2 * (glm.statistics.parameters + further_parameters(glm)) - 2 * glm.statistics.log_likelihood;
+}
+
+double bic(const GlmTraining& glm) {
+  return std::log(glm.statistics.rows) * (glm.statistics.parameters + further_parameters(glm)) -
+         2 * glm.statistics.log_likelihood;
+}
+
+double pseudo_r2(const GlmTraining& glm) {
+  return glm.statistics.null_deviance > 0 ? 1 - glm.statistics.deviance / glm.statistics.null_deviance : 0.0;
+}
+
+template LinearModel train_glm(const Context&, const Dataset<float>&, const GlmOptions&, std::span<const float>);
+template LinearModel train_glm(const Context&, const Dataset<double>&, const GlmOptions&, std::span<const float>);
+
+}  // namespace sheaf

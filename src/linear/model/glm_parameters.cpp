@@ -1,0 +1,78 @@
+#include <sheaf/glm.hpp>
+
+#include "data/parameter_rows.hpp"
+
+namespace sheaf {
+namespace {
+
+const Choices<GlmFamily>& families() {
+  static const Choices<GlmFamily> choices{{"auto", GlmFamily::automatic},
+                                          {"gaussian", GlmFamily::gaussian},
+                                          {"binomial", GlmFamily::binomial},
+                                          {"multinomial", GlmFamily::multinomial},
+                                          {"poisson", GlmFamily::poisson},
+                                          {"gamma", GlmFamily::gamma},
+                                          {"tweedie", GlmFamily::tweedie},
+                                          {"inverse-gaussian", GlmFamily::inverse_gaussian},
+                                          {"negative-binomial", GlmFamily::negative_binomial}};
+  return choices;
+}
+
+const Choices<GlmLink>& links() {
+  static const Choices<GlmLink> choices{{"auto", GlmLink::automatic},  {"identity", GlmLink::identity},
+                                        {"logit", GlmLink::logit},     {"probit", GlmLink::probit},
+                                        {"cloglog", GlmLink::cloglog}, {"log", GlmLink::log},
+                                        {"inverse", GlmLink::inverse}, {"inverse-square", GlmLink::inverse_square}};
+  return choices;
+}
+
+const Choices<GlmSolver>& solvers() {
+  static const Choices<GlmSolver> choices{{"auto", GlmSolver::automatic},
+                                          {"newton", GlmSolver::newton},
+                                          {"newton-cg", GlmSolver::newton_cg},
+                                          {"lbfgs", GlmSolver::lbfgs}};
+  return choices;
+}
+
+template <class Value>
+std::string_view text_of(const Choices<Value>& choices, Value value) {
+  for (const auto& [name, known] : choices)
+    if (known == value) return name;
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(GlmFamily family) { return text_of(families(), family); }
+std::string_view to_string(GlmLink link) { return text_of(links(), link); }
+std::string_view to_string(GlmSolver solver) { return text_of(solvers(), solver); }
+
+template <>
+const std::vector<Parameter<GlmOptions>>& parameters() {
+  using O = GlmOptions;
+  constexpr double most = std::numeric_limits<double>::max();
+  static const std::vector<Parameter<O>> rows{
+      choice_row<O, GlmFamily>("family", &O::family, families(),
+                               "distribution of the target; auto: binomial or multinomial for classes, gaussian for "
+                               "numbers"),
+      choice_row<O, GlmLink>("link", &O::link, links(),
+                             "function of the mean that is linear in the features; auto: the usual one of the family"),
+      number_row("alpha", &O::alpha, {0, most}, "how much the L2 penalty weighs against the mean loss; 0: none"),
+      number_row("power", &O::power, {1, 2}, "tweedie: the variance is mean^power"),
+      number_row("theta", &O::theta, {0, most}, "negative-binomial: the variance is mean + mean^2 / theta",
+                 "estimated"),
+      yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised"),
+      text_row("reference", "NAME", &O::reference, "the class that standard errors compare the others with",
+               "the last one"),
+      choice_row<O, GlmSolver>("solver", &O::solver, solvers(),
+                               "Newton's method with the whole Hessian or by conjugate gradients, or L-BFGS; auto: by "
+                               "the number of weights"),
+      positive_row("tolerance", &O::tolerance, "stop where the gradient is this small a share of the one at the start",
+                   "newton: 1e-8, others: 1e-5"),
+      number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most steps"),
+      class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
+  };
+  return rows;
+}
+
+}  // namespace sheaf

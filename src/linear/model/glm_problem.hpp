@@ -1,0 +1,54 @@
+// Generalised linear models as users ask for them: which family has which links and losses, and a sheaf from a dataset
+// and options. Shared by training, prediction and the search.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sheaf/glm.hpp>
+
+#include "data/labels.hpp"
+#include "linear/model/problem.hpp"
+
+namespace sheaf::linear {
+
+/// A family with one of its links.
+struct GlmKind {
+  GlmFamily family;
+  GlmLink link;
+  Loss loss;       // of one decision value; multinomial: of two classes
+  bool classes;    // the target is classes
+  bool dispersed;  // the dispersion is estimated
+};
+/// A link that the family does not have is a UsageError. Neither may be automatic.
+const GlmKind& glm_kind(GlmFamily family, GlmLink link);
+
+struct GlmProblem {
+  Labels labels;
+  std::vector<double> class_weights;  // one a class
+  GlmKind kind;
+  GlmParams params;
+  GlmSheaf sheaf;  // one task on all rows, class weights in its row weights
+};
+
+/// Options as decide_glm() returns them. Targets that the family does not have, and offsets or weights that do not suit
+/// the rows, are Errors.
+GlmProblem make_glm_problem(const Target& target, const std::string& source, std::int64_t rows,
+                            const GlmOptions& options, std::span<const float> row_weights);
+
+/// Device bytes that one column of a model takes in training.
+template <class T>
+std::int64_t glm_bytes(std::int64_t examples, std::int64_t weights);
+
+/// Calls use(round, predictions) on the context's device: means, or log odds of classes; offsets are added. See
+/// for_device_decisions().
+template <class T>
+void for_glm_predictions(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
+                         const Block<T>& weights, std::int64_t reserved, const UseDecisions<T>& use);
+
+/// Multiplies one column of a table of row weights by the weights of the rows' classes.
+void weigh_rows(const Labels& labels, std::span<const double> class_weights, std::size_t column, std::size_t columns,
+                std::vector<float>& row_weights);
+
+}  // namespace sheaf::linear

@@ -1,0 +1,72 @@
+// All scores of a model's predictions.
+#include <sheaf/model.hpp>
+
+#include "data/labels.hpp"
+#include "score/scorer.hpp"
+
+namespace sheaf {
+namespace {
+
+/// The metrics that need nothing but predicted classes.
+std::vector<Metric> class_metrics() {
+  std::vector<Metric> list;
+  for (const auto& row : metrics())
+    if (!row.regression && score::metric_row(row.metric).need == score::Need::classes) list.push_back(row.metric);
+  return list;
+}
+
+struct KnownRows {
+  std::vector<std::int32_t> rows;  ///< whose class the model knows, or all of a regression
+  std::vector<std::int32_t> classes;
+  std::vector<double> values;
+};
+
+KnownRows known_rows(const Model& model, const Target& target) {
+  KnownRows known;
+  if (model.is_regression()) {
+    known.values = target.values;
+    for (std::size_t i = 0; i < target.values.size(); ++i) known.rows.push_back(static_cast<std::int32_t>(i));
+    return known;
+  }
+  const auto match = match_classes(model.class_names(), target.class_names);
+  for (std::size_t i = 0; i < target.classes.size(); ++i) {
+    const auto c = match[static_cast<std::size_t>(target.classes[i])];
+    if (c < 0) continue;
+    known.rows.push_back(static_cast<std::int32_t>(i));
+    known.classes.push_back(c);
+  }
+  return known;
+}
+
+}  // namespace
+
+std::optional<Scores> Model::scores(const Context& context, const Predictions& predictions,
+                                    const Target& target) const {
+  const auto classes = static_cast<std::int32_t>(class_names().size());
+  if (!is_regression() && classes < 2) return std::nullopt;  // one class, or none to compare with
+  const auto known = known_rows(*this, target);
+  if (known.rows.empty()) return std::nullopt;
+  const auto rows = std::ssize(known.rows);
+  const std::int32_t columns = classes > 2 ? classes : 1;
+  const bool ranked = predictions.columns == columns;  // an SVM of many pairs has a decision value for each
+  const bool probabilities = linear() != nullptr && has_probabilities();
+  const auto cpu = context.with({.device = Device::cpu()});
+  const score::Truth truth{classes, positive(), known.classes, known.values};
+  score::Scorer<double> scorer(cpu, truth, probabilities && ranked, ranked ? std::vector<Metric>() : class_metrics());
+  score::TestRows all;
+  for (std::int32_t i = 0; i < rows; ++i) all.rows.push_back(i);
+  all.begins.push_back(rows);
+  scorer.load_tests(std::move(all));
+  Block<double> decisions(rows, columns);
+  Block<std::int32_t> chosen(rows, is_regression() ? 0 : 1);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const auto row = static_cast<std::size_t>(known.rows[static_cast<std::size_t>(i)]);
+    for (std::int32_t c = 0; c < columns && ranked; ++c)
+      decisions(i, c) = predictions.decisions[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
+    if (!is_regression()) chosen(i, 0) = predictions.classes[row];
+  }
+  const std::vector<std::int32_t> tests{0};
+  return std::move(scorer.score(decisions.view(), tests, chosen.view()).front());
+}
+
+}  // namespace sheaf

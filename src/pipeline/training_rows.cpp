@@ -1,0 +1,118 @@
+// What a model keeps of the rows it was trained on, and how other rows compare with them.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "data/labels.hpp"
+#include "data/read/columns.hpp"
+#include "pipeline/steps.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr std::int64_t most_features = 100000;
+constexpr double far = 10;      // spreads
+constexpr double slack = 0.01;  // for what rounding takes off
+
+/// 4 digits are enough to know a scale, and keep model files small.
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 3);
+  return std::round(value / unit) * unit;
+}
+
+/// Sums over the values of each feature that are there.
+struct Sums {
+  double values = 0, squares = 0;
+  double largest = 0;  // magnitude
+  std::int64_t missing = 0;
+};
+
+/// Values less the shift, whose squares lose no digits then.
+template <class T>
+std::vector<Sums> sum_features(const Dataset<T>& dataset, std::span<const double> shift) {
+  std::vector<Sums> sums(static_cast<std::size_t>(dataset.features()));
+  std::visit(
+      [&](const auto& x) {
+        for (std::int64_t i = 0; i < x.rows; ++i)
+          pipeline::for_row(x, i, [&](std::int64_t feature, T stored) {
+            const auto j = static_cast<std::size_t>(feature);
+            const double value = static_cast<double>(stored) - (shift.empty() ? 0.0 : shift[j]);
+            if (std::isnan(value)) {
+              ++sums[j].missing;
+            } else {
+              sums[j].values += value;
+              sums[j].squares += value * value;
+              sums[j].largest = std::max(sums[j].largest, std::abs(value));
+            }
+          });
+      },
+      dataset.x);
+  return sums;
+}
+
+}  // namespace
+
+template <class T>
+void describe_training(const Context& /*context*/, const Dataset<T>& dataset, Pipeline& pipeline) {
+  const auto& target = dataset.target;
+  pipeline.label = target.name;
+  const auto positive = target.looks_like_classes() ? positive_of(target) : -1;
+  if (positive >= 0) pipeline.positive = target.class_names[static_cast<std::size_t>(positive)];
+  const auto features = dataset.features();
+  if (features == 0 || features > most_features || dataset.rows() == 0) return;
+  const auto sums = sum_features(dataset, {});
+  const bool sparse = is_sparse(dataset.x);
+  std::vector<double> means;
+  for (const auto& sum : sums) {
+    const auto count = static_cast<double>(dataset.rows() - sum.missing);
+    means.push_back(count > 0 ? sum.values / count : 0);
+  }
+  // The zeros that sparse rows leave out are values too, so that their squares are not taken about the mean.
+  const auto about = sparse ? sums : sum_features(dataset, means);
+  for (std::size_t j = 0; j < sums.size(); ++j) {
+    const auto count = static_cast<double>(dataset.rows() - sums[j].missing);
+    const double squares = sparse ? about[j].squares - count * means[j] * means[j] : about[j].squares;
+    const bool constant = count == 0 || pipeline::is_nominal(dataset, static_cast<std::int64_t>(j));
+    const double reach = (about[j].largest + (sparse ? std::abs(means[j]) : 0)) / far;
+    const double deviation = std::sqrt(std::max(squares, 0.0) / std::max(count, 1.0));
+    const bool varies = !constant && about[j].largest > 1e-12 * std::abs(means[j]);
+    pipeline.means.push_back(constant ? 0 : rounded(means[j]));
+    pipeline.spreads.push_back(varies ? rounded(std::max(deviation, reach)) : 0);
+  }
+}
+
+template <class T>
+std::vector<std::string> warn_of_scale(const Pipeline& pipeline, const Dataset<T>& dataset) {
+  if (pipeline.means.empty() || std::ssize(pipeline.means) != dataset.features() || dataset.rows() == 0) return {};
+  std::vector<double> distances(pipeline.means.size(), 0.0);
+  std::vector<double> counts(pipeline.means.size(), 0.0);
+  std::visit(
+      [&](const auto& x) {
+        for (std::int64_t i = 0; i < x.rows; ++i)
+          pipeline::for_row(x, i, [&](std::int64_t feature, T value) {
+            const auto j = static_cast<std::size_t>(feature);
+            if (std::isnan(value)) return;
+            distances[j] += std::abs(static_cast<double>(value) - pipeline.means[j]);
+            ++counts[j];
+          });
+      },
+      dataset.x);
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < distances.size(); ++j)
+    if (pipeline.spreads[j] > 0 && distances[j] > (1 + slack) * far * pipeline.spreads[j] * counts[j])
+      names.push_back(fmt::format("'{}'", dataset.feature_name(static_cast<std::int64_t>(j))));
+  if (names.empty()) return {};
+  return {
+      fmt::format("{}: the values of {} feature{} are on another scale than those the model was trained on, on "
+                  "average more than {} standard deviations away: {}",
+                  dataset.source, names.size(), names.size() == 1 ? "" : "s", far, some_names(names))};
+}
+
+template void describe_training(const Context&, const Dataset<float>&, Pipeline&);
+template void describe_training(const Context&, const Dataset<double>&, Pipeline&);
+template std::vector<std::string> warn_of_scale(const Pipeline&, const Dataset<float>&);
+template std::vector<std::string> warn_of_scale(const Pipeline&, const Dataset<double>&);
+
+}  // namespace sheaf

@@ -1,0 +1,88 @@
+// Pipelines that change each feature by itself, as a shift and a factor of each split.
+#include <algorithm>
+#include <cmath>
+
+#include "core/fail.hpp"
+#include "data/describe/split_summary.hpp"
+#include "data/prepare/scaling.hpp"
+#include "pipeline/learn.hpp"
+#include "pipeline/steps.hpp"
+
+namespace sheaf::pipeline {
+namespace {
+
+/// What a feature that is constant in the rows of a split becomes is 0: it may as well be left out.
+bool constants_vanish(ScaleMethod method) {
+  return method == ScaleMethod::standard || method == ScaleMethod::unit_interval;
+}
+
+template <class T>
+ScaleStep step_of(const Dataset<T>& dataset, std::int64_t j, const FeatureSummary& feature, double rows,
+                  const PipelineOptions& options) {
+  constexpr ScaleStep left_out{0, 0};
+  if (!is_kept(feature, rows, options)) return left_out;
+  if (!options.scale) return {};
+  if (feature.minimum == feature.maximum && constants_vanish(*options.scale)) return left_out;
+  return scale_step(dataset, j, feature, *options.scale);
+}
+
+}  // namespace
+
+bool changes_features_alone(const PipelineOptions& options) {
+  return options.order.empty() && options.impute == Imputation::none && options.min_level_rows <= 1 &&
+         options.select.empty() && options.scale != ScaleMethod::robust;
+}
+
+PipelineOptions without_learnt_steps(PipelineOptions options) {
+  options.scale.reset();
+  options.min_prevalence = options.min_variance = 0;
+  return options;
+}
+
+template <class T>
+bool transforms_are_accurate(const ColumnTransforms& transforms) {
+  // What is left of x - shift comes from sums over x: as many digits are lost as the shift has more than it.
+  constexpr double most = sizeof(T) == sizeof(float) ? 1e2 : 1e6;
+  for (std::size_t k = 0; k < transforms.shifts.size(); ++k)
+    if (std::abs(transforms.shifts[k] * transforms.factors[k]) > most) return false;
+  return true;
+}
+
+template <class T>
+std::vector<std::string> filtered_names(const Context& context, const Dataset<T>& dataset,
+                                        const PipelineOptions& options) {
+  std::vector<std::string> names;
+  for (const auto j : learn_filter(context, dataset, options).features) names.push_back(dataset.feature_name(j));
+  return names;
+}
+
+template <class T>
+ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,
+                                  std::int32_t splits, const PipelineOptions& options) {
+  const auto columns = static_cast<std::size_t>(splits);
+  std::vector<double> rows(columns, 0.0);
+  for (std::size_t k = 0; k < draws.size(); ++k) rows[k % columns] += static_cast<double>(draws[k]);
+  const auto summaries = summarize_splits(context, dataset, draws, splits);
+  ColumnTransforms transforms{splits, {}, {}};
+  std::vector<std::uint8_t> any(columns, 0);
+  for (std::size_t k = 0; k < summaries.size(); ++k) {
+    const auto step =
+        step_of(dataset, static_cast<std::int64_t>(k / columns), summaries[k], rows[k % columns], options);
+    transforms.shifts.push_back(step.shift);
+    transforms.factors.push_back(step.factor);
+    if (is_kept(summaries[k], rows[k % columns], options)) any[k % columns] = 1;
+  }
+  if (std::find(any.begin(), any.end(), std::uint8_t{0}) != any.end()) fail_without_features(dataset.source, options);
+  return transforms;
+}
+
+template bool transforms_are_accurate<float>(const ColumnTransforms&);
+template bool transforms_are_accurate<double>(const ColumnTransforms&);
+template std::vector<std::string> filtered_names(const Context&, const Dataset<float>&, const PipelineOptions&);
+template std::vector<std::string> filtered_names(const Context&, const Dataset<double>&, const PipelineOptions&);
+template ColumnTransforms learn_transforms(const Context&, const Dataset<float>&, std::span<const float>, std::int32_t,
+                                           const PipelineOptions&);
+template ColumnTransforms learn_transforms(const Context&, const Dataset<double>&, std::span<const float>, std::int32_t,
+                                           const PipelineOptions&);
+
+}  // namespace sheaf::pipeline

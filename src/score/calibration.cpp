@@ -1,0 +1,172 @@
+#include <sheaf/calibration.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <sheaf/error.hpp>
+
+namespace sheaf {
+namespace {
+
+using Curve = Calibration::Curve;
+
+/// 1 / (1 + exp(x)) without overflow.
+double falling(double x) { return x >= 0 ? std::exp(-x) / (1 + std::exp(-x)) : 1 / (1 + std::exp(x)); }
+
+/// The negative log-likelihood of one row whose probability should be t, without overflow.
+double row_loss(double x, double t) {
+  return x >= 0 ? t * x + std::log1p(std::exp(-x)) : (t - 1) * x + std::log1p(std::exp(x));
+}
+
+/// Newton's method with halved steps, on targets that lie a little inside of 0 and 1: Lin, Lin, Weng 2007, "A note on
+/// Platt's probabilistic outputs for support vector machines", algorithm 1.
+Curve learn_platt(std::span<const double> decisions, std::span<const std::uint8_t> positive) {
+  const auto n = decisions.size();
+  const auto positives = static_cast<double>(std::count(positive.begin(), positive.end(), 1));
+  const double high = (positives + 1) / (positives + 2);
+  const double low = 1 / (static_cast<double>(n) - positives + 2);
+  const auto target = [&](std::size_t i) { return positive[i] != 0 ? high : low; };
+  Curve curve{0, std::log((static_cast<double>(n) - positives + 1) / (positives + 1)), {}, {}};
+  const auto loss = [&](double slope, double offset) {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += row_loss(slope * decisions[i] + offset, target(i));
+    return sum;
+  };
+  constexpr int most_steps = 100;
+  constexpr double ridge = 1e-12;     // keeps the Hessian regular
+  constexpr double smallest = 1e-10;  // step
+  double value = loss(curve.slope, curve.offset);
+  for (int step = 0; step < most_steps; ++step) {
+    double h11 = ridge;
+    double h22 = ridge;
+    double h21 = 0;
+    double g1 = 0;
+    double g2 = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double p = falling(curve.slope * decisions[i] + curve.offset);
+      const double curvature = p * (1 - p);
+      h11 += decisions[i] * decisions[i] * curvature;
+      h22 += curvature;
+      h21 += decisions[i] * curvature;
+      g1 += decisions[i] * (target(i) - p);
+      g2 += target(i) - p;
+    }
+    if (std::abs(g1) < 1e-10 && std::abs(g2) < 1e-10) break;
+    const double determinant = h11 * h22 - h21 * h21;
+    const double slope = -(h22 * g1 - h21 * g2) / determinant;
+    const double offset = -(h11 * g2 - h21 * g1) / determinant;
+    const double gain = g1 * slope + g2 * offset;
+    double length = 1;
+    for (; length >= smallest; length /= 2) {
+      const double trial = loss(curve.slope + length * slope, curve.offset + length * offset);
+      if (trial < value + 1e-4 * length * gain) {
+        curve.slope += length * slope;
+        curve.offset += length * offset;
+        value = trial;
+        break;
+      }
+    }
+    if (length < smallest) break;
+  }
+  return curve;
+}
+
+/// Pools neighbours that are out of order until none is: Ayer and others 1955.
+Curve learn_isotonic(std::span<const double> decisions, std::span<const std::uint8_t> positive) {
+  struct Pool {
+    double low, high, sum, count;
+    double mean() const { return sum / count; }
+  };
+  std::vector<std::size_t> order(decisions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return decisions[a] < decisions[b]; });
+  std::vector<Pool> pools;
+  for (const auto i : order) {
+    const double value = positive[i] != 0 ? 1 : 0;
+    if (!pools.empty() && pools.back().high == decisions[i]) {  // equal decisions have one probability
+      pools.back().sum += value;
+      pools.back().count += 1;
+    } else {
+      pools.push_back({decisions[i], decisions[i], value, 1});
+    }
+  }
+  std::vector<Pool> merged;
+  for (auto pool : pools) {
+    while (!merged.empty() && merged.back().mean() >= pool.mean()) {
+      pool = {merged.back().low, pool.high, merged.back().sum + pool.sum, merged.back().count + pool.count};
+      merged.pop_back();
+    }
+    merged.push_back(pool);
+  }
+  Curve curve;
+  for (const auto& pool : merged) {
+    curve.at.push_back(pool.low);
+    curve.values.push_back(pool.mean());
+    if (pool.high == pool.low) continue;
+    curve.at.push_back(pool.high);
+    curve.values.push_back(pool.mean());
+  }
+  return curve;
+}
+
+double isotonic_value(const Curve& curve, double decision) {
+  const auto above = std::lower_bound(curve.at.begin(), curve.at.end(), decision);
+  if (above == curve.at.begin()) return curve.values.front();
+  if (above == curve.at.end()) return curve.values.back();
+  const auto k = static_cast<std::size_t>(above - curve.at.begin());
+  const double share = (decision - curve.at[k - 1]) / (curve.at[k] - curve.at[k - 1]);
+  return curve.values[k - 1] + share * (curve.values[k] - curve.values[k - 1]);
+}
+
+}  // namespace
+
+std::string_view to_string(CalibrationMethod method) {
+  return method == CalibrationMethod::platt ? "platt" : "isotonic";
+}
+
+Calibration learn_calibration(CalibrationMethod method, std::span<const double> decisions, std::int32_t columns,
+                              std::span<const std::int32_t> classes) {
+  require(decisions.size() == classes.size() * static_cast<std::size_t>(columns) && columns > 0,
+          "decision values and classes of a calibration are not of the same rows");
+  Calibration result{method, {}};
+  for (std::int32_t c = 0; c < columns; ++c) {
+    std::vector<double> of_column;
+    std::vector<std::uint8_t> positive;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      of_column.push_back(decisions[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)]);
+      positive.push_back(classes[i] == c ? 1 : 0);
+    }
+    result.curves.push_back(method == CalibrationMethod::platt ? learn_platt(of_column, positive)
+                                                               : learn_isotonic(of_column, positive));
+  }
+  return result;
+}
+
+std::vector<double> Calibration::probabilities(std::span<const double> decisions) const {
+  const auto value = [&](const Curve& curve, double decision) {
+    return method == CalibrationMethod::platt ? falling(curve.slope * decision + curve.offset)
+                                              : isotonic_value(curve, decision);
+  };
+  const auto columns = curves.size();
+  std::vector<double> result;
+  for (std::size_t i = 0; i + columns <= decisions.size(); i += columns) {
+    if (columns == 1) {
+      result.push_back(value(curves[0], decisions[i]));
+      result.push_back(1 - result.back());
+      continue;
+    }
+    double sum = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+      result.push_back(value(curves[c], decisions[i + c]));
+      sum += result.back();
+    }
+    for (std::size_t c = 0; c < columns; ++c) {
+      double& one = result[result.size() - columns + c];
+      one = sum > 0 ? one / sum : 1 / static_cast<double>(columns);
+    }
+  }
+  return result;
+}
+
+}  // namespace sheaf
