@@ -149,6 +149,7 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
             raise ValueError("dual and warm_start must be False")
         yield Setting("loss", "logistic", "loss")
         yield number("cost", self.C, "C")
+        yield Setting("stop", "gradient", "tol")
         yield number("tolerance", self.tol, "tol")
         yield number("max-iterations", self.max_iter, "max_iter")
         yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
@@ -248,6 +249,7 @@ class Ridge(LinearMixin, WeightedRegressor):
         yield Setting("loss", "svr", "loss")
         yield Setting("epsilon", "0", "epsilon")
         yield Setting("cost", number_text(self._axes["alpha"].value(self.alpha)), "alpha")
+        yield Setting("stop", "gradient", "tol")
         yield number("tolerance", self.tol, "tol")
         if self.max_iter is not None:
             yield number("max-iterations", self.max_iter, "max_iter")

@@ -154,6 +154,7 @@ class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
 def _linear_settings(estimator: Any) -> Iterable[Setting]:
     """Those of LIBLINEAR's solvers, whose intercept is penalised."""
     yield number("cost", estimator.C, "C")
+    yield Setting("stop", "gradient", "tol")
     yield number("tolerance", estimator.tol, "tol")
     yield number("max-iterations", estimator.max_iter, "max_iter")
     if not estimator.fit_intercept:

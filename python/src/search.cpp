@@ -1,6 +1,7 @@
 // Searches: a grid on the caller's own splits, and studies over resamples.
-#include "core.hpp"
+#include <type_traits>
 
+#include "core.hpp"
 #include "options.hpp"
 
 namespace sheaf::python {
@@ -8,25 +9,22 @@ namespace {
 
 using Rows = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
 
-FamilySearch family_of(const LinearOptions& options) { return LinearSearch{options, {}}; }
-FamilySearch family_of(const SvmOptions& options) {
-  SvmSearch search;
-  search.options = options;
-  return search;
-}
-FamilySearch family_of(const NetOptions& options) {
-  NetSearch search;
-  search.options = options;
-  return search;
-}
-FamilySearch family_of(const KnnOptions& options) {
-  KnnSearch search;
-  search.options = options;
-  return search;
+/// The search of the family that has such options.
+template <class Options, class... Searches>
+void set_family(const Options& options, std::variant<Searches...>& family) {
+  const auto try_one = [&]<class Search>(std::type_identity<Search>) {
+    if constexpr (std::is_same_v<decltype(Search::options), Options>) {
+      Search search;
+      search.options = options;
+      family = std::move(search);
+    }
+  };
+  (try_one(std::type_identity<Searches>()), ...);
 }
 
 FamilySearch family_of(const AnyOptions& options, const Settings& space) {
-  auto family = std::visit([](const auto& one) { return family_of(one); }, options.any);
+  FamilySearch family;
+  std::visit([&](const auto& one) { set_family(one, family); }, options.any);
   std::visit([&](auto& one) { set_options(one, space); }, family);
   return family;
 }
