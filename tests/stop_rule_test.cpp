@@ -38,10 +38,13 @@ TEST(StopRule, LeavesAtMostTheWantedShareOfTheGain) {
   of_numbers.rows = 60;
   of_numbers.features = 20;
   const auto numbers = generate<double>(Context({.seed = 3}), of_numbers).dataset;
+  auto of_classes = of_numbers;
+  of_classes.kind = "classification";
+  const auto classes = generate<double>(Context({.seed = 3}), of_classes).dataset;
   for (const Device device : devices())
     for (const auto loss : {Loss::logistic, Loss::squared_hinge, Loss::squared_tube})
       for (const double cost : {1e-4, 1.0, 100.0}) {
-        const auto& dataset = loss == Loss::squared_tube ? numbers : counts;
+        const auto& dataset = loss == Loss::squared_tube ? numbers : loss == Loss::logistic ? counts : classes;
         LinearOptions options;
         options.loss = loss;
         options.cost = cost;
