@@ -15,10 +15,10 @@ namespace {
 
 Context context_on(Device device) { return Context({.device = device, .threads = 2, .seed = 7}); }
 
-Dataset<double> microbes() {
+Dataset<double> microbes(std::int64_t rows = 60, std::int64_t features = 200) {
   GenerateOptions options;
-  options.rows = 60;
-  options.features = 200;
+  options.rows = rows;
+  options.features = features;
   return generate<double>(Context({.threads = 2, .seed = 7}), options).dataset;
 }
 
@@ -38,10 +38,13 @@ TEST(StopRule, LeavesAtMostTheWantedShareOfTheGain) {
   of_numbers.rows = 60;
   of_numbers.features = 20;
   const auto numbers = generate<double>(Context({.seed = 3}), of_numbers).dataset;
+  auto of_classes = of_numbers;
+  of_classes.kind = "classification";
+  const auto classes = generate<double>(Context({.seed = 3}), of_classes).dataset;
   for (const Device device : devices())
     for (const auto loss : {Loss::logistic, Loss::squared_hinge, Loss::squared_tube})
       for (const double cost : {1e-4, 1.0, 100.0}) {
-        const auto& dataset = loss == Loss::squared_tube ? numbers : counts;
+        const auto& dataset = loss == Loss::squared_tube ? numbers : loss == Loss::logistic ? counts : classes;
         LinearOptions options;
         options.loss = loss;
         options.cost = cost;
@@ -57,7 +60,7 @@ TEST(StopRule, LeavesAtMostTheWantedShareOfTheGain) {
 }
 
 TEST(StopRule, CurvesOverTheCostAreThoseOfConvergedModels) {
-  const auto dataset = microbes();
+  const auto dataset = microbes(120, 1500);
   SearchOptions options;
   options.score = Metric::auc;
   LinearSearch family;
@@ -66,7 +69,7 @@ TEST(StopRule, CurvesOverTheCostAreThoseOfConvergedModels) {
   family.options.tolerance = 1e-12;
   const auto best = search(context_on(Device::cpu()), dataset, family, options);
   for (std::size_t p = 0; p < 2; ++p)
-    EXPECT_NEAR(usual.summary(p, Metric::auc).mean, best.summary(p, Metric::auc).mean, 0.03)
+    EXPECT_NEAR(usual.summary(p, Metric::auc).mean, best.summary(p, Metric::auc).mean, 0.05)
         << "C = " << family.costs[p];
 }
 

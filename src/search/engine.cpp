@@ -360,7 +360,8 @@ void Engine::run(SearchResult& result) {
 
 /// A note for each axis whose best value is at the edge of the grid, where the score still rises.
 void note_edges(SearchResult& result) {
-  if (result.level.points.empty() || result.options.extend) return;
+  const bool went_on = result.options.extend && result.options.strategy == Strategy::grid;
+  if (result.level.points.empty() || went_on) return;
   const auto& best = result.point(result.level, result.level.chosen.best);
   for (std::size_t axis = 0; axis < result.axes.size(); ++axis) {
     double low = best[axis];
