@@ -158,8 +158,7 @@ TEST(SvmSearch, TheBestIsChosenAndTrainedAgain) {
   auto svm = family.options;
   svm.cost = result.value(result.chosen(), "cost");
   svm.gamma = result.value(result.chosen(), "gamma");
-  const auto alone = train_svm(Context(), dataset, svm);
-  EXPECT_EQ(format_model(alone, ModelFile::sheaf), result.model->text());
+  EXPECT_EQ(fit(Context(), dataset, svm).text(), result.model->text());
 }
 
 class SvmSearchCli : public ProgramTest {

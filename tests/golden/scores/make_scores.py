@@ -99,6 +99,10 @@ def regression(name, truth, predicted):
         "mean_absolute_error": sk.mean_absolute_error(truth, predicted),
         "max_error": sk.max_error(truth, predicted),
     }
+    if truth.min() > 0 and predicted.min() > 0:
+        scores["mean-poisson-deviance"] = sk.mean_poisson_deviance(truth, predicted)
+        scores["mean-gamma-deviance"] = sk.mean_gamma_deviance(truth, predicted)
+        scores["mean-tweedie-deviance"] = sk.mean_tweedie_deviance(truth, predicted, power=1.5)
     return {"name": name, "classes": 0, "positive": -1, "truth": truth.tolist(), "decisions": predicted.tolist(),
             "scores": scores}
 
@@ -136,6 +140,8 @@ def cases():
     target = np.round(10 * random.normal(size=55) + 3, 3)
     yield regression("regression", target, np.round(target + 4 * random.normal(size=55), 3))
     yield regression("worse than the mean", target, np.round(-target, 3))
+    target = np.round(np.exp(random.normal(size=55)), 3) + 0.01
+    yield regression("targets above 0", target, np.round(target * np.exp(0.5 * random.normal(size=55)), 3) + 0.01)
 
 
 with open("scores.json", "w", encoding="utf-8") as out:
