@@ -134,7 +134,7 @@ TYPED_TEST(Transforms, ProductsAreThoseOfTransformedFeatures) {
   using T = TypeParam;
   for (const bool hidden : {false, true})
     for_all<T>([hidden](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
-      if (bias == 0 || tasks > 33 || problem.shape.rows > 5000) return;
+      if (bias == 0 || (tasks != 1 && tasks != 5 && tasks != 33) || problem.shape.rows > 5000) return;
       const auto sheaf = sheaf_of(problem.shape.rows, problem.shape.columns, tasks, tasks != 5);
       if (hidden) ops.hide_bias();
       ops.load_tables(sheaf);

@@ -366,7 +366,7 @@ TEST(SvmModel, SigmoidsAreTheMostLikely) {
     }
     return sum;
   };
-  const auto best = kernel::fit_sigmoid(z, sides);
+  const auto best = fit_sigmoid(z, sides);
   EXPECT_LT(best.a, 0);
   for (const double step : {-1e-3, 1e-3}) {
     EXPECT_LT(loss(best.a, best.b), loss(best.a + step, best.b));

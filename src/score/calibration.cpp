@@ -6,70 +6,19 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/sigmoid.hpp"
+
 namespace sheaf {
 namespace {
 
 using Curve = Calibration::Curve;
 
-/// 1 / (1 + exp(x)) without overflow.
-double falling(double x) { return x >= 0 ? std::exp(-x) / (1 + std::exp(-x)) : 1 / (1 + std::exp(x)); }
-
-/// The negative log-likelihood of one row whose probability should be t, without overflow.
-double row_loss(double x, double t) {
-  return x >= 0 ? t * x + std::log1p(std::exp(-x)) : (t - 1) * x + std::log1p(std::exp(x));
-}
-
-/// Newton's method with halved steps, on targets that lie a little inside of 0 and 1: Lin, Lin, Weng 2007, "A note on
-/// Platt's probabilistic outputs for support vector machines", algorithm 1.
 Curve learn_platt(std::span<const double> decisions, std::span<const std::uint8_t> positive) {
-  const auto n = decisions.size();
-  const auto positives = static_cast<double>(std::count(positive.begin(), positive.end(), 1));
-  const double high = (positives + 1) / (positives + 2);
-  const double low = 1 / (static_cast<double>(n) - positives + 2);
-  const auto target = [&](std::size_t i) { return positive[i] != 0 ? high : low; };
-  Curve curve{0, std::log((static_cast<double>(n) - positives + 1) / (positives + 1)), {}, {}};
-  const auto loss = [&](double slope, double offset) {
-    double sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += row_loss(slope * decisions[i] + offset, target(i));
-    return sum;
-  };
-  constexpr int most_steps = 100;
-  constexpr double ridge = 1e-12;     // keeps the Hessian regular
-  constexpr double smallest = 1e-10;  // step
-  double value = loss(curve.slope, curve.offset);
-  for (int step = 0; step < most_steps; ++step) {
-    double h11 = ridge;
-    double h22 = ridge;
-    double h21 = 0;
-    double g1 = 0;
-    double g2 = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double p = falling(curve.slope * decisions[i] + curve.offset);
-      const double curvature = p * (1 - p);
-      h11 += decisions[i] * decisions[i] * curvature;
-      h22 += curvature;
-      h21 += decisions[i] * curvature;
-      g1 += decisions[i] * (target(i) - p);
-      g2 += target(i) - p;
-    }
-    if (std::abs(g1) < 1e-10 && std::abs(g2) < 1e-10) break;
-    const double determinant = h11 * h22 - h21 * h21;
-    const double slope = -(h22 * g1 - h21 * g2) / determinant;
-    const double offset = -(h11 * g2 - h21 * g1) / determinant;
-    const double gain = g1 * slope + g2 * offset;
-    double length = 1;
-    for (; length >= smallest; length /= 2) {
-      const double trial = loss(curve.slope + length * slope, curve.offset + length * offset);
-      if (trial < value + 1e-4 * length * gain) {
-        curve.slope += length * slope;
-        curve.offset += length * offset;
-        value = trial;
-        break;
-      }
-    }
-    if (length < smallest) break;
-  }
-  return curve;
+  constexpr double tolerance = 1e-10;
+  std::vector<std::int8_t> sides;
+  for (const auto flag : positive) sides.push_back(flag != 0 ? 1 : -1);
+  const auto sigmoid = fit_sigmoid(decisions, sides, tolerance);
+  return {sigmoid.a, sigmoid.b, {}, {}};
 }
 
 /// Pools neighbours that are out of order until none is: Ayer and others 1955.
@@ -145,7 +94,7 @@ Calibration learn_calibration(CalibrationMethod method, std::span<const double> 
 
 std::vector<double> Calibration::probabilities(std::span<const double> decisions) const {
   const auto value = [&](const Curve& curve, double decision) {
-    return method == CalibrationMethod::platt ? falling(curve.slope * decision + curve.offset)
+    return method == CalibrationMethod::platt ? PlattSigmoid{curve.slope, curve.offset}(decision)
                                               : isotonic_value(curve, decision);
   };
   const auto columns = curves.size();

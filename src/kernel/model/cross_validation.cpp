@@ -41,7 +41,7 @@ SvmModel sigmoids_of(const Context& context, const SvmModel& shape, const ModelP
   model.class_names = shape.class_names;
   for (const auto& platt : plan.platt) {
     context.check_stop();
-    const auto sigmoid = kernel::fit_sigmoid(kernel::held_out_decisions(platt, decisions), platt.sides);
+    const auto sigmoid = fit_sigmoid(kernel::held_out_decisions(platt, decisions), platt.sides);
     model.sigmoid_a.push_back(sigmoid.a);
     model.sigmoid_b.push_back(sigmoid.b);
   }

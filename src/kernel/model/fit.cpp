@@ -88,7 +88,7 @@ void keep_probabilities(const Context& context, const SvmFits& fits, const Model
     context.check_stop();
     auto values = kernel::held_out_decisions(platt, fits.decisions);
     if (model.has_classes()) {
-      const auto sigmoid = kernel::fit_sigmoid(values, platt.sides);
+      const auto sigmoid = fit_sigmoid(values, platt.sides);
       model.sigmoid_a.push_back(sigmoid.a);
       model.sigmoid_b.push_back(sigmoid.b);
     } else {

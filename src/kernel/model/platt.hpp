@@ -1,21 +1,13 @@
-// Probabilities from decision values.
+// Probabilities from decision values beyond the sigmoid of a pair (core/sigmoid.hpp).
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "core/sigmoid.hpp"
+
 namespace sheaf::kernel {
-
-/// P(first side) = 1 / (1 + exp(a z + b)).
-struct Sigmoid {
-  double a = 0, b = 0;
-  double operator()(double z) const;
-};
-
-/// The most likely sigmoid of decision values whose rows stand on the first side (+1) or the second (-1): Platt's, by
-/// the Newton method of Lin, Lin and Weng (2007, algorithm 1).
-Sigmoid fit_sigmoid(std::span<const double> decisions, std::span<const std::int8_t> sides);
 
 /// The class probabilities that agree best with those of all pairs: r[i * classes + j] is the probability of i given
 /// that it is i or j. Wu, Lin and Weng (2004), second method.

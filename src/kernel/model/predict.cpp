@@ -22,7 +22,7 @@ std::vector<double> class_probabilities(const SvmModel& model, std::span<const d
   const bool rest = sides.front().negative == SvmTask::rest;
   std::vector<double> pairs(classes * classes, 0.0);
   for (std::size_t m = 0; m < sides.size(); ++m) {
-    const double raw = Sigmoid{model.sigmoid_a[m], model.sigmoid_b[m]}(decisions[m]);
+    const double raw = PlattSigmoid{model.sigmoid_a[m], model.sigmoid_b[m]}(decisions[m]);
     const double p = std::clamp(raw, least, 1 - least);
     const auto i = static_cast<std::size_t>(sides[m].positive);
     if (rest) {
