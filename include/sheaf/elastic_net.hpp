@@ -44,8 +44,8 @@ struct NetSheaf {
   std::int32_t target_columns = 1;
   std::vector<double> targets;          ///< numbers, or +1 / -1
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
-  /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as they
-  /// are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
+  /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as
+  /// they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
   std::vector<double> column_factors;
 };
 

@@ -60,7 +60,8 @@ struct Task {
   std::int32_t target = 0;   ///< column of the target table
   double cost_positive = 1;  ///< C times the class weight of y > 0 (regression: of every row)
   double cost_negative = 1;
-  /// Of the loss: width of the insensitive tube (support-vector regression), power (Tweedie), theta (negative binomial).
+  /// Of the loss: width of the insensitive tube (support-vector regression), power (Tweedie), theta (negative
+  /// binomial).
   double loss_parameter = 0.1;
   std::int32_t columns = 0;  ///< column of the table of column transforms, where there is one
 };

@@ -12,8 +12,8 @@
 namespace sheaf {
 
 /// `draws`: how often each row is in each split (rows x splits, those of a row side by side), for at least one row of
-/// each split more than 0. The result is features x splits, those of a feature side by side; rows that are drawn k times
-/// count k times.
+/// each split more than 0. The result is features x splits, those of a feature side by side; rows that are drawn k
+/// times count k times.
 template <class T>
 std::vector<FeatureSummary> summarize_splits(const Context& context, const Dataset<T>& dataset,
                                              std::span<const float> draws, std::int32_t splits);

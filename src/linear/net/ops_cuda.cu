@@ -51,9 +51,9 @@ class CudaNetOps final : public NetOps<T> {
     columns_.in_parts([&](Range range) {
       const std::int64_t here = (range.end - range.begin) * columns;
       columns_.with([&](auto x) {
-        gpu::moments<T><<<blocks_1d(here * 32), threads_1d, 0, stream_>>>(
-            x, range.begin, range.end, weights_.data(), columns, sums.data(), means_.data(), variances_.data(),
-            deviations);
+        gpu::moments<T><<<blocks_1d(here * 32), threads_1d, 0, stream_>>>(x, range.begin, range.end, weights_.data(),
+                                                                          columns, sums.data(), means_.data(),
+                                                                          variances_.data(), deviations);
       });
       cuda::check_launch("moments");
       stream_.synchronize();

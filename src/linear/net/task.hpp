@@ -32,9 +32,9 @@ struct ModelTask {
   const T* factors = nullptr;      ///< penalty factors; nullptr: all 1
   const T* means = nullptr;        ///< of the features, under the weights
   const T* variances = nullptr;
-  const T* units = nullptr;       ///< what a feature is divided by before it is penalised; nullptr: 1
-  double alpha1 = 0;              ///< alpha * l1_ratio
-  double alpha2 = 0;              ///< alpha * (1 - l1_ratio)
+  const T* units = nullptr;  ///< what a feature is divided by before it is penalised; nullptr: 1
+  double alpha1 = 0;         ///< alpha * l1_ratio
+  double alpha2 = 0;         ///< alpha * (1 - l1_ratio)
   bool intercept = true;
 
   /// The task of a model, where this is that of the first columns of the tables.
