@@ -93,12 +93,13 @@ std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params,
   std::map<std::pair<std::int32_t, std::int32_t>, NetNull> known;  // of rows and target
   std::vector<NetNull> nulls;
   for (const auto& path : sheaf.paths) {
-    auto [at, is_new] = known.try_emplace({path.rows, path.target});
-    if (is_new)
+    const auto found = known.try_emplace({path.rows, path.target});
+    NetNull& null = found.first->second;
+    if (found.second)
       with_net_loss(params.loss, [&](auto functor) {
-        at->second = null_model<decltype(functor)>(sheaf, params, path, totals[static_cast<std::size_t>(path.rows)]);
+        null = null_model<decltype(functor)>(sheaf, params, path, totals[static_cast<std::size_t>(path.rows)]);
       });
-    nulls.push_back(at->second);
+    nulls.push_back(null);
   }
   return nulls;
 }
