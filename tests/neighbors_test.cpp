@@ -276,6 +276,43 @@ TEST(Neighbors, ManyEqualRowsGoToTheLowestIndices) {
   }
 }
 
+/// Tables long enough for limits that are lowered several times, k long enough for lists that are sorted elsewhere, and
+/// so many rows equally far that lists run over.
+TEST(Neighbors, LongTablesAndLongListsHaveTheirNeighbors) {
+  struct Case {
+    std::int64_t rows, k;
+    bool many_equal;
+  };
+  for (const Case& tried : {Case{40'001, 7, false}, Case{26'003, 6'000, false}, Case{20'011, 5, true}}) {
+    auto table = test::random_rows(tried.rows, 9, 0.7, 5);
+    auto asked = test::random_rows(67, 9, 0.7, 6);
+    if (tried.many_equal)
+      for (std::size_t i = 0; i < table.size(); ++i)
+        if (i % 3 != 0) table[i] = asked[0];
+    NeighborOptions options;
+    options.k = tried.k;
+    const auto wanted = plain_lists(options, table, &asked);
+    const auto data = dataset_of<double>(table, 9, false);
+    const auto queries = dataset_of<double>(asked, 9, false);
+    for (const auto device : test::devices()) {
+      SCOPED_TRACE(testing::Message() << tried.rows << " rows, k " << tried.k);
+      expect_neighbors(options, table, asked, wanted, find_neighbors(context_on(device), data, options, &queries));
+    }
+  }
+}
+
+TEST(Neighbors, LongTablesAmongThemselvesGiveTheSameOnEveryDevice) {
+  const auto data = dataset_of<float>(test::random_rows(17'001, 20, 0.8, 7), 20, false);
+  NeighborOptions options;
+  options.k = 12;
+  const auto wanted = find_neighbors(context_on(Device::cpu()), data, options);
+  for (const auto device : test::devices()) {
+    const auto found = find_neighbors(context_on(device), data, options);
+    EXPECT_EQ(found.indices, wanted.indices);
+    EXPECT_EQ(found.distances, wanted.distances);
+  }
+}
+
 TEST(Neighbors, TinyAndHugeValuesKeepTheirOrder) {
   for (const auto device : test::devices())
     for (const double size : {1e-200, 1e-42, 1.0, 1e30, 1e140}) {

@@ -50,7 +50,6 @@ Cublas load() {
   find(library, "cublasSetStream_v2", table.set_stream);
   find(library, "cublasSgemm_v2", table.sgemm);
   find(library, "cublasDgemm_v2", table.dgemm);
-  find(library, "cublasGemmEx", table.gemm_ex);
   find(library, "cublasSgemmStridedBatched", table.sgemm_strided_batched);
   find(library, "cublasDgemmStridedBatched", table.dgemm_strided_batched);
   find(library, "cublasGetStatusString", table.status_string);

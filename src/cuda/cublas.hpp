@@ -12,9 +12,6 @@ struct Cublas {
   decltype(&cublasSetStream) set_stream;
   decltype(&cublasSgemm) sgemm;
   decltype(&cublasDgemm) dgemm;
-  cublasStatus_t (*gemm_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
-                            const void*, cudaDataType, int, const void*, cudaDataType, int, const void*, void*,
-                            cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
   decltype(&cublasSgemmStridedBatched) sgemm_strided_batched;
   decltype(&cublasDgemmStridedBatched) dgemm_strided_batched;
   decltype(&cublasGetStatusString) status_string;

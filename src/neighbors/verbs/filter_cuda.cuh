@@ -6,6 +6,7 @@
 //   low = |x'|^2 - slack,  |x' - y'|^2 >= low_x + low_y - 2 x'y',  and at most 2 (slack_x + slack_y) more.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include <cuda_bf16.h>
@@ -13,9 +14,11 @@
 #include <sheaf/array.hpp>
 
 #include "core/parallel.hpp"
+#include "neighbors/verbs/exact_cuda.cuh"
 #include "neighbors/verbs/filter_plan.hpp"
 #include "neighbors/verbs/found.hpp"
 #include "neighbors/verbs/select_cuda.cuh"
+#include "neighbors/verbs/tile_cuda.cuh"
 
 namespace sheaf::neighbors::gpu {
 
@@ -26,62 +29,244 @@ struct RowBound {
   float error;  ///< e, rounded up
 };
 
+/// `lost` is |x - x'|^2.
+SHEAF_HOST_DEVICE inline RowBound row_bound(double norm, double lost, std::int64_t columns) {
+  constexpr double above = 1 + 0x1p-20;
+  const double slack = (static_cast<double>(columns) + 24) * 0x1p-21 * norm * above + 0x1p-100;
+  return {static_cast<float>(norm - slack), static_cast<float>(slack * above),
+          static_cast<float>(sqrt(lost) * above + 0x1p-60)};
+}
+/// A little below `low`: what sums of it in float are wrong by does not matter.
+SHEAF_HOST_DEVICE inline float below(double norm, const RowBound& bound) {
+  return bound.low - static_cast<float>(norm * 0x1p-19 + 0x1p-100);
+}
+
 struct FilterView {
   const __nv_bfloat16* values = nullptr;
   const RowBound* bounds = nullptr;
+  const float* below = nullptr;         ///< of each row
+  const std::int32_t* order = nullptr;  ///< which row each one is; nullptr: in order
   std::int64_t rows = 0;
   std::int64_t columns = 0;  ///< padded to 8, for aligned loads
+
+  __device__ std::int64_t place(std::int64_t i) const { return order == nullptr ? i : std::int64_t{order[i]}; }
 };
+
+/// A plan on the GPU.
+struct PlanView {
+  const double* centre;  ///< nullptr: 0
+  const double* factor;
+  std::int64_t features;
+  std::int64_t columns;  ///< padded
+  double mark;           ///< of rows without direction, in the column after the features; 0: there is no such column
+};
+
+/// Value j of a dense row in the filter.
+template <class S>
+__device__ double filtered_value(const PlanView& plan, const RowsView<S>& rows, std::int64_t i, std::int64_t j) {
+  const RowTerms terms = terms_at(rows, i);
+  if (j >= plan.features) return j == plan.features && terms.factor == 0 ? plan.mark : 0.0;
+  double value = (static_cast<double>(rows.values[i * rows.columns + j]) - terms.shift) * terms.factor;
+  if (plan.centre != nullptr) value -= plan.centre[j];
+  return value * plan.factor[j];
+}
+
+inline constexpr int rows_of_block = 8;  // a warp each
+
+__device__ inline double warp_sum(double value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(~0U, value, step);
+  return value;
+}
+
+/// The largest squared norm of dense rows in the filter, as bits.
+template <class S>
+__global__ void __launch_bounds__(32 * rows_of_block)
+    largest_square(PlanView plan, RowsView<S> rows, std::int64_t count, unsigned long long* largest) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rows_of_block + threadIdx.x / 32;
+  if (i >= count) return;
+  double norm = 0;
+  for (std::int64_t j = threadIdx.x % 32; j < plan.columns; j += 32) {
+    const double value = filtered_value(plan, rows, i, j);
+    norm += value * value;
+  }
+  norm = warp_sum(norm);
+  if (threadIdx.x % 32 == 0) atomicMax(largest, static_cast<unsigned long long>(bits_of(norm)));
+}
+
+/// Rounds dense rows, those of `from` in its order.
+template <class S>
+__global__ void __launch_bounds__(32 * rows_of_block)
+    round_rows(PlanView plan, RowsView<S> rows, const std::int32_t* from, std::int64_t count, __nv_bfloat16* values,
+               RowBound* bounds, float* belows, unsigned* largest_error) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * rows_of_block + threadIdx.x / 32;
+  if (i >= count) return;
+  const std::int64_t row = from == nullptr ? i : std::int64_t{from[i]};
+  double norm = 0;
+  double lost = 0;
+  for (std::int64_t j = threadIdx.x % 32; j < plan.columns; j += 32) {
+    const double wide = filtered_value(plan, rows, row, j);
+    const auto rounded = __float2bfloat16(static_cast<float>(wide));
+    const auto value = static_cast<double>(__bfloat162float(rounded));
+    values[i * plan.columns + j] = rounded;
+    norm += value * value;
+    lost += (wide - value) * (wide - value);
+  }
+  norm = warp_sum(norm);
+  lost = warp_sum(lost);
+  if (threadIdx.x % 32 != 0) return;
+  bounds[i] = row_bound(norm, lost, plan.columns);
+  belows[i] = below(norm, bounds[i]);
+  atomicMax(largest_error, __float_as_uint(bounds[i].error));
+}
+
+inline constexpr int sum_parts = 64;  // a fixed number: sums are the same in every run
+
+/// Sums of columns over parts of the rows, as the metric compares them: sums[part * columns + j].
+template <class S>
+__global__ void __launch_bounds__(256) column_sums(RowsView<S> rows, std::int64_t count, double* sums) {
+  __shared__ double found[8][32];
+  const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x % 32;
+  const auto begin = count * blockIdx.y / sum_parts;
+  const auto end = count * (blockIdx.y + 1) / sum_parts;
+  double sum = 0;
+  if (j < rows.columns)
+    for (std::int64_t i = begin + threadIdx.x / 32; i < end; i += 8) {
+      const RowTerms terms = terms_at(rows, i);
+      sum += (static_cast<double>(rows.values[i * rows.columns + j]) - terms.shift) * terms.factor;
+    }
+  found[threadIdx.x / 32][threadIdx.x % 32] = sum;
+  __syncthreads();
+  if (threadIdx.x >= 32 || j >= rows.columns) return;
+  for (int part = 1; part < 8; ++part) sum += found[part][threadIdx.x];
+  sums[blockIdx.y * rows.columns + j] = sum;
+}
+
+/// The means of all columns of dense rows.
+template <class S>
+std::vector<double> column_means(const RowsView<S>& rows, std::int64_t count, Device device, cudaStream_t stream) {
+  Array<double> sums(sum_parts * rows.columns, device);
+  column_sums<<<dim3(static_cast<unsigned>((rows.columns + 31) / 32), sum_parts), 256, 0, stream>>>(rows, count,
+                                                                                                    sums.data());
+  cuda::check_launch("column_sums");
+  cuda::check(cudaStreamSynchronize(stream), "waiting for the GPU");
+  const auto parts_of_sums = sums.to(Device::cpu());
+  std::vector<double> means(static_cast<std::size_t>(rows.columns), 0.0);
+  for (std::int64_t part = 0; part < sum_parts; ++part)
+    for (std::int64_t j = 0; j < rows.columns; ++j)
+      means[static_cast<std::size_t>(j)] += parts_of_sums[part * rows.columns + j];
+  for (double& mean : means) mean /= static_cast<double>(std::max<std::int64_t>(count, 1));
+  return means;
+}
+
+/// A plan's numbers on the GPU.
+class DevicePlan {
+ public:
+  DevicePlan(const FilterPlan& plan, Device device)
+      : centre_(Array<double>::copy_of(plan.centre, device)),
+        factor_(Array<double>::copy_of(plan.factor, device)),
+        view_{centre_.size() > 0 ? centre_.data() : nullptr, factor_.data(), plan.features,
+              (plan.columns() + 7) / 8 * 8, plan.marked ? plan.scale : 0.0} {}
+  const PlanView& view() const { return view_; }
+
+ private:
+  Array<double> centre_, factor_;
+  PlanView view_;
+};
+
+/// The largest norm of dense rows in the filter.
+template <class S>
+double largest_norm(const FilterPlan& plan, const RowsView<S>& rows, std::int64_t count, Device device,
+                    cudaStream_t stream) {
+  if (count == 0) return 0;
+  const DevicePlan on_device(plan, device);
+  auto largest = Array<unsigned long long>::copy_of(std::vector<unsigned long long>{0}, device);
+  largest_square<<<static_cast<unsigned>((count + rows_of_block - 1) / rows_of_block), 32 * rows_of_block, 0, stream>>>(
+      on_device.view(), rows, count, largest.data());
+  cuda::check_launch("largest_square");
+  cuda::check(cudaStreamSynchronize(stream), "waiting for the GPU");
+  return std::sqrt(std::bit_cast<double>(largest.to(Device::cpu())[0]));
+}
 
 /// Rows of the filter on the GPU.
 class FilterRows {
  public:
   FilterRows() = default;
 
+  /// All rows, or those at `places`; with `shuffled` the places are remembered.
   template <class S>
-  FilterRows(const Context& context, const FilterPlan& plan, const Rows<S>& rows,
-             std::span<const std::int32_t> places) {
-    rows_ = places.empty() ? sheaf::rows(rows.x) : std::ssize(places);
-    columns_ = (plan.columns() + 7) / 8 * 8;
-    Array<__nv_bfloat16> values(rows_ * columns_);
-    Array<RowBound> bounds(rows_);
-    parallel_ranges(context, rows_, 64, [&](Range range) {
-      std::vector<double> row(static_cast<std::size_t>(plan.columns()));
-      for (auto i = range.begin; i < range.end; ++i) {
-        write_filtered(plan, rows, places.empty() ? i : std::int64_t{places[static_cast<std::size_t>(i)]}, row.data());
-        bounds[i] = round_row(row, values.data() + i * columns_);
-      }
-    });
-    values_ = values.to(context.device());
-    bounds_ = bounds.to(context.device());
-    for (const RowBound& bound : bounds) largest_error_ = std::max(largest_error_, bound.error);
+  FilterRows(const Context& context, cudaStream_t stream, const FilterPlan& plan, const Rows<S>& rows,
+             const RowsView<S>& on_device, std::span<const std::int32_t> places, bool shuffled)
+      : rows_(places.empty() ? sheaf::rows(rows.x) : std::ssize(places)),
+        columns_((plan.columns() + 7) / 8 * 8),
+        shuffled_(shuffled),
+        order_(Array<std::int32_t>::copy_of(places, context.device())) {
+    if (on_device.offsets == nullptr)
+      round_there(context.device(), stream, plan, on_device);
+    else
+      round_here(context, plan, rows, places);
   }
 
-  FilterView view() const { return {values_.data(), bounds_.data(), rows_, columns_}; }
+  FilterView view() const {
+    return {values_.data(), bounds_.data(), below_.data(), shuffled_ ? order_.data() : nullptr, rows_, columns_};
+  }
   float largest_error() const { return largest_error_; }
   std::int64_t rows() const { return rows_; }
 
  private:
-  RowBound round_row(const std::vector<double>& row, __nv_bfloat16* to) const {
-    double norm = 0;
-    double lost = 0;
-    for (std::int64_t j = 0; j < columns_; ++j) {
-      const double wide = j < static_cast<std::int64_t>(row.size()) ? row[static_cast<std::size_t>(j)] : 0.0;
-      to[j] = __float2bfloat16(static_cast<float>(wide));
-      const auto value = static_cast<double>(__bfloat162float(to[j]));
-      norm += value * value;
-      lost += (wide - value) * (wide - value);
-    }
-    constexpr double above = 1 + 0x1p-20;
-    const double slack = (static_cast<double>(columns_) + 24) * 0x1p-21 * norm * above + 0x1p-100;
-    return {static_cast<float>(norm - slack), static_cast<float>(slack * above),
-            static_cast<float>(std::sqrt(lost) * above + 0x1p-60)};
+  template <class S>
+  void round_there(Device device, cudaStream_t stream, const FilterPlan& plan, const RowsView<S>& rows) {
+    values_ = Array<__nv_bfloat16>(rows_ * columns_, device);
+    bounds_ = Array<RowBound>(rows_, device);
+    below_ = Array<float>(rows_, device);
+    if (rows_ == 0) return;
+    const DevicePlan on_device(plan, device);
+    auto largest = Array<unsigned>::copy_of(std::vector<unsigned>{0}, device);
+    round_rows<<<static_cast<unsigned>((rows_ + rows_of_block - 1) / rows_of_block), 32 * rows_of_block, 0, stream>>>(
+        on_device.view(), rows, order_.size() > 0 ? order_.data() : nullptr, rows_, values_.data(), bounds_.data(),
+        below_.data(), largest.data());
+    cuda::check_launch("round_rows");
+    cuda::check(cudaStreamSynchronize(stream), "waiting for the GPU");
+    largest_error_ = std::bit_cast<float>(largest.to(Device::cpu())[0]);
+  }
+
+  /// Sparse rows become dense on the way.
+  template <class S>
+  void round_here(const Context& context, const FilterPlan& plan, const Rows<S>& rows,
+                  std::span<const std::int32_t> places) {
+    Array<__nv_bfloat16> values(rows_ * columns_);
+    Array<RowBound> bounds(rows_);
+    Array<float> belows(rows_);
+    parallel_ranges(context, rows_, 64, [&](Range range) {
+      std::vector<double> row(static_cast<std::size_t>(plan.columns()));
+      for (auto i = range.begin; i < range.end; ++i) {
+        write_filtered(plan, rows, places.empty() ? i : std::int64_t{places[static_cast<std::size_t>(i)]}, row.data());
+        double norm = 0;
+        double lost = 0;
+        for (std::int64_t j = 0; j < columns_; ++j) {
+          const double wide = j < std::ssize(row) ? row[static_cast<std::size_t>(j)] : 0.0;
+          auto& rounded = values[i * columns_ + j];
+          rounded = __float2bfloat16(static_cast<float>(wide));
+          const auto value = static_cast<double>(__bfloat162float(rounded));
+          norm += value * value;
+          lost += (wide - value) * (wide - value);
+        }
+        bounds[i] = row_bound(norm, lost, columns_);
+        belows[i] = below(norm, bounds[i]);
+      }
+    });
+    for (const RowBound& bound : bounds) largest_error_ = std::max(largest_error_, bound.error);
+    values_ = values.to(context.device());
+    bounds_ = bounds.to(context.device());
+    below_ = belows.to(context.device());
   }
 
   std::int64_t rows_ = 0;
   std::int64_t columns_ = 0;
+  bool shuffled_ = false;
+  Array<std::int32_t> order_;
   Array<__nv_bfloat16> values_;
   Array<RowBound> bounds_;
+  Array<float> below_;
   float largest_error_ = 0;
 };
 
@@ -109,48 +294,132 @@ __device__ inline Bounds bounds_of(const RowBound& x, const RowBound& y, float p
   return {lower > 0 ? lower : 0, (high > 0 ? sqrtf(high) * above : 0.0F) + error * above};
 }
 
-/// The first limits: the k-th smallest upper bound of a tile of products (queries x columns). One block a query.
+/// A block of queries and the rows they are compared with.
+struct FilterWork {
+  FilterView queries;
+  FilterView data;
+  Allowed allowed;
+  CandidateView candidates;
+  std::int64_t first_query;
+  std::int64_t query_end;
+  std::int64_t first_row;
+  std::int64_t row_end;
+  float largest_error;  ///< of all rows of the data
+  int tiles;            ///< of a thread block
+};
+
+/// for_tiles() of this thread block. Blocks of 128 queries x `tiles` tiles.
+template <class Begin, class Use>
+__device__ void for_work(const FilterWork& work, const Begin& begin, const Use& use) {
+  const std::int64_t row = work.first_row + static_cast<std::int64_t>(blockIdx.y) * work.tiles * tile_side;
+  const std::int64_t left = (work.row_end - row + tile_side - 1) / tile_side;
+  for_tiles({work.queries.values, work.query_end, work.queries.columns},
+            work.first_query + static_cast<std::int64_t>(blockIdx.x) * tile_side,
+            {work.data.values, work.row_end, work.data.columns}, row,
+            static_cast<int>(left < work.tiles ? left : work.tiles), begin, use);
+}
+
+/// products[q * columns + j] of the work's queries and rows.
+__global__ void __launch_bounds__(tile_threads, 2)
+    store_products(const __grid_constant__ FilterWork work, float* products) {
+  const TilePlace place;
+  const std::int64_t columns = work.row_end - work.first_row;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_side + place.query;
+  for_work(
+      work, [](std::int64_t) {},
+      [&](const TileProducts& found, std::int64_t row) {
+#pragma unroll
+        for (int m = 0; m < 4; ++m)
+#pragma unroll
+          for (int n = 0; n < 4; ++n)
+#pragma unroll
+            for (int v = 0; v < 4; ++v) {
+              const std::int64_t q = first + m * 16 + v / 2 * 8;
+              const std::int64_t j = row - work.first_row + place.row + n * 8 + v % 2;
+              if (work.first_query + q < work.query_end && j < columns)
+                products[q * columns + j] = found.values[m][n][v];
+            }
+      });
+}
+
+/// The first limits: the k-th smallest upper bound of the rows whose products are stored, with 16 bits. One block a
+/// query.
 __global__ void __launch_bounds__(select_threads)
-    seed_limits(const float* products, std::int64_t columns, std::int64_t first_query, std::int64_t first_row,
-                std::int64_t k, FilterView queries, FilterView data, Allowed allowed, CandidateView candidates) {
+    seed_limits(const __grid_constant__ FilterWork work, const float* products, std::int64_t k) {
   const std::int64_t q = blockIdx.x;
-  const RowBound own = queries.bounds[first_query + q];
+  const std::int64_t columns = work.row_end - work.first_row;
+  const RowBound own = work.queries.bounds[work.first_query + q];
+  const std::int64_t place = work.queries.place(work.first_query + q);
   const auto upper = [&](std::int64_t j) {
-    if (!allowed(first_query + q, first_row + j)) return 3e38F;
-    return bounds_of(own, data.bounds[first_row + j], products[q * columns + j]).upper;
+    if (!work.allowed(place, work.data.place(work.first_row + j))) return 3e38F;
+    return bounds_of(own, work.data.bounds[work.first_row + j], products[q * columns + j]).upper;
   };
-  const auto found = select_kth<32>(columns, k, upper);
+  const auto found = select_kth<32, 16>(columns, k, upper);
   if (threadIdx.x == 0) {
-    candidates.limits[q] = __uint_as_float(static_cast<unsigned>(found.bits));
-    candidates.counts[q] = 0;
+    work.candidates.limits[q] = __uint_as_float(static_cast<unsigned>(found.bits) | 0xffffU);
+    work.candidates.counts[q] = 0;
   }
 }
 
-/// Adds the rows of a tile whose lower bound is within the limit. Blocks of columns x queries.
-__global__ void __launch_bounds__(select_threads)
-    collect(const float* products, std::int64_t columns, std::int64_t first_query, std::int64_t first_row,
-            FilterView queries, FilterView data, Allowed allowed, CandidateView candidates) {
-  const std::int64_t q = blockIdx.y;
-  const RowBound own = queries.bounds[first_query + q];
-  const float limit = candidates.limits[q];
-  constexpr float above = 1 + 0x1p-18F;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; j < columns; j += step) {
-    const RowBound other = data.bounds[first_row + j];
-    const float product = products[q * columns + j];
-    // lower <= limit without its root.
-    const float reach = (limit + own.error + other.error) * above;
-    if ((own.low + other.low) - 2 * product > reach * reach) continue;
-    if (!allowed(first_query + q, first_row + j)) continue;
-    const Bounds bounds = bounds_of(own, other, product);
-    if (bounds.lower > limit) continue;
-    const int at = atomicAdd(&candidates.counts[q], 1);
-    if (at >= candidates.capacity) continue;
-    const std::int64_t place = q * candidates.capacity + at;
-    candidates.lower[place] = bounds.lower;
-    candidates.upper[place] = bounds.upper;
-    candidates.rows[place] = static_cast<std::int32_t>(first_row + j);
-  }
+/// Adds row j to the candidates of query q of the block, where its lower bound is within the limit.
+__device__ __noinline__ void offer(const FilterWork& work, std::int64_t q, std::int64_t j, float product) {
+  const std::int64_t row = work.data.place(j);
+  if (!work.allowed(work.queries.place(work.first_query + q), row)) return;
+  const Bounds bounds = bounds_of(work.queries.bounds[work.first_query + q], work.data.bounds[j], product);
+  const CandidateView& candidates = work.candidates;
+  if (bounds.lower > candidates.limits[q]) return;
+  const int at = atomicAdd(&candidates.counts[q], 1);
+  if (at >= candidates.capacity) return;
+  const std::int64_t to = q * candidates.capacity + at;
+  candidates.lower[to] = bounds.lower;
+  candidates.upper[to] = bounds.upper;
+  candidates.rows[to] = static_cast<std::int32_t>(row);
+}
+
+/// Adds the rows whose lower bound is within the limit. A product is first compared with what is known of its query
+/// alone: lower <= limit means low_x + low_y - 2 x'y' <= (limit + e_x + e_y)^2.
+__global__ void __launch_bounds__(tile_threads, 2) collect(const __grid_constant__ FilterWork work) {
+  const TilePlace place;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_side + place.query;
+  float most[4][2];
+#pragma unroll
+  for (int m = 0; m < 4; ++m)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const std::int64_t q = first + m * 16 + half * 8;
+      most[m][half] = -3e38F;
+      if (work.first_query + q >= work.query_end) continue;
+      const float reach =
+          (work.candidates.limits[q] + work.queries.bounds[work.first_query + q].error + work.largest_error) *
+          (1 + 0x1p-18F);
+      most[m][half] = reach * reach * (1 + 0x1p-20F) - work.queries.below[work.first_query + q];
+    }
+  float low[4][2];
+  const auto begin = [&](std::int64_t row) {
+    const float nowhere = __int_as_float(0x7fffffff);  // within no limit
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+#pragma unroll
+      for (int v = 0; v < 2; ++v) {
+        const std::int64_t j = row + place.row + n * 8 + v;
+        low[n][v] = j < work.row_end ? work.data.below[j] : nowhere;
+      }
+  };
+  for_work(work, begin, [&](const TileProducts& products, std::int64_t row) {
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+#pragma unroll
+      for (int m = 0; m < 4; ++m) {
+        bool within[4];
+#pragma unroll
+        for (int v = 0; v < 4; ++v) within[v] = fmaf(-2, products.values[m][n][v], low[n][v % 2]) <= most[m][v / 2];
+        if (!(within[0] || within[1] || within[2] || within[3])) continue;
+#pragma unroll
+        for (int v = 0; v < 4; ++v)
+          if (within[v])
+            offer(work, first + m * 16 + v / 2 * 8, row + place.row + n * 8 + v % 2, products.values[m][n][v]);
+      }
+  });
 }
 
 /// Lowers the limits to the k-th smallest upper bound, and drops what is above. One block a query.

@@ -144,8 +144,11 @@ bool any_without_direction(const Rows<S>& rows) {
   return std::any_of(rows.terms.begin(), rows.terms.end(), [](const RowTerms& terms) { return terms.factor == 0; });
 }
 
-template <class S>
-FilterPlan make_filter_plan(const Context& context, const RowPair<S>& pair, FilterKind kind, bool centred = true) {
+/// largest_norm(plan, rows) is the largest norm of rows as the plan makes them; `centre` is empty or the means of
+/// columns.
+template <class S, class Norm>
+FilterPlan make_filter_plan(const RowPair<S>& pair, FilterKind kind, std::vector<double> centre,
+                            const Norm& largest_norm) {
   FilterPlan plan;
   plan.kind = kind;
   plan.metric = pair.distance.metric;
@@ -156,12 +159,20 @@ FilterPlan make_filter_plan(const Context& context, const RowPair<S>& pair, Filt
     plan.factor[j] = kind == FilterKind::products ? std::sqrt(pair.distance.weights[j]) : pair.distance.weights[j];
   const bool unit = plan.metric == DistanceType::cosine || plan.metric == DistanceType::correlation;
   plan.marked = unit && (any_without_direction(pair.data) || any_without_direction(pair.from()));
-  if (kind == FilterKind::products && centred) plan.centre = column_means(context, pair.data);
-  const double largest =
-      std::max(largest_norm(context, plan, pair.data), pair.self ? 0.0 : largest_norm(context, plan, pair.queries));
+  plan.centre = std::move(centre);
+  const double largest = std::max(largest_norm(plan, pair.data), pair.self ? 0.0 : largest_norm(plan, pair.queries));
   if (largest > 0) plan.scale = std::exp2(std::clamp(-std::ceil(std::log2(largest)), -1000.0, 1000.0));
   for (double& factor : plan.factor) factor *= plan.scale;
   return plan;
+}
+
+template <class S>
+FilterPlan make_filter_plan(const Context& context, const RowPair<S>& pair, FilterKind kind, bool centred = true) {
+  std::vector<double> centre;
+  if (kind == FilterKind::products && centred) centre = column_means(context, pair.data);
+  return make_filter_plan(pair, kind, std::move(centre), [&](const FilterPlan& plan, const Rows<S>& rows) {
+    return largest_norm(context, plan, rows);
+  });
 }
 
 }  // namespace sheaf::neighbors

@@ -19,8 +19,8 @@ struct Selected {
 };
 
 /// All threads of the block call it and have the result. value(i) is asked for i in 0 .. count-1, several times, by any
-/// thread; k <= count.
-template <int Bits, class Value>
+/// thread; k <= count. Bits below `Low` are left out: they are 0 in the result, which may be that much too small.
+template <int Bits, int Low = 0, class Value>
 __device__ Selected select_kth(std::int64_t count, std::int64_t k, const Value& value) {
   __shared__ unsigned bins[256];
   __shared__ std::uint64_t chosen;
@@ -29,7 +29,7 @@ __device__ Selected select_kth(std::int64_t count, std::int64_t k, const Value& 
     chosen = 0;
     before = 0;
   }
-  for (int shift = Bits - 8; shift >= 0; shift -= 8) {
+  for (int shift = Bits - 8; shift >= Low; shift -= 8) {
     for (unsigned b = threadIdx.x; b < 256; b += blockDim.x) bins[b] = 0;
     __syncthreads();
     const std::uint64_t prefix = chosen;
@@ -39,12 +39,23 @@ __device__ Selected select_kth(std::int64_t count, std::int64_t k, const Value& 
       if (((bits ^ prefix) & mask) == 0) atomicAdd(&bins[(bits >> shift) & 255], 1U);
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32) {  // eight bins a thread
+      unsigned own = 0;
+      for (unsigned b = 0; b < 8; ++b) own += bins[threadIdx.x * 8 + b];
+      unsigned upto = own;
+      for (unsigned step = 1; step < 32; step *= 2) {
+        const unsigned other = __shfl_up_sync(~0U, upto, step);
+        if (threadIdx.x >= step) upto += other;
+      }
       std::int64_t seen = before;
-      int b = 0;
-      while (seen + static_cast<std::int64_t>(bins[b]) < k) seen += bins[b++];
-      before = seen;
-      chosen = prefix | (static_cast<std::uint64_t>(b) << shift);
+      const unsigned reached = __ballot_sync(~0U, seen + upto >= k);
+      if (static_cast<int>(threadIdx.x) + 1 == __ffs(static_cast<int>(reached))) {
+        seen += upto - own;
+        unsigned b = threadIdx.x * 8;
+        while (seen + bins[b] < k) seen += bins[b++];
+        before = seen;
+        chosen = prefix | (std::uint64_t{b} << shift);
+      }
     }
     __syncthreads();
   }
