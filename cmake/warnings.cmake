@@ -27,3 +27,8 @@ function(sheaf_flags target)
     target_link_options(${target} PRIVATE $<$<LINK_LANGUAGE:CXX>:-fsanitize=${SHEAF_SANITIZE}>)
   endif()
 endfunction()
+
+# For sources where no time is spent: a third less to compile.
+function(sheaf_quick_to_compile target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+endfunction()
