@@ -132,8 +132,27 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
   one_number(lambda.min.ratio, "lambda.min.ratio", 0, 1)
   if (lambda.min.ratio == 0 || lambda.min.ratio == 1) stop_argument("lambda.min.ratio", "must be above 0 and below 1")
   options <- net_options(problem, 1, path_weights(problem), integer())
-  largest <- core(core_net_largest(problem$control, x, list(), problem$target, options)) * problem$scale
+  largest <- core(core_net_largest(problem$control, x, list(), problem$target, options))
+  if (any(problem$penalty_factors == 0)) largest <- largest_beside(problem, x, largest)
+  largest <- largest * problem$scale
   structure(largest * lambda.min.ratio^(seq(0, 1, length.out = nlambda)), given = FALSE)
+}
+
+# The largest penalty where some features have none: from the gradient of the model of those alone.
+largest_beside <- function(problem, x, enough) {
+  options <- net_options(problem, enough, path_weights(problem), rep(0L, problem$rows))
+  decisions <- core(core_nets(problem$control, x, list(), problem$target, options))$decisions[, 1]
+  left <- if (problem$family == "binomial") problem$response - 1 / (1 + exp(-decisions)) else problem$target - decisions
+  w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
+  w <- w / sum(w)
+  gradient <- abs(as.vector(crossprod(x, w * left)))
+  if (problem$standardise) {
+    means <- as.vector(crossprod(x, w))
+    spread <- sqrt(pmax(as.vector(crossprod(x^2, w)) - means^2, 0))
+    gradient <- ifelse(spread > 0, gradient / spread, 0)
+  }
+  penalised <- problem$penalty_factors > 0
+  max(gradient[penalised] / problem$penalty_factors[penalised]) / max(problem$l1_ratio, 0.001)
 }
 
 train_path <- function(problem, x, lambda) {
@@ -165,9 +184,9 @@ warn_unconverged <- function(count, problem) {
   }
 }
 
-# Of each row and model, each times its weight; weights sum to the number of rows, as in glmnet.
+# Of each row and model, each times its weight.
 deviances <- function(problem, decisions) {
-  w <- if (is.null(problem$weights)) 1 else problem$weights * problem$rows / sum(problem$weights)
+  w <- if (is.null(problem$weights)) 1 else problem$weights
   if (problem$family == "binomial") return(2 * w * log1p_exp(-problem$target * decisions))
   left <- problem$response - if (is.null(problem$offset)) 0 else problem$offset
   w * (left - decisions)^2

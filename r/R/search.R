@@ -103,6 +103,7 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
                             rbind(settings_of(options[!weighted], "..."), classes), settings_of(grid, "grid"), settings,
                             settings_of(prepare, "prepare"), check_folds(foldid, rows), check_weights(weights, rows), TRUE,
                             study))
+  found <- with_underscores(found)
   result <- list(title = found$title, model_kind = model, levels = levels(y), score = found$score,
                  score_title = found$score_title, larger_is_better = found$larger_is_better, axes = found$axes,
                  axis_titles = found$titles, prepare = prepare, n_features = ncol(x), feature_names = colnames(x),
@@ -117,6 +118,16 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
   }
   warn_each(found$warnings)
   result
+}
+
+# Names of parameters and scores as R users write them: l1_ratio for l1-ratio.
+with_underscores <- function(found) {
+  r_name <- function(name) gsub("-", "_", name, fixed = TRUE)
+  for (part in c("axes", "score")) found[[part]] <- r_name(found[[part]])
+  for (part in c("points", "scores", "outer")) {
+    if (!is.null(found[[part]])) names(found[[part]]) <- r_name(names(found[[part]]))
+  }
+  found
 }
 
 search_results <- function(found) {

@@ -61,7 +61,7 @@ formula_parts <- function(call, envir) {
 }
 
 # What predictions of new rows need to know of a formula.
-c_class <- function(fit, parts) {
+with_terms <- function(fit, parts) {
   fit[c("terms", "xlevels", "contrasts", "na.action")] <- parts[c("terms", "xlevels", "contrasts", "na.action")]
   fit
 }
@@ -172,7 +172,7 @@ support_of <- function(model, fit) {
   list(nclasses = max(classes, 2L), tot.nSV = length(svm$rows),
        nSV = if (classes > 0) tabulate(svm$classes, classes) else length(svm$rows),
        labels = if (classes > 0) match(model$levels, fit$levels), SV = vectors, index = svm$rows, rho = svm$rho,
-       coefs = coefs, probA = svm$sigmoid_a, probB = svm$sigmoid_b, core_levels = model$levels)
+       coefs = coefs, probA = svm$sigmoid_a, probB = svm$sigmoid_b, sigma = if (classes == 0) svm$sigmoid_a, core_levels = model$levels)
 }
 
 svm_answer <- function(fit, found, rows) {
