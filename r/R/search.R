@@ -158,6 +158,7 @@ held_out_frame <- function(found, y) {
   table <- data.frame(split = held$split, row = held$row, truth = y[held$row])
   if (is.factor(y)) {
     table$predicted <- as_classes(held$class, found$levels, levels(y))
+    if (ncol(held$decisions) == 1) table$decision <- held$decisions[, 1]
     shares <- held$probabilities
     if (ncol(shares) > 0) {
       colnames(shares) <- found$levels

@@ -22,6 +22,7 @@
 #' wrong with an argument is a condition of class `sheaf_error` whose message and element `argument` name it.
 #'
 #' @keywords internal
+#' @aliases sheaf
 #' @useDynLib sheaf, .registration = TRUE
 #' @importFrom Rcpp sourceCpp
 #' @importFrom methods as is new
@@ -35,3 +36,6 @@ generics::tidy
 generics::glance
 #' @export
 generics::augment
+
+# The pronoun of ggplot2's aes(), and columns that it looks up.
+utils::globalVariables(".data")
