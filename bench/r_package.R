@@ -2,7 +2,8 @@
 #
 #     R_LIBS=build/r/library Rscript bench/r_package.R [net] [svm] [multinom] [overhead]
 #
-# Seconds of the processors (which count where other work shares the cores) and by the clock, the least of several rounds.
+# Seconds of the processors (which count where other work shares the cores) and by the clock, the least of several
+# rounds.
 # Data lie beside the checkout (../shared/data, or SHEAF_DATA); sets that are not there are left out.
 suppressPackageStartupMessages({
   library(sheaf)
@@ -40,9 +41,9 @@ seconds <- function(expr, rounds) {
   apply(times, 1, min)
 }
 
-report <- function(name, ours, theirs, wanted = "") {
-  cat(sprintf("%-52s %8.3f %8.3f %7.1fx   clock %8.3f %8.3f %7.1fx  %s\n", name, ours[1], theirs[1], theirs[1] / ours[1],
-              ours[2], theirs[2], theirs[2] / ours[2], wanted))
+report <- function(name, ours, theirs) {
+  cat(sprintf("%-52s %8.3f %8.3f %7.1fx   clock %8.3f %8.3f %7.1fx\n", name, ours[1], theirs[1], theirs[1] / ours[1],
+              ours[2], theirs[2], theirs[2] / ours[2]))
 }
 
 bench_net <- function() {
@@ -58,7 +59,8 @@ bench_net <- function() {
       theirs <- seconds(expected <- glmnet::cv.glmnet(set$x, target, family = family, foldid = foldid), 2)
       report(paste0(name, " (", nrow(set$x), " x ", ncol(set$x), "), ", family), ours, theirs)
       cat(sprintf("    lambda.min %.4g and %.4g, its score %.4f and %.4f; %d and %d penalties\n", found$lambda.min,
-                  expected$lambda.min, min(found$cvm), min(expected$cvm), length(found$lambda), length(expected$lambda)))
+                  expected$lambda.min, min(found$cvm), min(expected$cvm), length(found$lambda),
+                  length(expected$lambda)))
     }
   }
 }
@@ -100,22 +102,27 @@ bench_multinom <- function() {
     y <- factor(max.col(eta - log(-log(matrix(runif(shape[1] * shape[3]), shape[1])))))
     frame <- data.frame(y = y, x)
     ours <- seconds(found <- sheaf_glm(x, y), 3)
-    theirs <- seconds(expected <- nnet::multinom(y ~ ., frame, trace = FALSE, maxit = 500, MaxNWts = 1e5, reltol = 1e-10), 1)
+    theirs <- seconds(expected <- nnet::multinom(y ~ ., frame, trace = FALSE, maxit = 500, MaxNWts = 1e5,
+                                                 reltol = 1e-10), 1)
     report(sprintf("%d x %d, %d classes (ours with standard errors)", shape[1], shape[2], shape[3]), ours, theirs)
     cat(sprintf("    deviance %.6f and %.6f\n", deviance(found), deviance(expected)))
   }
 }
 
 bench_overhead <- function() {
-  cat("\nOverhead: one call on 32 rows, milliseconds (clock)\n")
+  cat("\nOverhead: one call on 32 rows, milliseconds\n")
   x <- as.matrix(mtcars[, -1])
-  calls <- list(`sheaf_glm(x, y)` = quote(sheaf_glm(x[, 1:2], mtcars$mpg)), `glm(y ~ x)` = quote(glm(mpg ~ cyl + disp, data = mtcars)),
-                `sheaf_distances(x)` = quote(sheaf_distances(x)), `sheaf_linear(x, y)` = quote(sheaf_linear(x, mtcars$am)),
-                `sheaf_net(x, y), 5 penalties` = quote(sheaf_net(x, mtcars$mpg, lambda = 5:1)))
+  calls <- list(
+    `sheaf_glm(x, y)` = quote(sheaf_glm(x[, 1:2], mtcars$mpg)),
+    `glm(y ~ x)` = quote(glm(mpg ~ cyl + disp, data = mtcars)),
+    `sheaf_distances(x)` = quote(sheaf_distances(x)),
+    `sheaf_linear(x, y)` = quote(sheaf_linear(x, mtcars$am)),
+    `sheaf_net(x, y), 5 penalties` = quote(sheaf_net(x, mtcars$mpg, lambda = 5:1))
+  )
   for (name in names(calls)) {
     for (i in 1:20) eval(calls[[name]])
-    times <- vapply(1:100, function(i) system.time(eval(calls[[name]]), gcFirst = FALSE)[["elapsed"]], 0)
-    cat(sprintf("%-32s mean %.2f\n", name, 1000 * mean(times)))
+    time <- system.time(for (i in 1:200) eval(calls[[name]])) / 200 * 1000
+    cat(sprintf("%-32s %.2f of the processors, %.2f by the clock\n", name, sum(time[1:2]), time[["elapsed"]]))
   }
 }
 

@@ -2,8 +2,8 @@
 
 #' Plots by ggplot2
 #'
-#' Methods of `ggplot2::autoplot()`: the path of an elastic net, the curve of its cross-validation, the scores of a search
-#' (a curve over one parameter, a surface over two), its confusion matrix or ROC curves on held-out rows, and the
+#' Methods of `ggplot2::autoplot()`: the path of an elastic net, the curve of its cross-validation, the scores of a
+#' search (a curve over one parameter, a surface over two), its confusion matrix or ROC curves on held-out rows, and the
 #' frequencies of a study.
 #'
 #' @param object a [sheaf_net()], [cv_sheaf_net()], [sheaf_search()] or [sheaf_study()].
@@ -58,8 +58,8 @@ plot_scores <- function(object) {
   axes <- object$axes
   numeric <- vapply(object$results[axes], is.numeric, NA)
   if (length(axes) >= 2 && all(numeric[1:2])) {
-    table <- data.frame(a = factor(signif(object$results[[axes[1]]], 3)), b = factor(signif(object$results[[axes[2]]], 3)),
-                        mean = object$results$mean)
+    shown <- function(axis) factor(signif(object$results[[axis]], 3))
+    table <- data.frame(a = shown(axes[1]), b = shown(axes[2]), mean = object$results$mean)
     return(ggplot2::ggplot(table, column(c("a", "b"))) + ggplot2::geom_tile(ggplot2::aes(fill = .data$mean)) +
              ggplot2::labs(x = object$axis_titles[1], y = object$axis_titles[2], fill = object$score_title))
   }

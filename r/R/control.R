@@ -3,9 +3,10 @@
 #' The surroundings of a call, for the argument `control` of all functions that train or predict. A plain list of the
 #' same elements will do as well.
 #'
-#' @param device `"cpu"`, `"cuda"`, `"cuda:1"` and so on, or `"auto"`: a GPU where the work is large enough for one. A GPU
-#'   that is not there is an error; see [sheaf_devices()].
-#' @param threads number of CPU threads; `NULL`: the option `sheaf.threads`, else all cores. Results do not depend on it.
+#' @param device `"cpu"`, `"cuda"`, `"cuda:1"` and so on, or `"auto"`: a GPU where the work is large enough for one. A
+#'   GPU that is not there is an error; see [sheaf_devices()].
+#' @param threads number of CPU threads; `NULL`: the option `sheaf.threads`, else all cores. Results do not depend on
+#'   it.
 #' @param memory memory that the work may use, such as `"2G"`; `NULL`: 80 % of what is free.
 #' @param precision `"double"` or `"float"`, the type of numbers in the data.
 #' @param progress whether to show how far the work is; `NULL`: in interactive sessions, where package cli is there.
@@ -92,7 +93,9 @@ number_text <- function(value) {
 # Settings of a named list, whose names are those of the parameter table with '_' or '.' for '-'.
 settings_of <- function(values, argument) {
   if (length(values) == 0) return(no_settings())
-  if (is.null(names(values)) || any(!nzchar(names(values)))) stop_argument(argument, "must have a name for each element")
+  if (is.null(names(values)) || any(!nzchar(names(values)))) {
+    stop_argument(argument, "must have a name for each element")
+  }
   rows <- lapply(names(values), function(name) setting(gsub("[._]", "-", name), values[[name]], name))
   do.call(rbind, rows)
 }
@@ -101,7 +104,9 @@ settings_of <- function(values, argument) {
 class_weight_settings <- function(weights, levels, argument) {
   if (is.null(weights)) return(no_settings())
   if (is.character(weights)) {
-    if (!identical(unname(weights), "balanced")) stop_argument(argument, "must be numbers named by class, or \"balanced\"")
+    if (!identical(unname(weights), "balanced")) {
+      stop_argument(argument, "must be numbers named by class, or \"balanced\"")
+    }
     return(setting("class-weight", "balanced", argument))
   }
   if (!is.numeric(weights) || is.null(names(weights))) stop_argument(argument, "must be numbers named by class")

@@ -28,7 +28,8 @@ frame_features <- function(x, argument, nominal) {
     stop_argument(argument, "column '", names(x)[wrong], "' holds ", class(x[[wrong]])[1], ", not numbers")
   }
   if (any(coded) && !nominal) {
-    stop_argument(argument, "column '", names(x)[which(coded)[1]], "' is no number; use a formula, which makes columns ",
+    stop_argument(argument, "column '", names(x)[which(coded)[1]],
+                  "' is no number; use a formula, which makes columns ",
                   "of 0 and 1 from levels")
   }
   levels <- vector("list", ncol(x))

@@ -9,8 +9,8 @@
 #' where the loss is minus the log-likelihood of a row; the intercept is not penalised. `alpha` is glmnet's `lambda` at
 #' its `alpha = 0` and `standardize = FALSE`. A penalised model has no standard errors.
 #'
-#' Families, the default link first: `gaussian` (identity), `binomial` (logit, probit, cloglog), `multinomial`, `poisson`
-#' (log), `Gamma` (inverse, log), `inverse.gaussian` (1/mu^2), `tweedie` (log), `negative.binomial` (log).
+#' Families, the default link first: `gaussian` (identity), `binomial` (logit, probit, cloglog), `multinomial`,
+#' `poisson` (log), `Gamma` (inverse, log), `inverse.gaussian` (1/mu^2), `tweedie` (log), `negative.binomial` (log).
 #'
 #' The response of a binomial model is a factor, whose first level is a failure as in `glm()`, numbers of 0 and 1,
 #' shares with the numbers of trials as `weights`, or a matrix of successes and failures. Weights are kept to about
@@ -30,8 +30,8 @@
 #' @param theta of a negative binomial family; `NULL`: estimated, as by `MASS::glm.nb()`.
 #' @param intercept whether models have an intercept.
 #' @param solver `"auto"`, `"newton"`, `"newton-cg"` or `"lbfgs"`; all find the same optimum.
-#' @param tolerance training ends where the gradient is this share of the one at the start; `NULL`: 1e-8 for newton, 1e-5
-#'   for the others.
+#' @param tolerance training ends where the gradient is this share of the one at the start; `NULL`: 1e-8 for newton,
+#'   1e-5 for the others.
 #' @param maxit most iterations.
 #' @param model whether to keep the model frame (formula) or the matrix: `vcov()` and `anova()` need it.
 #' @param control see [sheaf_control()].
@@ -124,8 +124,8 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   if (ncol(x) == 0) model$warnings <- character()
   fit <- list(family_name = kind$name, alpha = alpha, intercept = intercept, prior.weights = response$prior,
               offset = offset, x = x, y = response$y, n_features = ncol(x), feature_names = colnames(x),
-              control = control, converged = model$glm$converged, iter = model$glm$iterations, solver = model$glm$solver,
-              separated = model$glm$separated, method = "sheaf_glm", levels = levels(y))
+              control = control, converged = model$glm$converged, iter = model$glm$iterations,
+              solver = model$glm$solver, separated = model$glm$separated, method = "sheaf_glm", levels = levels(y))
   fit <- if (kind$name == "multinomial") finish_multinom(fit, model) else finish_glm(fit, model, kind, response)
   warn_each(model$warnings)
   fit

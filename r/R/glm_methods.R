@@ -20,7 +20,8 @@ print.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L), ...) 
   print.default(format(x$coefficients, digits = digits), print.gap = 2, quote = FALSE)
   cat("\nDegrees of Freedom: ", x$df.null, " Total (i.e. Null);  ", x$df.residual, " Residual\n", sep = "")
   cat("Null Deviance:     ", format(signif(x$null.deviance, digits)), "\n")
-  cat("Residual Deviance: ", format(signif(x$deviance, digits)), "\tAIC: ", format(signif(x$aic, digits)), "\n", sep = "")
+  cat("Residual Deviance: ", format(signif(x$deviance, digits)), "\tAIC: ", format(signif(x$aic, digits)), "\n",
+      sep = "")
   invisible(x)
 }
 
@@ -203,8 +204,8 @@ residuals.sheaf_multinom <- function(object, ...) stats::naresid(object$na.actio
 #'
 #' @param object a [sheaf_glm()].
 #' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
-#' @param type `"link"`, `"response"` (means; of classes probabilities) or `"class"`. Multinomial models: `"response"` is
-#'   a matrix with a column for each class, and `"link"` the differences from the first class.
+#' @param type `"link"`, `"response"` (means; of classes probabilities) or `"class"`. Multinomial models: `"response"`
+#'   is a matrix with a column for each class, and `"link"` the differences from the first class.
 #' @param se.fit whether to give standard errors too; not for multinomial models.
 #' @param newoffset offsets of the new rows. Needed where a model of a matrix was trained with an offset; with a formula
 #'   they are evaluated in `newdata`.
@@ -303,7 +304,9 @@ anova.sheaf_glm <- function(object, ..., test = NULL) {
   }
   if (!is.null(test)) {
     test <- one_of(test, c("Chisq", "LRT", "F", "Rao", "Cp"), "test")
-    if (!test %in% c("Chisq", "LRT", "F")) stop_argument("test", "\"", test, "\" is not offered; use \"Chisq\" or \"F\"")
+    if (!test %in% c("Chisq", "LRT", "F")) {
+      stop_argument("test", "\"", test, "\" is not offered; use \"Chisq\" or \"F\"")
+    }
     largest <- models[[which.min(df)]]
     table <- stats::stat.anova(table, test, largest$dispersion, if (test == "F") largest$df.residual else Inf,
                                stats::nobs(largest))

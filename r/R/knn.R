@@ -1,7 +1,8 @@
 #' Nearest neighbours and local models
 #'
 #' Exact nearest neighbours for classes and numbers, and three local models: `"hknn"` and `"cknn"` decide by the class
-#' whose nearest rows span the nearest hyperplane or convex hull, `"alh"` by hyperplanes with learnt weights of features.
+#' whose nearest rows span the nearest hyperplane or convex hull, `"alh"` by hyperplanes with learnt weights of
+#' features.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame of features.
 #' @param y a factor, or numbers (`"knn"` only).

@@ -3,11 +3,10 @@
 #' As `LiblineaR::LiblineaR()`: the objectives of LIBLINEAR, with the same arguments and an object of the same elements.
 #' Classes of three or more are trained one against the rest, all as one piece of work.
 #'
-#' @details
-#' Types are LIBLINEAR's: 0 and 7 logistic regression, 1 and 2 the support vector machine with squared hinge loss, 11 and
-#' 12 support vector regression with squared loss. The numbers of a pair differ in LIBLINEAR by the algorithm and have the
-#' same optimum; here they are the same. Types 3, 4, 5, 6 and 13 are not there: [sheaf_net()] has L1 penalties, and
-#' [sheaf_svm()] with a linear kernel the hinge loss.
+#' @details Types are LIBLINEAR's: 0 and 7 logistic regression, 1 and 2 the support vector machine with squared hinge
+#' loss, 11 and 12 support vector regression with squared loss. The numbers of a pair differ in LIBLINEAR by the
+#' algorithm and have the same optimum; here they are the same. Types 3, 4, 5, 6 and 13 are not there: [sheaf_net()] has
+#' L1 penalties, and [sheaf_svm()] with a linear kernel the hinge loss.
 #'
 #' @param data a matrix, sparse matrix or data frame of features.
 #' @param target a factor, or numbers: for types 11 and 12 the response, else classes.

@@ -27,8 +27,8 @@ sheaf_neighbors <- function(x, k = 5, queries = NULL, metric = "euclidean", powe
 #'
 #' @param x a matrix, sparse matrix or data frame of numbers.
 #' @param y other rows; `NULL`: those of `x` among themselves.
-#' @param metric `"euclidean"`, `"sqeuclidean"`, `"manhattan"`, `"cosine"`, `"correlation"`, `"chebyshev"`, `"minkowski"`,
-#'   `"hamming"` or `"jaccard"`.
+#' @param metric `"euclidean"`, `"sqeuclidean"`, `"manhattan"`, `"cosine"`, `"correlation"`, `"chebyshev"`,
+#'   `"minkowski"`, `"hamming"` or `"jaccard"`.
 #' @param power of Minkowski's distance.
 #' @param feature_weights one of 0 or more for each column, which multiplies its term.
 #' @param control see [sheaf_control()].

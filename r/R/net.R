@@ -14,8 +14,8 @@
 #' 99.9 % of the deviance are explained, or where another step explains hardly more.
 #'
 #' Families are `gaussian` and `binomial`. The families `poisson`, `multinomial`, `cox` and `mgaussian` of glmnet, its
-#' limits of coefficients, and offsets of binomial models are not there. [sheaf_glm()] has Poisson and multinomial models
-#' with a ridge penalty.
+#' limits of coefficients, and offsets of binomial models are not there. [sheaf_glm()] has Poisson and multinomial
+#' models with a ridge penalty.
 #'
 #' @param x a matrix, sparse matrix (`dgCMatrix`) or data frame of numbers.
 #' @param y numbers (gaussian); a factor of two levels or numbers of two values (binomial), of which coefficients speak
@@ -25,8 +25,8 @@
 #' @param offset added to the linear predictor; gaussian only.
 #' @param alpha the share of the L1 penalty: 1 is the lasso, 0 ridge regression.
 #' @param nlambda how many penalties, where `lambda` is not given.
-#' @param lambda.min.ratio the smallest of those as a share of the largest; default 0.01 where there are more columns than
-#'   rows, else 1e-4.
+#' @param lambda.min.ratio the smallest of those as a share of the largest; default 0.01 where there are more columns
+#'   than rows, else 1e-4.
 #' @param lambda penalties; `NULL`: from the smallest that leaves no coefficients downwards.
 #' @param standardize whether to penalise features as if their standard deviations were 1.
 #' @param intercept whether models have an intercept.
@@ -64,7 +64,8 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) family <- family$family
   if (!identical(family, known) && is.character(family) && !family[1] %in% known) {
-    stop_argument("family", "is \"", family[1], "\"; elastic nets are \"gaussian\" or \"binomial\" here (sheaf_glm() has ",
+    stop_argument("family", "is \"", family[1],
+                  "\"; elastic nets are \"gaussian\" or \"binomial\" here (sheaf_glm() has ",
                   "others, with a ridge penalty)")
   }
   family <- one_of(family, known, "family")
@@ -223,11 +224,12 @@ path_length <- function(ratio, family) {
 #' @param newx new rows, with the columns of the training data.
 #' @param s penalties; those between two of the path are interpolated, as in glmnet. `NULL`: all of the path. Of
 #'   `cv_sheaf_net`: `"lambda.1se"`, `"lambda.min"` or numbers.
-#' @param type `"link"`, `"response"`, `"class"`, `"coefficients"`, or `"nonzero"`: the features that have a coefficient.
+#' @param type `"link"`, `"response"`, `"class"`, `"coefficients"`, or `"nonzero"`: the features that have a
+#'   coefficient.
 #' @param newoffset needed where the model was trained with an offset.
 #' @param ... not used; of `cv_sheaf_net` passed on.
-#' @return A matrix with a column for each penalty; `"nonzero"`: a list, or a data frame of one column; `coef()`: a sparse
-#'   matrix whose first row is the intercept.
+#' @return A matrix with a column for each penalty; `"nonzero"`: a list, or a data frame of one column; `coef()`: a
+#'   sparse matrix whose first row is the intercept.
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
 #' predict(fit, as.matrix(mtcars[1:3, -1]), s = c(1, 0.1))

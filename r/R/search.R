@@ -1,18 +1,18 @@
 #' Search for the best model of a family
 #'
 #' Cross-validation of any family of models over a grid, with all steps before the model (filling in missing values,
-#' scaling, selecting features ...) learnt inside the folds; the chosen model is trained again on all rows. All points on
-#' all folds are trained together.
+#' scaling, selecting features ...) learnt inside the folds; the chosen model is trained again on all rows. All points
+#' on all folds are trained together.
 #'
 #' @details
 #' Kinds of models, their options and what a search varies are listed by [sheaf_parameters()]. Names may be written with
 #' `_` or `.` in place of `-`.
 #'
 #' Without `grid` the grid is found from the data, and may go on beyond its ends. Steps in `prepare` are, in this order:
-#' `impute` (`"mean"`, `"median"`, `"most-frequent"`, `"constant"` with `fill`), `transform` (`"log1p"`, `"sqrt"`, `"share"`,
-#' `"clr"`, `"norm"`, `"rank"`), `min_prevalence`, `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`, `"-11"`,
-#' `"robust"`), `select` (a criterion and numbers of features, as `"jmi:10,20"`). Factors of a data frame become columns of
-#' 0 and 1 inside the folds.
+#' `impute` (`"mean"`, `"median"`, `"most-frequent"`, `"constant"` with `fill`), `transform` (`"log1p"`, `"sqrt"`,
+#' `"share"`, `"clr"`, `"norm"`, `"rank"`), `min_prevalence`, `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`,
+#' `"-11"`, `"robust"`), `select` (a criterion and numbers of features, as `"jmi:10,20"`). Factors of a data frame
+#' become columns of 0 and 1 inside the folds.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame.
 #' @param y a factor, or numbers.
@@ -36,9 +36,10 @@
 #' @param seed of the folds; `NULL`: drawn from R's generator.
 #' @param control see [sheaf_control()].
 #' @param ... options of the model, such as `kernel = "rbf"`.
-#' @return An object of class `sheaf_search`: `best` (the chosen point), `results` (a data frame of points with the mean,
-#'   standard deviation and standard error of the score, and the mean size of the models), `scores` (of each metric, points x
-#'   splits), `outer` (a data frame of the outer folds), `predictions`. `predict()` uses the chosen model.
+#' @return An object of class `sheaf_search`: `best` (the chosen point), `results` (a data frame of points with the
+#'   mean, standard deviation and standard error of the score, and the mean size of the models), `scores` (of each
+#'   metric, points x splits), `outer` (a data frame of the outer folds), `predictions`. `predict()` uses the chosen
+#'   model.
 #' @examples
 #' set.seed(1)
 #' found <- sheaf_search(iris[, 1:4], iris$Species, model = "svm",
@@ -73,9 +74,9 @@ plain_frame <- function(formula, data, keep_missing) {
 #' @rdname sheaf_search
 #' @export
 sheaf_search.default <- function(x, y, model = "linear", grid = list(), prepare = list(), folds = NULL, foldid = NULL,
-                                 groups = NULL, split = NULL, outer = NULL, score = NULL, choose = NULL, strategy = NULL,
-                                 trials = NULL, predictions = FALSE, calibrate = NULL, weights = NULL, seed = NULL,
-                                 control = list(), ...) {
+                                 groups = NULL, split = NULL, outer = NULL, score = NULL, choose = NULL,
+                                 strategy = NULL, trials = NULL, predictions = FALSE, calibrate = NULL, weights = NULL,
+                                 seed = NULL, control = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_search))
   settings <- rbind(setting("folds", folds), setting("split", split), setting("outer", outer), setting("score", score),
                     setting("choose", choose), setting("strategy", strategy), setting("trials", trials),
@@ -101,8 +102,8 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
   target <- about_features(x, core_target(y), groups, missing = !is.null(prepare$impute))
   found <- core(core_search(as_control(control, draw_seed(seed)), x, target, model,
                             rbind(settings_of(options[!weighted], "..."), classes), settings_of(grid, "grid"), settings,
-                            settings_of(prepare, "prepare"), check_folds(foldid, rows), check_weights(weights, rows), TRUE,
-                            study))
+                            settings_of(prepare, "prepare"), check_folds(foldid, rows),
+                            check_weights(weights, rows), TRUE, study))
   found <- with_underscores(found)
   result <- list(title = found$title, model_kind = model, levels = levels(y), score = found$score,
                  score_title = found$score_title, larger_is_better = found$larger_is_better, axes = found$axes,
@@ -216,7 +217,8 @@ coef.sheaf_search <- function(object, ...) {
 #' @export
 print.sheaf_search <- function(x, ...) {
   cat(x$title, "\n\n", nrow(x$results), " points on ", x$splits, " splits; ", x$score_title, " of the chosen one: ",
-      format(x$best_score, digits = 4), " +- ", format(x$results$se[x$chosen], digits = 2), " (standard error)\n", sep = "")
+      format(x$best_score, digits = 4), " +- ", format(x$results$se[x$chosen], digits = 2),
+      " (standard error)\n", sep = "")
   print(x$best, row.names = FALSE)
   if (!is.null(x$outer)) {
     scores <- x$outer[[x$score]]
@@ -250,8 +252,8 @@ plot.sheaf_search <- function(x, ...) {
   along <- sort(unique(first))
   curves <- vapply(unique(key), function(one) x$results$mean[key == one][match(along, first[key == one])], along * 0)
   numeric <- is.numeric(along) && all(along > 0)
-  graphics::matplot(if (is.numeric(along)) along else seq_along(along), as.matrix(curves), type = "b", pch = 20, lty = 1,
-                    log = if (numeric) "x" else "", xlab = x$axis_titles[1], ylab = x$score_title, ...)
+  graphics::matplot(if (is.numeric(along)) along else seq_along(along), as.matrix(curves), type = "b", pch = 20,
+                    lty = 1, log = if (numeric) "x" else "", xlab = x$axis_titles[1], ylab = x$score_title, ...)
   invisible(x)
 }
 
@@ -274,10 +276,10 @@ sheaf_report <- function(object, file) {
 
 #' Models, their options and what a search can vary
 #'
-#' @param kind a kind of model, or `"search"`, `"pipeline"`, `"select"`, `"binning"`, `"neighbors"`, `"distance"`; `NULL`: the
-#'   kinds of models there are.
-#' @return A data frame: `name`, `help`, `default` and `choices` of each option, and for a kind of model `searched`, whether
-#'   it can stand in the `grid` of [sheaf_search()].
+#' @param kind a kind of model, or `"search"`, `"pipeline"`, `"select"`, `"binning"`, `"neighbors"`, `"distance"`;
+#'   `NULL`: the kinds of models there are.
+#' @return A data frame: `name`, `help`, `default` and `choices` of each option, and for a kind of model `searched`,
+#'   whether it can stand in the `grid` of [sheaf_search()].
 #' @examples
 #' sheaf_parameters()
 #' sheaf_parameters("svm")[, c("name", "default", "searched")]

@@ -1,7 +1,7 @@
 #' Select features by a criterion
 #'
-#' Greedy selection by mutual information, with the picks of FEAST, or by relief; as the functions of package praznik are
-#' used.
+#' Greedy selection by mutual information, with the picks of FEAST, or by relief; as the functions of package praznik
+#' are used.
 #'
 #' @param x a matrix, sparse matrix or data frame. Factors keep their levels as states; numbers are binned.
 #' @param y a factor; numbers are binned where `target_bins` says into how many bins, else they are taken for classes.
@@ -29,7 +29,8 @@ sheaf_select <- function(x, y, k = 10, criterion = "jmi", bins = NULL, binning =
   one_number(k, "k", 1)
   settings <- rbind(setting("criterion", criterion), setting("count", k, "k"), setting("beta", beta),
                     setting("gamma", gamma), setting("threshold", threshold), setting("neighbours", neighbours))
-  states <- rbind(setting("bins", bins), setting("binning", binning), setting("target-bins", target_bins, "target_bins"))
+  states <- rbind(setting("bins", bins), setting("binning", binning),
+                  setting("target-bins", target_bins, "target_bins"))
   ensemble <- rbind(setting("criteria", criteria), setting("resamples", resamples))
   surroundings <- as_control(control, if (!is.null(resamples)) draw_seed(seed))
   found <- core(core_select(surroundings, x, about_features(x, core_target(y)), settings, states, ensemble))
@@ -55,8 +56,8 @@ sheaf_criteria <- function() core_criteria()
 
 #' @export
 print.sheaf_selection <- function(x, ...) {
-  cat("Features selected by ", x$criterion, if (!is.null(x$stability)) paste0(", stability ", format(x$stability)), "\n",
-      sep = "")
+  cat("Features selected by ", x$criterion, if (!is.null(x$stability)) paste0(", stability ", format(x$stability)),
+      "\n", sep = "")
   table <- data.frame(feature = names(x$selection), column = unname(x$selection), score = unname(x$score),
                       relevance = unname(x$relevance), redundancy = unname(x$redundancy))
   if (!is.null(x$frequency)) table$frequency <- unname(x$frequency)

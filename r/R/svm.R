@@ -26,7 +26,8 @@
 #' @param control see [sheaf_control()].
 #' @param ... passed on to the default method.
 #' @return An object of class `sheaf_svm` with the elements of an e1071 `svm` object: `SV`, `index`, `coefs`, `rho`,
-#'   `nSV`, `tot.nSV`, `labels`, `levels`, `nclasses`, `x.scale`, `y.scale`, `fitted`, `decision.values`, `residuals` ...
+#'   `nSV`, `tot.nSV`, `labels`, `levels`, `nclasses`, `x.scale`, `y.scale`, `fitted`, `decision.values`, `residuals`
+#'   ...
 #' @seealso [tune_sheaf_svm()], [predict.sheaf_svm()]
 #' @examples
 #' fit <- sheaf_svm(Species ~ ., data = iris)
@@ -98,8 +99,9 @@ sheaf_svm.default <- function(x, y = NULL, scale = TRUE, type = NULL,
   model <- core(core_fit(surroundings, scaled$x, about_features(scaled$x, target), "svm", settings, no_settings(),
                          check_weights(weights, nrow(x)), list(), TRUE))
   fit <- list(call = call, type = type, kernel = kernel, cost = cost, degree = degree, gamma = gamma, coef0 = coef0,
-              nu = nu, epsilon = epsilon, sparse = is(x, "dgCMatrix"), scaled = scaled$columns, x.scale = scaled$x.scale,
-              y.scale = scaled$y.scale, levels = levels(y), compprob = probability, control = control)
+              nu = nu, epsilon = epsilon, sparse = is(x, "dgCMatrix"), scaled = scaled$columns,
+              x.scale = scaled$x.scale, y.scale = scaled$y.scale, levels = levels(y), compprob = probability,
+              control = control)
   fit <- c(fit, support_of(model, fit), list(model = keep_model(model), n_features = ncol(x),
                                              feature_names = colnames(x)))
   class(fit) <- "sheaf_svm"
@@ -172,7 +174,8 @@ support_of <- function(model, fit) {
   list(nclasses = max(classes, 2L), tot.nSV = length(svm$rows),
        nSV = if (classes > 0) tabulate(svm$classes, classes) else length(svm$rows),
        labels = if (classes > 0) match(model$levels, fit$levels), SV = vectors, index = svm$rows, rho = svm$rho,
-       coefs = coefs, probA = svm$sigmoid_a, probB = svm$sigmoid_b, sigma = if (classes == 0) svm$sigmoid_a, core_levels = model$levels)
+       coefs = coefs, probA = svm$sigmoid_a, probB = svm$sigmoid_b,
+       sigma = if (classes == 0) svm$sigmoid_a, core_levels = model$levels)
 }
 
 svm_answer <- function(fit, found, rows) {

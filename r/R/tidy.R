@@ -2,8 +2,8 @@
 
 #' Tables of models
 #'
-#' Methods of broom's generics: a row for each coefficient (`tidy()`), one row for the model (`glance()`), the data with what
-#' the model says of each row (`augment()`).
+#' Methods of broom's generics: a row for each coefficient (`tidy()`), one row for the model (`glance()`), the data with
+#' what the model says of each row (`augment()`).
 #'
 #' @param x a model.
 #' @param conf.int,conf.level whether to add a confidence interval, and its level.
@@ -27,8 +27,8 @@ tidy.sheaf_glm <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
     table <- data.frame(term = coefficient_names(x), estimate = as.vector(x$coefficients))
   } else {
     values <- coefficient_table(x)
-    table <- data.frame(term = rownames(values), estimate = values[, 1], std.error = values[, 2], statistic = values[, 3],
-                        p.value = values[, 4], row.names = NULL)
+    table <- data.frame(term = rownames(values), estimate = values[, 1], std.error = values[, 2],
+                        statistic = values[, 3], p.value = values[, 4], row.names = NULL)
     if (conf.int) {
       interval <- stats::confint(x, level = conf.level)
       table$conf.low <- unname(interval[, 1])

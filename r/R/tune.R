@@ -1,18 +1,17 @@
 #' Tune a support vector machine by cross-validation
 #'
-#' As `e1071::tune()` with `svm`: every combination of the ranges is scored on the same folds, and the best one is trained
-#' on all rows. All costs, gammas and degrees on all folds are one search, which shares kernel values.
+#' As `e1071::tune()` with `svm`: every combination of the ranges is scored on the same folds, and the best one is
+#' trained on all rows. All costs, gammas and degrees on all folds are one search, which shares kernel values.
 #'
-#' @details
-#' Folds are dealt as `e1071::tune()` deals them, after the same `set.seed()` alike. Columns are scaled within each fold
-#' by standard deviations of its training rows that are divided by n; e1071 divides by n - 1. The response of a regression
-#' is scaled by its standard deviation over all rows.
+#' @details Folds are dealt as `e1071::tune()` deals them, after the same `set.seed()` alike. Columns are scaled within
+#' each fold by standard deviations of its training rows that are divided by n; e1071 divides by n - 1. The response of
+#' a regression is scaled by its standard deviation over all rows.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame of features.
 #' @param y a factor, or numbers.
 #' @param formula,data,subset,na.action as in [stats::lm()].
-#' @param ranges a list of values to try of `cost`, `gamma`, `degree`, or of any other argument of [sheaf_svm()] that is a
-#'   number or a name.
+#' @param ranges a list of values to try of `cost`, `gamma`, `degree`, or of any other argument of [sheaf_svm()] that is
+#'   a number or a name.
 #' @param cross number of folds.
 #' @param foldid the fold of each row, in place of `cross`.
 #' @param scale whether to scale columns.
@@ -63,7 +62,8 @@ tune_sheaf_svm.default <- function(x, y, ranges = list(cost = 10^(-1:2)), cross 
   spread <- if (is.double(y) && scale) stats::sd(y) else 1
   target <- if (is.double(y) && scale) (y - mean(y)) / spread else y
   search <- list(x = x, y = target, type = type, folds = check_folds(folds, nrow(x)), scale = scale && is.matrix(x),
-                 class.weights = class.weights, weights = check_weights(weights, nrow(x)), control = as_control(control, 0))
+                 class.weights = class.weights, weights = check_weights(weights, nrow(x)),
+                 control = as_control(control, 0))
   scores <- score_grid(search, grid, fixed) * spread^2
   performances <- cbind(grid, error = rowMeans(scores), dispersion = apply(scores, 1, stats::sd))
   best <- which.min(performances$error)
@@ -119,7 +119,9 @@ score_grid <- function(search, grid, fixed) {
 
 score_part <- function(search, grid, values) {
   kernel <- one_of(values$kernel, names(svm_kernels), "kernel")
-  axis <- function(name, default) if (name %in% names(grid)) grid[[name]] else rep(values[[name]] %||% default, nrow(grid))
+  axis <- function(name, default) {
+    if (name %in% names(grid)) grid[[name]] else rep(values[[name]] %||% default, nrow(grid))
+  }
   points <- data.frame(cost = axis("cost", 1))
   if (kernel != "linear") points$gamma <- axis("gamma", 1 / ncol(search$x))
   if (kernel == "polynomial") points$degree <- axis("degree", 3)

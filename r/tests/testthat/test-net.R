@@ -14,7 +14,8 @@ expect_like_glmnet <- function(found, expected, tolerance = 1e-4) {
 
 test_that("paths are those of glmnet", {
   for (alpha in c(1, 0.5)) {
-    expect_like_glmnet(sheaf_net(x, birth$bwt, alpha = alpha), glmnet::glmnet(x, birth$bwt, alpha = alpha, thresh = 1e-14))
+    expect_like_glmnet(sheaf_net(x, birth$bwt, alpha = alpha),
+                       glmnet::glmnet(x, birth$bwt, alpha = alpha, thresh = 1e-14))
     expect_like_glmnet(sheaf_net(x, birth$low, "binomial", alpha = alpha),
                        glmnet::glmnet(x, birth$low, "binomial", alpha = alpha, thresh = 1e-14))
   }
@@ -46,11 +47,13 @@ test_that("weights, penalty factors, offsets and raw features are those of glmne
   factors <- c(0, seq_len(ncol(x) - 1))
   expect_like_glmnet(
     sheaf_net(x, birth$low, "binomial", weights = w, standardize = FALSE, penalty.factor = factors, thresh = 1e-9),
-    glmnet::glmnet(x, birth$low, "binomial", weights = w, standardize = FALSE, penalty.factor = factors, thresh = 1e-14),
+    glmnet::glmnet(x, birth$low, "binomial", weights = w, standardize = FALSE, penalty.factor = factors,
+                   thresh = 1e-14),
     1e-3
   )
   expect_like_glmnet(sheaf_net(x, birth$bwt, weights = w, intercept = FALSE, thresh = 1e-9, lambda = c(100, 10, 1)),
-                     glmnet::glmnet(x, birth$bwt, weights = w, intercept = FALSE, lambda = c(100, 10, 1), thresh = 1e-14))
+                     glmnet::glmnet(x, birth$bwt, weights = w, intercept = FALSE, lambda = c(100, 10, 1),
+                                    thresh = 1e-14))
   found <- sheaf_net(x, birth$bwt, offset = 10 * birth$lwt)
   expected <- glmnet::glmnet(x, birth$bwt, offset = 10 * birth$lwt, thresh = 1e-14)
   expect_close(coef(found), coef(expected), 1e-4)
@@ -74,7 +77,8 @@ test_that("predictions are those of glmnet, between penalties too", {
     expect_close(predict(found, x, s = s, type = type), predict(expected, x, s = s, type = type), 1e-3)
   }
   expect_identical(predict(found, x, s = s[1:2], type = "class"), predict(expected, x, s = s[1:2], type = "class"))
-  expect_identical(unname(predict(found, s = 0.05, type = "nonzero")), unname(predict(expected, s = 0.05, type = "nonzero")))
+  expect_identical(unname(predict(found, s = 0.05, type = "nonzero")),
+                   unname(predict(expected, s = 0.05, type = "nonzero")))
   expect_identical(unname(predict(found, s = s[1:2], type = "nonzero")),
                    unname(predict(expected, s = s[1:2], type = "nonzero")))
 })
@@ -85,8 +89,8 @@ test_that("cross-validation is that of cv.glmnet", {
     set.seed(4)
     found <- cv_sheaf_net(x, birth$low, family = "binomial", type.measure = type, lambda = lambda, nfolds = 5)
     set.seed(4)
-    expected <- glmnet::cv.glmnet(x, birth$low, family = "binomial", type.measure = type, lambda = lambda, thresh = 1e-14,
-                                  nfolds = 5)
+    expected <- glmnet::cv.glmnet(x, birth$low, family = "binomial", type.measure = type, lambda = lambda,
+                                  thresh = 1e-14, nfolds = 5)
     expect_close(found$cvm, expected$cvm, 1e-4)
     expect_close(found$cvsd, expected$cvsd, 1e-3)
     expect_equal(found$index, expected$index)
@@ -98,8 +102,8 @@ test_that("cross-validation is that of cv.glmnet", {
   lambda <- glmnet::glmnet(x, birth$bwt)$lambda
   for (grouped in c(TRUE, FALSE)) {
     found <- cv_sheaf_net(x, birth$bwt, foldid = foldid, weights = w, lambda = lambda, grouped = grouped, keep = TRUE)
-    expected <- glmnet::cv.glmnet(x, birth$bwt, foldid = foldid, weights = w, lambda = lambda, grouped = grouped, keep = TRUE,
-                                  thresh = 1e-14)
+    expected <- glmnet::cv.glmnet(x, birth$bwt, foldid = foldid, weights = w, lambda = lambda, grouped = grouped,
+                                  keep = TRUE, thresh = 1e-14)
     expect_close(found$cvm, expected$cvm, 1e-5)
     expect_close(found$cvsd, expected$cvsd, 1e-5)
     expect_close(found$fit.preval, expected$fit.preval[, seq_along(lambda)], 1e-5)
