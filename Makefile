@@ -1,6 +1,7 @@
 # make          build build/sheaf
 # make demo     a worked example in demo/, with a report to open in a browser
 # make python   build the Python package in build/python; install it with pip install ./python --no-build-isolation
+# make r        build the R package in build/r/library; it says how to install it for good
 # make test     build and run all tests, with warnings as errors
 # make check    format, documents, clang-tidy and a minute of fuzzing, on what differs from the main branch
 # make bench    the benchmarks of this machine
@@ -14,7 +15,7 @@ CACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -D
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CACHE)
 
-.PHONY: all build setup demo python test check bench format tidy docs clean
+.PHONY: all build setup demo python r test check bench format tidy docs clean
 
 all: build
 
@@ -32,6 +33,13 @@ python:
 	@scripts/setup.sh python
 	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR) -DSHEAF_PYTHON=on > /dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS) --target sheaf_python
+
+r:
+	@scripts/setup.sh r
+	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR) -DSHEAF_R_PACKAGE=on > /dev/null
+	@cmake --build $(BUILD) --parallel $(JOBS) --target sheaf_r
+	@echo "The R package is in $(BUILD)/r/library: R_LIBS=$(BUILD)/r/library R"
+	@echo "To install it for good: cmake --install $(BUILD) --prefix FOLDER && SHEAF_HOME=FOLDER R CMD INSTALL r"
 
 test:
 	@scripts/setup.sh test

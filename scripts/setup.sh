@@ -2,7 +2,8 @@
 # Installs what is missing to build Sheaf on Debian or Ubuntu; says nothing and touches nothing when all is there.
 #   scripts/setup.sh          compilers and libraries
 #   scripts/setup.sh python   also what the Python package and its tests need
-#   scripts/setup.sh test     also both that and what format, clang-tidy, fuzzing and the comparisons with LIBLINEAR and LIBSVM need; failing to
+#   scripts/setup.sh r        also what the R package and its tests need
+#   scripts/setup.sh test     also all of that and what format, clang-tidy, fuzzing and the comparisons with LIBLINEAR and LIBSVM need; failing to
 #                             get these is only a remark
 set -euo pipefail
 
@@ -11,9 +12,12 @@ packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libop
   zlib1g-dev liblzma-dev libzstd-dev libgtest-dev)
 python=(python3-dev python3-pybind11 pybind11-dev python3-numpy python3-scipy python3-sklearn python3-pandas python3-matplotlib python3-pytest python3-joblib
   python3-setuptools python3-wheel python3-pip mypy)
+r=(r-base-dev pkg-config r-cran-rcpp r-cran-matrix r-cran-generics r-cran-testthat r-cran-glmnet r-cran-e1071 r-cran-nnet r-cran-mass r-cran-ggplot2
+  r-cran-broom r-cran-cli r-cran-knitr r-cran-rmarkdown)
 case ${1:-} in
   python) packages+=("${python[@]}") ;;
-  test) extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}") ;;
+  r) packages+=("${r[@]}") ;;
+  test) extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}") ;;
 esac
 
 # Other systems bring their own packages; CMake says what it misses.

@@ -1,0 +1,132 @@
+# The R package against glmnet, e1071, nnet and glm(): whole calls from R, both in one run.
+#
+#     R_LIBS=build/r/library Rscript bench/r_package.R [net] [svm] [multinom] [overhead]
+#
+# Seconds of the processors (which count where other work shares the cores) and by the clock, the least of several
+# rounds.
+# Data lie beside the checkout (../shared/data, or SHEAF_DATA); sets that are not there are left out.
+suppressPackageStartupMessages({
+  library(sheaf)
+  library(Matrix)
+})
+
+script <- sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))
+data_folder <- Sys.getenv("SHEAF_DATA", file.path(dirname(script), "..", "..", "shared", "data"))
+
+read_libsvm <- function(name) {
+  file <- file.path(data_folder, name, "train.libsvm.xz")
+  if (!file.exists(file)) {
+    cat(name, "is not there and is left out\n")
+    return(NULL)
+  }
+  parts <- strsplit(readLines(file), " +")
+  labels <- vapply(parts, `[`, "", 1)
+  entries <- lapply(parts, function(part) part[-1][nzchar(part[-1])])
+  pairs <- strsplit(unlist(entries), ":", fixed = TRUE)
+  columns <- as.integer(vapply(pairs, `[`, "", 1))
+  values <- as.numeric(vapply(pairs, `[`, "", 2))
+  x <- sparseMatrix(i = rep(seq_along(entries), lengths(entries)), j = columns, x = values)
+  list(x = as.matrix(x), y = as.numeric(labels))
+}
+
+# Seconds of the processors and by the clock: the least of the rounds.
+seconds <- function(expr, rounds) {
+  expr <- substitute(expr)
+  envir <- parent.frame()
+  times <- vapply(seq_len(rounds), function(round) {
+    gc()
+    time <- system.time(eval(expr, envir))
+    c(sum(time[c("user.self", "sys.self", "user.child", "sys.child")]), time[["elapsed"]])
+  }, c(0, 0))
+  apply(times, 1, min)
+}
+
+report <- function(name, ours, theirs) {
+  cat(sprintf("%-52s %8.3f %8.3f %7.1fx   clock %8.3f %8.3f %7.1fx\n", name, ours[1], theirs[1], theirs[1] / ours[1],
+              ours[2], theirs[2], theirs[2] / ours[2]))
+}
+
+bench_net <- function() {
+  cat("\ncv_sheaf_net, cv.glmnet: 100 penalties, 10 folds\n")
+  for (name in c("leukemia", "colon-cancer", "prostate_singh", "duke")) {
+    set <- read_libsvm(name)
+    if (is.null(set)) next
+    y <- factor(set$y == max(set$y))
+    foldid <- rep(1:10, length.out = nrow(set$x))
+    for (family in c("gaussian", "binomial")) {
+      target <- if (family == "gaussian") as.numeric(y) else y
+      ours <- seconds(found <- cv_sheaf_net(set$x, target, family = family, foldid = foldid), 3)
+      theirs <- seconds(expected <- glmnet::cv.glmnet(set$x, target, family = family, foldid = foldid), 2)
+      report(paste0(name, " (", nrow(set$x), " x ", ncol(set$x), "), ", family), ours, theirs)
+      cat(sprintf("    lambda.min %.4g and %.4g, its score %.4f and %.4f; %d and %d penalties\n", found$lambda.min,
+                  expected$lambda.min, min(found$cvm), min(expected$cvm), length(found$lambda),
+                  length(expected$lambda)))
+    }
+  }
+}
+
+bench_svm <- function() {
+  cat("\ntune_sheaf_svm, e1071::tune: 5 costs x 5 gammas x 10 folds\n")
+  set.seed(1)
+  generated <- matrix(rnorm(2000 * 36), 2000)
+  sets <- list(iris = list(x = as.matrix(iris[, 1:4]), y = iris$Species),
+               generated = list(x = generated, y = factor(max.col(generated[, 1:4] + matrix(rnorm(8000), 2000) / 2))))
+  for (name in c("glass", "vehicle", "vowel", "german.numer")) {
+    set <- read_libsvm(name)
+    if (!is.null(set)) sets[[name]] <- list(x = set$x, y = factor(set$y))
+  }
+  for (name in names(sets)) {
+    set <- sets[[name]]
+    for (scale in c(TRUE, FALSE)) {
+      ranges <- list(cost = 10^(-1:3), gamma = 10^(-3:1) / ncol(set$x))
+      ours <- seconds({
+        set.seed(2)
+        found <- tune_sheaf_svm(set$x, set$y, ranges = ranges, scale = scale)
+      }, 2)
+      theirs <- seconds({
+        set.seed(2)
+        expected <- e1071::tune(e1071::svm, set$x, set$y, ranges = ranges, scale = scale)
+      }, 1)
+      report(paste0(name, " (", nrow(set$x), " x ", ncol(set$x), ")", if (scale) ", scaled in the folds"), ours, theirs)
+      cat(sprintf("    best error %.4f and %.4f\n", found$best.performance, expected$best.performance))
+    }
+  }
+}
+
+bench_multinom <- function() {
+  cat("\nsheaf_glm, nnet::multinom: multinomial models without a penalty\n")
+  set.seed(3)
+  for (shape in list(c(5000, 20, 5), c(20000, 40, 10))) {
+    x <- matrix(rnorm(shape[1] * shape[2]), shape[1], dimnames = list(NULL, paste0("f", seq_len(shape[2]))))
+    eta <- x %*% matrix(rnorm(shape[2] * shape[3]) / 2, shape[2])
+    y <- factor(max.col(eta - log(-log(matrix(runif(shape[1] * shape[3]), shape[1])))))
+    frame <- data.frame(y = y, x)
+    ours <- seconds(found <- sheaf_glm(x, y), 3)
+    theirs <- seconds(expected <- nnet::multinom(y ~ ., frame, trace = FALSE, maxit = 500, MaxNWts = 1e5,
+                                                 reltol = 1e-10), 1)
+    report(sprintf("%d x %d, %d classes (ours with standard errors)", shape[1], shape[2], shape[3]), ours, theirs)
+    cat(sprintf("    deviance %.6f and %.6f\n", deviance(found), deviance(expected)))
+  }
+}
+
+bench_overhead <- function() {
+  cat("\nOverhead: one call on 32 rows, milliseconds\n")
+  x <- as.matrix(mtcars[, -1])
+  calls <- list(
+    `sheaf_glm(x, y)` = quote(sheaf_glm(x[, 1:2], mtcars$mpg)),
+    `glm(y ~ x)` = quote(glm(mpg ~ cyl + disp, data = mtcars)),
+    `sheaf_distances(x)` = quote(sheaf_distances(x)),
+    `sheaf_linear(x, y)` = quote(sheaf_linear(x, mtcars$am)),
+    `sheaf_net(x, y), 5 penalties` = quote(sheaf_net(x, mtcars$mpg, lambda = 5:1))
+  )
+  for (name in names(calls)) {
+    for (i in 1:20) eval(calls[[name]])
+    time <- system.time(for (i in 1:200) eval(calls[[name]])) / 200 * 1000
+    cat(sprintf("%-32s %.2f of the processors, %.2f by the clock\n", name, sum(time[1:2]), time[["elapsed"]]))
+  }
+}
+
+wanted <- commandArgs(TRUE)
+parts <- list(net = bench_net, svm = bench_svm, multinom = bench_multinom, overhead = bench_overhead)
+cat(sprintf("%-52s %8s %8s %8s\n", "", "Sheaf", "peer", "ratio"))
+for (name in if (length(wanted) > 0) wanted else names(parts)) parts[[name]]()

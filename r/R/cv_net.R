@@ -1,0 +1,217 @@
+#' Cross-validated elastic nets
+#'
+#' As `glmnet::cv.glmnet()`: a path on all rows, the same penalties on all folds, and the mean score of each. The models
+#' of all folds are trained as one piece of work.
+#'
+#' @details
+#' Folds, scores, their means and standard errors follow `cv.glmnet()`: after the same `set.seed()` both deal the same
+#' folds. With `alpha` below 1 and the family gaussian results differ a little, for glmnet divides the response by the
+#' standard deviation of each fold's rows, and Sheaf by that of all rows. What [sheaf_net()] does not have is not here.
+#'
+#' @param x,y,weights,offset,lambda as in [sheaf_net()].
+#' @param type.measure `"mse"`, `"mae"`, `"deviance"`, `"class"` (errors) or `"auc"`; `"default"`: `"mse"` (gaussian) or
+#'   `"deviance"` (binomial).
+#' @param nfolds number of folds.
+#' @param foldid the fold of each row, in place of `nfolds`.
+#' @param grouped whether standard errors are those of the folds' means (`TRUE`) or of the rows.
+#' @param keep whether to keep what was predicted for held-out rows.
+#' @param ... further arguments of [sheaf_net()].
+#' @return An object of class `cv_sheaf_net` with the elements of a `cv.glmnet` object: `lambda`, `cvm`, `cvsd`, `cvup`,
+#'   `cvlo`, `nzero`, `call`, `name`, `glmnet.fit` (a [sheaf_net()]), `lambda.min`, `lambda.1se`, `index`; with `keep`
+#'   also `fit.preval` and `foldid`.
+#' @examples
+#' set.seed(1)
+#' cv <- cv_sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg, nfolds = 5)
+#' cv
+#' coef(cv, s = "lambda.1se")
+#' plot(cv)
+#' @export
+cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
+                         type.measure = c("default", "mse", "deviance", "class", "auc", "mae"), nfolds = 10,
+                         foldid = NULL, grouped = TRUE, keep = FALSE, ...) {
+  call <- match.call()
+  type <- one_of(type.measure, c("default", "mse", "deviance", "class", "auc", "mae"), "type.measure")
+  x <- as_features(x)
+  rows <- nrow(x)
+  further <- net_arguments(x, ...)
+  problem <- net_problem(x, y, further$family, weights, offset, further$alpha, further$standardize, further$intercept,
+                         further$thresh, further$penalty.factor, further$maxit, further$control)
+  if (is.null(foldid)) {
+    one_number(nfolds, "nfolds", 3, rows)
+    foldid <- sample(rep(seq(nfolds), length = rows))
+  }
+  folds <- check_folds(foldid, rows)
+  nfolds <- max(folds) + 1L
+  if (nfolds < 3) stop_argument("foldid", "must name three folds at least")
+  type <- measure_of(type, problem$family, folds)
+  if (grouped && rows / nfolds < 3 && type != "auc") {
+    warning("grouped = FALSE is used, for there are fewer than 3 rows per fold", call. = FALSE)
+    grouped <- FALSE
+  }
+  penalties <- net_lambda(problem, x, lambda, further$nlambda, further$lambda.min.ratio)
+  path <- train_path(problem, x, penalties)
+  path$call <- call
+  decisions <- train_folds(problem, x, path$lambda, folds)
+  scores <- summarise_folds(problem, decisions, folds, type, grouped)
+  out <- c(list(lambda = path$lambda), scores,
+           list(nzero = stats::setNames(path$df, names(path$a0)), call = call, name = measure_names[type],
+                glmnet.fit = path))
+  if (keep) {
+    out$fit.preval <- if (problem$family == "binomial") 1 / (1 + exp(-decisions)) else decisions
+    out$foldid <- foldid
+  }
+  structure(c(out, best_lambda(path$lambda, out$cvm, out$cvsd, type)), class = "cv_sheaf_net")
+}
+
+measure_names <- c(mse = "Mean-Squared Error", mae = "Mean Absolute Error", deviance = "Binomial Deviance",
+                   class = "Misclassification Error", auc = "AUC")
+
+# Arguments of sheaf_net() that go through `...`, with their defaults.
+net_arguments <- function(x, ...) {
+  given <- list(...)
+  known <- setdiff(names(formals(sheaf_net)), c("x", "y", "weights", "offset", "lambda"))
+  unknown <- setdiff(names(given), known)
+  if (length(unknown) > 0) stop_argument(unknown[1], "is not an argument of sheaf_net()")
+  defaults <- lapply(formals(sheaf_net)[known], eval, envir = list(x = x))
+  utils::modifyList(defaults, given)
+}
+
+measure_of <- function(type, family, folds) {
+  allowed <- if (family == "binomial") c("deviance", "class", "auc", "mse", "mae") else c("mse", "deviance", "mae")
+  if (type == "default") type <- allowed[1]
+  if (!type %in% allowed) stop_argument("type.measure", "\"", type, "\" is not for the family ", family)
+  if (type == "deviance" && family == "gaussian") type <- "mse"
+  if (type == "auc" && min(table(folds)) < 10) {
+    warning("fewer than 10 rows per fold for type.measure = \"auc\": \"deviance\" is used", call. = FALSE)
+    type <- "deviance"
+  }
+  type
+}
+
+# Decision values of the rows that each fold held out: rows x penalties.
+train_folds <- function(problem, x, lambda, folds) {
+  w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
+  weights <- vapply(seq_len(max(folds) + 1L) - 1L, function(fold) w * (folds != fold), w)
+  options <- net_options(problem, lambda / problem$scale, weights, folds)
+  trained <- core(core_nets(problem$control, x, list(), problem$target, options))
+  warn_unconverged(trained$unconverged, problem)
+  trained$decisions * problem$scale + if (is.null(problem$offset)) 0 else problem$offset
+}
+
+# Means over the held-out rows and their standard errors, as cv.glmnet() has them.
+summarise_folds <- function(problem, decisions, folds, type, grouped) {
+  w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
+  if (type == "auc") {
+    losses <- fold_aucs(problem$response, decisions, folds, w)
+    w <- as.vector(tapply(w, folds, sum))
+  } else {
+    losses <- row_losses(problem, decisions, type)
+    if (grouped) {
+      sums <- rowsum(losses * w, folds)
+      w <- as.vector(tapply(w, folds, sum))
+      losses <- sums / w
+    }
+  }
+  share <- w / sum(w)
+  mean <- colSums(losses * share)
+  spread <- colSums((losses - rep(mean, each = nrow(losses)))^2 * share)
+  sd <- sqrt(spread / (nrow(losses) - 1))
+  list(cvm = mean, cvsd = sd, cvup = mean + sd, cvlo = mean - sd)
+}
+
+row_losses <- function(problem, decisions, type) {
+  y <- problem$response
+  if (problem$family == "gaussian") return(if (type == "mse") (y - decisions)^2 else abs(y - decisions))
+  p <- 1 / (1 + exp(-decisions))
+  switch(type,
+    mse = 2 * (y - p)^2,
+    mae = 2 * abs(y - p),
+    class = y * (p <= 0.5) + (1 - y) * (p > 0.5),
+    deviance = {
+      p <- pmin(pmax(p, 1e-5), 1 - 1e-5)
+      -2 * (y * log(p) + (1 - y) * log(1 - p))
+    }
+  )
+}
+
+fold_aucs <- function(y, decisions, folds, w) {
+  by_fold <- function(fold) {
+    rows <- folds == fold
+    apply(decisions[rows, , drop = FALSE], 2, weighted_auc, y = y[rows], w = w[rows])
+  }
+  do.call(rbind, lapply(sort(unique(folds)), by_fold))
+}
+
+# The chance that a positive row has the larger value, ties counting half; rows count by their weights.
+weighted_auc <- function(values, y, w) {
+  order <- order(values)
+  values <- values[order]
+  positive <- (y * w)[order]
+  negative <- ((1 - y) * w)[order]
+  groups <- cumsum(c(TRUE, diff(values) != 0))
+  positive <- rowsum(positive, groups)[, 1]
+  negative <- rowsum(negative, groups)[, 1]
+  below <- cumsum(negative) - negative / 2
+  sum(positive * below) / (sum(positive) * sum(negative))
+}
+
+best_lambda <- function(lambda, cvm, cvsd, type) {
+  if (type == "auc") cvm <- -cvm
+  best <- min(cvm, na.rm = TRUE)
+  lambda.min <- max(lambda[cvm <= best], na.rm = TRUE)
+  place <- match(lambda.min, lambda)
+  lambda.1se <- max(lambda[cvm <= (cvm + cvsd)[place]], na.rm = TRUE)
+  index <- matrix(c(place, match(lambda.1se, lambda)), 2, 1, dimnames = list(c("min", "1se"), "Lambda"))
+  list(lambda.min = lambda.min, lambda.1se = lambda.1se, index = index)
+}
+
+lambda_of <- function(object, s) {
+  if (is.numeric(s)) return(s)
+  name <- one_of(s, c("lambda.1se", "lambda.min"), "s")
+  stats::setNames(object[[name]], name)
+}
+
+#' @rdname predict.sheaf_net
+#' @export
+predict.cv_sheaf_net <- function(object, newx, s = c("lambda.1se", "lambda.min"), ...) {
+  s <- lambda_of(object, s)
+  stats::predict(object$glmnet.fit, newx, s = s, ...)
+}
+
+#' @rdname predict.sheaf_net
+#' @export
+coef.cv_sheaf_net <- function(object, s = c("lambda.1se", "lambda.min"), ...) {
+  path_coefficients(object$glmnet.fit, lambda_of(object, s))
+}
+
+#' @export
+print.cv_sheaf_net <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+  cat("\nCall: ", deparse(x$call), "\n\n")
+  cat("Measure:", x$name, "\n\n")
+  places <- x$index[, 1]
+  print(data.frame(Lambda = signif(x$lambda[places], digits), Index = places, Measure = signif(x$cvm[places], digits),
+                   SE = signif(x$cvsd[places], digits), Nonzero = x$nzero[places], row.names = c("min", "1se")))
+  invisible(x)
+}
+
+#' Plot a cross-validated elastic net
+#'
+#' @param x a [cv_sheaf_net()].
+#' @param sign.lambda 1 or -1: the direction of the axis.
+#' @param ... passed on to [graphics::plot()].
+#' @return Nothing; called for its plot.
+#' @examples
+#' plot(cv_sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg, nfolds = 4))
+#' @export
+plot.cv_sheaf_net <- function(x, sign.lambda = 1, ...) {
+  along <- sign.lambda * log(x$lambda)
+  title <- paste0(if (sign.lambda < 0) "-", "Log(lambda)")
+  given <- list(...)
+  defaults <- list(x = along, y = x$cvm, ylim = range(x$cvup, x$cvlo), xlab = title, ylab = x$name, type = "n")
+  do.call(graphics::plot, utils::modifyList(defaults, given))
+  graphics::segments(along, x$cvlo, along, x$cvup, col = "darkgrey")
+  graphics::points(along, x$cvm, pch = 20, col = "red")
+  graphics::axis(3, at = along, labels = x$nzero, tick = FALSE, line = 0)
+  graphics::abline(v = sign.lambda * log(c(x$lambda.min, x$lambda.1se)), lty = 3)
+  invisible(x)
+}

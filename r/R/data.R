@@ -1,0 +1,172 @@
+# Matrices, targets, weights and model frames, checked and in the form that the compiled part reads.
+
+# A numeric matrix or a dgCMatrix. Only what is neither is converted. With `nominal`, columns of a data frame that are
+# factors, texts or logical become numbers of levels from 0, and an attribute holds the levels.
+as_features <- function(x, argument = "x", nominal = FALSE) {
+  if (is.data.frame(x)) {
+    x <- frame_features(x, argument, nominal)
+  } else if (is(x, "sparseMatrix")) {
+    if (!is(x, "dgCMatrix")) x <- as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+  } else if (is(x, "Matrix")) {
+    x <- as.matrix(x)
+  }
+  if (!is(x, "dgCMatrix")) {
+    if (!is.matrix(x)) stop_argument(argument, "must be a matrix, a sparse matrix or a data frame, not ", class(x)[1])
+    if (!is.numeric(x) && !is.logical(x)) stop_argument(argument, "must hold numbers, not ", typeof(x))
+    if (!is.double(x)) storage.mode(x) <- "double"
+  }
+  if (nrow(x) == 0 || ncol(x) == 0) stop_argument(argument, "has ", nrow(x), " rows and ", ncol(x), " columns")
+  x
+}
+
+frame_features <- function(x, argument, nominal) {
+  coded <- vapply(x, function(column) is.factor(column) || is.character(column) || is.logical(column), NA)
+  numeric <- vapply(x, is.numeric, NA)
+  if (!nominal) coded <- coded & !vapply(x, is.logical, NA)
+  if (any(!numeric & !coded & !vapply(x, is.logical, NA))) {
+    wrong <- which(!numeric & !coded)[1]
+    stop_argument(argument, "column '", names(x)[wrong], "' holds ", class(x[[wrong]])[1], ", not numbers")
+  }
+  if (any(coded) && !nominal) {
+    stop_argument(argument, "column '", names(x)[which(coded)[1]],
+                  "' is no number; use a formula, which makes columns ",
+                  "of 0 and 1 from levels")
+  }
+  levels <- vector("list", ncol(x))
+  for (j in which(coded)) {
+    column <- as.factor(x[[j]])
+    levels[[j]] <- levels(column)
+    x[[j]] <- as.integer(column) - 1L
+  }
+  result <- as.matrix(x)
+  if (any(coded)) attr(result, "sheaf_levels") <- levels
+  result
+}
+
+# What the compiled part is told about a matrix beside its values.
+about_features <- function(x, target = list(), groups = NULL, missing = FALSE) {
+  about <- target
+  names <- colnames(x)
+  if (!is.null(names) && !anyNA(names) && all(nzchar(names)) && !anyDuplicated(names)) about$names <- names
+  if (!is.null(attr(x, "sheaf_levels"))) about$nominal <- attr(x, "sheaf_levels")
+  if (!is.null(groups)) about$groups <- as.integer(as.factor(groups)) - 1L
+  if (missing) about$missing <- TRUE
+  about
+}
+
+feature_names <- function(x) if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else colnames(x)
+
+check_rows <- function(value, rows, argument) {
+  if (NROW(value) != rows) stop_argument(argument, "has ", NROW(value), " entries for ", rows, " rows of 'x'")
+  if (anyNA(value)) stop_argument(argument, "entry ", which(is.na(value))[1], " is missing (NA)")
+  value
+}
+
+check_weights <- function(weights, rows, argument = "weights") {
+  if (is.null(weights)) return(NULL)
+  if (!is.numeric(weights)) stop_argument(argument, "must be numbers")
+  check_rows(weights, rows, argument)
+  if (any(weights < 0) || any(!is.finite(weights))) stop_argument(argument, "must be numbers of 0 or more")
+  if (all(weights == 0)) stop_argument(argument, "are all 0")
+  as.double(weights)
+}
+
+check_offset <- function(offset, rows, argument = "offset") {
+  if (is.null(offset)) return(NULL)
+  if (!is.numeric(offset)) stop_argument(argument, "must be numbers")
+  as.double(check_rows(offset, rows, argument))
+}
+
+# Folds from 0, for the compiled part.
+check_folds <- function(foldid, rows) {
+  if (is.null(foldid)) return(integer())
+  check_rows(foldid, rows, "foldid")
+  folds <- as.integer(as.factor(foldid)) - 1L
+  if (max(folds) < 1) stop_argument("foldid", "must name two folds at least")
+  folds
+}
+
+# A factor where the target is of classes, else numbers.
+as_target <- function(y, rows, argument = "y") {
+  if (missing(y) || is.null(y)) stop_argument(argument, "is missing")
+  if (is.matrix(y) && ncol(y) == 1) y <- y[, 1]
+  if (!is.null(dim(y))) stop_argument(argument, "must be a vector or a factor")
+  check_rows(y, rows, argument)
+  if (is.character(y) || is.logical(y)) y <- factor(y)
+  if (is.factor(y)) return(y)
+  if (!is.numeric(y)) stop_argument(argument, "must be a factor or numbers, not ", class(y)[1])
+  if (any(!is.finite(y))) stop_argument(argument, "entry ", which(!is.finite(y))[1], " is not finite")
+  as.double(y)
+}
+
+need_classes <- function(y, argument = "y") {
+  if (!is.factor(y)) y <- factor(y)
+  if (nlevels(droplevels(y)) < 2) stop_argument(argument, "has fewer than two classes")
+  y
+}
+
+# The target for the compiled part. Levels without rows take no part. Of two classes the second level comes first:
+# decision values above 0 speak for it.
+core_target <- function(y, second_first = TRUE) {
+  if (!is.factor(y)) return(list(numbers = as.double(y)))
+  levels <- levels(droplevels(y))
+  if (second_first && length(levels) == 2) levels <- rev(levels)
+  list(classes = match(as.character(y), levels) - 1L, levels = levels)
+}
+
+# Numbers of classes as the compiled part has them, back to a factor with the levels of the training rows.
+as_classes <- function(numbers, core_levels, levels) factor(core_levels[numbers], levels = levels)
+
+# The model frame of a call of a formula method, as lm() makes it.
+frame_of <- function(call, envir, arguments = c("formula", "data", "subset", "weights", "na.action", "offset")) {
+  kept <- match(arguments, names(call), 0L)
+  call <- call[c(1L, kept)]
+  call$drop.unused.levels <- TRUE
+  call[[1L]] <- quote(stats::model.frame)
+  eval(call, envir)
+}
+
+# The matrix of a model frame: with a column for each contrast and no intercept, which models add themselves.
+design_of <- function(frame, terms, contrasts = NULL) {
+  x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
+  assign <- attr(x, "assign")
+  used <- attr(x, "contrasts")
+  constant <- match("(Intercept)", colnames(x), 0L)
+  if (constant > 0) {
+    x <- x[, -constant, drop = FALSE]
+    assign <- assign[-constant]
+  }
+  list(x = x, assign = assign, contrasts = used)
+}
+
+# The matrix of new rows for a model of a formula.
+new_design <- function(object, newdata, na.action = stats::na.pass) {
+  terms <- stats::delete.response(object$terms)
+  frame <- stats::model.frame(terms, newdata, na.action = na.action, xlev = object$xlevels)
+  classes <- attr(terms, "dataClasses")
+  if (!is.null(classes)) stats::.checkMFClasses(classes, frame)
+  list(x = design_of(frame, terms, object$contrasts)$x, frame = frame, terms = terms)
+}
+
+# The matrix of new rows for any model: of a formula, or with the columns that it was trained on.
+new_features <- function(object, newdata, argument = "newdata", nominal = FALSE) {
+  if (!is.null(object$terms)) return(new_design(object, newdata)$x)
+  x <- as_features(newdata, argument, nominal)
+  known <- object$feature_names
+  named <- !is.null(colnames(x)) && !is.null(known)
+  if (named && !identical(colnames(x), known) && all(known %in% colnames(x)) && !anyDuplicated(colnames(x))) {
+    levels <- attr(x, "sheaf_levels")[match(known, colnames(x))]
+    x <- x[, known, drop = FALSE]
+    if (!all(vapply(levels, is.null, NA))) attr(x, "sheaf_levels") <- levels
+  }
+  if (ncol(x) != object$n_features) {
+    stop_argument(argument, "has ", ncol(x), " columns, but the model was trained on ", object$n_features)
+  }
+  x
+}
+
+# The call of a method as the user wrote it, for update() and for printing.
+as_generic <- function(call, name) {
+  call[[1L]] <- name
+  call
+}

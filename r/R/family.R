@@ -1,0 +1,78 @@
+# Families of generalised linear models: what R's family objects say, and those that R has none for.
+
+family_links <- list(gaussian = "identity", binomial = c("logit", "probit", "cloglog"), multinomial = "logit",
+                     poisson = "log", Gamma = c("inverse", "log"), inverse.gaussian = "1/mu^2", tweedie = "log",
+                     negative.binomial = "log")
+
+# Names of the C++ library.
+core_family <- c(gaussian = "gaussian", binomial = "binomial", multinomial = "multinomial", poisson = "poisson",
+                 Gamma = "gamma", inverse.gaussian = "inverse-gaussian", tweedie = "tweedie",
+                 negative.binomial = "negative-binomial")
+core_link <- c(identity = "identity", logit = "logit", probit = "probit", cloglog = "cloglog", log = "log",
+               inverse = "inverse", `1/mu^2` = "inverse-square")
+
+# The name, the link and the parameters of a family that is given as a name, a function or an object.
+read_family <- function(family, y, power, theta) {
+  if (is.null(family)) family <- guess_family(y)
+  if (is.character(family) && length(family) == 1 && tolower(family) == "gamma") family <- stats::Gamma()
+  if (is.function(family)) family <- family()
+  if (is.character(family)) {
+    name <- one_of(family, names(family_links), "family")
+    return(list(name = name, link = family_links[[name]][1], power = power, theta = theta))
+  }
+  if (!is.list(family) || is.null(family$family)) stop_argument("family", "must be a name or a family object")
+  name <- family$family
+  if (grepl("^Negative Binomial", name)) {
+    theta <- if (is.null(theta)) environment(family$variance)$.Theta else theta
+    name <- "negative.binomial"
+  }
+  if (!name %in% names(family_links)) {
+    stop_argument("family", "'", name, "' is not among ", paste(names(family_links), collapse = ", "))
+  }
+  if (!family$link %in% family_links[[name]]) {
+    stop_argument("family", "'", name, "' has the link ", paste(family_links[[name]], collapse = " or "), ", not ",
+                  family$link)
+  }
+  list(name = name, link = family$link, power = power, theta = theta)
+}
+
+guess_family <- function(y) {
+  if (!is.factor(y)) return(if (is.matrix(y)) "binomial" else "gaussian")
+  if (nlevels(droplevels(y)) > 2) "multinomial" else "binomial"
+}
+
+# An object with what residuals and tests need: link, variance and deviances.
+make_family <- function(name, link, parameter) {
+  switch(name,
+    gaussian = stats::gaussian(),
+    binomial = stats::binomial(link),
+    poisson = stats::poisson(),
+    Gamma = stats::Gamma(link),
+    inverse.gaussian = stats::inverse.gaussian(),
+    tweedie = log_family(
+      paste0("tweedie(", format(parameter), ")"),
+      function(mu) mu^parameter,
+      function(y, mu, wt) {
+        p <- parameter
+        2 * wt * (y^(2 - p) / ((1 - p) * (2 - p)) - y * mu^(1 - p) / (1 - p) + mu^(2 - p) / (2 - p))
+      },
+      function(y, n, mu, wt, dev) NA_real_
+    ),
+    negative.binomial = log_family(
+      paste0("Negative Binomial(", format(round(parameter, 4)), ")"),
+      function(mu) mu + mu^2 / parameter,
+      function(y, mu, wt) {
+        2 * wt * (y * log(pmax(1, y) / mu) - (y + parameter) * log((y + parameter) / (mu + parameter)))
+      },
+      function(y, n, mu, wt, dev) -2 * sum(wt * stats::dnbinom(y, parameter, mu = mu, log = TRUE))
+    )
+  )
+}
+
+log_family <- function(name, variance, dev.resids, aic) {
+  link <- stats::make.link("log")
+  structure(class = "family", list(family = name, link = "log", linkfun = link$linkfun, linkinv = link$linkinv,
+                                   mu.eta = link$mu.eta, variance = variance, dev.resids = dev.resids, aic = aic))
+}
+
+estimates_dispersion <- function(name) name %in% c("gaussian", "Gamma", "inverse.gaussian", "tweedie")

@@ -1,0 +1,273 @@
+#' Generalised linear models
+#'
+#' Models with standard errors, as `glm()`, `nnet::multinom()` and `MASS::glm.nb()` have them, and models with an L2
+#' penalty. All classes of a multinomial model are trained as one model.
+#'
+#' @details
+#' For rows x with weights s each model minimises
+#' `1 / sum(s) * sum(s * loss) + alpha / 2 * sum(coefficients^2)`
+#' where the loss is minus the log-likelihood of a row; the intercept is not penalised. `alpha` is glmnet's `lambda` at
+#' its `alpha = 0` and `standardize = FALSE`. A penalised model has no standard errors.
+#'
+#' Families, the default link first: `gaussian` (identity), `binomial` (logit, probit, cloglog), `multinomial`,
+#' `poisson` (log), `Gamma` (inverse, log), `inverse.gaussian` (1/mu^2), `tweedie` (log), `negative.binomial` (log).
+#'
+#' The response of a binomial model is a factor, whose first level is a failure as in `glm()`, numbers of 0 and 1,
+#' shares with the numbers of trials as `weights`, or a matrix of successes and failures. Weights are kept to about
+#' seven digits.
+#'
+#' `confint()` gives Wald intervals. `vcov()` of a multinomial model names its rows `class:feature`; its `coef()` are
+#' differences from the first level, as in `nnet::multinom()`.
+#'
+#' @param x a formula, or a matrix, sparse matrix or data frame of features without an intercept.
+#' @param y the response: one entry or row for each row of `x`.
+#' @param formula,data,subset,na.action,contrasts as in [stats::glm()].
+#' @param family a name, function or object; `NULL`: binomial or multinomial for a factor, else gaussian.
+#' @param weights prior weights, as in `glm()`; `NULL`: 1.
+#' @param offset added to the linear predictor. Not for multinomial models and inverse links.
+#' @param alpha how much the L2 penalty weighs; 0: none.
+#' @param power of a tweedie family: the variance is `mean^power`, above 1 and below 2.
+#' @param theta of a negative binomial family; `NULL`: estimated, as by `MASS::glm.nb()`.
+#' @param intercept whether models have an intercept.
+#' @param solver `"auto"`, `"newton"`, `"newton-cg"` or `"lbfgs"`; all find the same optimum.
+#' @param tolerance training ends where the gradient is this share of the one at the start; `NULL`: 1e-8 for newton,
+#'   1e-5 for the others.
+#' @param maxit most iterations.
+#' @param model whether to keep the model frame (formula) or the matrix: `vcov()` and `anova()` need it.
+#' @param control see [sheaf_control()].
+#' @param ... passed on to the default method.
+#' @return An object of class `sheaf_glm` with the elements of a `glm` object that have a meaning here; a multinomial
+#'   model is a `sheaf_multinom` too.
+#' @seealso [predict.sheaf_glm()], [cv_sheaf_net()] for penalties that select features.
+#' @examples
+#' fit <- sheaf_glm(case ~ age + parity + spontaneous, family = binomial, data = infert)
+#' summary(fit)
+#' anova(fit, test = "Chisq")
+#'
+#' counts <- sheaf_glm(breaks ~ wool + tension, family = "negative.binomial", data = warpbreaks)
+#' counts$theta
+#'
+#' species <- sheaf_glm(as.matrix(iris[, 1:2]), iris$Species)
+#' table(predict(species, type = "class"), iris$Species)
+#' @export
+sheaf_glm <- function(x, ...) UseMethod("sheaf_glm")
+
+#' @rdname sheaf_glm
+#' @export
+sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.action, offset, contrasts = NULL,
+                              model = TRUE, control = list(), ...) {
+  call <- as_generic(match.call(), quote(sheaf_glm))
+  frame <- frame_of(call, parent.frame())
+  terms <- attr(frame, "terms")
+  design <- design_of(frame, terms, contrasts)
+  if (ncol(design$x) == 0) design$x <- matrix(0, nrow(frame), 0L, dimnames = list(rownames(frame), NULL))
+  fit <- fit_glm(design$x, stats::model.response(frame), family, stats::model.weights(frame),
+                 stats::model.offset(frame), intercept = attr(terms, "intercept") == 1, control = control, ...)
+  fit$x <- NULL
+  fit$call <- call
+  fit$formula <- stats::formula(terms)
+  fit$terms <- terms
+  fit$xlevels <- stats::.getXlevels(terms, frame)
+  fit$contrasts <- design$contrasts
+  fit$assign <- design$assign
+  fit$na.action <- attr(frame, "na.action")
+  fit$data <- if (missing(data)) environment(formula) else data
+  if (model) fit$model <- frame
+  fit
+}
+
+#' @rdname sheaf_glm
+#' @export
+sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
+                              intercept = TRUE, solver = c("auto", "newton", "newton-cg", "lbfgs"), tolerance = NULL,
+                              maxit = 1000, model = TRUE, control = list(), ...) {
+  call <- as_generic(match.call(), quote(sheaf_glm))
+  if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
+  if (missing(y)) stop_argument("y", "is missing")
+  fit <- fit_glm(x, y, family, weights, offset, alpha, power, theta, intercept, solver, tolerance, maxit, control)
+  fit$call <- call
+  if (!model) fit$x <- NULL
+  fit
+}
+
+fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
+                    intercept = TRUE, solver = "auto", tolerance = NULL, maxit = 1000, control = list(), ...) {
+  if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
+  if (NCOL(x) > 0) x <- as_features(x)
+  rows <- nrow(x)
+  if (is.null(y)) stop_argument("y", "is missing")
+  if (NROW(y) != rows) stop_argument("y", "has ", NROW(y), " entries for ", rows, " rows of 'x'")
+  if (!is.matrix(y)) y <- as_target(y, rows)
+  kind <- read_family(family, y, power, theta)
+  response <- read_response(y, kind, check_weights(weights, rows), rows)
+  offset <- check_offset(offset, rows)
+  settings <- rbind(
+    setting("family", core_family[[kind$name]]), setting("link", core_link[[kind$link]], "family"),
+    setting("alpha", one_number(alpha, "alpha", 0)), setting("intercept", one_flag(intercept, "intercept")),
+    setting("solver", one_of(solver, c("auto", "newton", "newton-cg", "lbfgs"), "solver")),
+    setting("tolerance", tolerance), setting("max-iterations", maxit, "maxit"),
+    if (kind$name == "tweedie") setting("power", kind$power),
+    if (kind$name == "negative.binomial") setting("theta", kind$theta),
+    if (is.factor(response$target)) setting("reference", levels(droplevels(response$target))[1], "y")
+  )
+  if (alpha == 0 && ncol(x) + intercept >= sum(response$weights > 0)) {
+    stop_argument("x", "has ", ncol(x), " columns, and ", sum(response$weights > 0), " rows do not determine as many ",
+                  "coefficients; give a penalty (alpha), or fewer columns")
+  }
+  # The library wants a column: one of zeros has no weight.
+  table <- if (ncol(x) == 0) matrix(0, rows, 1L) else x
+  vectors <- if (is.null(offset)) list() else list(offset = offset[response$rows])
+  trained <- if (all(response$weights == 1)) NULL else response$weights
+  if (!identical(response$rows, seq_len(rows))) table <- table[response$rows, , drop = FALSE]
+  model <- core(core_fit(as_control(control), table, about_features(table, core_target(response$target)), "glm",
+                         settings, no_settings(), trained, vectors, FALSE))
+  if (ncol(x) == 0) model$warnings <- character()
+  fit <- list(family_name = kind$name, alpha = alpha, intercept = intercept, prior.weights = response$prior,
+              offset = offset, x = x, y = response$y, n_features = ncol(x), feature_names = colnames(x),
+              control = control, converged = model$glm$converged, iter = model$glm$iterations,
+              solver = model$glm$solver, separated = model$glm$separated, method = "sheaf_glm", levels = levels(y))
+  fit <- if (kind$name == "multinomial") finish_multinom(fit, model) else finish_glm(fit, model, kind, response)
+  warn_each(model$warnings)
+  fit
+}
+
+# The response as the library takes it: classes or numbers with row weights. Shares of successes become a row for each
+# outcome; `rows` says which row of x each one is.
+read_response <- function(y, kind, weights, rows) {
+  prior <- if (is.null(weights)) rep(1, rows) else weights
+  if (kind$name == "multinomial") {
+    if (is.matrix(y)) stop_argument("y", "must be a factor for a multinomial model")
+    y <- need_classes(y)
+    return(list(target = y, y = y, prior = prior, weights = prior, rows = seq_len(rows)))
+  }
+  if (kind$name != "binomial") {
+    if (is.factor(y)) stop_argument("y", "is a factor, and the family ", kind$name, " is for numbers")
+    if (is.matrix(y)) stop_argument("y", "must be a vector of numbers")
+    return(list(target = y, y = y, prior = prior, weights = prior, rows = seq_len(rows)))
+  }
+  if (is.factor(y)) {
+    if (nlevels(y) > 2) stop_argument("family", "binomial is for two classes, and 'y' has ", nlevels(y))
+    y <- need_classes(y)
+    return(list(target = y, y = as.double(y == levels(y)[2]), prior = prior, weights = prior, rows = seq_len(rows)))
+  }
+  if (is.matrix(y)) {
+    if (ncol(y) != 2 || !is.numeric(y) || anyNA(y) || any(y < 0)) {
+      stop_argument("y", "must be a factor, shares, or two columns of successes and failures")
+    }
+    prior <- prior * rowSums(y)
+    y <- ifelse(rowSums(y) > 0, y[, 1] / rowSums(y), 0)
+  }
+  if (any(y < 0 | y > 1)) stop_argument("y", "of a binomial model must be from 0 to 1")
+  classes <- function(success) factor(success, levels = c(FALSE, TRUE))
+  if (all(y == 0 | y == 1)) {
+    return(list(target = need_classes(classes(y == 1)), y = y, prior = prior, weights = prior, rows = seq_len(rows)))
+  }
+  won <- which(y > 0)
+  lost <- which(y < 1)
+  list(target = classes(rep(c(TRUE, FALSE), c(length(won), length(lost)))), y = y, prior = prior,
+       weights = c((prior * y)[won], (prior * (1 - y))[lost]), rows = c(won, lost))
+}
+
+# Estimates, and NA for those that the rows do not determine.
+named_coefficients <- function(weights, intercepts, errors, fit) {
+  names <- c(if (fit$intercept) "(Intercept)", if (fit$n_features > 0) feature_names(fit$x))
+  values <- c(if (fit$intercept) intercepts, if (fit$n_features > 0) weights)
+  stats::setNames(values, names)
+}
+
+reorder_errors <- function(errors, fit) {
+  if (is.null(errors)) return(NULL)
+  if (fit$n_features == 0) errors <- errors[-1, , drop = FALSE]
+  if (!fit$intercept) return(errors)
+  last <- nrow(errors)
+  errors[c(last, seq_len(last - 1)), , drop = FALSE]
+}
+
+finish_glm <- function(fit, model, kind, response) {
+  errors <- reorder_errors(model$glm$errors, fit)
+  estimates <- named_coefficients(model$weights[, 1], model$intercepts, errors, fit)
+  plain <- estimates
+  if (!is.null(errors) && !fit$separated) estimates[errors[, 1] == 0] <- NA
+  fit$coefficients <- estimates
+  if (!is.null(errors)) fit$std.error <- stats::setNames(ifelse(errors[, 1] == 0, NA, errors[, 1]), names(estimates))
+  parameter <- if (kind$name == "negative.binomial") model$glm$parameter else kind$power
+  fit$family <- make_family(kind$name, kind$link, parameter)
+  if (kind$name == "negative.binomial") fit$theta <- parameter
+  eta <- linear_predictor(fit, fit$x, plain, fit$offset)
+  mu <- fit$family$linkinv(eta)
+  fit$linear.predictors <- eta
+  fit$fitted.values <- mu
+  w <- fit$prior.weights
+  fit$weights <- w * fit$family$mu.eta(eta)^2 / fit$family$variance(mu)
+  fit$residuals <- (fit$y - mu) / fit$family$mu.eta(eta)
+  fit$deviance <- sum(fit$family$dev.resids(fit$y, mu, w))
+  fit$null.deviance <- fit$deviance + model$glm$null_deviance - model$glm$deviance
+  fit$rank <- if (fit$n_features == 0) as.integer(fit$intercept) else as.integer(model$glm$parameters)
+  used <- sum(w > 0)
+  fit$df.residual <- used - fit$rank
+  fit$df.null <- used - as.integer(fit$intercept)
+  pearson <- sum((w * (fit$y - mu)^2 / fit$family$variance(mu))[w > 0])
+  fit$dispersion <- if (estimates_dispersion(kind$name)) pearson / fit$df.residual else 1
+  # As glm() counts them: the dispersion too, and theta.
+  extra <- if (kind$name == "negative.binomial") 2 else 0
+  fit$aic <- fit$family$aic(fit$y, rep(1, length(fit$y)), mu, w, fit$deviance) + 2 * fit$rank + extra
+  class(fit) <- "sheaf_glm"
+  fit
+}
+
+finish_multinom <- function(fit, model) {
+  order <- match(levels(droplevels(fit$y)), model$levels)
+  full <- rbind(if (fit$intercept) matrix(model$intercepts, nrow = 1), if (fit$n_features > 0) model$weights)
+  full <- full[, order, drop = FALSE]
+  fit$lev <- model$levels[order]
+  dimnames(full) <- list(c(if (fit$intercept) "(Intercept)", if (fit$n_features > 0) feature_names(fit$x)), fit$lev)
+  fit$class_coefficients <- full
+  errors <- reorder_errors(model$glm$errors, fit)
+  differences <- t(full[, -1, drop = FALSE] - full[, 1])
+  if (!is.null(errors)) {
+    # Columns of errors are the library's classes but the reference.
+    kept <- setdiff(model$levels, fit$lev[1])
+    errors <- t(errors[, match(fit$lev[-1], kept), drop = FALSE])
+    dimnames(errors) <- dimnames(differences)
+    errors[errors == 0] <- NA
+    if (!fit$separated) differences[is.na(errors)] <- NA
+    fit$std.error <- errors
+  }
+  fit$coefficients <- differences
+  eta <- linear_predictor(fit, fit$x, full, NULL)
+  fit$fitted.values <- softmax(eta)
+  dimnames(fit$fitted.values) <- list(rownames(fit$x), fit$lev)
+  observed <- outer(as.character(fit$y), fit$lev, "==") * 1
+  fit$residuals <- observed - fit$fitted.values
+  w <- fit$prior.weights
+  chosen <- fit$fitted.values[cbind(seq_along(fit$y), match(as.character(fit$y), fit$lev))]
+  fit$deviance <- -2 * sum((w * log(chosen))[w > 0])
+  fit$null.deviance <- model$glm$null_deviance
+  fit$rank <- as.integer(if (fit$n_features == 0) (length(fit$lev) - 1) * fit$intercept else model$glm$parameters)
+  fit$edf <- fit$rank
+  fit$df.residual <- sum(w > 0) * (length(fit$lev) - 1) - fit$rank
+  fit$df.null <- sum(w > 0) * (length(fit$lev) - 1) - (length(fit$lev) - 1) * fit$intercept
+  fit$dispersion <- 1
+  fit$aic <- fit$deviance + 2 * fit$rank
+  fit$family <- list(family = "multinomial", link = "logit")
+  class(fit) <- c("sheaf_multinom", "sheaf_glm")
+  fit
+}
+
+softmax <- function(eta) {
+  eta <- exp(eta - do.call(pmax, as.data.frame(eta)))
+  eta / rowSums(eta)
+}
+
+# Of coefficients, or a matrix with a column of them for each class. Coefficients that are NA count nothing.
+linear_predictor <- function(fit, x, coefficients, offset) {
+  coefficients[is.na(coefficients)] <- 0
+  several <- is.matrix(coefficients)
+  if (!several) coefficients <- as.matrix(coefficients)
+  features <- if (fit$intercept) coefficients[-1, , drop = FALSE] else coefficients
+  eta <- if (nrow(features) > 0) as.matrix(x %*% features) else matrix(0, nrow(x), ncol(coefficients))
+  if (fit$intercept) eta <- eta + rep(coefficients[1, ], each = nrow(x))
+  if (several) return(eta)
+  eta <- stats::setNames(eta[, 1], rownames(x))
+  if (is.null(offset)) eta else eta + offset
+}

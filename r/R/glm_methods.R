@@ -1,0 +1,336 @@
+# Methods of generalised linear models.
+
+# The matrix that a model was trained on, with a column of ones before it.
+model_matrix <- function(object) {
+  x <- object[["x"]]
+  if (is.null(x) && !is.null(object$model)) x <- design_of(object$model, object$terms, object$contrasts)$x
+  if (is.null(x)) stop_sheaf("the model was trained with model = FALSE and has not kept its rows")
+  if (!object$intercept) return(x)
+  cbind("(Intercept)" = 1, x)
+}
+
+need_errors <- function(object) {
+  if (object$alpha > 0) stop_sheaf("a penalised model has no standard errors: its coefficients are biased on purpose")
+}
+
+#' @export
+print.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  cat("Coefficients", if (x$alpha > 0) paste0(" (penalty alpha = ", format(x$alpha), ")"), ":\n", sep = "")
+  print.default(format(x$coefficients, digits = digits), print.gap = 2, quote = FALSE)
+  cat("\nDegrees of Freedom: ", x$df.null, " Total (i.e. Null);  ", x$df.residual, " Residual\n", sep = "")
+  cat("Null Deviance:     ", format(signif(x$null.deviance, digits)), "\n")
+  cat("Residual Deviance: ", format(signif(x$deviance, digits)), "\tAIC: ", format(signif(x$aic, digits)), "\n",
+      sep = "")
+  invisible(x)
+}
+
+coefficient_table <- function(object) {
+  estimate <- as.vector(object$coefficients)
+  error <- as.vector(object$std.error)
+  statistic <- estimate / error
+  student <- estimates_dispersion(object$family_name)
+  p <- if (student) 2 * stats::pt(-abs(statistic), object$df.residual) else 2 * stats::pnorm(-abs(statistic))
+  table <- cbind(estimate, error, statistic, p)
+  letter <- if (student) "t" else "z"
+  dimnames(table) <- list(coefficient_names(object), c("Estimate", "Std. Error", paste(letter, "value"),
+                                                       paste0("Pr(>|", letter, "|)")))
+  table
+}
+
+coefficient_names <- function(object) {
+  if (!is.matrix(object$coefficients)) return(names(object$coefficients))
+  as.vector(outer(rownames(object$coefficients), colnames(object$coefficients), paste, sep = ":"))
+}
+
+#' Summary of a generalised linear model
+#'
+#' @param object a [sheaf_glm()].
+#' @param ... not used.
+#' @return An object of class `summary.sheaf_glm`, whose `coefficients` are estimates, standard errors, their ratio and
+#'   p-values: by Student's distribution where the dispersion is estimated, else by the normal one. Features that the
+#'   rows do not determine are left out, as by `summary(glm())`.
+#' @examples
+#' coef(summary(sheaf_glm(mpg ~ wt + hp, data = mtcars)))
+#' @export
+summary.sheaf_glm <- function(object, ...) {
+  need_errors(object)
+  if (is.null(object$std.error)) stop_sheaf("the model has too many coefficients for standard errors (over 1,500)")
+  table <- coefficient_table(object)
+  aliased <- is.na(as.vector(object$coefficients))
+  structure(class = "summary.sheaf_glm",
+            c(object[c("call", "family", "deviance", "null.deviance", "aic", "df.residual", "df.null", "iter",
+                       "dispersion", "converged", "theta", "separated")],
+              list(coefficients = table[!aliased, , drop = FALSE], aliased = aliased, resid = residuals_for(object),
+                   omitted = coefficient_names(object)[aliased])))
+}
+
+residuals_for <- function(object) if (inherits(object, "sheaf_multinom")) NULL else stats::residuals(object, "deviance")
+
+#' @export
+print.summary.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  if (!is.null(x$resid) && x$df.residual > 5) {
+    cat("Deviance Residuals: \n")
+    quartiles <- stats::setNames(stats::quantile(x$resid, na.rm = TRUE), c("Min", "1Q", "Median", "3Q", "Max"))
+    print.default(zapsmall(quartiles, digits + 1L), digits = digits, print.gap = 2L)
+  }
+  cat("\nCoefficients:", if (length(x$omitted) > 0) {
+    paste0(" (", length(x$omitted), " not determined by the rows: ", paste(x$omitted, collapse = ", "), ")")
+  }, "\n", sep = "")
+  stats::printCoefmat(x$coefficients, digits = digits, na.print = "NA", ...)
+  cat("\n(Dispersion parameter for ", x$family$family, " family taken to be ", format(x$dispersion), ")\n\n", sep = "")
+  cat("    Null deviance: ", format(signif(x$null.deviance, max(5L, digits + 1L))), "  on ", x$df.null,
+      " degrees of freedom\nResidual deviance: ", format(signif(x$deviance, max(5L, digits + 1L))), "  on ",
+      x$df.residual, " degrees of freedom\nAIC: ", format(signif(x$aic, max(4L, digits + 1L))), "\n", sep = "")
+  if (!is.null(x$theta)) cat("Theta: ", format(signif(x$theta, digits)), "\n", sep = "")
+  cat("\nIterations: ", x$iter, "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+coef.sheaf_glm <- function(object, ...) object$coefficients
+
+#' @importFrom stats vcov
+#' @export
+vcov.sheaf_glm <- function(object, ...) {
+  need_errors(object)
+  x <- model_matrix(object)
+  known <- !is.na(object$coefficients)
+  w <- sqrt(object$weights)
+  information <- as.matrix(crossprod(x[, known, drop = FALSE] * w))
+  pad(object$dispersion * invert(information), names(object$coefficients), known)
+}
+
+#' @export
+vcov.sheaf_multinom <- function(object, ...) {
+  need_errors(object)
+  x <- model_matrix(object)
+  p <- object$fitted.values
+  size <- ncol(x)
+  others <- seq_along(object$lev)[-1]
+  information <- matrix(0, size * length(others), size * length(others))
+  place <- function(k) (seq_len(size) - 1) * length(others) + k
+  for (a in seq_along(others)) {
+    for (b in seq_len(a)) {
+      w <- object$prior.weights * p[, others[a]] * ((a == b) - p[, others[b]])
+      block <- as.matrix(crossprod(x, x * w))
+      information[place(a), place(b)] <- block
+      information[place(b), place(a)] <- t(block)
+    }
+  }
+  known <- !is.na(as.vector(object$coefficients))
+  pad(invert(information[known, known, drop = FALSE]), coefficient_names(object), known)
+}
+
+# By a scaled Cholesky factor: units of the features do not matter.
+invert <- function(information) {
+  scale <- sqrt(diag(information))
+  chol2inv(chol(information / outer(scale, scale))) / outer(scale, scale)
+}
+
+pad <- function(covariance, names, known) {
+  full <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
+  full[known, known] <- covariance
+  full
+}
+
+#' @importFrom stats confint
+#' @export
+confint.sheaf_glm <- function(object, parm, level = 0.95, ...) {
+  need_errors(object)
+  estimates <- stats::setNames(as.vector(object$coefficients), coefficient_names(object))
+  errors <- stats::setNames(as.vector(object$std.error), names(estimates))
+  if (missing(parm)) parm <- names(estimates) else if (is.numeric(parm)) parm <- names(estimates)[parm]
+  tails <- c((1 - level) / 2, 1 - (1 - level) / 2)
+  interval <- estimates[parm] + errors[parm] %o% stats::qnorm(tails)
+  dimnames(interval) <- list(parm, paste(format(100 * tails, trim = TRUE, digits = 3), "%"))
+  interval
+}
+
+#' @importFrom stats logLik
+#' @export
+logLik.sheaf_glm <- function(object, ...) {
+  # As logLik(glm()): the dispersion counts where it is estimated, and theta.
+  counted <- estimates_dispersion(object$family_name) + (object$family_name == "negative.binomial")
+  df <- object$rank + counted
+  structure(df - object$aic / 2, nobs = stats::nobs(object), df = df, class = "logLik")
+}
+
+#' @importFrom stats AIC BIC nobs deviance
+#' @export
+nobs.sheaf_glm <- function(object, ...) sum(object$prior.weights > 0)
+
+#' @export
+deviance.sheaf_glm <- function(object, ...) object$deviance
+
+#' @importFrom stats df.residual
+#' @export
+df.residual.sheaf_glm <- function(object, ...) object$df.residual
+
+#' @importFrom stats family
+#' @export
+family.sheaf_glm <- function(object, ...) object$family
+
+#' @importFrom stats formula
+#' @export
+formula.sheaf_glm <- function(x, ...) {
+  if (is.null(x$formula)) stop_sheaf("the model was trained on a matrix and has no formula")
+  x$formula
+}
+
+#' @export
+fitted.sheaf_glm <- function(object, ...) stats::napredict(object$na.action, object$fitted.values)
+
+#' @export
+residuals.sheaf_glm <- function(object, type = c("deviance", "pearson", "working", "response"), ...) {
+  type <- one_of(type, c("deviance", "pearson", "working", "response"), "type")
+  y <- object$y
+  mu <- object$fitted.values
+  w <- object$prior.weights
+  found <- switch(type,
+    deviance = sign(y - mu) * sqrt(pmax(object$family$dev.resids(y, mu, w), 0)),
+    pearson = (y - mu) * sqrt(w / object$family$variance(mu)),
+    working = object$residuals,
+    response = y - mu
+  )
+  stats::naresid(object$na.action, found)
+}
+
+#' @export
+residuals.sheaf_multinom <- function(object, ...) stats::naresid(object$na.action, object$residuals)
+
+#' Predictions of a generalised linear model
+#'
+#' @param object a [sheaf_glm()].
+#' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
+#' @param type `"link"`, `"response"` (means; of classes probabilities) or `"class"`. Multinomial models: `"response"`
+#'   is a matrix with a column for each class, and `"link"` the differences from the first class.
+#' @param se.fit whether to give standard errors too; not for multinomial models.
+#' @param newoffset offsets of the new rows. Needed where a model of a matrix was trained with an offset; with a formula
+#'   they are evaluated in `newdata`.
+#' @param ... not used.
+#' @return A vector, a matrix or a factor; with `se.fit` a list of `fit`, `se.fit` and `residual.scale`.
+#' @examples
+#' fit <- sheaf_glm(am ~ wt, family = binomial, data = mtcars)
+#' predict(fit, data.frame(wt = c(2, 3)), type = "response", se.fit = TRUE)
+#' @export
+predict.sheaf_glm <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, newoffset = NULL,
+                              ...) {
+  type <- one_of(type, c("link", "response", "class"), "type")
+  if (missing(newdata) || is.null(newdata)) {
+    eta <- object$linear.predictors
+    x <- if (se.fit) model_matrix(object)
+    padded <- function(values) stats::napredict(object$na.action, values)
+  } else {
+    x <- new_features(object, newdata)
+    eta <- linear_predictor(object, x, object$coefficients, new_offset(object, newdata, newoffset, nrow(x)))
+    x <- if (object$intercept) cbind(1, x) else x
+    padded <- identity
+  }
+  if (type == "class") return(two_classes(object, padded(eta)))
+  fit <- if (type == "link") eta else object$family$linkinv(eta)
+  if (!se.fit) return(padded(fit))
+  known <- !is.na(object$coefficients)
+  spread <- stats::vcov(object)[known, known, drop = FALSE]
+  x <- x[, known, drop = FALSE]
+  error <- sqrt(rowSums(as.matrix(x %*% spread) * as.matrix(x)))
+  if (type == "response") error <- error * abs(object$family$mu.eta(eta))
+  list(fit = padded(fit), se.fit = padded(error), residual.scale = sqrt(object$dispersion))
+}
+
+two_classes <- function(object, eta) {
+  if (object$family_name != "binomial") stop_argument("type", "\"class\" is for models of classes")
+  likely <- object$family$linkinv(eta) > 0.5
+  if (is.null(object$levels)) return(stats::setNames(as.double(likely), names(eta)))
+  factor(object$levels[likely + 1], levels = object$levels)
+}
+
+new_offset <- function(object, newdata, newoffset, rows) {
+  if (!is.null(newoffset)) return(check_offset(newoffset, rows, "newoffset"))
+  if (is.null(object$offset)) return(NULL)
+  if (is.null(object$terms)) stop_argument("newoffset", "is missing: the model was trained with an offset")
+  offset <- 0
+  for (place in attr(object$terms, "offset")) {
+    offset <- offset + eval(attr(object$terms, "variables")[[place + 1]], newdata)
+  }
+  if (!is.null(object$call$offset)) offset <- offset + eval(object$call$offset, newdata, environment(object$formula))
+  rep_len(offset, rows)
+}
+
+#' @export
+predict.sheaf_multinom <- function(object, newdata, type = c("class", "response", "link"), se.fit = FALSE, ...) {
+  type <- one_of(type, c("class", "response", "link"), "type")
+  if (se.fit) stop_argument("se.fit", "is not for multinomial models")
+  padded <- identity
+  if (missing(newdata) || is.null(newdata)) {
+    probabilities <- object$fitted.values
+    padded <- function(values) stats::napredict(object$na.action, values)
+  } else {
+    x <- new_features(object, newdata)
+    probabilities <- softmax(linear_predictor(object, x, object$class_coefficients, NULL))
+    dimnames(probabilities) <- list(rownames(x), object$lev)
+  }
+  probabilities <- padded(probabilities)
+  if (type == "response") return(probabilities)
+  if (type == "link") return(log(probabilities[, -1, drop = FALSE] / probabilities[, 1]))
+  factor(object$lev[max.col(probabilities, "first")], levels = object$levels)
+}
+
+#' @importFrom stats anova
+#' @export
+anova.sheaf_glm <- function(object, ..., test = NULL) {
+  models <- list(object, ...)
+  if (!all(vapply(models, inherits, NA, "sheaf_glm"))) stop_argument("...", "must be models of sheaf_glm()")
+  single <- length(models) == 1
+  labels <- seq_along(models)
+  if (single) {
+    if (is.null(object$model)) stop_sheaf("one model is split by the terms of its formula, which must be kept")
+    labels <- c("NULL", attr(object$terms, "term.labels"))
+    models <- nested_models(object)
+  }
+  df <- vapply(models, function(one) as.double(one$df.residual), 0)
+  left <- vapply(models, function(one) one$deviance, 0)
+  table <- data.frame(df, left, c(NA, -diff(df)), c(NA, -diff(left)))
+  names(table) <- c("Resid. Df", "Resid. Dev", "Df", "Deviance")
+  if (single) table <- table[, c(3, 4, 1, 2)]
+  rownames(table) <- labels
+  heading <- if (single) {
+    paste0("Analysis of Deviance Table\n\nModel: ", object$family$family, ", link: ", object$family$link,
+           "\n\nTerms added sequentially (first to last)\n")
+  } else {
+    calls <- vapply(models, function(one) paste(deparse(one$formula), collapse = " "), "")
+    c("Analysis of Deviance Table\n", paste0("Model ", seq_along(models), ": ", calls, collapse = "\n"))
+  }
+  if (!is.null(test)) {
+    test <- one_of(test, c("Chisq", "LRT", "F", "Rao", "Cp"), "test")
+    if (!test %in% c("Chisq", "LRT", "F")) {
+      stop_argument("test", "\"", test, "\" is not offered; use \"Chisq\" or \"F\"")
+    }
+    largest <- models[[which.min(df)]]
+    table <- stats::stat.anova(table, test, largest$dispersion, if (test == "F") largest$df.residual else Inf,
+                               stats::nobs(largest))
+  }
+  structure(table, heading = heading, class = c("anova", "data.frame"))
+}
+
+# Models of the first terms, then of one more at a time; the model itself is the last.
+nested_models <- function(object) {
+  y <- stats::model.response(object$model)
+  x <- design_of(object$model, object$terms, object$contrasts)$x
+  family <- if (object$family_name == "negative.binomial" || object$family_name == "tweedie" ||
+                  object$family_name == "multinomial") {
+    object$family_name
+  } else {
+    object$family
+  }
+  power <- if (object$family_name == "tweedie") eval(object$call$power %||% 1.5, environment(object$formula)) else 1.5
+  steps <- seq_len(max(object$assign, 0L)) - 1L
+  smaller <- lapply(steps, function(last) {
+    fit_glm(x[, object$assign <= last, drop = FALSE], y, family, stats::model.weights(object$model), object$offset,
+            object$alpha, power, object$theta, object$intercept, control = object$control)
+  })
+  c(smaller, list(object))
+}
+
+`%||%` <- function(value, otherwise) if (is.null(value)) otherwise else value

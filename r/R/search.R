@@ -1,0 +1,304 @@
+#' Search for the best model of a family
+#'
+#' Cross-validation of any family of models over a grid, with all steps before the model (filling in missing values,
+#' scaling, selecting features ...) learnt inside the folds; the chosen model is trained again on all rows. All points
+#' on all folds are trained together.
+#'
+#' @details
+#' Kinds of models, their options and what a search varies are listed by [sheaf_parameters()]. Names may be written with
+#' `_` or `.` in place of `-`.
+#'
+#' Without `grid` the grid is found from the data, and may go on beyond its ends. Steps in `prepare` are, in this order:
+#' `impute` (`"mean"`, `"median"`, `"most-frequent"`, `"constant"` with `fill`), `transform` (`"log1p"`, `"sqrt"`,
+#' `"share"`, `"clr"`, `"norm"`, `"rank"`), `min_prevalence`, `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`,
+#' `"-11"`, `"robust"`), `select` (a criterion and numbers of features, as `"jmi:10,20"`). Factors of a data frame
+#' become columns of 0 and 1 inside the folds.
+#'
+#' @param x a formula, or a matrix, sparse matrix or data frame.
+#' @param y a factor, or numbers.
+#' @param formula,data a response and variables as they are, without functions of them; `.` stands for all others.
+#' @param model `"linear"`, `"svm"`, `"elastic-net"`, `"lasso"`, `"ridge"`, `"elastic-net-logistic"`, `"glm"`,
+#'   `"multinomial"`, `"knn"`, `"hknn"`, `"alh"` or `"cknn"`.
+#' @param grid a list of values to try, such as `list(cost = c(1, 10), gamma = c(0.1, 1))`.
+#' @param prepare a list of steps before the model.
+#' @param folds number of folds.
+#' @param foldid the fold of each row, in place of `folds` and `split`.
+#' @param groups the group of each row: rows of a group are never parted.
+#' @param split `"stratified"`, `"kfold"`, `"group"`, `"shuffle"`, `"loo"`, `"bootstrap"` ...; `NULL`: by the data.
+#' @param outer outer folds of nested validation, for a score without the optimism of the choice; 0: none.
+#' @param score what to choose by, a name of [sheaf_metrics()]; `NULL`: accuracy (elastic nets: AUC), or R2 for numbers.
+#' @param choose `"best"`, or `"one-standard-error"`: the simplest model within one standard error of the best.
+#' @param strategy `"auto"`, `"grid"`, `"random"`, `"refine"`, `"descent"` or `"halving"`.
+#' @param trials how many points `"random"` and `"refine"` draw.
+#' @param predictions whether to keep what the chosen models predict for held-out rows.
+#' @param calibrate `"platt"` or `"isotonic"`: learn probabilities from those predictions.
+#' @param weights how much each row counts in training.
+#' @param seed of the folds; `NULL`: drawn from R's generator.
+#' @param control see [sheaf_control()].
+#' @param ... options of the model, such as `kernel = "rbf"`.
+#' @return An object of class `sheaf_search`: `best` (the chosen point), `results` (a data frame of points with the
+#'   mean, standard deviation and standard error of the score, and the mean size of the models), `scores` (of each
+#'   metric, points x splits), `outer` (a data frame of the outer folds), `predictions`. `predict()` uses the chosen
+#'   model.
+#' @examples
+#' set.seed(1)
+#' found <- sheaf_search(iris[, 1:4], iris$Species, model = "svm",
+#'                       grid = list(cost = c(1, 10, 100), gamma = c(0.01, 0.1, 1)), prepare = list(scale = "standard"))
+#' found
+#' predict(found, iris[c(1, 51, 101), 1:4])
+#' @export
+sheaf_search <- function(x, ...) UseMethod("sheaf_search")
+
+#' @rdname sheaf_search
+#' @export
+sheaf_search.formula <- function(formula, data, prepare = list(), ...) {
+  call <- as_generic(match.call(), quote(sheaf_search))
+  parts <- plain_frame(formula, data, !is.null(prepare$impute))
+  found <- sheaf_search.default(parts$x, parts$y, prepare = prepare, ...)
+  found$call <- call
+  found
+}
+
+# The variables of a formula as they are: levels are encoded inside the folds.
+plain_frame <- function(formula, data, keep_missing) {
+  terms <- stats::terms(formula, data = data)
+  variables <- attr(terms, "term.labels")
+  plain <- variables %in% names(data)
+  if (!all(plain)) stop_argument("formula", "has the term '", variables[!plain][1], "', which is no column of 'data'")
+  y <- eval(attr(terms, "variables")[[2]], data, environment(formula))
+  x <- data[variables]
+  kept <- !is.na(y) & (keep_missing | stats::complete.cases(x))
+  list(x = x[kept, , drop = FALSE], y = y[kept])
+}
+
+#' @rdname sheaf_search
+#' @export
+sheaf_search.default <- function(x, y, model = "linear", grid = list(), prepare = list(), folds = NULL, foldid = NULL,
+                                 groups = NULL, split = NULL, outer = NULL, score = NULL, choose = NULL,
+                                 strategy = NULL, trials = NULL, predictions = FALSE, calibrate = NULL, weights = NULL,
+                                 seed = NULL, control = list(), ...) {
+  call <- as_generic(match.call(), quote(sheaf_search))
+  settings <- rbind(setting("folds", folds), setting("split", split), setting("outer", outer), setting("score", score),
+                    setting("choose", choose), setting("strategy", strategy), setting("trials", trials),
+                    setting("predictions", one_flag(predictions, "predictions")), setting("calibrate", calibrate))
+  found <- run_search(x, y, model, grid, prepare, settings, foldid, groups, weights, seed, control, FALSE, list(...))
+  found$call <- call
+  structure(found, class = "sheaf_search")
+}
+
+run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, weights, seed, control, study, options) {
+  x <- as_features(x, nominal = TRUE)
+  rows <- nrow(x)
+  y <- as_target(y, rows)
+  if (is.factor(y)) y <- need_classes(y)
+  if (!is.character(model) || length(model) != 1) stop_argument("model", "must be a name; see sheaf_parameters()")
+  if (!is.list(grid)) stop_argument("grid", "must be a list")
+  if (!is.list(prepare)) stop_argument("prepare", "must be a list")
+  if (!is.null(groups)) check_rows(groups, rows, "groups")
+  if (is.double(y) && model == "linear" && is.null(options$loss)) options$loss <- "svr"
+  if (is.double(y) && model == "svm" && is.null(options$type)) options$type <- "epsilon-svr"
+  weighted <- grepl("^class[._-]weights?$", names(options))
+  classes <- class_weight_settings(if (any(weighted)) options[[which(weighted)]], levels(y), names(options)[weighted])
+  target <- about_features(x, core_target(y), groups, missing = !is.null(prepare$impute))
+  found <- core(core_search(as_control(control, draw_seed(seed)), x, target, model,
+                            rbind(settings_of(options[!weighted], "..."), classes), settings_of(grid, "grid"), settings,
+                            settings_of(prepare, "prepare"), check_folds(foldid, rows),
+                            check_weights(weights, rows), TRUE, study))
+  found <- with_underscores(found)
+  result <- list(title = found$title, model_kind = model, levels = levels(y), score = found$score,
+                 score_title = found$score_title, larger_is_better = found$larger_is_better, axes = found$axes,
+                 axis_titles = found$titles, prepare = prepare, n_features = ncol(x), feature_names = colnames(x),
+                 control = control, notes = found$notes, pointer = found$pointer, regression = is.double(y))
+  if (!is.null(found$points)) result <- c(result, search_results(found))
+  if (!is.null(found$outer)) result <- c(result, outer_results(found))
+  if (!is.null(found$held_out)) result$predictions <- held_out_frame(found, y)
+  if (!is.null(found$model)) {
+    result$model <- keep_model(found$model)
+    result$coefficients <- model_weights(found$model)
+    result$has_probabilities <- length(found$model$levels) > 1
+  }
+  warn_each(found$warnings)
+  result
+}
+
+# Names of parameters and scores as R users write them: l1_ratio for l1-ratio.
+with_underscores <- function(found) {
+  r_name <- function(name) gsub("-", "_", name, fixed = TRUE)
+  for (part in c("axes", "score")) found[[part]] <- r_name(found[[part]])
+  for (part in c("points", "scores", "outer")) {
+    if (!is.null(found[[part]])) names(found[[part]]) <- r_name(names(found[[part]]))
+  }
+  found
+}
+
+search_results <- function(found) {
+  scores <- found$scores[[found$score]]
+  splits <- ncol(scores)
+  table <- as.data.frame(found$points, optional = TRUE)
+  table$mean <- rowMeans(scores, na.rm = TRUE)
+  table$sd <- if (splits > 1) apply(scores, 1, stats::sd, na.rm = TRUE) else 0
+  table$se <- table$sd / sqrt(splits)
+  table$size <- ifelse(found$sizes < 0, NA, found$sizes)
+  point <- as.data.frame(found$points, optional = TRUE)[found$chosen, , drop = FALSE]
+  rownames(point) <- NULL
+  list(results = table, scores = found$scores, chosen = found$chosen, best_place = found$best, best = point,
+       best_score = table$mean[found$chosen], splits = splits)
+}
+
+outer_results <- function(found) {
+  table <- as.data.frame(found$outer, optional = TRUE)
+  names(table) <- sub("^score:", "", names(found$outer))
+  features <- as.data.frame(found$stability[c("feature", "index", "frequency", "median_rank")])
+  features$mean_weight <- found$stability$mean_weight
+  features$sign_agreement <- found$stability$sign_agreement
+  list(outer = table, stability = found$overall, features = features)
+}
+
+held_out_frame <- function(found, y) {
+  held <- found$held_out
+  table <- data.frame(split = held$split, row = held$row, truth = y[held$row])
+  if (is.factor(y)) {
+    table$predicted <- as_classes(held$class, found$levels, levels(y))
+    if (ncol(held$decisions) == 1) table$decision <- held$decisions[, 1]
+    shares <- held$probabilities
+    if (ncol(shares) > 0) {
+      colnames(shares) <- found$levels
+      table$probabilities <- shares
+    }
+  } else {
+    table$predicted <- held$decisions[, 1]
+  }
+  table
+}
+
+# Features x decision values, with the intercepts in the first row; NULL where the model has none.
+model_weights <- function(model) {
+  if (is.null(model$weights)) return(NULL)
+  columns <- if (ncol(model$weights) > 1) model$levels else model$levels[1]
+  table <- rbind(model$intercepts, model$weights)
+  dimnames(table) <- list(c("(Intercept)", model$weight_names), if (length(model$levels) > 0) columns)
+  table
+}
+
+#' Predictions of the model that a search has chosen
+#'
+#' @param object a [sheaf_search()].
+#' @param newdata new rows, as they were for training: all steps before the model are part of it.
+#' @param type `"response"` (classes or numbers), `"prob"` or `"decision"`.
+#' @param ... not used.
+#' @return A factor, numbers, or a matrix with a column for each class (`"prob"`) or decision value.
+#' @examples
+#' found <- sheaf_search(iris[, 1:4], iris$Species, model = "knn", seed = 1)
+#' head(predict(found, iris[, 1:4], type = "prob"), 3)
+#' @export
+predict.sheaf_search <- function(object, newdata, type = c("response", "prob", "decision"), ...) {
+  type <- one_of(type, c("response", "prob", "decision"), "type")
+  if (missing(newdata)) stop_argument("newdata", "is missing")
+  if (is.data.frame(newdata) && !is.null(object$feature_names)) {
+    lacking <- setdiff(object$feature_names, names(newdata))
+    if (length(lacking) > 0) stop_argument("newdata", "has no column '", lacking[1], "'")
+    newdata <- newdata[object$feature_names]
+  }
+  x <- new_features(object, newdata, nominal = TRUE)
+  if (type == "prob" && object$regression) stop_argument("type", "\"prob\" is for classes")
+  found <- predict_core(object, x, type == "prob", !is.null(object$prepare$impute))
+  if (type == "prob") return(probability_columns(found, object$levels, rownames(x)))
+  if (type == "decision") return(found$decisions)
+  if (object$regression) return(stats::setNames(found$decisions[, 1], rownames(x)))
+  as_classes(found$classes, found$levels, object$levels)
+}
+
+#' @export
+coef.sheaf_search <- function(object, ...) {
+  if (is.null(object$coefficients)) stop_sheaf("the chosen model has no weight for each feature")
+  object$coefficients
+}
+
+#' @export
+print.sheaf_search <- function(x, ...) {
+  cat(x$title, "\n\n", nrow(x$results), " points on ", x$splits, " splits; ", x$score_title, " of the chosen one: ",
+      format(x$best_score, digits = 4), " +- ", format(x$results$se[x$chosen], digits = 2),
+      " (standard error)\n", sep = "")
+  print(x$best, row.names = FALSE)
+  if (!is.null(x$outer)) {
+    scores <- x$outer[[x$score]]
+    cat("\nNested validation, ", nrow(x$outer), " outer folds: ", format(mean(scores), digits = 4), " +- ",
+        format(stats::sd(scores) / sqrt(length(scores)), digits = 2), " (standard error)\n", sep = "")
+  }
+  for (note in x$notes) cat("Note: ", as_arguments(note), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+summary.sheaf_search <- function(object, ...) {
+  order <- order(object$results$mean, decreasing = object$larger_is_better)
+  object$results[order, , drop = FALSE]
+}
+
+#' Plot a search
+#'
+#' The mean score over the first parameter, a curve for each value of the second.
+#'
+#' @param x a [sheaf_search()].
+#' @param ... passed on to [graphics::matplot()].
+#' @return Nothing; called for its plot.
+#' @examples
+#' plot(sheaf_search(iris[, 1:4], iris$Species, model = "knn", seed = 1))
+#' @export
+plot.sheaf_search <- function(x, ...) {
+  first <- x$results[[x$axes[1]]]
+  others <- x$results[setdiff(intersect(x$axes, names(x$results)), x$axes[1])]
+  key <- if (length(others) > 0) do.call(paste, others) else rep("", nrow(x$results))
+  along <- sort(unique(first))
+  curves <- vapply(unique(key), function(one) x$results$mean[key == one][match(along, first[key == one])], along * 0)
+  numeric <- is.numeric(along) && all(along > 0)
+  graphics::matplot(if (is.numeric(along)) along else seq_along(along), as.matrix(curves), type = "b", pch = 20,
+                    lty = 1, log = if (numeric) "x" else "", xlab = x$axis_titles[1], ylab = x$score_title, ...)
+  invisible(x)
+}
+
+#' Write the report of a search or a study
+#'
+#' One HTML file with its plots inside, which loads nothing from anywhere.
+#'
+#' @param object a [sheaf_search()] or [sheaf_study()] of this session.
+#' @param file where to write it.
+#' @return The path of the file, invisibly.
+#' @examples
+#' sheaf_report(sheaf_search(iris[, 1:4], iris$Species, model = "knn", seed = 1), tempfile(fileext = ".html"))
+#' @export
+sheaf_report <- function(object, file) {
+  if (!inherits(object, c("sheaf_search", "sheaf_study"))) stop_argument("object", "must be a search or a study")
+  if (!core_is_alive(object$pointer)) stop_argument("object", "comes from another session; search again for a report")
+  writeLines(core(core_search_html(object$pointer)), file, useBytes = TRUE)
+  invisible(file)
+}
+
+#' Models, their options and what a search can vary
+#'
+#' @param kind a kind of model, or `"search"`, `"pipeline"`, `"select"`, `"binning"`, `"neighbors"`, `"distance"`;
+#'   `NULL`: the kinds of models there are.
+#' @return A data frame: `name`, `help`, `default` and `choices` of each option, and for a kind of model `searched`,
+#'   whether it can stand in the `grid` of [sheaf_search()].
+#' @examples
+#' sheaf_parameters()
+#' sheaf_parameters("svm")[, c("name", "default", "searched")]
+#' @export
+sheaf_parameters <- function(kind = NULL) {
+  if (is.null(kind)) return(core_kinds())
+  table <- core(core_parameters(kind))
+  if (!kind %in% core_kinds()$name) return(table)
+  axes <- core_axes(kind)
+  new <- setdiff(axes, table$name)
+  table$searched <- table$name %in% axes
+  if (length(new) == 0) return(table)
+  rbind(table, data.frame(name = new, help = "of a search only", default = "", choices = "", searched = TRUE))
+}
+
+#' Scores of models
+#'
+#' @return A data frame: `name`, `title`, `larger_is_better` and `regression`.
+#' @examples
+#' head(sheaf_metrics())
+#' @export
+sheaf_metrics <- function() core_metrics()

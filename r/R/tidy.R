@@ -1,0 +1,112 @@
+# Tables as package broom makes them.
+
+#' Tables of models
+#'
+#' Methods of broom's generics: a row for each coefficient (`tidy()`), one row for the model (`glance()`), the data with
+#' what the model says of each row (`augment()`).
+#'
+#' @param x a model.
+#' @param conf.int,conf.level whether to add a confidence interval, and its level.
+#' @param return_zeros whether to list coefficients that are 0.
+#' @param data,newdata the training data, or new rows.
+#' @param type.predict the scale of `.fitted`.
+#' @param ... not used.
+#' @return A data frame.
+#' @examples
+#' fit <- sheaf_glm(am ~ wt, family = binomial, data = mtcars)
+#' tidy(fit, conf.int = TRUE)
+#' glance(fit)
+#' head(augment(fit, mtcars, type.predict = "response"))
+#' @name tidiers
+NULL
+
+#' @rdname tidiers
+#' @export
+tidy.sheaf_glm <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
+  if (x$alpha > 0 || is.null(x$std.error)) {
+    table <- data.frame(term = coefficient_names(x), estimate = as.vector(x$coefficients))
+  } else {
+    values <- coefficient_table(x)
+    table <- data.frame(term = rownames(values), estimate = values[, 1], std.error = values[, 2],
+                        statistic = values[, 3], p.value = values[, 4], row.names = NULL)
+    if (conf.int) {
+      interval <- stats::confint(x, level = conf.level)
+      table$conf.low <- unname(interval[, 1])
+      table$conf.high <- unname(interval[, 2])
+    }
+  }
+  if (!is.matrix(x$coefficients)) return(table)
+  cbind(y.level = as.vector(row(x$coefficients, as.factor = TRUE)),
+        transform(table, term = rep(colnames(x$coefficients), each = nrow(x$coefficients))))
+}
+
+#' @rdname tidiers
+#' @export
+glance.sheaf_glm <- function(x, ...) {
+  data.frame(null.deviance = x$null.deviance, df.null = x$df.null, logLik = as.double(stats::logLik(x)),
+             AIC = stats::AIC(x), BIC = stats::BIC(x), deviance = x$deviance, df.residual = x$df.residual,
+             nobs = stats::nobs(x))
+}
+
+#' @rdname tidiers
+#' @export
+augment.sheaf_glm <- function(x, data = x$model, newdata = NULL, type.predict = c("link", "response", "class"), ...) {
+  type.predict <- one_of(type.predict, c("link", "response", "class"), "type.predict")
+  if (inherits(x, "sheaf_multinom")) type.predict <- "class"
+  if (!is.null(newdata)) {
+    return(cbind(as.data.frame(newdata), .fitted = stats::predict(x, newdata, type = type.predict)))
+  }
+  if (is.null(data)) stop_argument("data", "is missing")
+  table <- cbind(as.data.frame(data), .fitted = stats::predict(x, type = type.predict))
+  if (!inherits(x, "sheaf_multinom")) table$.resid <- stats::residuals(x, "deviance")
+  table
+}
+
+#' @rdname tidiers
+#' @export
+tidy.sheaf_net <- function(x, return_zeros = FALSE, ...) {
+  all <- path_coefficients(x, NULL)
+  entries <- Matrix::summary(as(all, "CsparseMatrix"))
+  if (return_zeros) entries <- data.frame(i = c(row(all)), j = c(col(all)), x = as.vector(as.matrix(all)))
+  data.frame(term = rownames(all)[entries$i], step = entries$j, estimate = entries$x, lambda = x$lambda[entries$j],
+             dev.ratio = x$dev.ratio[entries$j])
+}
+
+#' @rdname tidiers
+#' @export
+glance.sheaf_net <- function(x, ...) data.frame(nulldev = x$nulldev, npasses = x$npasses, nobs = x$nobs)
+
+#' @rdname tidiers
+#' @export
+tidy.cv_sheaf_net <- function(x, ...) {
+  data.frame(lambda = x$lambda, estimate = x$cvm, std.error = x$cvsd, conf.low = x$cvlo, conf.high = x$cvup,
+             nzero = unname(x$nzero))
+}
+
+#' @rdname tidiers
+#' @export
+glance.cv_sheaf_net <- function(x, ...) {
+  data.frame(lambda.min = x$lambda.min, lambda.1se = x$lambda.1se, nobs = x$glmnet.fit$nobs)
+}
+
+#' @rdname tidiers
+#' @export
+tidy.sheaf_search <- function(x, ...) x$results
+
+#' @rdname tidiers
+#' @export
+glance.sheaf_search <- function(x, ...) {
+  data.frame(x$best, score = x$score, mean = x$best_score, se = x$results$se[x$chosen], points = nrow(x$results),
+             splits = x$splits)
+}
+
+#' @rdname tidiers
+#' @export
+tidy.sheaf_study <- function(x, ...) x$features[c("feature", "index", "frequency", "median_rank")]
+
+#' @rdname tidiers
+#' @export
+glance.sheaf_study <- function(x, ...) {
+  data.frame(stability = x$stability[["estimate"]], conf.low = x$stability[["low"]], conf.high = x$stability[["high"]],
+             selected = length(x$selected), resamples = x$resamples, score = x$score, mean = mean(x$outer[[x$score]]))
+}

@@ -1,0 +1,134 @@
+// Datasets over memory of R: matrices, and the sparse ones of package Matrix.
+#include <cmath>
+
+#include "core.hpp"
+
+namespace sheaf::r {
+namespace {
+
+DenseInput dense_input(SEXP x) {
+  const Rcpp::NumericMatrix matrix(x);
+  const auto size = static_cast<std::size_t>(matrix.size());
+  return DenseInput::column_major(std::span<const double>(matrix.begin(), size), matrix.nrow(), matrix.ncol());
+}
+
+SparseInput sparse_input(SEXP x) {
+  const Rcpp::S4 matrix(x);
+  const Rcpp::IntegerVector shape = matrix.slot("Dim"), offsets = matrix.slot("p"), rows = matrix.slot("i");
+  const Rcpp::NumericVector values = matrix.slot("x");
+  const auto ints = [](const Rcpp::IntegerVector& list) {
+    return std::span<const std::int32_t>(list.begin(), static_cast<std::size_t>(list.size()));
+  };
+  return SparseInput::csc(shape[0], shape[1], ints(offsets), ints(rows),
+                          std::span<const double>(values.begin(), static_cast<std::size_t>(values.size())));
+}
+
+/// Classes keep the order of the levels; of two the first one is the positive one, which decision values speak for.
+Target target_of(const Rcpp::List& about) {
+  Target target;
+  if (about.containsElementNamed("classes")) {
+    target.classes = Rcpp::as<std::vector<std::int32_t>>(about["classes"]);
+    target.class_names = Rcpp::as<std::vector<std::string>>(about["levels"]);
+    target.kind = LabelKind::classes;
+    target.fixed_order = true;
+    if (target.class_names.size() == 2) target.positive = 0;
+  }
+  if (about.containsElementNamed("numbers")) {
+    target.values = Rcpp::as<std::vector<double>>(about["numbers"]);
+    target.kind = LabelKind::numbers;
+  }
+  return target;
+}
+
+/// Where the first value stands that is no number: R counts from 1.
+void refuse_missing(const DenseInput& input) {
+  const auto values = std::get<std::span<const double>>(input.values);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (std::isfinite(values[k])) continue;
+    const auto rows = static_cast<std::size_t>(input.rows);
+    throw UsageError("argument 'x': row " + std::to_string(k % rows + 1) + " of column " +
+                     std::to_string(k / rows + 1) + " is missing or infinite");
+  }
+}
+
+template <class T>
+Dataset<T> make_one(const Context& context, const Rows& rows) {
+  try {
+    auto dataset = make_dataset<T>(context, rows.input, {}, rows.options);
+    dataset.target = rows.target;
+    dataset.groups = rows.groups;
+    dataset.levels = rows.levels;
+    return dataset;
+  } catch (const UsageError& error) {
+    if (const auto* dense = std::get_if<DenseInput>(&rows.input)) refuse_missing(*dense);
+    throw UsageError(std::string("argument 'x': ") + error.what());
+  }
+}
+
+}  // namespace
+
+Rows rows_of(SEXP x, const Rcpp::List& about) {
+  Rows rows;
+  if (Rf_isS4(x))
+    rows.input = sparse_input(x);
+  else
+    rows.input = dense_input(x);
+  if (about.containsElementNamed("names"))
+    rows.options.feature_names = Rcpp::as<std::vector<std::string>>(about["names"]);
+  if (about.containsElementNamed("missing")) rows.options.missing = Missing::keep;
+  if (about.containsElementNamed("groups")) rows.groups = Rcpp::as<std::vector<std::int32_t>>(about["groups"]);
+  if (about.containsElementNamed("nominal"))
+    for (const auto& levels : Rcpp::List(about["nominal"]))
+      rows.levels.push_back(Rf_isNull(levels) ? std::vector<std::string>()
+                                              : Rcpp::as<std::vector<std::string>>(levels));
+  rows.options.source = "argument 'y'";
+  rows.target = target_of(about);
+  return rows;
+}
+
+AnyDataset make(const Surroundings& surroundings, const Context& context, const Rows& rows) {
+  if (surroundings.single) return make_one<float>(context, rows);
+  return make_one<double>(context, rows);
+}
+
+std::vector<float> row_weights_of(const Rcpp::RObject& weights, std::int64_t rows) {
+  if (weights.isNULL()) return {};
+  const Rcpp::NumericVector list(weights);
+  return make_row_weights(std::span<const double>(list.begin(), static_cast<std::size_t>(list.size())), rows);
+}
+
+Rcpp::NumericMatrix matrix_of(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
+  Rcpp::NumericMatrix matrix(static_cast<int>(rows), static_cast<int>(columns));
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      matrix(static_cast<int>(i), static_cast<int>(j)) = values[static_cast<std::size_t>(i * columns + j)];
+  return matrix;
+}
+
+Rcpp::IntegerVector from_one(const std::vector<std::int32_t>& numbers) {
+  Rcpp::IntegerVector result(numbers.begin(), numbers.end());
+  for (auto& number : result) ++number;
+  return result;
+}
+
+}  // namespace sheaf::r
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::DataFrame core_devices() {
+  std::vector<std::string> devices, names, why_not;
+  std::vector<double> free_bytes;
+  std::vector<bool> usable;
+  for (const auto& info : sheaf::list_devices()) {
+    devices.push_back(sheaf::to_string(info.device));
+    names.push_back(info.name);
+    free_bytes.push_back(static_cast<double>(info.free_bytes));
+    usable.push_back(info.usable);
+    why_not.push_back(info.why_not);
+  }
+  return Rcpp::DataFrame::create(Rcpp::Named("device") = devices, Rcpp::Named("name") = names,
+                                 Rcpp::Named("free_bytes") = free_bytes, Rcpp::Named("usable") = usable,
+                                 Rcpp::Named("why_not") = why_not);
+}
+
+// [[Rcpp::export(rng = false)]]
+std::string core_version() { return sheaf::version(); }

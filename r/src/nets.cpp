@@ -1,0 +1,145 @@
+// Paths of elastic nets: one on all rows, or one for each fold, with what they predict for the rows they did not see.
+#include "core.hpp"
+
+namespace sheaf::r {
+namespace {
+
+using Rcpp::_;
+using Rcpp::List;
+
+/// Everything that describes the paths, read before the work begins.
+struct Paths {
+  NetSheaf sheaf;
+  NetParams params;
+  std::vector<std::int32_t> folds;  ///< of each row, the path whose decision value is wanted
+};
+
+Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
+  Paths paths;
+  paths.sheaf.examples = y.size();
+  paths.sheaf.targets.assign(y.begin(), y.end());
+  const Rcpp::NumericMatrix weights = options["weights"];  // rows x paths, or nothing
+  paths.sheaf.weight_columns = std::max(1, weights.ncol());
+  for (int i = 0; i < weights.nrow(); ++i)
+    for (int c = 0; c < weights.ncol(); ++c) paths.sheaf.row_weights.push_back(static_cast<float>(weights(i, c)));
+  const auto alphas = Rcpp::as<std::vector<double>>(options["alphas"]);
+  for (int c = 0; c < paths.sheaf.weight_columns; ++c)
+    paths.sheaf.paths.push_back({c, 0, Rcpp::as<double>(options["l1_ratio"]), alphas});
+  paths.sheaf.penalty_factors = Rcpp::as<std::vector<double>>(options["penalty_factors"]);
+  paths.params.loss = Rcpp::as<bool>(options["logistic"]) ? Loss::logistic : Loss::squared;
+  paths.params.tolerance = Rcpp::as<double>(options["tolerance"]);
+  paths.params.max_epochs = Rcpp::as<int>(options["max_epochs"]);
+  paths.params.intercept = Rcpp::as<bool>(options["intercept"]);
+  paths.params.standardise = Rcpp::as<bool>(options["standardise"]);
+  paths.folds = Rcpp::as<std::vector<std::int32_t>>(options["folds"]);
+  return paths;
+}
+
+template <class T>
+Context context_for(const Context& context, const Dataset<T>& dataset, const Paths& paths) {
+  NetOptions options;
+  options.loss = paths.params.loss;
+  const auto models = paths.sheaf.paths.size() * paths.sheaf.paths.front().alphas.size();
+  return context.for_work(training_work(dataset, options, static_cast<double>(models)));
+}
+
+/// Decision values of the rows that each path did not see or, of a single path, of all rows: rows x alphas, column by
+/// column.
+template <class T>
+class Decisions {
+ public:
+  Decisions(const Paths& paths, std::vector<double>& values) : folds_(paths.folds), values_(values) {
+    values_.assign(folds_.size() * paths.sheaf.paths.front().alphas.size(), 0.0);
+  }
+
+  void take(std::span<const NetModel> models, BlockView<const T> decisions) {
+    Array<T> copy;
+    if (!decisions.device.is_cpu()) {
+      copy = Array<T>(decisions.rows * decisions.stride);
+      copy_bytes(copy.data(), Device::cpu(), decisions.data, decisions.device, copy.bytes());
+      decisions.data = copy.data();
+    }
+    const auto stride = static_cast<std::size_t>(decisions.stride);
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      double* column = values_.data() + static_cast<std::size_t>(models[m].alpha) * folds_.size();
+      for (std::size_t i = 0; i < folds_.size(); ++i)
+        if (folds_[i] == models[m].path) column[i] = static_cast<double>(decisions.data[i * stride + m]);
+    }
+  }
+
+ private:
+  const std::vector<std::int32_t>& folds_;
+  std::vector<double>& values_;
+};
+
+/// The models of one path as the columns of a dgCMatrix, and how their training ended.
+List path_list(std::span<const NetModel> models) {
+  std::vector<int> offsets{0}, features, epochs;
+  std::vector<double> weights, intercepts, gaps;
+  std::vector<bool> converged;
+  for (const auto& model : models) {
+    features.insert(features.end(), model.features.begin(), model.features.end());
+    weights.insert(weights.end(), model.weights.begin(), model.weights.end());
+    offsets.push_back(static_cast<int>(features.size()));
+    intercepts.push_back(model.intercept);
+    gaps.push_back(model.fit.gap);
+    epochs.push_back(model.fit.epochs);
+    converged.push_back(model.fit.converged);
+  }
+  return List::create(_["p"] = offsets, _["i"] = features, _["x"] = weights, _["a0"] = intercepts, _["gap"] = gaps,
+                      _["epochs"] = epochs, _["converged"] = converged);
+}
+
+}  // namespace
+}  // namespace sheaf::r
+
+using namespace sheaf::r;
+
+// Decision values, and of a single path its models.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y,
+                     const Rcpp::List& options) {
+  const auto surroundings = surroundings_of(control);
+  const auto rows = rows_of(x, about);
+  const auto paths = paths_of(y, options);
+  const bool single = paths.sheaf.paths.size() == 1;
+  const auto alphas = paths.sheaf.paths.front().alphas.size();
+  std::vector<sheaf::NetModel> kept(single ? alphas : 0);
+  std::vector<double> values;
+  std::int64_t unconverged = 0;
+  const auto train = [&]<class T>(const sheaf::Context& context, const sheaf::Dataset<T>& dataset) {
+    Decisions<T> decisions(paths, values);
+    const sheaf::UseNets<T> use = [&](std::span<sheaf::NetModel> models, sheaf::BlockView<const T> z) {
+      decisions.take(models, z);
+      for (auto& model : models) {
+        unconverged += model.fit.converged ? 0 : 1;
+        if (single) kept[static_cast<std::size_t>(model.alpha)] = std::move(model);
+      }
+    };
+    sheaf::elastic_nets(context_for(context, dataset, paths), dataset, paths.sheaf, paths.params, single, use);
+  };
+  run(surroundings, [&](const sheaf::Context& context) {
+    const auto dataset = make(surroundings, context, rows);
+    std::visit([&](const auto& one) { train(context, one); }, dataset);
+  });
+  Rcpp::List answer = path_list(kept);
+  answer["decisions"] = Rcpp::NumericMatrix(static_cast<int>(y.size()), static_cast<int>(alphas), values.begin());
+  answer["unconverged"] = static_cast<double>(unconverged);
+  return answer;
+}
+
+// [[Rcpp::export(rng = false)]]
+double core_net_largest(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y,
+                        const Rcpp::List& options) {
+  const auto surroundings = surroundings_of(control);
+  const auto rows = rows_of(x, about);
+  const auto paths = paths_of(y, options);
+  double largest = 0;
+  run(surroundings, [&](const sheaf::Context& context) {
+    const auto dataset = make(surroundings, context, rows);
+    std::visit(
+        [&](const auto& one) { largest = sheaf::largest_alphas(context, one, paths.sheaf, paths.params).front(); },
+        dataset);
+  });
+  return largest;
+}

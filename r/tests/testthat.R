@@ -1,0 +1,4 @@
+library(testthat)
+library(sheaf)
+
+test_check("sheaf")

@@ -1,0 +1,131 @@
+birth <- MASS::birthwt
+x <- model.matrix(bwt ~ age * lwt + factor(race) * smoke + ptl + ht + ui + ftv, birth)[, -1]
+
+expect_like_glmnet <- function(found, expected, tolerance = 1e-4) {
+  expect_identical(length(found$lambda), length(expected$lambda))
+  expect_close(found$lambda, expected$lambda)
+  expect_close(found$beta, expected$beta, tolerance)
+  expect_close(found$a0, expected$a0, tolerance)
+  expect_close(found$dev.ratio, expected$dev.ratio, tolerance)
+  expect_close(found$nulldev, expected$nulldev)
+  expect_identical(dimnames(found$beta), dimnames(expected$beta))
+  expect_true(all(names(expected) %in% names(found)))
+}
+
+test_that("paths are those of glmnet", {
+  for (alpha in c(1, 0.5)) {
+    expect_like_glmnet(sheaf_net(x, birth$bwt, alpha = alpha),
+                       glmnet::glmnet(x, birth$bwt, alpha = alpha, thresh = 1e-14))
+    expect_like_glmnet(sheaf_net(x, birth$low, "binomial", alpha = alpha),
+                       glmnet::glmnet(x, birth$low, "binomial", alpha = alpha, thresh = 1e-14))
+  }
+  sets <- list(list(as.matrix(mtcars[, -1]), mtcars$mpg), list(as.matrix(swiss[, -1]), swiss$Fertility),
+               list(as.matrix(longley[, -7]), longley$Employed))
+  for (set in sets) {
+    lambda <- glmnet::glmnet(set[[1]], set[[2]])$lambda
+    lambda <- lambda[lambda > 1e-3 * lambda[1]]
+    expect_like_glmnet(sheaf_net(set[[1]], set[[2]], lambda = lambda, thresh = 1e-9),
+                       glmnet::glmnet(set[[1]], set[[2]], lambda = lambda, thresh = 1e-16, maxit = 1e7))
+  }
+  pima <- as.matrix(MASS::Pima.tr[, 1:7])
+  expect_like_glmnet(sheaf_net(pima, MASS::Pima.tr$type, "binomial"),
+                     glmnet::glmnet(pima, MASS::Pima.tr$type, "binomial", thresh = 1e-14))
+})
+
+test_that("ridge paths are those of glmnet", {
+  # glmnet trains the first model of a ridge path at an infinite penalty.
+  for (family in c("gaussian", "binomial")) {
+    y <- if (family == "gaussian") birth$bwt else birth$low
+    lambda <- glmnet::glmnet(x, y, family, alpha = 0)$lambda[c(20, 50, 80)]
+    expect_like_glmnet(sheaf_net(x, y, family, alpha = 0, lambda = lambda),
+                       glmnet::glmnet(x, y, family, alpha = 0, lambda = lambda, thresh = 1e-16, maxit = 1e7))
+  }
+})
+
+test_that("weights, penalty factors, offsets and raw features are those of glmnet", {
+  w <- rep(1:3, length.out = nrow(x))
+  factors <- c(0, seq_len(ncol(x) - 1))
+  expect_like_glmnet(
+    sheaf_net(x, birth$low, "binomial", weights = w, standardize = FALSE, penalty.factor = factors, thresh = 1e-9),
+    glmnet::glmnet(x, birth$low, "binomial", weights = w, standardize = FALSE, penalty.factor = factors,
+                   thresh = 1e-14),
+    1e-3
+  )
+  expect_like_glmnet(sheaf_net(x, birth$bwt, weights = w, intercept = FALSE, thresh = 1e-9, lambda = c(100, 10, 1)),
+                     glmnet::glmnet(x, birth$bwt, weights = w, intercept = FALSE, lambda = c(100, 10, 1),
+                                    thresh = 1e-14))
+  found <- sheaf_net(x, birth$bwt, offset = 10 * birth$lwt)
+  expected <- glmnet::glmnet(x, birth$bwt, offset = 10 * birth$lwt, thresh = 1e-14)
+  expect_close(coef(found), coef(expected), 1e-4)
+  expect_close(predict(found, x, newoffset = 10 * birth$lwt), predict(expected, x, newoffset = 10 * birth$lwt), 1e-5)
+  expect_names_argument(predict(found, x), "newoffset")
+})
+
+test_that("sparse data give the models of dense data", {
+  sparse <- as(x, "CsparseMatrix")
+  expect_close(coef(sheaf_net(sparse, birth$bwt)), coef(sheaf_net(x, birth$bwt)))
+  expect_close(coef(sheaf_net(as(sparse, "RsparseMatrix"), birth$bwt)), coef(sheaf_net(x, birth$bwt)))
+  fit <- sheaf_net(x, birth$bwt)
+  expect_close(predict(fit, sparse), predict(fit, x))
+})
+
+test_that("predictions are those of glmnet, between penalties too", {
+  found <- sheaf_net(x, birth$low, "binomial", thresh = 1e-9)
+  expected <- glmnet::glmnet(x, birth$low, "binomial", thresh = 1e-14)
+  s <- c(0.05, 0.0123, 10, 0)
+  for (type in c("link", "response", "coefficients")) {
+    expect_close(predict(found, x, s = s, type = type), predict(expected, x, s = s, type = type), 1e-3)
+  }
+  expect_identical(predict(found, x, s = s[1:2], type = "class"), predict(expected, x, s = s[1:2], type = "class"))
+  expect_identical(unname(predict(found, s = 0.05, type = "nonzero")),
+                   unname(predict(expected, s = 0.05, type = "nonzero")))
+  expect_identical(unname(predict(found, s = s[1:2], type = "nonzero")),
+                   unname(predict(expected, s = s[1:2], type = "nonzero")))
+})
+
+test_that("cross-validation is that of cv.glmnet", {
+  lambda <- glmnet::glmnet(x, birth$low, "binomial")$lambda
+  for (type in c("deviance", "class", "auc", "mse", "mae")) {
+    set.seed(4)
+    found <- cv_sheaf_net(x, birth$low, family = "binomial", type.measure = type, lambda = lambda, nfolds = 5)
+    set.seed(4)
+    expected <- glmnet::cv.glmnet(x, birth$low, family = "binomial", type.measure = type, lambda = lambda,
+                                  thresh = 1e-14, nfolds = 5)
+    expect_close(found$cvm, expected$cvm, 1e-4)
+    expect_close(found$cvsd, expected$cvsd, 1e-3)
+    expect_equal(found$index, expected$index)
+    expect_identical(found$name, expected$name)
+    expect_true(all(names(expected) %in% names(found)))
+  }
+  foldid <- rep(1:6, length.out = nrow(x))
+  w <- 1 + (seq_len(nrow(x)) %% 3)
+  lambda <- glmnet::glmnet(x, birth$bwt)$lambda
+  for (grouped in c(TRUE, FALSE)) {
+    found <- cv_sheaf_net(x, birth$bwt, foldid = foldid, weights = w, lambda = lambda, grouped = grouped, keep = TRUE)
+    expected <- glmnet::cv.glmnet(x, birth$bwt, foldid = foldid, weights = w, lambda = lambda, grouped = grouped,
+                                  keep = TRUE, thresh = 1e-14)
+    expect_close(found$cvm, expected$cvm, 1e-5)
+    expect_close(found$cvsd, expected$cvsd, 1e-5)
+    expect_close(found$fit.preval, expected$fit.preval[, seq_along(lambda)], 1e-5)
+    for (s in c("lambda.1se", "lambda.min")) {
+      expect_close(coef(found, s = s), coef(expected, s = s), 1e-4)
+      expect_close(predict(found, x, s = s), predict(expected, x, s = s), 1e-5)
+    }
+  }
+})
+
+test_that("plots, tables and prints of nets are there", {
+  found <- cv_sheaf_net(x, birth$bwt, nfolds = 4)
+  grDevices::pdf(NULL)
+  expect_silent(plot(found))
+  for (xvar in c("norm", "lambda", "dev")) expect_silent(plot(found$glmnet.fit, xvar = xvar, label = TRUE))
+  grDevices::dev.off()
+  expect_output(print(found), "lambda|Lambda")
+  expect_output(print(found$glmnet.fit), "%Dev")
+  expect_identical(tidy(found)$lambda, found$lambda)
+  expect_identical(glance(found)$lambda.min, found$lambda.min)
+  expect_setequal(unique(tidy(found$glmnet.fit)$term[tidy(found$glmnet.fit)$step == 2]),
+                  rownames(coef(found$glmnet.fit))[coef(found$glmnet.fit)[, 2] != 0])
+  expect_equal(nrow(tidy(found$glmnet.fit, return_zeros = TRUE)), prod(dim(coef(found$glmnet.fit))))
+  expect_equal(deviance(found$glmnet.fit)[1], found$glmnet.fit$nulldev)
+})

@@ -1,0 +1,119 @@
+x <- as.matrix(iris[, 1:4])
+
+test_that("scores of a search are those of its models on its folds", {
+  foldid <- rep(1:5, 30)
+  found <- sheaf_search(x, iris$Species, model = "knn", grid = list(k = c(1, 9)), foldid = foldid, seed = 1)
+  for (place in 1:2) {
+    expected <- vapply(1:5, function(fold) {
+      fit <- sheaf_knn(x[foldid != fold, ], iris$Species[foldid != fold], k = found$results$k[place])
+      mean(predict(fit, x[foldid == fold, ]) == iris$Species[foldid == fold])
+    }, 0)
+    expect_close(found$scores$accuracy[place, ], expected)
+  }
+  expect_identical(found$best$k, found$results$k[found$chosen])
+  expect_equal(found$results$mean, rowMeans(found$scores$accuracy))
+})
+
+test_that("the chosen model is trained on all rows, with its steps", {
+  found <- sheaf_search(x, iris$Species, model = "svm", grid = list(cost = 10, gamma = 0.1), seed = 1,
+                        prepare = list(scale = "standard"))
+  scaled <- scale(x) * sqrt(150 / 149)
+  alone <- sheaf_svm(scaled, iris$Species, scale = FALSE, cost = 10, gamma = 0.1)
+  expect_identical(predict(found, x), unname(alone$fitted))
+  expect_close(predict(found, x, type = "decision"), alone$decision.values, 1e-3)
+  expect_identical(predict(found, iris[, 4:1]), predict(found, x))
+  file <- tempfile()
+  saveRDS(found, file)
+  expect_identical(predict(readRDS(file), x), predict(found, x))
+  expect_error(sheaf_report(readRDS(file), tempfile()), "another session", class = "sheaf_error")
+  sheaf_write_model(found, file)
+  expect_match(readLines(file, 1), "sheaf")
+})
+
+test_that("the seed comes from R's generator", {
+  one <- function(threads) {
+    set.seed(5)
+    sheaf_search(x, iris$Species, model = "linear", control = list(threads = threads))$scores
+  }
+  expect_identical(one(1), one(2))
+  set.seed(6)
+  expect_false(identical(one(1), sheaf_search(x, iris$Species, seed = 77)$scores))
+})
+
+test_that("every family is searched", {
+  for (model in c("linear", "svm", "elastic-net-logistic", "glm", "knn")) {
+    found <- sheaf_search(x, iris$Species, model = model, folds = 3, seed = 1)
+    expect_s3_class(found, "sheaf_search")
+    expect_gt(mean(predict(found, x) == iris$Species), 0.7)
+    expect_output(print(found), "splits")
+    expect_identical(levels(predict(found, x)), levels(iris$Species))
+  }
+  for (model in c("linear", "svm", "ridge", "lasso", "glm", "knn")) {
+    found <- sheaf_search(as.matrix(mtcars[, -1]), mtcars$mpg, model = model, folds = 3, seed = 1,
+                          prepare = list(scale = "standard"))
+    expect_gt(cor(predict(found, as.matrix(mtcars[, -1])), mtcars$mpg), 0.6)
+  }
+})
+
+test_that("data frames with levels and missing values go through the pipeline", {
+  air <- transform(airquality, Month = factor(Month))
+  found <- sheaf_search(Ozone ~ ., data = air, model = "ridge", prepare = list(impute = "median", scale = "standard"),
+                        seed = 1)
+  expect_true(all(is.finite(predict(found, air))))
+  expect_true(any(grepl("Month", rownames(coef(found)))))
+  expect_names_argument(predict(found, air[, 1:2]), "newdata")
+  expect_error(sheaf_search(air[, -1], rep(1:3, 51), model = "knn"), class = "sheaf_error")
+})
+
+test_that("nested validation, predictions and calibration are there", {
+  found <- sheaf_search(x, iris$Species, model = "svm", grid = list(cost = c(1, 10), gamma = 0.1), outer = 3, folds = 3,
+                        predictions = TRUE, calibrate = "platt", seed = 1)
+  expect_identical(nrow(found$outer), 3L)
+  expect_true(all(found$outer$accuracy > 0.8))
+  expect_setequal(found$predictions$row, 1:150)
+  expect_identical(found$predictions$truth, iris$Species[found$predictions$row])
+  expect_equal(unname(rowSums(predict(found, x, type = "prob"))), rep(1, 150))
+  expect_output(print(found), "Nested validation")
+  expect_identical(nrow(tidy(found)), 2L)
+  expect_identical(glance(found)$score, "accuracy")
+  expect_identical(summary(found)$mean, sort(found$results$mean, decreasing = TRUE))
+  grDevices::pdf(NULL)
+  expect_silent(plot(found))
+  grDevices::dev.off()
+  file <- tempfile(fileext = ".html")
+  sheaf_report(found, file)
+  expect_match(readLines(file, 1), "<!DOCTYPE html>", ignore.case = TRUE)
+})
+
+test_that("groups stay together", {
+  groups <- rep(1:10, each = 15)
+  found <- sheaf_search(x, iris$Species, model = "knn", groups = groups, folds = 3, predictions = TRUE, seed = 1)
+  splits <- tapply(found$predictions$split, groups[found$predictions$row], function(of) length(unique(of)))
+  expect_true(all(splits == 1))
+})
+
+test_that("a study finds planted features", {
+  set.seed(8)
+  z <- matrix(rnorm(120 * 30), 120, dimnames = list(NULL, paste0("f", 1:30)))
+  y <- factor(z[, 3] - z[, 17] + rnorm(120) / 4 > 0)
+  study <- sheaf_study(z, y, resamples = 8, folds = 3, seed = 1, choose = "one-standard-error")
+  expect_true(all(c("f3", "f17") %in% names(study$selected)))
+  expect_identical(study$features$feature[1:2][order(study$features$index[1:2])], c("f3", "f17"))
+  signs <- sign(study$features$mean_weight[match(c("f3", "f17"), study$features$feature), 1])
+  expect_identical(signs, c(1, -1))
+  expect_true(study$stability[["low"]] <= study$stability[["estimate"]])
+  expect_output(print(study), "Stability")
+  expect_identical(nrow(tidy(study)), nrow(study$features))
+  expect_identical(glance(study)$resamples, 8)
+  grDevices::pdf(NULL)
+  expect_silent(plot(study))
+  grDevices::dev.off()
+})
+
+test_that("tables of parameters name what can be set", {
+  expect_true("svm" %in% sheaf_parameters()$name)
+  expect_true(all(c("cost", "gamma") %in% with(sheaf_parameters("svm"), name[searched])))
+  expect_true("impute" %in% sheaf_parameters("pipeline")$name)
+  expect_true("accuracy" %in% sheaf_metrics()$name)
+  expect_identical(sheaf_devices()$device[1], "cpu")
+})
