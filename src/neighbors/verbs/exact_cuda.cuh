@@ -75,6 +75,7 @@ __device__ double dense_pair(const Metric& metric, const double* weights, const 
   const S* y = data.values + row * data.columns;
   const int part = static_cast<int>(threadIdx.x) % parts;
   double sum = 0;
+#pragma unroll 4
   for (std::int64_t j = part; j < queries.columns; j += parts) {
     double term = metric.term(value_of<Metric>(x[j], own), value_of<Metric>(y[j], other));
     if (weights != nullptr) term = weights[j] * term;

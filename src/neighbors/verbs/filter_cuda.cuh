@@ -305,6 +305,7 @@ struct FilterWork {
   std::int64_t first_row;
   std::int64_t row_end;
   float largest_error;  ///< of all rows of the data
+  bool many_pass;       ///< whether so many products are within the limits that they can't wait for the end of a tile
   int tiles;            ///< of a thread block
 };
 
@@ -376,9 +377,46 @@ __device__ __noinline__ void offer(const FilterWork& work, std::int64_t q, std::
   candidates.rows[to] = static_cast<std::int32_t>(row);
 }
 
+/// Products that may be within the limit wait here until there are many: a thread alone would wait for memory, and the
+/// rest of its warp with it.
+struct Waiting {
+  static constexpr int room = 1280;
+  static constexpr int many = 512;
+  float products[room];
+  std::int32_t rows[room];
+  std::uint8_t queries[room];  ///< within the tile
+  int count;
+};
+
+__device__ __noinline__ void put(const FilterWork& work, Waiting& waiting, int query, std::int64_t j, float product) {
+  const int at = atomicAdd(&waiting.count, 1);
+  if (at >= Waiting::room) {
+    offer(work, static_cast<std::int64_t>(blockIdx.x) * tile_side + query, j, product);
+    return;
+  }
+  waiting.products[at] = product;
+  waiting.rows[at] = static_cast<std::int32_t>(j);
+  waiting.queries[at] = static_cast<std::uint8_t>(query);
+}
+
+/// Offers what waits, where that is as many as `enough`. All threads of the block call it.
+__device__ inline void offer_waiting(const FilterWork& work, Waiting& waiting, int enough) {
+  const volatile int& count = waiting.count;
+  if (__syncthreads_or(count >= enough ? 1 : 0) == 0) return;
+  const int there = count < Waiting::room ? count : Waiting::room;
+  for (int i = static_cast<int>(threadIdx.x); i < there; i += tile_threads)
+    offer(work, static_cast<std::int64_t>(blockIdx.x) * tile_side + waiting.queries[i], waiting.rows[i],
+          waiting.products[i]);
+  __syncthreads();
+  if (threadIdx.x == 0) waiting.count = 0;
+  __syncthreads();
+}
+
 /// Adds the rows whose lower bound is within the limit. A product is first compared with what is known of its query
 /// alone: lower <= limit means low_x + low_y - 2 x'y' <= (limit + e_x + e_y)^2.
 __global__ void __launch_bounds__(tile_threads, 2) collect(const __grid_constant__ FilterWork work) {
+  __shared__ Waiting waiting;
+  if (threadIdx.x == 0) waiting.count = 0;
   const TilePlace place;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_side + place.query;
   float most[4][2];
@@ -407,7 +445,7 @@ __global__ void __launch_bounds__(tile_threads, 2) collect(const __grid_constant
   };
   for_work(work, begin, [&](const TileProducts& products, std::int64_t row) {
 #pragma unroll
-    for (int n = 0; n < 4; ++n)
+    for (int n = 0; n < 4; ++n) {
 #pragma unroll
       for (int m = 0; m < 4; ++m) {
         bool within[4];
@@ -417,9 +455,13 @@ __global__ void __launch_bounds__(tile_threads, 2) collect(const __grid_constant
 #pragma unroll
         for (int v = 0; v < 4; ++v)
           if (within[v])
-            offer(work, first + m * 16 + v / 2 * 8, row + place.row + n * 8 + v % 2, products.values[m][n][v]);
+            put(work, waiting, place.query + m * 16 + v / 2 * 8, row + place.row + n * 8 + v % 2,
+                products.values[m][n][v]);
       }
+      if (work.many_pass || n == 3) offer_waiting(work, waiting, Waiting::many);
+    }
   });
+  offer_waiting(work, waiting, 1);
 }
 
 /// Lowers the limits to the k-th smallest upper bound, and drops what is above. One block a query.

@@ -444,7 +444,9 @@ class CudaOps final : public NeighborOps {
                                        DeviceCandidates::bytes_per_query(capacity) + 2 * Results::bytes_per_query(k)));
     Array<float> products(step * seeds, device_);
     DeviceCandidates candidates(step, capacity, device_);
-    FilterWork work{queries, filter_.view(), allowed, candidates.view(), 0, 0, 0, seeds, filter_.largest_error(), 1};
+    const bool many_pass = k * std::int64_t{gpu::tile_side} * gpu::tile_side > seeds * gpu::Waiting::many;
+    FilterWork work{
+        queries, filter_.view(), allowed, candidates.view(), 0, 0, 0, seeds, filter_.largest_error(), many_pass, 1};
     std::vector<std::int64_t> incomplete;
     Stage stage(context_.progress(), "finding neighbours", queries.rows, context_.stop());
     const auto next = [&](std::int64_t first) {
