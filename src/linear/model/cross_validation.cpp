@@ -119,7 +119,8 @@ Predictions dual_held_out(const Context& context, const Dataset<T>& dataset, con
   Block<T> z(dataset.rows(), tasks, context.device());
   fits = linear::train_dual<T>(context, dataset, sheaf, linear::dual_params(options), {{}, z.view()});
   auto result = without_decisions(folds);
-  keep_held_out(folds, {0, tasks}, z.device().is_cpu() ? z : z.to(Device::cpu()), result);
+  if (!z.device().is_cpu()) z = z.to(Device::cpu());
+  keep_held_out(folds, {0, tasks}, z, result);
   choose_classes(folds, result);
   return result;
 }
