@@ -33,7 +33,7 @@ BlockTables<T> fill_tables(const Sheaf& sheaf, std::span<const Task> tasks, std:
           sheaf.row_weights.empty()
               ? 1.0
               : static_cast<double>(sheaf.row_weights[static_cast<std::size_t>(i * sheaf.weight_columns + task.rows)]);
-      const double cost = weight * (regression || y > 0 ? task.cost_positive : task.cost_negative);
+      const double cost = weight * (y > 0 ? task.cost_positive : task.cost_negative);
       const std::int64_t at = i * width + static_cast<std::int64_t>(t);
       tables.costs[at] = static_cast<T>(regression || y > 0 ? cost : -cost);
       if (tables.costs[at] == 0) continue;
