@@ -2,6 +2,9 @@
 //
 //   bench_linear_search peer      10 costs x 5 folds on sparse text: `sheaf search` beside a loop of
 //                                 `liblinear-train -v 5`, two at a time, on the same file
+//   bench_linear_search dual      costs x folds on a file, by LIBLINEAR's default solver: `sheaf search` beside a loop
+//   of
+//                                 `liblinear-train -v`, two at a time; then one fit with default flags
 //   bench_linear_search growth    how the time of training grows with the rows and with the tasks
 //   bench_linear_search memory    the largest resident size of `sheaf fit` and `sheaf search`, beside the matrix and
 //   the
@@ -12,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <string>
@@ -25,6 +29,7 @@
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/linear.hpp>
+#include <sheaf/search.hpp>
 #include <sheaf/splits.hpp>
 
 #include "core/fail.hpp"
@@ -42,6 +47,9 @@ struct Options {
   std::string device = "cpu";
   std::string precision = "double";
   std::string plot;
+  std::string data;
+  std::string costs = "0.1,1,10";
+  int folds = 3;
   int threads = 0;
   int repeats = 3;
 };
@@ -98,9 +106,9 @@ Dataset<T> make_table(const Context& context, const std::string& kind, std::int6
 }
 
 /// Accuracies of the peer by cost, from the last line of each answer.
-std::map<double, double> peer_accuracies(const Folder& folder) {
+std::map<double, double> peer_accuracies(const Folder& folder, const std::vector<double>& list) {
   std::map<double, double> result;
-  for (const double cost : costs()) {
+  for (const double cost : list) {
     std::ifstream file(folder / fmt::format("peer-{}", cost));
     std::stringstream text;
     text << file.rdbuf();
@@ -128,18 +136,27 @@ std::map<double, double> our_accuracies(const std::string& path) {
   return result;
 }
 
+void print_accuracies(const std::map<double, double>& theirs, const std::map<double, double>& ours) {
+  std::printf("accuracy in per cent: cost, theirs, ours\n");
+  for (const auto& [cost, accuracy] : ours)
+    std::printf("  %9.6f %8.3f %8.3f\n", cost, theirs.contains(cost) ? theirs.at(cost) : NAN, accuracy);
+}
+
+/// `line` with each cost in place of COST, two at a time; answers in peer-COST.
+Ran run_peer(const Folder& folder, const std::vector<double>& list, const std::string& line) {
+  std::string words;
+  for (const double cost : list) words += fmt::format("{}\\n", cost);
+  return run_command(fmt::format("cd '{}' && printf '{}' | xargs -P 2 -I COST sh -c '{} >peer-COST'",
+                                 folder.path.string(), words, line));
+}
+
 void compare_with_peer(const Options& options) {
   const Folder folder;
   const Context context = make_context(options);
   write_dataset(context, make_table<double>(context, "text", 20242, 47236), folder / "text.svm");
   double peer = 0;
   if (std::system(fmt::format("command -v {} >/dev/null", options.peer).c_str()) == 0) {
-    std::string list;
-    for (const double cost : costs()) list += fmt::format("{}\\n", cost);
-    peer = run_command(fmt::format("cd '{}' && printf '{}' | xargs -P 2 -I C sh -c '{} -s 0 -v 5 -c C -q text.svm "
-                                   ">peer-C'",
-                                   folder.path.string(), list, options.peer))
-               .seconds;
+    peer = run_peer(folder, costs(), options.peer + " -s 0 -v 5 -c COST -q text.svm").seconds;
     std::printf("%s -v 5 for %zu costs, two at a time: %.2f s\n", options.peer.c_str(), costs().size(), peer);
   } else {
     std::printf("%s is not there (Debian: liblinear-tools): no ratio\n", options.peer.c_str());
@@ -161,10 +178,51 @@ void compare_with_peer(const Options& options) {
       ours = our_accuracies(folder / "found/scores.csv");
       std::printf("sheaf search, %s, %s: %.3f s, ratio %.1f\n", precision, rule, best, peer / best);
     }
-  const auto theirs = peer_accuracies(folder);
-  std::printf("accuracy in per cent: cost, theirs, ours\n");
-  for (const auto& [cost, accuracy] : ours)
-    std::printf("  %9.6f %8.3f %8.3f\n", cost, theirs.contains(cost) ? theirs.at(cost) : NAN, accuracy);
+  print_accuracies(peer_accuracies(folder, costs()), ours);
+}
+
+Ran best_of(int repeats, const std::function<void()>& before, const std::string& line) {
+  Ran best{1e300, 0};
+  for (int r = 0; r < repeats; ++r) {
+    before();
+    const Ran ran = run_command(line);
+    best = {std::min(best.seconds, ran.seconds), std::max(best.peak_bytes, ran.peak_bytes)};
+  }
+  return best;
+}
+
+/// Where LIBLINEAR's default solver is at its best: sparse text, many classes.
+void compare_dual(const Options& options) {
+  if (options.data.empty()) fail("--data names a file in LIBSVM's format");
+  const Folder folder;
+  const auto file = std::filesystem::absolute(options.data).string();
+  const auto list = parse_numbers(options.costs, "--costs");
+  const auto peer =
+      run_peer(folder, list, fmt::format("{} -s 1 -v {} -c COST -q {}", options.peer, options.folds, file));
+  std::printf("%s -s 1 -v %d for %zu costs, two at a time: %.2f s, %.0f MB each\n", options.peer.c_str(), options.folds,
+              list.size(), peer.seconds, static_cast<double>(peer.peak_bytes) / 1e6);
+  const auto clear = [&] { std::filesystem::remove_all(folder / "found"); };
+  for (const char* precision : {"double", "float"}) {
+    const auto ours = best_of(
+        options.repeats, clear,
+        fmt::format("{} search {} --output {} --loss svm --solver dual --stop gradient --cost {} --folds {} --bias 0 "
+                    "--quiet --device {} --threads {} --precision {} >{}",
+                    options.program, file, folder / "found", options.costs, options.folds, options.device,
+                    make_context(options).threads(), precision, folder / "table"));
+    std::printf("sheaf search, %s: %.2f s, %.0f MB, ratio %.2f\n", precision, ours.seconds,
+                static_cast<double>(ours.peak_bytes) / 1e6, peer.seconds / ours.seconds);
+    print_accuracies(peer_accuracies(folder, list), our_accuracies(folder / "found/scores.csv"));
+  }
+  const auto nothing = [] {};
+  const auto fit = best_of(options.repeats, nothing, fmt::format("{} -q {} {}", options.peer, file, folder / "model"));
+  std::printf("%s, default flags: %.2f s\n", options.peer.c_str(), fit.seconds);
+  for (const int threads : {1, 2}) {
+    const auto ours = best_of(options.repeats, nothing,
+                              fmt::format("{} liblinear-train -q --device {} --threads {} {} {}", options.program,
+                                          options.device, threads, file, folder / "model"));
+    std::printf("sheaf liblinear-train, %d threads: %.2f s, ratio %.2f\n", threads, ours.seconds,
+                fit.seconds / ours.seconds);
+  }
 }
 
 /// `tasks` costs from 2^-6 to 2^3 over all rows.
@@ -289,14 +347,20 @@ int run(int argc, char** argv) {
     command->add_option("--precision", options.precision, "float or double (memory)");
     command->add_option("--plot", options.plot, "SVG to write (growth)");
     command->add_option("--repeats", options.repeats, "best of how many");
+    command->add_option("--data", options.data, "a file in LIBSVM's format (dual)");
+    command->add_option("--costs", options.costs, "values of C, separated by commas (dual)");
+    command->add_option("--folds", options.folds, "of the cross-validation (dual)");
     return command;
   };
   auto* peer = add("peer", "beside a loop of liblinear-train -v 5");
+  auto* dual = add("dual", "beside LIBLINEAR's default solver, on a file");
   auto* growth = add("growth", "time over rows and tasks");
   add("memory", "largest resident size");
   CLI11_PARSE(app, argc, argv);
   if (peer->parsed())
     compare_with_peer(options);
+  else if (dual->parsed())
+    compare_dual(options);
   else if (growth->parsed())
     measure_growth(options);
   else

@@ -36,6 +36,25 @@ const std::vector<Case> cases{
     {"cpusmall", "-s 11 -c 0.01 -p 1", {0.01, 1}},
 };
 
+/// Of the solvers that descend on the dual.
+const std::vector<Case> dual_cases{
+    {"classification:--rows 300 --features 20", "-s 1 -c 0.25 -B 1", {0.25}},
+    {"classification:--rows 300 --features 20", "-s 3 -c 0.01", {0.01}},
+    {"classification:--rows 400 --features 15 --classes 4", "-s 1 -c 0.1 -w1 3", {0.1, 0.1, {{1, 3}}}},
+    {"classification:--rows 400 --features 15 --classes 4", "-s 7 -c 0.5", {0.5}},
+    {"text:--rows 200 --features 3000", "-s 1 -w1 4", {1, 0.1, {{1, 4}}}},
+    {"text:--rows 200 --features 3000", "-s 3 -B 0.5"},
+    {"text:--rows 200 --features 3000", "-s 7"},
+    {"regression:--rows 300 --features 20", "-s 12 -c 0.1 -p 0.3 -B 1", {0.1, 0.3}},
+    {"regression:--rows 300 --features 20", "-s 13 -c 0.01 -p 0.3", {0.01, 0.3}},
+    {"heart_scale", "-s 1 -c 0.25 -B 1", {0.25}},
+    {"heart_scale", "-s 3 -c 0.01", {0.01}},
+    {"iris", "-s 7 -B 1 -c 0.5", {0.5}},
+    {"sector.scale", "-s 1"},
+    {"abalone", "-s 12 -c 0.01", {0.01}},
+    {"housing_scale", "-s 13 -c 0.1 -B 1", {0.1}},
+};
+
 class Liblinear : public PeerTest {
  protected:
   void SetUp() override {
@@ -71,6 +90,55 @@ TEST_F(Liblinear, FindsTheSameOptimum) {
     }
   });
   RecordProperty("largest_excess", std::to_string(largest * 1e6) + " millionths");
+}
+
+/// Both by the same rule of stopping; rows are visited in other orders.
+TEST_F(Liblinear, DualSolversFindTheSameOptimum) {
+  for_each(dual_cases, [&](const Case& one, const std::string& device) {
+    run("sheaf liblinear-train -q -e 1e-4 " + one.flags + " data ours" + device);
+    run("liblinear-train -q -e 1e-4 " + one.flags + " data theirs");
+    const auto table = plain_table(file("data"));
+    const auto ours = plain_model(file("ours"));
+    const auto theirs = plain_model(file("theirs"));
+    EXPECT_EQ(ours.solver, theirs.solver);
+    EXPECT_EQ(ours.labels, theirs.labels);
+    ASSERT_EQ(ours.w.size(), theirs.w.size());
+    for (std::size_t c = 0; c < ours.columns; ++c) {
+      const double other = measure(table, theirs, one.costs, c).objective;
+      EXPECT_NEAR(measure(table, ours, one.costs, c).objective, other, 1e-4 * other) << c;
+    }
+  });
+}
+
+/// As many passes as LIBLINEAR, to a half: the same shrinking and stopping, in another order of rows.
+TEST_F(Liblinear, DualSolversTakeAboutAsManyPasses) {
+  const auto count = [](const std::string& text, const std::string& before) {
+    return std::stod(text.substr(text.find(before) + before.size()));
+  };
+  ASSERT_TRUE(make("text:--rows 600 --features 3000"));
+  for (const std::string solver : {"1", "3", "7"}) {
+    const auto ours = shell("sheaf liblinear-train --device cpu -s " + solver + " data ours").out;
+    const auto theirs = shell("liblinear-train -s " + solver + " data theirs").out;
+    const double wanted = count(theirs, "#iter = ");
+    EXPECT_NEAR(count(ours, ": iter "), wanted, wanted / 2 + 2) << solver;
+  }
+}
+
+TEST_F(Liblinear, TheDefaultIsTheDualOfTheSquaredHinge) {
+  ASSERT_TRUE(make("classification:--rows 100 --features 5"));
+  run("sheaf liblinear-train -q data ours");
+  EXPECT_EQ(plain_model(file("ours")).solver, "L2R_L2LOSS_SVC_DUAL");
+}
+
+TEST_F(Liblinear, DualSolversCrossValidateLikeTheirs) {
+  ASSERT_TRUE(make("classification:--rows 600 --features 10 --classes 3"));
+  for (const std::string solver : {"1", "3", "7"}) {
+    const auto rate = [&](const std::string& program) {
+      const auto text = shell(program + " -v 5 -s " + solver + " data").out;
+      return std::stod(text.substr(text.find("Accuracy = ") + 11));
+    };
+    EXPECT_NEAR(rate("sheaf liblinear-train"), rate("liblinear-train -q"), 10) << solver;
+  }
 }
 
 /// LIBLINEAR before 2.40 takes trust-region steps. By the same rule we end at the same model, even where training stops
@@ -123,8 +191,10 @@ void expect_same_numbers(const std::string& ours, const std::string& theirs) {
 }
 
 TEST_F(Liblinear, EachReadsTheOthersModelsAndPredictsAlike) {
-  for_cases([&](const Case& one, const std::string& device) {
-    const bool regression = one.flags.find("-s 11") != std::string::npos;
+  auto all = cases;
+  all.insert(all.end(), dual_cases.begin(), dual_cases.end());
+  for_each(all, [&](const Case& one, const std::string& device) {
+    const bool regression = one.flags.starts_with("-s 1") && one.flags.at(4) != ' ';
     run("sheaf liblinear-train -q " + one.flags + " data ours" + device);
     run("liblinear-train -q " + one.flags + " data theirs");
     for (const std::string model : {"ours", "theirs"}) {

@@ -142,7 +142,10 @@ TEST_F(LinearCli, MistakesAreAnsweredClearly) {
   write("bad.model", "solver_type L2R_LR\nnr_class 2\nlabel 1 x\n");
   ASSERT_EQ(shell("sheaf fit t.csv --output m --quiet && sheaf fit t.csv --output s --loss svm --quiet").code, 0);
   EXPECT_TRUE(complains(shell("sheaf fit t.csv"), 2, {"--output FILE is missing"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss hinge"), 2, {"'hinge'", "logistic, svm and svr"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss huber"), 2, {"'huber'", "logistic, svm, hinge, svr"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss hinge --solver newton"), 2, {"hinge", "dual"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf fit t.csv --output x --loss svm --solver dual --no-penalise-bias"), 2, {"dual", "bias"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --cost 0"), 2, {"cost", "more than 0"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --class-weight cow=2"), 2, {"'cow'", "dog and cat"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --class-weight cat"), 2, {"NAME=WEIGHT"}));
@@ -166,8 +169,9 @@ TEST_F(LinearCli, MistakesAreAnsweredClearly) {
 
 TEST_F(LinearCli, LiblinearsFlagsAreHeldToTheirMeaning) {
   write("t", svm);
-  EXPECT_TRUE(complains(shell("sheaf liblinear-train t m"), 2, {"-s 1", "-s 0, 2 or 11"}));
-  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 3 t m"), 2, {"-s 3", "not supported", "0, 2 and 11"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 4 t m"), 2, {"-s 4", "not supported", "12 and 13"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -R -B 1 t m"), 2, {"-R", "0, 2 and 11"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 1 -C t m"), 2, {"-C", "-s 0 and -s 2"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 99 t m"), 2, {"-s 99"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -z t m"), 2, {"'-z'"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -c -1 t m"), 2, {"-c", "above 0"}));

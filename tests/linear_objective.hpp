@@ -78,13 +78,13 @@ struct LossTerm {
 
 /// At a decision value. `y` is +1 or -1, or a number.
 inline LossTerm loss_and_slope(const std::string& solver, double z, double y, double epsilon) {
-  if (solver == "L2R_LR")
+  if (solver.starts_with("L2R_LR"))
     return {std::log1p(std::exp(-std::abs(y * z))) + std::max(0.0, -y * z), -y / (1 + std::exp(y * z))};
-  if (solver == "L2R_L2LOSS_SVC") {
-    const double slack = std::max(0.0, 1 - y * z);
-    return {slack * slack, -2 * y * slack};
-  }
+  const double slack = std::max(0.0, 1 - y * z);
+  if (solver.starts_with("L2R_L2LOSS_SVC")) return {slack * slack, -2 * y * slack};
+  if (solver.starts_with("L2R_L1LOSS_SVC")) return {slack, slack > 0 ? -y : 0};
   const double excess = std::max(0.0, std::abs(z - y) - epsilon);
+  if (solver.starts_with("L2R_L1LOSS_SVR")) return {excess, excess <= 0 ? 0.0 : z > y ? 1.0 : -1.0};
   return {excess * excess, z > y ? 2 * excess : -2 * excess};
 }
 

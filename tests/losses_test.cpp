@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(All, LossFunctor,
                          testing::Values(Loss::logistic, Loss::squared_hinge, Loss::squared_tube, Loss::squared,
                                          Loss::probit, Loss::cloglog, Loss::poisson, Loss::gamma_log,
                                          Loss::gamma_inverse, Loss::inverse_gaussian, Loss::tweedie,
-                                         Loss::negative_binomial),
+                                         Loss::negative_binomial, Loss::hinge, Loss::tube),
                          [](const auto& loss) {
                            std::string name(to_string(loss.param));
                            std::erase(name, '-');

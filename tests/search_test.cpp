@@ -103,6 +103,7 @@ struct Case {
   SplitKind split;
   bool sparse;
   bool balanced = false;
+  LinearMethod method = LinearMethod::automatic;
 };
 
 class AgainstOneByOne : public testing::TestWithParam<Case> {};
@@ -115,7 +116,9 @@ TEST_P(AgainstOneByOne, ScoresAreTheSame) {
   LinearSearch family;
   SearchOptions options;
   family.options.loss = c.loss;
+  family.options.method = c.method;
   family.options.tolerance = 1e-10;
+  family.options.max_iterations = 100000;
   family.options.balanced = c.balanced;
   family.costs = {0.01, 0.1, 1};
   options.split = c.split;
@@ -162,6 +165,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"ThreeClasses", Loss::logistic, 3, SplitKind::stratified_k_fold, true},
                     Case{"Balanced", Loss::logistic, 3, SplitKind::stratified_shuffle, false, true},
                     Case{"SupportVectors", Loss::squared_hinge, 4, SplitKind::stratified_shuffle, false},
+                    Case{"Hinge", Loss::hinge, 3, SplitKind::stratified_k_fold, true},
+                    Case{"Dual", Loss::squared_hinge, 3, SplitKind::k_fold, true, false, LinearMethod::dual},
+                    Case{"DualBalanced", Loss::squared_hinge, 2, SplitKind::bootstrap, false, true, LinearMethod::dual},
                     Case{"Numbers", Loss::squared_tube, 2, SplitKind::k_fold, false},
                     Case{"NumbersBootstrap", Loss::squared_tube, 2, SplitKind::bootstrap, true}),
     [](const auto& test) { return std::string(test.param.name); });

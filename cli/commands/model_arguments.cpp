@@ -51,7 +51,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
   if (!nets_only_) {
     arguments.section("Linear models (--model linear)");
     if (searching_) arguments.family_parameters(linear_family, linear_);
-    arguments.family_parameters(linear_family, linear_.options, {"loss"});
+    arguments.family_parameters(linear_family, linear_.options, {"loss", "solver"});
     if (!searching_) arguments.family_parameters(linear_family, linear_.options, {"cost"});
     arguments.family_parameters(
         linear_family, linear_.options,

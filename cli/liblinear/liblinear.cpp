@@ -11,7 +11,8 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* trained = "Sheaf trains -s 0, 2 and 11 (sheaf liblinear-predict takes the models of all)";
+constexpr const char* trained =
+    "Sheaf trains -s 0, 1, 2, 3, 7, 11, 12 and 13 (sheaf liblinear-predict takes the models of all)";
 
 bool is_integer(const std::string& text) {
   int value = 0;
@@ -127,9 +128,9 @@ int solver_id(const std::string& text) {
   fail_usage("-s {} is no solver; {}", text, trained);
 }
 
-Loss loss_of(int solver) {
+const LinearSolver& trained_solver(int id) {
   for (const auto& known : linear_solvers())
-    if (known.id == solver && known.loss) return *known.loss;
+    if (known.id == id && known.loss) return known;
   throw InternalError("a solver without a loss was let through");
 }
 

@@ -82,6 +82,6 @@ std::string score_lines(const Score& score, bool regression, std::string_view re
 
 /// One of LIBLINEAR's solvers that Sheaf trains; others are answered with those.
 int solver_id(const std::string& text);
-Loss loss_of(int solver);
+const LinearSolver& trained_solver(int id);
 
 }  // namespace sheaf::cli

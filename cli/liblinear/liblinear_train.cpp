@@ -13,6 +13,7 @@ namespace sheaf::cli {
 namespace {
 
 constexpr int default_folds = 5;
+constexpr int default_solver = 1;
 
 struct Train : PeerTraining {
   std::optional<int> solver;
@@ -21,7 +22,7 @@ struct Train : PeerTraining {
   LinearOptions options;
 
   void run() {
-    choose_loss();
+    choose_solver();
     choose_bias();
     options.stop = StopRule::gradient;
     const auto dataset = read_libsvm(Context(surroundings), input);
@@ -34,16 +35,17 @@ struct Train : PeerTraining {
     print_training(model);
   }
 
-  void choose_loss() {
-    if (!solver && !find_cost)
-      fail_usage(
-          "LIBLINEAR's default solver, -s 1, is not there; give -s 0, 2 or 11 (-s 2 has the same optimum as -s 1)");
-    if (!solver) say("Solver not specified. Using -s 2");
-    options.loss = loss_of(solver.value_or(2));
-    if (find_cost && linear_solver(options.loss).regression) fail_usage("-C searches for -s 0 and -s 2 only");
+  void choose_solver() {
+    if (find_cost && !solver) say("Solver not specified. Using -s 2");
+    const auto& chosen = trained_solver(solver.value_or(find_cost ? 2 : default_solver));
+    if (find_cost && chosen.id != 0 && chosen.id != 2) fail_usage("-C searches for -s 0 and -s 2 only");
+    options.loss = *chosen.loss;
+    options.method = chosen.method;
   }
 
   void choose_bias() {
+    if (free_bias && options.method == LinearMethod::dual)
+      fail_usage("-R is for -s 0, 2 and 11; dual solvers penalise the bias");
     if (free_bias && bias != 1) fail_usage("-R leaves the bias out of the penalty and needs -B 1");
     options.bias = std::max(0.0, bias);
     options.penalise_bias = !free_bias;
@@ -71,8 +73,12 @@ struct Train : PeerTraining {
     for (std::size_t c = 0; c < model.fits.size(); ++c) {
       const auto& fit = model.fits[c];
       const auto what = model.is_regression() ? std::string("regression") : "class " + model.class_names[c];
-      print(fmt::format("{}: iter {} f {:.6e} |g| {:.3e} (tolerance {:.3e}) CG {}\n", what, fit.iterations,
-                        fit.objective, fit.gradient_norm, fit.tolerance, fit.products));
+      if (model.is_dual())
+        print(fmt::format("{}: iter {} f {:.6e} violation {:.3e} (tolerance {:.3e})\n", what, fit.iterations,
+                          fit.objective, fit.gradient_norm, fit.tolerance));
+      else
+        print(fmt::format("{}: iter {} f {:.6e} |g| {:.3e} (tolerance {:.3e}) CG {}\n", what, fit.iterations,
+                          fit.objective, fit.gradient_norm, fit.tolerance, fit.products));
     }
     for (const auto& warning : warnings_of(model)) say("sheaf: warning: " + warning);
   }
@@ -81,15 +87,17 @@ struct Train : PeerTraining {
 void declare_flags(Arguments& arguments, const std::shared_ptr<Train>& train) {
   LiblinearFlags flags(arguments);
   flags.value("-s", "TYPE",
-              "0 logistic regression, 2 L2-loss support vector classification, 11 L2-loss support vector regression",
-              "", [train](const std::string& text) { train->solver = solver_id(text); });
+              "0 logistic regression (7: dual), 1 L2-loss support vector classification (dual; 2: primal), 3 L1-loss "
+              "(dual), 11 L2-loss support vector regression (12: dual), 13 L1-loss (dual)",
+              "1", [train](const std::string& text) { train->solver = solver_id(text); });
   flags.value("-c", "COST", "the parameter C", "1", [train](const std::string& text) {
     train->options.cost = flag_positive("-c", text);
     train->cost_given = true;
   });
-  flags.value("-p", "EPSILON", "errors up to it cost nothing (-s 11)", "0.1",
+  flags.value("-p", "EPSILON", "errors up to it cost nothing (-s 11, 12, 13)", "0.1",
               [train](const std::string& text) { train->options.epsilon = flag_not_negative("-p", text); });
-  flags.value("-e", "EPSILON", "tolerance of the gradient, relative to that at w = 0", "0.01, -s 11: 0.0001",
+  flags.value("-e", "EPSILON", "tolerance of the gradient, relative to that at w = 0; dual solvers: of its violation",
+              "0.01, -s 11: 0.0001, dual: 0.1",
               [train](const std::string& text) { train->options.tolerance = flag_positive("-e", text); });
   flags.value("-B", "BIAS", "value of an added feature; below 0: none", "-1",
               [train](const std::string& text) { train->bias = flag_number("-B", text); });
@@ -115,7 +123,7 @@ Command liblinear_train_command() {
   return {"liblinear-train",
           "LIBLINEAR's train: the same flags and model files",
           {{"logistic regression with a bias", "sheaf liblinear-train -s 0 -B 1 a9a a9a.model"},
-           {"five folds at once", "sheaf liblinear-train -s 2 -v 5 a9a"},
+           {"five folds at once", "sheaf liblinear-train -v 5 a9a"},
            {"search for C", "sheaf liblinear-train -s 0 -C a9a"}},
           declare};
 }

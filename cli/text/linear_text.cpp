@@ -63,8 +63,9 @@ std::string heading_text(const LinearModel& model, const std::string& source, st
 
 std::string training_text(const LinearModel& model) {
   if (model.net) return net_training_text(model);
-  std::vector<std::vector<std::string>> rows{
-      {model.is_regression() ? "" : "class", "steps", "objective", "|gradient|", "tolerance", ""}};
+  std::vector<std::vector<std::string>> rows{{model.is_regression() ? "" : "class",
+                                              model.is_dual() ? "passes" : "steps", "objective",
+                                              model.is_dual() ? "residual" : "|gradient|", "tolerance", ""}};
   for (std::size_t c = 0; c < model.fits.size(); ++c) {
     const auto& fit = model.fits[c];
     rows.push_back({shortened(column_name(model, static_cast<std::int32_t>(c)), name_width),

@@ -1,5 +1,6 @@
 // Linear models with an L2 penalty: trained on a dataset, kept in a file, applied to other datasets, cross-validated.
-// All classes, folds and costs of one call are trained together as one sheaf, by Newton's method.
+// All classes, folds and costs of one call are trained together as one sheaf, by Newton's method or by coordinate
+// descent on the dual variables.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@
 namespace sheaf {
 
 /// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
-/// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z.
+/// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z;
+/// max(0, 1 - yz); max(0, |y - z| - epsilon).
 enum class Loss : std::uint8_t {
   logistic,
   squared_hinge,
@@ -34,8 +36,18 @@ enum class Loss : std::uint8_t {
   inverse_gaussian,
   tweedie,
   negative_binomial,
+  hinge,
+  tube,
 };
 std::string_view to_string(Loss loss);
+
+/// How a linear model with an L2 penalty is trained. Where both can, they reach the same optimum.
+enum class LinearMethod : std::uint8_t {
+  automatic,  ///< by the loss, the shape of the data and the device
+  newton,     ///< losses with a slope: logistic, squared_hinge, squared_tube
+  dual,       ///< coordinate descent, one variable a row: logistic and all hinges and tubes
+};
+std::string_view to_string(LinearMethod method);
 
 enum class StepRule : std::uint8_t {
   trust_region,  ///< as LIBLINEAR up to 2.30
@@ -49,7 +61,7 @@ enum class StopRule : std::uint8_t {
   /// of which f need not be strongly convex, an estimate.
   suboptimality,
   /// |g| <= t * share * |g at w = 0|, where share is that of the rarer class among the task's rows (regression: 1), as
-  /// in LIBLINEAR.
+  /// in LIBLINEAR. Of the dual: by its projected gradients, as LIBLINEAR's dual solvers do.
   gradient,
 };
 
@@ -94,10 +106,10 @@ struct NewtonParams {
 /// How the training of one task ended.
 struct TaskFit {
   double objective = 0;
-  double gradient_norm = 0;
-  double tolerance = 0;  ///< what the norm had to reach
-  int iterations = 0;    ///< Newton steps taken
-  int products = 0;      ///< Hessian products
+  double gradient_norm = 0;  ///< of the dual: the duality gap, or what StopRule::gradient measures
+  double tolerance = 0;      ///< what the norm had to reach
+  int iterations = 0;        ///< Newton steps taken; of the dual: passes over the rows
+  int products = 0;          ///< Hessian products
   bool converged = false;
 };
 
@@ -114,6 +126,19 @@ template <class T>
 Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const NewtonParams& params,
                const Block<T>* start = nullptr);
 
+struct DualParams {
+  Loss loss = Loss::squared_hinge;  ///< squared_hinge, hinge, logistic, squared_tube or tube
+  StopRule stop = StopRule::gradient;
+  double tolerance = 0.1;  ///< of the rule
+  int max_iterations = 1000;
+  double bias = 0;  ///< value of an extra feature after the last, which is penalised; 0: none
+};
+
+/// The objective of newton(), for the losses of DualParams, by coordinate descent on the dual variables. Rows are
+/// visited in an order drawn from the context's seed. Sheaves with column transforms are not taken.
+template <class T>
+Fits<T> dual_descent(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const DualParams& params);
+
 /// One of LIBLINEAR's solvers, a kind of elastic net, or a generalised linear model. Sheaf trains those with a loss
 /// here and the nets, and applies the models of all.
 struct LinearSolver {
@@ -124,19 +149,23 @@ struct LinearSolver {
   bool probabilities = false;
   std::optional<Loss> loss = {};     ///< that Sheaf trains it with; none: it is only applied
   std::string_view applied_as = {};  ///< nets: the solver of LIBLINEAR whose models predict alike
+  LinearMethod method = LinearMethod::newton;
 
   bool net() const { return id == -1; }
   bool glm() const { return id == -2; }
 };
 std::span<const LinearSolver> linear_solvers();
-/// The solver Sheaf trains a loss with. The squared loss has none.
-const LinearSolver& linear_solver(Loss loss);
+/// The solver Sheaf trains a loss with; automatic: Newton's method where it can. The squared loss has none.
+const LinearSolver& linear_solver(Loss loss, LinearMethod method = LinearMethod::automatic);
 
 struct LinearOptions {
-  Loss loss = Loss::logistic;  ///< logistic, squared_hinge or squared_tube
+  Loss loss = Loss::logistic;  ///< logistic, squared_hinge, hinge, squared_tube or tube
+  LinearMethod method = LinearMethod::automatic;
   double cost = 1;
   double epsilon = 0.1;  ///< regression: errors up to it cost nothing
-  double tolerance = 0;  ///< 0: 0.0001; of the rule `gradient` LIBLINEAR's, 0.01 for classes and 0.0001 for regression
+  /// 0: 0.0001; of the rule `gradient` LIBLINEAR's: Newton's method 0.01 for classes and 0.0001 for regression, the
+  /// dual 0.1.
+  double tolerance = 0;
   StopRule stop = StopRule::suboptimality;
   int max_iterations = NewtonParams{}.max_iterations;
   double bias = 1;  ///< value of a constant feature; 0: none
@@ -243,6 +272,7 @@ struct LinearModel {
   }
   bool is_regression() const;
   bool has_probabilities() const;
+  bool is_dual() const;  ///< whether coordinate descent on the dual trained it
   std::string feature_name(std::int64_t j) const {
     const bool named = !feature_names.empty() && !feature_names[static_cast<std::size_t>(j)].empty();
     return named ? feature_names[static_cast<std::size_t>(j)] : std::to_string(j + 1);

@@ -71,6 +71,37 @@ struct SquaredHinge {
   }
 };
 
+/// max(0, 1 - y z), y = +-1. Its slope jumps, so that only the dual is trained with it.
+struct Hinge {
+  static constexpr Loss loss = Loss::hinge;
+  static constexpr std::string_view name = "hinge";
+  static constexpr bool regression = false;
+  static constexpr bool strictly_convex = false;
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
+    const T slack = 1 - y * z;
+    if (slack <= 0) return {0, 0, 0};
+    return {slack, -y, 0};
+  }
+};
+
+/// max(0, |y - z| - epsilon). As the hinge, for the dual alone.
+struct Tube {
+  static constexpr Loss loss = Loss::tube;
+  static constexpr std::string_view name = "tube";
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T epsilon) {
+    const T error = z - y;
+    const T excess = std::abs(error) - epsilon;
+    if (excess <= 0) return {0, 0, 0};
+    return {excess, error > 0 ? T(1) : T(-1), 0};
+  }
+};
+
 /// max(0, |y - z| - epsilon)^2.
 struct SquaredTube {
   static constexpr Loss loss = Loss::squared_tube;
@@ -111,7 +142,7 @@ struct Squared {
 };
 
 using AllLosses = std::tuple<Logistic, SquaredHinge, SquaredTube, Squared, Probit, Cloglog, Poisson, GammaLog,
-                             GammaInverse, InverseGaussian, Tweedie, NegativeBinomial>;
+                             GammaInverse, InverseGaussian, Tweedie, NegativeBinomial, Hinge, Tube>;
 
 /// Losses that elastic nets are trained for.
 template <class Functor>

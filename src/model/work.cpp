@@ -10,6 +10,15 @@ constexpr double lbfgs_passes = 60;    // likewise, of generalised linear models
 constexpr double descent_passes = 20;  // epochs of coordinate descent
 constexpr double smo_visits = 4;       // of each kernel value
 
+/// Rows are visited one after another: a GPU only gains by many models side by side.
+constexpr double many_dual_models = 512;
+
+bool trained_by_dual(const ModelOptions& options) {
+  const auto* linear = std::get_if<LinearOptions>(&options);
+  if (linear == nullptr || linear->method == LinearMethod::newton) return false;
+  return linear->method == LinearMethod::dual || linear_solver(linear->loss).method == LinearMethod::dual;
+}
+
 /// Decision values of a linear model.
 double columns_of(const Target& target) {
   return target.class_names.size() > 2 ? static_cast<double>(target.class_names.size()) : 1.0;
@@ -31,6 +40,7 @@ WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& option
                       (std::holds_alternative<LinearOptions>(options) ? newton_passes
                        : std::holds_alternative<GlmOptions>(options)  ? lbfgs_passes
                                                                       : descent_passes);
+  if (trained_by_dual(options) && models * columns_of(dataset.target) < many_dual_models) work.operations = 0;
   return work;
 }
 

@@ -69,7 +69,9 @@ void check_row_weights(const std::vector<float>& weights, std::int64_t rows) {
 
 bool takes_transforms(const FamilySearch& search) {
   if (const auto* net = std::get_if<NetSearch>(&search)) return net->options.intercept && !net->options.standardise;
-  return std::holds_alternative<LinearSearch>(search);
+  const auto* linear = std::get_if<LinearSearch>(&search);
+  if (linear == nullptr || linear->options.method == LinearMethod::dual) return false;
+  return linear_solver(linear->options.loss).method == LinearMethod::newton;
 }
 
 template <class T>

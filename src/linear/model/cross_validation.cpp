@@ -6,6 +6,7 @@
 #include <sheaf/splits.hpp>
 
 #include "core/fail.hpp"
+#include "linear/dual/dual.hpp"
 #include "linear/model/problem.hpp"
 
 namespace sheaf {
@@ -69,23 +70,26 @@ void find_present(Folds& folds) {
   for (std::size_t k = 0; k < tested.size(); ++k) folds.present.push_back(total[k % classes] > tested[k] ? 1 : 0);
 }
 
-/// Each row's decision values by the models that did not see it.
-template <class T>
-Predictions held_out(const Context& context, const Dataset<T>& dataset, const Folds& folds, const Block<T>& weights,
-                     double bias) {
+Predictions without_decisions(const Folds& folds) {
   Predictions result;
-  result.rows = dataset.rows();
+  result.rows = folds.problem.sheaf.examples;
   result.columns = folds.columns;
   result.decisions.resize(static_cast<std::size_t>(result.rows * result.columns));
-  const auto keep = [&](const Round& round, const Block<T>& z) {
-    for (std::int64_t i = 0; i < result.rows; ++i)
-      for (std::int32_t c = 0; c < folds.columns; ++c) {
-        const std::int32_t task = folds.splits.tester(i) * folds.columns + c - round.first;
-        if (task < 0 || task >= round.count) continue;
-        result.decisions[static_cast<std::size_t>(i * result.columns + c)] = static_cast<double>(z(i, task));
-      }
-  };
-  linear::for_decisions<T>(context, dataset, weights, static_cast<T>(bias), keep);
+  return result;
+}
+
+/// Of the tasks of the round: each row's decision values by the models that did not see it.
+template <class T>
+void keep_held_out(const Folds& folds, const Round& round, const Block<T>& z, Predictions& result) {
+  for (std::int64_t i = 0; i < result.rows; ++i)
+    for (std::int32_t c = 0; c < folds.columns; ++c) {
+      const std::int32_t task = folds.splits.tester(i) * folds.columns + c - round.first;
+      if (task < 0 || task >= round.count) continue;
+      result.decisions[static_cast<std::size_t>(i * result.columns + c)] = static_cast<double>(z(i, task));
+    }
+}
+
+void choose_classes(const Folds& folds, Predictions& result) {
   const auto classes = folds.problem.labels.class_names.size();
   const auto columns = static_cast<std::size_t>(result.columns);
   for (std::size_t i = 0; i < static_cast<std::size_t>(result.rows) && classes > 0; ++i) {
@@ -93,6 +97,31 @@ Predictions held_out(const Context& context, const Dataset<T>& dataset, const Fo
     result.classes.push_back(linear::choose_class(std::span(result.decisions).subspan(i * columns, columns), classes,
                                                   std::span(folds.present).subspan(fold * classes, classes)));
   }
+}
+
+/// Each row's decision values by the models that did not see it.
+template <class T>
+Predictions held_out(const Context& context, const Dataset<T>& dataset, const Folds& folds, const Block<T>& weights,
+                     double bias) {
+  auto result = without_decisions(folds);
+  linear::for_decisions<T>(context, dataset, weights, static_cast<T>(bias),
+                           [&](const Round& round, const Block<T>& z) { keep_held_out(folds, round, z, result); });
+  choose_classes(folds, result);
+  return result;
+}
+
+/// The same of models that the dual solver trains: their weights are not kept.
+template <class T>
+Predictions dual_held_out(const Context& context, const Dataset<T>& dataset, const Folds& folds,
+                          const LinearOptions& options, std::vector<TaskFit>& fits) {
+  const auto& sheaf = folds.problem.sheaf;
+  const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
+  Block<T> z(dataset.rows(), tasks, context.device());
+  fits = linear::train_dual<T>(context, dataset, sheaf, linear::dual_params(options), {{}, z.view()});
+  auto result = without_decisions(folds);
+  if (!z.device().is_cpu()) z = z.to(Device::cpu());
+  keep_held_out(folds, {0, tasks}, z, result);
+  choose_classes(folds, result);
   return result;
 }
 
@@ -140,13 +169,20 @@ double smallest_cost(const Dataset<T>& dataset, const LinearOptions& options) {
 }  // namespace
 
 template <class T>
-CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& asked,
                                       std::int32_t folds) {
-  auto plan = make_folds(context, dataset, options, folds);
+  auto plan = make_folds(context, dataset, asked, folds);
+  const auto options =
+      linear::with_method(context, dataset, asked, static_cast<std::int64_t>(plan.problem.sheaf.tasks.size()));
   find_present(plan);
-  const auto fits = newton(context, dataset, plan.problem.sheaf, linear::newton_params(options));
   CrossValidation result;
-  result.predictions = held_out(context, dataset, plan, fits.weights, options.bias);
+  Fits<T> fits;
+  if (options.method == LinearMethod::dual) {
+    result.predictions = dual_held_out(context, dataset, plan, options, fits.tasks);
+  } else {
+    fits = newton(context, dataset, plan.problem.sheaf, linear::newton_params(options));
+    result.predictions = held_out(context, dataset, plan, fits.weights, options.bias);
+  }
   result.score = score_held_out(result.predictions, plan.problem);
   result.unconverged =
       std::count_if(fits.tasks.begin(), fits.tasks.end(), [](const auto& fit) { return !fit.converged; });
@@ -158,6 +194,8 @@ template <class T>
 CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                        std::int32_t folds, double start, const std::function<void(const CostTrial&)>& listen) {
   if (linear_solver(options.loss).regression) fail_usage("the cost is searched for classes only, not for a regression");
+  if (options.method == LinearMethod::dual || linear_solver(options.loss).method == LinearMethod::dual)
+    fail_usage("models that start from those of the cost before are trained by Newton's method, not by the dual");
   auto unit = options;
   unit.cost = 1;
   auto plan = make_folds(context, dataset, unit, folds);

@@ -19,14 +19,16 @@ std::vector<double> flat_weights(const Block<T>& block) {
 }  // namespace
 
 template <class T>
-LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& asked,
                          std::span<const float> row_weights) {
-  auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), options);
+  auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), asked);
+  const auto options =
+      linear::with_method(context, dataset, asked, static_cast<std::int64_t>(problem.sheaf.tasks.size()));
   linear::check_row_weights(row_weights, problem.sheaf.examples);
   problem.sheaf.row_weights.assign(row_weights.begin(), row_weights.end());
-  auto fits = newton(context, dataset, problem.sheaf, linear::newton_params(options));
+  auto fits = linear::train_tasks(context, dataset, problem.sheaf, options);
   LinearModel model;
-  model.solver = linear_solver(options.loss).name;
+  model.solver = linear_solver(options.loss, options.method).name;
   model.class_names = std::move(problem.labels.class_names);
   model.features = dataset.features();
   model.columns = fits.weights.tasks();

@@ -15,16 +15,20 @@ namespace {
 
 constexpr std::array solvers{
     LinearSolver{0, "L2R_LR", "logistic regression", false, true, Loss::logistic},
-    LinearSolver{1, "L2R_L2LOSS_SVC_DUAL", "L2-loss support vector classification (dual)"},
+    LinearSolver{1, "L2R_L2LOSS_SVC_DUAL", "L2-loss support vector classification (dual)", false, false,
+                 Loss::squared_hinge, "", LinearMethod::dual},
     LinearSolver{2, "L2R_L2LOSS_SVC", "L2-loss support vector classification", false, false, Loss::squared_hinge},
-    LinearSolver{3, "L2R_L1LOSS_SVC_DUAL", "L1-loss support vector classification (dual)"},
+    LinearSolver{3, "L2R_L1LOSS_SVC_DUAL", "L1-loss support vector classification (dual)", false, false, Loss::hinge,
+                 "", LinearMethod::dual},
     LinearSolver{4, "MCSVM_CS", "support vector classification by Crammer and Singer"},
     LinearSolver{5, "L1R_L2LOSS_SVC", "L1-regularized L2-loss support vector classification"},
     LinearSolver{6, "L1R_LR", "L1-regularized logistic regression", false, true},
-    LinearSolver{7, "L2R_LR_DUAL", "logistic regression (dual)", false, true},
+    LinearSolver{7, "L2R_LR_DUAL", "logistic regression (dual)", false, true, Loss::logistic, "", LinearMethod::dual},
     LinearSolver{11, "L2R_L2LOSS_SVR", "L2-loss support vector regression", true, false, Loss::squared_tube},
-    LinearSolver{12, "L2R_L2LOSS_SVR_DUAL", "L2-loss support vector regression (dual)", true},
-    LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true},
+    LinearSolver{12, "L2R_L2LOSS_SVR_DUAL", "L2-loss support vector regression (dual)", true, false, Loss::squared_tube,
+                 "", LinearMethod::dual},
+    LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true, false, Loss::tube, "",
+                 LinearMethod::dual},
     LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, Loss::squared, "L2R_L2LOSS_SVC"},
     LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, Loss::squared, "L2R_L2LOSS_SVR"},
     LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, Loss::logistic, "L2R_LR"},
@@ -39,10 +43,18 @@ constexpr std::array kinds{
     NetKind{"elastic-net-logistic", "logistic regression with the penalty of the elastic net", Loss::logistic},
 };
 
-const LinearSolver& solver_of(Loss loss, bool net, bool regression) {
+/// nullptr: there is none.
+const LinearSolver* find_solver(Loss loss, bool net, bool regression, LinearMethod method) {
   for (const auto& solver : solvers)
-    if (solver.loss == loss && !solver.glm() && solver.net() == net && solver.regression == regression) return solver;
-  throw InternalError("no linear model is trained with this loss");
+    if (solver.loss == loss && !solver.glm() && solver.net() == net && solver.regression == regression &&
+        solver.method == method)
+      return &solver;
+  return nullptr;
+}
+
+const LinearSolver& known(const LinearSolver* solver) {
+  if (solver == nullptr) throw InternalError("no linear model is trained with this loss");
+  return *solver;
 }
 
 const LinearSolver& solver_named(std::string_view name) {
@@ -92,8 +104,16 @@ using Row = Parameter<LinearOptions>;
 
 std::span<const LinearSolver> linear_solvers() { return solvers; }
 
-const LinearSolver& linear_solver(Loss loss) { return solver_of(loss, false, linear::is_regression(loss)); }
-const LinearSolver& net_solver(Loss loss, bool classes) { return solver_of(loss, true, !classes); }
+const LinearSolver& linear_solver(Loss loss, LinearMethod method) {
+  const bool regression = linear::is_regression(loss);
+  const auto* newton = find_solver(loss, false, regression, LinearMethod::newton);
+  const auto* dual = find_solver(loss, false, regression, LinearMethod::dual);
+  if (method != LinearMethod::automatic) return known(method == LinearMethod::dual ? dual : newton);
+  return known(newton != nullptr ? newton : dual);
+}
+const LinearSolver& net_solver(Loss loss, bool classes) {
+  return known(find_solver(loss, true, !classes, LinearMethod::newton));
+}
 
 std::span<const NetKind> net_kinds() { return kinds; }
 
@@ -108,6 +128,12 @@ std::string_view to_string(Loss loss) {
   return name;
 }
 
+std::string_view to_string(LinearMethod method) {
+  constexpr std::array<std::string_view, 3> names{"auto", "newton", "dual"};
+  return names.at(static_cast<std::size_t>(method));
+}
+
+bool LinearModel::is_dual() const { return solver_named(solver).method == LinearMethod::dual; }
 bool LinearModel::is_regression() const { return solver_named(solver).regression; }
 bool LinearModel::has_probabilities() const { return solver_named(solver).probabilities; }
 
@@ -132,6 +158,13 @@ std::vector<std::string> warnings_of(const LinearModel& model) {
     const auto& fit = model.fits[c];
     if (fit.converged) continue;
     const auto what = model.is_regression() ? std::string("the regression") : "class " + model.class_names[c];
+    if (model.is_dual()) {
+      warnings.push_back(
+          fmt::format("{} at C = {} did not converge: {:.3g} is left after {} passes, {:.3g} was wanted; scale the "
+                      "features, or take a smaller C, a larger tolerance or --solver newton",
+                      what, model.cost, fit.gradient_norm, fit.iterations, fit.tolerance));
+      continue;
+    }
     warnings.push_back(
         fmt::format("{} at C = {} did not converge: |gradient| is {:.3g} after {} steps, {:.3g} was wanted; scale the "
                     "features, use double precision, or take a smaller C or a larger tolerance",
@@ -146,19 +179,31 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
   constexpr double most = std::numeric_limits<double>::max();
   static const std::vector<Row> rows{
       choice_row<O, Loss>(
-          "loss", &O::loss, {{"logistic", Loss::logistic}, {"svm", Loss::squared_hinge}, {"svr", Loss::squared_tube}},
-          "what errors cost: logistic regression, L2-loss SVM for classes, or L2-loss SVM for a numeric target"),
+          "loss", &O::loss,
+          {{"logistic", Loss::logistic},
+           {"svm", Loss::squared_hinge},
+           {"hinge", Loss::hinge},
+           {"svr", Loss::squared_tube},
+           {"epsilon-insensitive", Loss::tube}},
+          "what errors cost: logistic regression; L2-loss (svm) or L1-loss (hinge) SVM for classes; L2-loss (svr) or "
+          "L1-loss (epsilon-insensitive) SVM for a numeric target"),
+      choice_row<O, LinearMethod>(
+          "solver", &O::method,
+          {{"auto", LinearMethod::automatic}, {"newton", LinearMethod::newton}, {"dual", LinearMethod::dual}},
+          "Newton's method, or coordinate descent on the dual (hinge and epsilon-insensitive: "
+          "always); auto: by the shape of the data"),
       positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights"),
-      number_row("epsilon", &O::epsilon, {0, most}, "svr: errors up to it cost nothing"),
+      number_row("epsilon", &O::epsilon, {0, most}, "svr, epsilon-insensitive: errors up to it cost nothing"),
       positive_row(
           "tolerance", &O::tolerance,
           "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "
           "gradient is this share of the one at the start, times that of the rarer class",
-          "0.0001; --stop gradient: 0.01, svr: 0.0001"),
+          "0.0001; --stop gradient: 0.01, svr: 0.0001, dual: 0.1"),
       choice_row<O, StopRule>("stop", &O::stop,
                               {{"suboptimality", StopRule::suboptimality}, {"gradient", StopRule::gradient}},
                               "when training ends: by a bound on what is left to gain, or as LIBLINEAR"),
-      number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most Newton steps"),
+      number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()},
+                 "most Newton steps, or passes over the rows"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
       yes_no_row("penalise-bias", &O::penalise_bias, "the penalty includes the weight of the bias, as in LIBLINEAR"),

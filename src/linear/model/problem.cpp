@@ -6,10 +6,26 @@
 
 #include "core/fail.hpp"
 #include "data/labels.hpp"
+#include "linear/dual/dual.hpp"
 #include "linear/products/ops.hpp"
 
 namespace sheaf::linear {
 namespace {
+
+/// Features from which on coordinate descent on the dual needs less time than Newton's method on sparse rows.
+constexpr std::int64_t many_features = 2000;
+/// Tasks from which on a GPU has enough blocks of them to train side by side.
+constexpr std::int64_t many_tasks = 512;
+
+template <class T>
+LinearMethod suitable_method(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                             std::int64_t tasks) {
+  if (linear_solver(options.loss).method == LinearMethod::dual) return LinearMethod::dual;
+  if (options.loss != Loss::squared_hinge || !(options.penalise_bias || options.bias == 0)) return LinearMethod::newton;
+  const bool text = is_sparse(dataset.x) && dataset.features() >= many_features;
+  const bool worth = text && (context.device().is_cpu() || tasks >= many_tasks);
+  return worth ? LinearMethod::dual : LinearMethod::newton;
+}
 
 void add_class_tasks(const LinearOptions& options, Problem& problem) {
   auto& sheaf = problem.sheaf;
@@ -68,9 +84,38 @@ void check_row_weights(std::span<const float> row_weights, std::int64_t rows) {
       fail("the weight of row {} is {}; weights are 0 or more", i + 1, row_weights[i]);
 }
 
-double tolerance_of(const LinearOptions& options) {
-  if (options.tolerance > 0) return options.tolerance;
-  return options.stop == StopRule::suboptimality || is_regression(options.loss) ? 1e-4 : 0.01;
+template <class T>
+LinearOptions with_method(const Context& context, const Dataset<T>& dataset, LinearOptions options,
+                          std::int64_t tasks) {
+  if (options.method == LinearMethod::automatic) options.method = suitable_method(context, dataset, options, tasks);
+  const bool dual_only = linear_solver(options.loss).method == LinearMethod::dual;
+  if (options.method == LinearMethod::newton && dual_only)
+    fail_usage("Newton's method needs a loss with a slope everywhere, which {} has not; take the dual solver",
+               to_string(options.loss));
+  if (options.method == LinearMethod::dual && options.bias > 0 && !options.penalise_bias)
+    fail_usage("the dual solver penalises the bias; {}", dual_only ? "leave it out of the penalty with another loss"
+                                                                   : "take Newton's method for one without penalty");
+  return options;
+}
+
+DualParams dual_params(const LinearOptions& options) {
+  DualParams params;
+  params.loss = options.loss;
+  params.stop = options.stop;
+  if (options.tolerance > 0)
+    params.tolerance = options.tolerance;
+  else
+    params.tolerance = options.stop == StopRule::suboptimality ? 1e-4 : 0.1;
+  params.max_iterations = options.max_iterations;
+  params.bias = options.bias;
+  return params;
+}
+
+template <class T>
+Fits<T> train_tasks(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
+                    const LinearOptions& options) {
+  if (options.method == LinearMethod::dual) return dual_descent(context, dataset, sheaf, dual_params(options));
+  return newton(context, dataset, sheaf, newton_params(options));
 }
 
 NewtonParams newton_params(const LinearOptions& options) {
@@ -78,7 +123,10 @@ NewtonParams newton_params(const LinearOptions& options) {
   params.loss = options.loss;
   params.rule = options.rule;
   params.stop = options.stop;
-  params.tolerance = tolerance_of(options);
+  if (options.tolerance > 0)
+    params.tolerance = options.tolerance;
+  else
+    params.tolerance = options.stop == StopRule::suboptimality || is_regression(options.loss) ? 1e-4 : 0.01;
   params.max_iterations = options.max_iterations;
   params.bias = options.bias;
   params.penalise_bias = options.penalise_bias;
@@ -134,6 +182,10 @@ void for_decisions(const Context& context, const Dataset<T>& dataset, const Bloc
   });
 }
 
+template LinearOptions with_method(const Context&, const Dataset<float>&, LinearOptions, std::int64_t);
+template LinearOptions with_method(const Context&, const Dataset<double>&, LinearOptions, std::int64_t);
+template Fits<float> train_tasks(const Context&, const Dataset<float>&, const Sheaf&, const LinearOptions&);
+template Fits<double> train_tasks(const Context&, const Dataset<double>&, const Sheaf&, const LinearOptions&);
 template void for_decisions(const Context&, const Dataset<float>&, const Block<float>&, float,
                             const UseDecisions<float>&);
 template void for_decisions(const Context&, const Dataset<double>&, const Block<double>&, double,

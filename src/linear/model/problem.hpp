@@ -30,8 +30,19 @@ Problem make_problem(const Context& context, const Target& target, const std::st
 /// One weight of 0 or more for each row, or none at all; anything else is an Error.
 void check_row_weights(std::span<const float> row_weights, std::int64_t rows);
 
-double tolerance_of(const LinearOptions& options);
+/// The options with a method chosen, if it was automatic, for so many tasks. A loss or a bias that the method cannot
+/// train with is a UsageError.
+template <class T>
+LinearOptions with_method(const Context& context, const Dataset<T>& dataset, LinearOptions options, std::int64_t tasks);
+
+// Of options with a method.
 NewtonParams newton_params(const LinearOptions& options);
+DualParams dual_params(const LinearOptions& options);
+
+/// Trains all tasks of the sheaf by the method of the options.
+template <class T>
+Fits<T> train_tasks(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
+                    const LinearOptions& options);
 
 /// The class that decision values choose, among those with `present` set (empty: all). One value chooses between two.
 std::int32_t choose_class(std::span<const double> decisions, std::size_t classes,

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "linear/dual/dual.hpp"
 #include "linear/model/problem.hpp"
 #include "linear/newton/newton.hpp"
 #include "search/families/values.hpp"
@@ -14,6 +15,8 @@ namespace {
 // memory, and a batch is what a kill can lose.
 constexpr std::int32_t worthwhile_on_cpu = 32;
 constexpr std::int32_t worthwhile_on_gpu = 256;
+// The dual keeps decision values of a batch and no weights; more models are more blocks for the threads to share.
+constexpr std::int32_t worthwhile_for_dual = 512;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
 
 /// The tasks of a model at C = 1, class weights aside: those depend on the rows that a split trains on.
@@ -59,13 +62,29 @@ class LinearTrainer : public Trainer {
   std::vector<ModelScores> train(std::span<const Job> jobs, bool /*chosen*/) override {
     sheaf_.tasks.clear();
     for (const auto& job : jobs) add_tasks(job);
+    if (options_.method == LinearMethod::dual) return train_dual(jobs);
     const auto fits = newton(context_, dataset_, sheaf_, linear::newton_params(options_));
     auto scores = score(jobs, fits);
-    for (std::size_t t = 0; t < fits.tasks.size(); ++t) scores[t / unit_.size()].fits.push_back(fits.tasks[t]);
+    add_fits(fits.tasks, scores);
     return scores;
   }
 
  private:
+  std::vector<ModelScores> train_dual(std::span<const Job> jobs) {
+    Block<T> z(dataset_.rows(), static_cast<std::int32_t>(sheaf_.tasks.size()), context_.device());
+    const auto fits = linear::train_dual<T>(context_, dataset_, sheaf_, linear::dual_params(options_), {{}, z.view()});
+    std::vector<std::int32_t> tests;
+    for (const auto& job : jobs) tests.push_back(job.split);
+    std::vector<ModelScores> result;
+    for (auto& scores : scorer_.score(z.view(), tests)) result.push_back({std::move(scores), {}, -1, {}});
+    add_fits(fits, result);
+    return result;
+  }
+
+  void add_fits(const std::vector<TaskFit>& fits, std::vector<ModelScores>& scores) const {
+    for (std::size_t t = 0; t < fits.size(); ++t) scores[t / unit_.size()].fits.push_back(fits[t]);
+  }
+
   void add_tasks(const Job& job) {
     const auto classes = labels_.class_names.size();
     const auto counts = std::span(class_counts_).subspan(static_cast<std::size_t>(job.split) * classes, classes);
@@ -147,33 +166,41 @@ class LinearFamily : public Family {
         problem_(linear::make_problem(context, dataset.target, dataset.source, dataset.rows(),
                                       unit_options(search.options))),
         space_(product_space({{"cost", "C"}}, {search.costs})) {
+    const auto models = static_cast<std::int64_t>(search.costs.size()) * options.folds;
+    search_.options = linear::with_method(context, dataset, search_.options, models * problem_.sheaf.target_columns);
     for (const auto& [name, weight] : search.options.class_weights) find_class(problem_.labels.class_names, name);
     space_.finer = {refinement_of(search.costs)};
     space_.halvings = 3;
   }
 
   const Labels& labels() const override { return problem_.labels; }
-  std::string title() const override { return std::string(linear_solver(search_.options.loss).about); }
-  bool has_probabilities() const override { return linear_solver(search_.options.loss).probabilities; }
+  std::string title() const override { return std::string(solver().about); }
+  bool has_probabilities() const override { return solver().probabilities; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return problem_.sheaf.target_columns; }
   std::vector<double> complexity(const Point& point, double /*size*/) const override { return point; }
 
   BatchLimits limits(const Context& context, const Plan& plan) const override {
     const auto rows = dataset_.rows();
+    const bool dual = search_.options.method == LinearMethod::dual;
     const auto per_task =
-        linear::NewtonBlock<T>::bytes_per_task(rows, dataset_.features() + (search_.options.bias > 0 ? 1 : 0));
+        dual ? rows * static_cast<std::int64_t>(sizeof(T))
+             : linear::NewtonBlock<T>::bytes_per_task(rows, dataset_.features() + (search_.options.bias > 0 ? 1 : 0));
     const auto memory = context.memory();
     auto data = 2 * matrix_bytes(dataset_.x);
     if (context.device().is_cuda()) data = std::min(data, memory / 2);  // larger data are streamed
     const auto room = memory - memory / weights_share - data;
-    const auto most = context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
+    const auto most = dual ? worthwhile_for_dual : context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
     const auto fitting = std::clamp<std::int64_t>(room / std::max<std::int64_t>(per_task, 1) / 8 * 8, 1, most);
     const auto column = std::max<std::int64_t>(rows, 1) * static_cast<std::int64_t>(sizeof(float));
     const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, plan.all_splits());
     return {memory, static_cast<std::int32_t>(fitting), static_cast<std::int32_t>(splits), false};
   }
 
+  /// Newton's method sees features through column transforms; the dual does not.
+  void see_through(const Context& /*context*/, const ColumnTransforms& /*transforms*/) override {
+    search_.options.method = LinearMethod::newton;
+  }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options, keep_decisions_);
   }
@@ -183,11 +210,16 @@ class LinearFamily : public Family {
     return train_linear(context, dataset_, options, row_weights_);
   }
   std::string failure(const TaskFit& fit) const override {
+    if (search_.options.method == LinearMethod::dual)
+      return fmt::format("{:.3g} is left after {} passes, {:.3g} was wanted", fit.gradient_norm, fit.iterations,
+                         fit.tolerance);
     return fmt::format("|gradient| is {:.3g} after {} steps, {:.3g} was wanted", fit.gradient_norm, fit.iterations,
                        fit.tolerance);
   }
 
  private:
+  const LinearSolver& solver() const { return linear_solver(search_.options.loss, search_.options.method); }
+
   const Dataset<T>& dataset_;
   LinearSearch search_;
   std::span<const float> row_weights_;

@@ -1,0 +1,26 @@
+// Blocks of linear models trained by coordinate descent on their dual variables; see dual.cpp for the method.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <sheaf/linear.hpp>
+
+namespace sheaf::linear {
+
+/// Where trained models go. Whoever only scores them keeps decision values and no weights.
+template <class T>
+struct DualOutput {
+  BlockView<T> weights = {};    ///< features (and the bias) x tasks, in CPU memory; empty: not wanted
+  BlockView<T> decisions = {};  ///< rows x tasks, on the context's device; empty: not wanted
+};
+
+/// Whether the dual is trained with this loss.
+bool has_dual_solver(Loss loss);
+
+/// As dual_descent(), of <sheaf/linear.hpp>.
+template <class T>
+std::vector<TaskFit> train_dual(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
+                                const DualParams& params, const DualOutput<T>& output);
+
+}  // namespace sheaf::linear
