@@ -68,10 +68,10 @@ bench_net <- function() {
 bench_svm <- function() {
   cat("\ntune_sheaf_svm, e1071::tune: 5 costs x 5 gammas x 10 folds\n")
   set.seed(1)
-  generated <- matrix(rnorm(2000 * 36), 2000)
+  generated <- matrix(rnorm(1000 * 36), 1000)
   sets <- list(iris = list(x = as.matrix(iris[, 1:4]), y = iris$Species),
-               generated = list(x = generated, y = factor(max.col(generated[, 1:4] + matrix(rnorm(8000), 2000) / 2))))
-  for (name in c("glass", "vehicle", "vowel", "german.numer")) {
+               generated = list(x = generated, y = factor(max.col(generated[, 1:4] + matrix(rnorm(4000), 1000) / 2))))
+  for (name in c("glass", "vehicle", "vowel")) {
     set <- read_libsvm(name)
     if (!is.null(set)) sets[[name]] <- list(x = set$x, y = factor(set$y))
   }
