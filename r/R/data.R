@@ -5,12 +5,12 @@
 as_features <- function(x, argument = "x", nominal = FALSE) {
   if (is.data.frame(x)) {
     x <- frame_features(x, argument, nominal)
-  } else if (is(x, "sparseMatrix")) {
+  } else if (isS4(x) && is(x, "sparseMatrix")) {
     if (!is(x, "dgCMatrix")) x <- as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
-  } else if (is(x, "Matrix")) {
+  } else if (isS4(x) && is(x, "Matrix")) {
     x <- as.matrix(x)
   }
-  if (!is(x, "dgCMatrix")) {
+  if (!isS4(x)) {
     if (!is.matrix(x)) stop_argument(argument, "must be a matrix, a sparse matrix or a data frame, not ", class(x)[1])
     if (!is.numeric(x) && !is.logical(x)) stop_argument(argument, "must hold numbers, not ", typeof(x))
     if (!is.double(x)) storage.mode(x) <- "double"
@@ -20,12 +20,11 @@ as_features <- function(x, argument = "x", nominal = FALSE) {
 }
 
 frame_features <- function(x, argument, nominal) {
-  coded <- vapply(x, function(column) is.factor(column) || is.character(column) || is.logical(column), NA)
-  numeric <- vapply(x, is.numeric, NA)
-  if (!nominal) coded <- coded & !vapply(x, is.logical, NA)
-  if (any(!numeric & !coded & !vapply(x, is.logical, NA))) {
-    wrong <- which(!numeric & !coded)[1]
-    stop_argument(argument, "column '", names(x)[wrong], "' holds ", class(x[[wrong]])[1], ", not numbers")
+  logical <- vapply(x, is.logical, NA)
+  coded <- vapply(x, function(column) is.factor(column) || is.character(column), NA) | (logical & nominal)
+  wrong <- which(!coded & !logical & !vapply(x, is.numeric, NA))
+  if (length(wrong) > 0) {
+    stop_argument(argument, "column '", names(x)[wrong[1]], "' holds ", class(x[[wrong[1]]])[1], ", not numbers")
   }
   if (any(coded) && !nominal) {
     stop_argument(argument, "column '", names(x)[which(coded)[1]],

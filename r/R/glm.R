@@ -168,13 +168,13 @@ read_response <- function(y, kind, weights, rows) {
        weights = c((prior * y)[won], (prior * (1 - y))[lost]), rows = c(won, lost))
 }
 
-# Estimates, and NA for those that the rows do not determine.
-named_coefficients <- function(weights, intercepts, errors, fit) {
+named_coefficients <- function(weights, intercepts, fit) {
   names <- c(if (fit$intercept) "(Intercept)", if (fit$n_features > 0) feature_names(fit$x))
   values <- c(if (fit$intercept) intercepts, if (fit$n_features > 0) weights)
   stats::setNames(values, names)
 }
 
+# The library has the intercept last, R first.
 reorder_errors <- function(errors, fit) {
   if (is.null(errors)) return(NULL)
   if (fit$n_features == 0) errors <- errors[-1, , drop = FALSE]
@@ -185,7 +185,8 @@ reorder_errors <- function(errors, fit) {
 
 finish_glm <- function(fit, model, kind, response) {
   errors <- reorder_errors(model$glm$errors, fit)
-  estimates <- named_coefficients(model$weights[, 1], model$intercepts, errors, fit)
+  # What the rows do not determine has no standard error, and is NA as in glm().
+  estimates <- named_coefficients(model$weights[, 1], model$intercepts, fit)
   plain <- estimates
   if (!is.null(errors) && !fit$separated) estimates[errors[, 1] == 0] <- NA
   fit$coefficients <- estimates

@@ -43,7 +43,8 @@
 #' @examples
 #' set.seed(1)
 #' found <- sheaf_search(iris[, 1:4], iris$Species, model = "svm",
-#'                       grid = list(cost = c(1, 10, 100), gamma = c(0.01, 0.1, 1)), prepare = list(scale = "standard"))
+#'                       grid = list(cost = c(1, 10, 100), gamma = c(0.01, 0.1, 1)),
+#'                       prepare = list(scale = "standard"))
 #' found
 #' predict(found, iris[c(1, 51, 101), 1:4])
 #' @export
@@ -265,7 +266,8 @@ plot.sheaf_search <- function(x, ...) {
 #' @param file where to write it.
 #' @return The path of the file, invisibly.
 #' @examples
-#' sheaf_report(sheaf_search(iris[, 1:4], iris$Species, model = "knn", seed = 1), tempfile(fileext = ".html"))
+#' found <- sheaf_search(iris[, 1:4], iris$Species, model = "knn", seed = 1)
+#' sheaf_report(found, tempfile(fileext = ".html"))
 #' @export
 sheaf_report <- function(object, file) {
   if (!inherits(object, c("sheaf_search", "sheaf_study"))) stop_argument("object", "must be a search or a study")

@@ -22,7 +22,8 @@
 #'   `nparcomb`, `method`. The error is the share of wrong classes or the mean squared error.
 #' @examples
 #' set.seed(1)
-#' tuned <- tune_sheaf_svm(Species ~ ., data = iris, ranges = list(cost = c(1, 10), gamma = c(0.05, 0.25)))
+#' ranges <- list(cost = c(1, 10), gamma = c(0.05, 0.25))
+#' tuned <- tune_sheaf_svm(Species ~ ., data = iris, ranges = ranges)
 #' tuned
 #' tuned$best.model
 #' @export

@@ -216,3 +216,20 @@ test_that("printing says what glm says", {
   expect_identical(family(fit)$link, "logit")
   expect_identical(formula(fit), am ~ wt, ignore_attr = TRUE)
 })
+
+test_that("models without features, of functions of features and of some rows are those of glm", {
+  both(mpg ~ 1, mtcars, gaussian)
+  both(am ~ 1, mtcars, binomial)
+  found <- sheaf_glm(mpg ~ poly(wt, 2) + log(hp), data = mtcars, subset = cyl > 4)
+  expected <- glm(mpg ~ poly(wt, 2) + log(hp), data = mtcars, subset = cyl > 4)
+  expect_like_glm(found, expected)
+  expect_close(predict(found, mtcars[1:9, ]), predict(expected, mtcars[1:9, ]))
+  expect_close(coef(sheaf_glm(Species ~ 1, data = iris[-(1:20), ])), log(50 / 30) * c(1, 1))
+})
+
+test_that("tests of negative binomial models keep theta, as those of MASS", {
+  found <- anova(sheaf_glm(Days ~ Sex + Age, data = MASS::quine, family = "negative.binomial"), test = "Chisq")
+  expected <- suppressWarnings(anova(MASS::glm.nb(Days ~ Sex + Age, data = MASS::quine, control = exact),
+                                     test = "Chisq"))
+  expect_close(as.matrix(found), as.matrix(expected))
+})

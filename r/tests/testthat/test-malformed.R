@@ -7,6 +7,9 @@ test_that("features that are none are refused by name", {
   expect_names_argument(sheaf_net(x[0, ], numeric()), "x")
   expect_names_argument(sheaf_knn(iris, iris$Species), "x")
   expect_names_argument(sheaf_linear(list(1), 1), "data")
+  expect_error(sheaf_net(data.frame(a = TRUE, day = Sys.Date())[c(1, 1, 1), ], 1:3), "'day' holds Date",
+               class = "sheaf_error")
+  expect_names_argument(sheaf_select(data.frame(day = Sys.Date() + 1:3), c("a", "b", "a")), "x")
   expect_names_argument(sheaf_neighbors(mtcars, queries = 1), "queries")
   missing <- x
   missing[3, 2] <- NA

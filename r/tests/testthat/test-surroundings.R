@@ -62,3 +62,15 @@ test_that("tables of broom's generics are there", {
   expect_identical(tidy(species)$y.level[1:2], levels(iris$Species)[2:3], ignore_attr = TRUE)
   expect_identical(augment(species)$.fitted, predict(species))
 })
+
+test_that("a bar is shown where it is wanted", {
+  skip_if_not_installed("cli")
+  expect_null(sheaf_control(progress = FALSE)$progress)
+  show <- sheaf_control(progress = TRUE)$progress
+  expect_null(show("", 0, 0))
+  for (done in 0:2) expect_null(suppressMessages(show("training", done, 2)))
+  expect_null(suppressMessages(show("scoring", 1, 0)))
+  before <- options(sheaf.threads = 1)
+  expect_identical(sheaf_control()$settings[2, 2], "1")
+  options(before)
+})
