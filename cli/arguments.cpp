@@ -45,6 +45,8 @@ void Arguments::add_for_family(const std::string& family, Option option) {
     for (auto& known : section.options)
       if (known.flag == option.flag && !known.families.empty()) {
         known.families.emplace_back(family, std::move(option.set));
+        if (known.choices != option.choices)
+          known.help += fmt::format("; {}: {} ({})", family, fmt::join(option.choices, ", "), option.help);
         if (known.default_text != option.default_text)
           known.default_text += fmt::format(", {}: {}", family, option.default_text);
         return;
