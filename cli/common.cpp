@@ -54,6 +54,10 @@ Context Common::context() {
   return Context(options_);
 }
 
+void Common::say_double(const NeedsDouble& reason) const {
+  if (!quiet_) warn({reason.why + "; --precision double is taken instead of float"});
+}
+
 Context Common::on_device(const Context& context, const WorkEstimate& work) const {
   const auto chosen = context.for_work(work);
   if (options_.device != Device::automatic() || quiet_) return chosen;

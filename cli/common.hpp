@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -13,6 +14,11 @@
 #include "progress_bar.hpp"
 
 namespace sheaf::cli {
+
+/// A dataset that was read as float needs double; says why.
+struct NeedsDouble {
+  std::string why;
+};
 
 /// Shared options of a command beyond the context's parameters.
 struct CommonParts {
@@ -41,16 +47,21 @@ class Common {
   std::uint64_t seed() const { return options_.seed; }
   bool quiet() const { return quiet_; }
 
-  /// Calls work(std::type_identity<float or double>).
+  /// Calls work(std::type_identity<float or double>). Where float turns out to be too little, work is called again.
   template <class Work>
   void with_precision(Work&& work) const {
-    if (precision_.precision == Precision::float32)
-      work(std::type_identity<float>{});
-    else
-      work(std::type_identity<double>{});
+    if (precision_.precision == Precision::float32) {
+      try {
+        return work(std::type_identity<float>{});
+      } catch (const NeedsDouble& reason) {
+        say_double(reason);
+      }
+    }
+    work(std::type_identity<double>{});
   }
 
  private:
+  void say_double(const NeedsDouble& reason) const;
   void declare_device(Arguments& arguments, Option option, bool several);
 
   Context::Options options_;

@@ -10,6 +10,7 @@
 
 #include "arguments.hpp"
 #include "common.hpp"
+#include "data/prepare/precision.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -28,11 +29,13 @@ std::string pipeline_flags(const PipelineOptions& options);
 /// On standard error.
 void say_notes(const std::vector<std::string>& notes);
 
-/// Reads a dataset and says on standard error what reading it decided.
+/// Reads a dataset and says on standard error what reading it decided. Throws NeedsDouble where float is too little.
 template <class T>
 Dataset<T> read_table(const Common& common, const Context& context, const std::string& path,
                       const ReadOptions& options) {
   auto dataset = read_dataset<T>(context, path, options);
+  if constexpr (std::is_same_v<T, float>)
+    if (auto why = path == "-" ? std::string() : why_double(context, dataset); !why.empty()) throw NeedsDouble{why};
   if (!common.quiet()) say_notes(dataset.notes);
   return dataset;
 }

@@ -447,5 +447,81 @@ TEST(PipelineModel, FillsInFromTrainingWhenOneRowIsPredicted) {
   }
 }
 
+/// The first three of 30 features decide, whatever their units are.
+Dataset<double> three_of_thirty(bool regression, bool sparse) {
+  auto rows = random_rows(200, 30, sparse ? 0.6 : 1.0, 6);
+  Random random(8);
+  std::vector<std::int32_t> classes;
+  std::vector<double> values;
+  for (auto& row : rows) {
+    const double value = row[0] + row[1] - row[2] + random.normal();
+    values.push_back(value);
+    classes.push_back(value > 0 ? 1 : 0);
+    row[1] *= 1000;
+    row[2] /= 1000;
+    row[9] *= 1000;
+  }
+  auto dataset = dataset_of(rows, regression ? std::vector<std::int32_t>() : classes, sparse);
+  if (regression) dataset.target.values = values;
+  return dataset;
+}
+
+TEST(Pipeline, ModelsSelectTheFeaturesThatDecideWhateverTheirUnits) {
+  for (const auto device : devices())
+    for (const char* model : {"linear", "elastic-net", "lasso"})
+      for (const bool regression : {false, true})
+        for (const bool sparse : {false, true}) {
+          PipelineOptions options;
+          options.select = model;
+          options.counts = {3};
+          const auto pipeline = learn_pipeline(context_on(device), three_of_thirty(regression, sparse), options);
+          auto taken = std::get<TakeStep>(pipeline.steps.back()).features;
+          std::sort(taken.begin(), taken.end());
+          EXPECT_EQ(taken, (std::vector<std::int64_t>{0, 1, 2})) << model << regression << sparse;
+        }
+}
+
+/// Features without a weight at one alpha and with one at the next, by nets that are trained one by one.
+TEST(Pipeline, ALassoSelectsInTheOrderOfItsPath) {
+  const Context context;
+  const auto dataset = three_of_thirty(true, false);
+  PipelineOptions options;
+  options.select = "lasso";
+  options.counts = {12};
+  const auto taken = std::get<TakeStep>(learn_pipeline(context, dataset, options).steps.back()).features;
+  ASSERT_EQ(taken.size(), 12U);
+  NetOptions net;
+  net.l1_ratio = 1;
+  net.standardise = true;
+  net.tolerance = 1e-8;
+  const auto entry = [&](std::int64_t feature) {  // the largest alpha at which the feature has a weight
+    double low = 1e-3, high = 100;
+    for (int k = 0; k < 40; ++k) {
+      net.alpha = std::sqrt(low * high);
+      (train_net(context, dataset, net).weight(feature, 0) != 0 ? low : high) = *net.alpha;
+    }
+    return low;
+  };
+  for (std::size_t k = 1; k < taken.size(); ++k)
+    EXPECT_GE(entry(taken[k - 1]) * 1.08, entry(taken[k])) << "steps of the path are a factor of 1.07";
+}
+
+TEST(Pipeline, SelectingByNoiseInsideTheFoldsIsNoBetterThanChance) {
+  const auto rows = random_rows(60, 500, 1.0, 3);
+  std::vector<std::int32_t> classes;
+  for (int i = 0; i < 60; ++i) classes.push_back(i % 2);
+  const auto dataset = dataset_of(rows, classes);
+  for (const char* model : {"linear", "lasso"}) {
+    LinearSearch family;
+    family.costs = {1};
+    SearchOptions options;
+    options.score = Metric::auc;
+    options.pipeline.select = model;
+    options.pipeline.counts = {10};
+    const auto result = search(context_on(Device::cpu()), dataset, family, options);
+    EXPECT_NEAR(result.summary(0, Metric::auc).mean, 0.5, 0.2) << model;
+  }
+}
+
 }  // namespace
 }  // namespace sheaf::test

@@ -1,4 +1,5 @@
 // sheaf search as people and scripts meet it: its folder, its errors, and that a killed search goes on to the same end.
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,9 @@ TEST_F(SearchCli, LeavesOneFolderWithEverything) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("Chosen: C = "), std::string::npos) << outcome.out;
   for (const char* name : {"settings.json", "journal.txt", "results.json", "scores.csv", "coefficients.csv",
-                           "curves.csv", "report.html", "model.txt", "model.liblinear"})
+                           "curves.csv", "confusion.csv", "report.html", "model.txt", "model.liblinear"})
     EXPECT_TRUE(exists("found/" + std::string(name))) << name;
-  EXPECT_EQ(shell("ls found | wc -l").out, "9\n") << "and nothing else";
+  EXPECT_EQ(shell("ls found | wc -l").out, "10\n") << "and nothing else";
   const auto settings = Json::parse(file("found/settings.json"));
   EXPECT_EQ(shell("sha256sum t.svm | cut -d' ' -f1").out, settings["data"]["sha256"].get<std::string>() + "\n");
   EXPECT_EQ(shell("wc -c <t.svm").out, std::to_string(settings["data"]["bytes"].get<int>()) + "\n");
@@ -58,11 +59,78 @@ TEST_F(SearchCli, TheReportLoadsNothing) {
   ASSERT_EQ(shell("sheaf search t.svm --output found --cost 0.1,1,10 --outer 3 --quiet").code, 0);
   const auto page = file("found/report.html");
   EXPECT_TRUE(page.ends_with("</html>\n"));
-  for (const char* title :
-       {"accuracy of each C", "ROC", "Confusion matrix", "The largest weights", "Nested validation", "All scores"})
+  for (const char* title : {"Accuracy of each C", "ROC curve", "Confusion matrix", "The largest weights",
+                            "Nested validation", "All scores"})
     EXPECT_NE(page.find(title), std::string::npos) << title;
-  for (const char* word : {"src=", "href=", "<script", "@import", "url("})
+  for (const char* word : {"src=", "href=", "@import", "url(", "fetch(", "XMLHttpRequest"})
     EXPECT_EQ(page.find(word), std::string::npos) << word;
+}
+
+/// The lines of a CSV file, split at commas.
+std::vector<Names> lines_of(const std::string& text) {
+  std::vector<Names> lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) {
+    lines.emplace_back();
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, ',');) lines.back().push_back(field);
+  }
+  return lines;
+}
+
+TEST_F(SearchCli, ThresholdsAreChosenKeptAndFollowed) {
+  const std::string command = "sheaf search t.svm --cost 1 --quiet --output ";
+  ASSERT_EQ(shell(command + "plain --predictions").code, 0);
+  const auto chosen = shell("sheaf search t.svm --cost 1 --output found --threshold sensitivity:0.95");
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_NE(chosen.out.find("by sensitivity:0.95"), std::string::npos) << chosen.out;
+  const auto json = Json::parse(file("found/results.json"));
+  const auto& threshold = json["threshold"];
+  EXPECT_EQ(threshold["rule"], "sensitivity:0.95");
+  EXPECT_GE(threshold["sensitivity"].get<double>(), 0.95);
+  EXPECT_NE(file("found/report.html").find("<h2>Threshold</h2>"), std::string::npos);
+  EXPECT_FALSE(exists("found/model.liblinear")) << "which holds none";
+  // By hand from the predictions for held-out rows.
+  const auto positive = json["positive_class"].get<std::string>();
+  const double sign = json["positive_decisions_speak_for"] == positive ? 1 : -1;
+  double found = 0, positives = 0;
+  for (const auto& line : lines_of(file("plain/predictions.csv"))) {
+    if (line[0] == "row" || line[2] != positive) continue;
+    ++positives;
+    found += sign * std::stod(line[4]) >= threshold["decision"].get<double>() ? 1 : 0;
+  }
+  EXPECT_NEAR(found / positives, threshold["sensitivity"].get<double>(), 1e-12);
+  const auto applied = shell("sheaf predict t.svm --model-file found/model.txt --output p.csv --decisions");
+  EXPECT_NE(applied.err.find("the threshold of the model (sensitivity:0.95)"), std::string::npos) << applied.err;
+  for (const auto& line : lines_of(file("p.csv"))) {
+    if (line[0] == "prediction") continue;
+    EXPECT_EQ(line[0] == positive, sign * std::stod(line[1]) >= threshold["decision"].get<double>()) << line[1];
+  }
+  EXPECT_TRUE(complains(shell("sheaf search t.svm --output x --threshold best"), 2, {"youden", "cost:FP:FN"}));
+}
+
+TEST_F(SearchCli, WritesWhatElseIsAskedForAsFiles) {
+  const auto outcome = shell(
+      "sheaf search t.svm --cost 0.1,1 --output found --learning-curve --permutation-importance 2 --calibrate "
+      "isotonic");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* title : {"Learning curve", "Permutation importance"})
+    EXPECT_NE(outcome.out.find(title), std::string::npos) << outcome.out;
+  const auto page = file("found/report.html");
+  for (const char* title : {"Learning curve", "Permutation importance", "Reliability of the probabilities"})
+    EXPECT_NE(page.find("<h2>" + std::string(title)), std::string::npos) << title;
+  EXPECT_EQ(lines_of(file("found/learning_curve.csv")).size(), 1U + 5 * 5 * 2) << "shares x splits x kinds of rows";
+  EXPECT_EQ(lines_of(file("found/importance.csv")).size(), 401U);
+  EXPECT_EQ(lines_of(file("found/reliability.csv")).size(), 11U);
+  double rows = 0;
+  for (const auto& line : lines_of(file("found/confusion.csv"))) rows += line[0] == "split" ? 0 : std::stod(line[3]);
+  EXPECT_EQ(rows, 300) << "each row is held out once";
+  for (const auto& line : lines_of(file("found/coefficients.csv"))) EXPECT_EQ(line.size(), 3U);
+  const auto json = Json::parse(file("found/results.json"));
+  EXPECT_EQ(json["learning_curve"].size(), 5U);
+  EXPECT_EQ(json["importance"].size(), 400U);
+  EXPECT_EQ(json["reliability"].size(), 10U);
+  EXPECT_EQ(json["learning_curve"][4]["held_out"]["mean"], json["chosen"]["accuracy"]["mean"]);
 }
 
 /// Waits for some records in the journal, kills the program, and goes on.

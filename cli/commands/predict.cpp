@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/parameter_rows.hpp"
 #include "liblinear/liblinear.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
@@ -17,7 +18,8 @@ namespace sheaf::cli {
 namespace {
 
 struct Predict {
-  std::string input, model_path, output;
+  std::string input, model_path, output, explain_path;
+  std::size_t explained = 10;
   bool probabilities = false, decisions = false;
   std::optional<double> threshold;
   ReadOptions reading;
@@ -42,7 +44,11 @@ struct Predict {
       auto predictions = model.predict(context, dataset, probabilities || (threshold && model.has_probabilities()));
       if (threshold) choose_by_threshold(model, predictions);
       if (!probabilities) predictions.probabilities.clear();
+      if (!explain_path.empty())
+        write_text_file(explain_path,
+                        explanations_csv(model, model.explain(context, dataset, explained), predictions, dataset.kept));
       if (!common.quiet()) {
+        if (model.threshold() && !threshold) say(threshold_note(model));
         say_notes(dataset.notes);  // where columns are missing, an error says so alone
         warn(warnings(model, predictions, dataset));
       }
@@ -68,6 +74,13 @@ struct Predict {
                                : (positive == 0 ? 1 : -1) * predictions.decisions[i];
       predictions.classes[i] = value >= *threshold ? positive : 1 - positive;
     }
+  }
+
+  static std::string threshold_note(const Model& model) {
+    const auto& chosen = *model.threshold();
+    return fmt::format("{} is predicted where its decision value is at least {:.6g}, the threshold of the model ({})",
+                       model.class_names()[static_cast<std::size_t>(model.positive())], chosen.value,
+                       to_string(chosen.options));
   }
 
   template <class T>
@@ -108,8 +121,14 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.add({"--threshold", "T",
                  "two classes: predict the positive one where its probability is at least T or, of models without "
                  "probabilities, its decision value",
-                 "0.5, or 0",
+                 "that of the model, else 0.5 or 0",
                  [predict](const std::string& text) { predict->threshold = flag_number("--threshold", text); }});
+  arguments.text("explain", "FILE", predict->explain_path,
+                 "linear models: write what the intercept and the features with the largest contributions add to each "
+                 "row's decision value, as CSV");
+  arguments.add({"--explain-count", "N", "features written for each row", "10", [predict](const std::string& text) {
+                   predict->explained = parse_number<std::size_t>("--explain-count", text, {1, 1000000000});
+                 }});
   declare_reading(arguments, predict->reading);
   predict->common.declare(arguments, {"device", "threads", "memory"});
   return [predict] { predict->run(); };
@@ -125,6 +144,8 @@ Command predict_command() {
             "sheaf predict new.csv --model-file iris.model --output new.predicted.csv --probabilities"},
            {"patients by name, the sick found more often than not",
             "sheaf predict new.csv --model-file trial.model --keep id,site --threshold 0.3 --output new.predicted.csv"},
+           {"why? the ten features that add most to each prediction",
+            "sheaf predict new.csv --model-file trial.model --keep id --explain why.csv"},
            {"a model of LIBLINEAR", "sheaf predict a9a.t --model-file a9a.model --output a9a.predicted.csv"}},
           declare};
 }

@@ -4,6 +4,7 @@
 
 #include "command.hpp"
 #include "core/fail.hpp"
+#include "data/write/made_from.hpp"
 #include "tables.hpp"
 
 namespace sheaf::cli {
@@ -27,6 +28,7 @@ struct Scale {
       apply_scaling(context, scaling, dataset);
       if (!save.empty()) save_scaling(scaling, save);
       write_table(common, context, dataset, output, writing);
+      if (load.empty()) keep_made_from({"scale", input, fmt::format("--scale {}", to_string(options.method))}, output);
     });
   }
 };

@@ -10,6 +10,7 @@
 #include "arguments.hpp"
 #include "command_line.hpp"
 #include "core/fail.hpp"
+#include "data/write/made_from.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -42,6 +43,7 @@ class SearchRun {
   /// Opens the folder, so that it can be refused before any work, and reads.
   template <class T>
   Dataset<T> read(const Common& common, const Context& context, const std::string& input, const ReadOptions& reading) {
+    directory_.reset();
     if (!folder_.empty()) {
       const auto existing = resume_ ? Existing::resume : force_ ? Existing::replace : Existing::refuse;
       directory_ = std::make_unique<SearchDirectory>(folder_, existing);
@@ -53,18 +55,24 @@ class SearchRun {
   SearchResult search(const Context& reader, const Common& common, const Dataset<T>& dataset, FamilySearch family,
                       SearchOptions options, const std::string& input, const ReadOptions& reading) {
     decide(dataset, family, options);
+    const auto made = find_made_from(input);
+    if (made && !common.quiet()) warn({warning_of(*made, input)});
     const auto then = directory_ ? directory_->device() : std::nullopt;
     const auto context =
         then ? common.on_device(reader, *then) : common.on_device(reader, search_work(dataset, family, options));
     if (const auto* svm = std::get_if<SvmSearch>(&family); svm != nullptr && !common.quiet())
       warn(warnings_before(dataset, svm->options));
-    if (!directory_) return sheaf::search(context, dataset, family, options);
+    const auto with_warning = [&](SearchResult result) {
+      if (made) result.notes.insert(result.notes.begin(), warning_of(*made, input));
+      return result;
+    };
+    if (!directory_) return with_warning(sheaf::search(context, dataset, family, options));
     const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
     directory_->begin({command_line(), input, reading, family, options, context.device(), precision, context.seed()});
     if (directory_->finished() > 0 && !common.quiet())
       say(fmt::format("{}: {} batches were finished before", folder_, directory_->finished()));
     directory_->check_room(dataset.features() * static_cast<std::int64_t>(dataset.target.class_names.size() + 1));
-    auto result = sheaf::search(context, dataset, family, options, &directory_->log());
+    auto result = with_warning(sheaf::search(context, dataset, family, options, &directory_->log()));
     directory_->finish(result);
     return result;
   }

@@ -11,6 +11,7 @@
 #include "commands/select_model.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/write/made_from.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/label_text.hpp"
@@ -93,7 +94,8 @@ struct Select {
       if (features.empty())
         fail("no feature was chosen by {} of the resamples, so there is no dataset to write; see --min-frequency",
              result.options.min_frequency);
-      write_reduced(context, take_features(dataset, features, context.threads()));
+      write_reduced(context, take_features(dataset, features, context.threads()),
+                    fmt::format("--model {}", model.kind()));
     }
     if (common.quiet()) return;
     for (const auto& warning : result.warnings) say("sheaf: warning: " + warning);
@@ -112,7 +114,8 @@ struct Select {
     if (common.json()) print(selection_json(result));
     write_result(outputs.csv, [&] { return selection_csv(result); });
     write_result(outputs.report, [&] { return selection_html(result); });
-    if (!outputs.apply.empty()) write_reduced(context, reduced);
+    if (!outputs.apply.empty())
+      write_reduced(context, reduced, fmt::format("--select {}:{}", result.options.criterion, result.selected.size()));
     if (!prints() && !common.quiet())
       print(with_label(selection_text(result), dataset.target, !dataset.target.looks_like_classes()));
     if (prints() && !common.quiet())
@@ -133,11 +136,12 @@ struct Select {
 
   /// In the input's format, unless the output's name says another.
   template <class T>
-  void write_reduced(const Context& context, const Dataset<T>& reduced) const {
+  void write_reduced(const Context& context, const Dataset<T>& reduced, const std::string& instead) const {
     auto how = writing;
     how.missing = request.binning.missing == MissingState::own;
     if (how.format == "auto" && format_by_name(outputs.apply).empty()) how.format = reduced.format;
     write_dataset(context, reduced, outputs.apply, how);
+    keep_made_from({"select", input, instead}, outputs.apply);
   }
 
   void tell_written() const {

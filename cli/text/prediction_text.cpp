@@ -181,4 +181,35 @@ void return_predictions(const Model& model, const Predictions& predictions, cons
     print(text + "\n" + scores_text(model, scores));
 }
 
+std::string explanations_csv(const Model& model, const std::vector<Explanation>& explanations,
+                             const Predictions& predictions, const std::vector<KeptColumn>& kept) {
+  const auto known = model.known_columns();
+  const auto feature_name = [&](std::int64_t j) {
+    return known.features.empty() ? std::to_string(j + 1) : known.features[static_cast<std::size_t>(j)];
+  };
+  const auto value_text = [&](const Contribution& one) {
+    const auto j = static_cast<std::size_t>(one.feature);
+    const bool nominal = !known.levels.empty() && !known.levels[j].empty() && one.value >= 0 &&
+                         one.value < static_cast<double>(known.levels[j].size());
+    return nominal ? known.levels[j][static_cast<std::size_t>(one.value)] : fmt::format("{}", one.value);
+  };
+  std::string text;
+  for (const auto& column : kept) text += csv_field(column.name) + ',';
+  text += "row,prediction,decision for,feature,value,contribution\n";
+  for (std::size_t i = 0; i < explanations.size(); ++i) {
+    const auto& explanation = explanations[i];
+    const auto& names = model.class_names();
+    std::string start;
+    for (const auto& column : kept) start += csv_field(column.values[i]) + ',';
+    start += fmt::format("{},{},{},", i + 1, csv_field(model.prediction_text(predictions, i)),
+                         names.empty() ? "" : csv_field(names[static_cast<std::size_t>(explanation.column)]));
+    text += fmt::format("{}(intercept),,{}\n", start, explanation.intercept);
+    for (const auto& one : explanation.largest)
+      text += fmt::format("{}{},{},{}\n", start, csv_field(feature_name(one.feature)), csv_field(value_text(one)),
+                          one.amount);
+    text += fmt::format("{}(others),,{}\n", start, explanation.rest);
+  }
+  return text;
+}
+
 }  // namespace sheaf::cli

@@ -28,4 +28,8 @@ struct PredictionScores {
 void return_predictions(const Model& model, const Predictions& predictions, const PredictionColumns& columns,
                         const PredictionScores& scores, const std::string& output, const Common& common);
 
+/// Several lines a row: the intercept, the largest contributions and the rest, which add up to the decision value.
+std::string explanations_csv(const Model& model, const std::vector<Explanation>& explanations,
+                             const Predictions& predictions, const std::vector<KeptColumn>& kept);
+
 }  // namespace sheaf::cli

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "report/held_out.hpp"
 #include "terminal.hpp"
 #include "text/model_text.hpp"
 #include "text/score_text.hpp"
@@ -108,10 +109,58 @@ std::string outer_text(const SearchResult& r) {
          table(rows, std::string(rows[0].size(), 'r'), 2);
 }
 
+std::string threshold_text(const SearchResult& r) {
+  if (!r.model || !r.model->threshold()) return {};
+  const auto& threshold = *r.model->threshold();
+  const auto& positive = r.class_names[static_cast<std::size_t>(r.positive)];
+  auto text = fmt::format("\n{}{}\n  {} is predicted where its decision value is at least {:.6g}\n", bold("Threshold"),
+                          dim("  by " + to_string(threshold.options)), shortened(positive, 20), threshold.value);
+  std::vector<std::vector<std::string>> rows{
+      {"", dim("sensitivity"), dim("specificity")},
+      {"held-out rows, on which it was chosen", score_text(threshold.sensitivity), score_text(threshold.specificity)}};
+  if (const auto rates = report::threshold_rates(r))
+    rows.push_back({"the same rows by thresholds chosen without their split", score_text(rates->sensitivity),
+                    score_text(rates->specificity)});
+  return text + table(rows, "lrr", 2);
+}
+
+std::string learning_text(const SearchResult& r) {
+  if (!r.learning_curve) return {};
+  const auto metric = *r.options.score;
+  std::vector<std::vector<std::string>> rows{{dim("training rows"), dim("held-out"), "", "", dim("training"), "", ""}};
+  for (std::size_t k = 0; k < r.learning_curve->shares.size(); ++k) {
+    const auto step = report::learning_step(r, k, metric);
+    rows.push_back({fmt::format("{:.0f}", step.rows), score_text(step.held_out.mean), "+-",
+                    score_text(step.held_out.standard_deviation), score_text(step.training.mean), "+-",
+                    score_text(step.training.standard_deviation)});
+  }
+  return fmt::format("\n{}{}\n", bold("Learning curve"), dim(fmt::format("  {}", metric_title(metric, r)))) +
+         table(rows, "rrlrrlr", 2);
+}
+
+std::string importance_text(const SearchResult& r) {
+  constexpr std::size_t most = 10;
+  if (r.importance.empty()) return {};
+  std::vector<std::vector<std::string>> rows;
+  const double largest = std::max(r.importance.front().drop.mean, 0.0);
+  for (std::size_t k = 0; k < std::min(most, r.importance.size()); ++k) {
+    const auto& feature = r.importance[k];
+    if (!(feature.drop.mean > 0)) break;
+    rows.push_back({shortened(feature.name, 40), score_text(feature.drop.mean), "+-",
+                    score_text(feature.drop.standard_deviation), bar(feature.drop.mean / largest, bar_width)});
+  }
+  auto text = fmt::format(
+      "\n{}{}\n", bold("Permutation importance"),
+      dim(fmt::format("  by how much {} gets worse where a feature is shuffled", info(*r.options.score).title)));
+  if (rows.empty()) return text + "  no feature's shuffling makes it worse\n";
+  return text + table(rows, "lrlrl", 2);
+}
+
 }  // namespace
 
 std::string search_text(const SearchResult& r) {
-  auto text = heading_text(r) + table_text(r) + chosen_text(r) + outer_text(r) + counts_text(r.counts);
+  auto text = heading_text(r) + table_text(r) + chosen_text(r) + outer_text(r) + threshold_text(r) + learning_text(r) +
+              importance_text(r) + counts_text(r.counts);
   return text + notes_text(r);
 }
 

@@ -32,4 +32,17 @@ struct Calibration {
 Calibration learn_calibration(CalibrationMethod method, std::span<const double> decisions, std::int32_t columns,
                               std::span<const std::int32_t> classes);
 
+/// Predictions of similar probability, and how often they came true.
+struct ReliabilityBin {
+  double low = 0, high = 1;  ///< of the probabilities; high belongs to the last bin alone
+  std::int64_t rows = 0;
+  double probability = 0;  ///< mean; NaN without rows
+  double share = 0;        ///< of the rows that are positive; NaN without rows
+};
+/// Bins of equal width, also those without rows.
+std::vector<ReliabilityBin> reliability(std::span<const double> probabilities, std::span<const std::uint8_t> positive,
+                                        std::int32_t bins = 10);
+/// The mean distance of the probabilities of bins from their shares, weighted by their rows.
+double expected_calibration_error(std::span<const ReliabilityBin> bins);
+
 }  // namespace sheaf

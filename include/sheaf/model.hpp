@@ -21,6 +21,7 @@
 #include <sheaf/predictions.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/svm.hpp>
+#include <sheaf/threshold.hpp>
 
 namespace sheaf {
 
@@ -36,6 +37,26 @@ struct Coefficients {
   std::vector<std::string> columns;        ///< the class each column speaks for; regression: one without a name
   std::vector<double> values;
   std::vector<double> intercepts;  ///< one a column
+  // The same of the features as they are before the pipeline scales them; empty where it does not.
+  std::vector<double> unscaled_values;
+  std::vector<double> unscaled_intercepts;
+};
+
+/// What one feature adds to a decision value: its weight times its value as the model sees it, summed over the features
+/// that a pipeline made from it.
+struct Contribution {
+  std::int64_t feature = 0;  ///< of the dataset as it was for training: a place in Model::known_columns()
+  double value = 0;          ///< as it is in the dataset
+  double amount = 0;
+};
+
+/// Why a linear model predicts what it does for one row: decision = intercept + the amounts + rest.
+struct Explanation {
+  std::int32_t column = 0;  ///< the decision value: that of the predicted class where there are several
+  double decision = 0;      ///< generalised linear models: on the scale of the link
+  double intercept = 0;
+  std::vector<Contribution> largest;  ///< by magnitude, largest first
+  double rest = 0;                    ///< of all other features
 };
 
 class Model {
@@ -70,6 +91,9 @@ class Model {
   /// position; see align_features(). `warnings` of the result say what was put right.
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false) const;
+  /// The `most` largest contributions to each row's decision value. Models without a weight a feature are an Error.
+  template <class T>
+  std::vector<Explanation> explain(const Context& context, const Dataset<T>& dataset, std::size_t most) const;
   /// None if the dataset has no labels, or if those of a regression are not numbers.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
   /// All scores of the predictions on the rows whose class the model knows; nothing where there are no such rows.
@@ -90,6 +114,10 @@ class Model {
   const std::optional<Calibration>& calibration() const { return calibration_; }
   void set_calibration(Calibration calibration) { calibration_ = std::move(calibration); }
 
+  /// Two classes: where there is one, predicted classes follow it.
+  const std::optional<Threshold>& threshold() const { return threshold_; }
+  void set_threshold(const Threshold& threshold) { threshold_ = threshold; }
+
   /// The model of its family; nullptr: it is of another one.
   const LinearModel* linear() const { return std::get_if<LinearModel>(&any_); }
   LinearModel* linear() { return std::get_if<LinearModel>(&any_); }
@@ -99,10 +127,12 @@ class Model {
 
  private:
   Pipeline inputs() const;
+  std::vector<double> class_decisions(const Predictions& predictions) const;
 
   std::variant<LinearModel, SvmModel, KnnModel> any_;
   Pipeline pipeline_;
   std::optional<Calibration> calibration_;
+  std::optional<Threshold> threshold_;
 };
 
 /// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no

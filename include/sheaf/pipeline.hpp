@@ -85,7 +85,7 @@ struct Pipeline {
   std::string label = {};          ///< name of the label's column
   std::string positive = {};       ///< name of the positive one of two classes
   std::vector<double> means = {};  ///< of each feature, missing values aside
-  /// Standard deviations or, where larger, a tenth of the largest distance from the mean; 0: constant or nominal.
+  /// Standard deviations or, where larger, a tenth of the largest distance from the mean; 0: constant, nominal or rare.
   std::vector<double> spreads = {};
 
   bool empty() const { return steps.empty(); }
@@ -97,7 +97,7 @@ template <class T>
 void describe_training(const Context& context, const Dataset<T>& dataset, Pipeline& pipeline);
 
 /// A sentence if features of the dataset, as the pipeline reads it, are on another scale than those it was learnt on:
-/// if their values are on average more than 10 spreads from the mean, which is farther than any value was in training.
+/// if a tenth of the rows or more are over 10 spreads from the mean, farther than any in training; not of rare ones.
 template <class T>
 std::vector<std::string> warn_of_scale(const Pipeline& pipeline, const Dataset<T>& dataset);
 

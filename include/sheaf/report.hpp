@@ -1,6 +1,7 @@
 // Results for people (one HTML file that needs nothing else) and for programs (JSON, CSV).
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <sheaf/profile.hpp>
@@ -37,8 +38,17 @@ std::string features_csv(const SearchResult& result);
 std::string predictions_csv(const SearchResult& result);
 /// The points of the ROC and precision-recall curves of the chosen models, one line each; nothing where there are none.
 std::string curves_csv(const SearchResult& result);
-/// One line for each feature that the model sees: the weight of each decision value.
-std::string coefficients_csv(const Model& model);
+/// One line for each split, true class and predicted class with rows; nothing where there are none.
+std::string confusion_csv(const SearchResult& result);
+/// One line for each bin of the reliability diagram of the held-out predictions; nothing without probabilities.
+std::string reliability_csv(const SearchResult& result);
+/// One line for each share of the training rows, split and kind of rows scored.
+std::string learning_curve_csv(const SearchResult& result);
+/// One line for each feature, the most important first.
+std::string importance_csv(const SearchResult& result);
+/// One line for each feature that the model sees: the weight of each decision value and, of models that scale, that of
+/// the feature before. `standard_deviations`: of those features, for standardised weights; none: without.
+std::string coefficients_csv(const Model& model, std::span<const double> standard_deviations = {});
 /// A complete page with its plots inside; loads nothing from anywhere.
 std::string search_html(const SearchResult& result);
 

@@ -67,6 +67,12 @@ struct SearchOptions {
   bool predictions = false;  ///< of the chosen models for the rows they did not see: trains one more for each split
   /// How probabilities are learnt from those predictions, which are made then; classes only. None: they are not.
   std::optional<CalibrationMethod> calibrate = {};
+  /// Two classes: how the threshold of the model is chosen on those predictions, which are made then.
+  std::optional<ThresholdOptions> threshold = {};
+  /// Of the chosen point, trained on growing shares of the training rows of each split: two models for each.
+  bool learning_curve = false;
+  /// How often each feature is shuffled among the held-out rows of each split; 0: no permutation importance.
+  std::int32_t permutation_importance = 0;
 };
 
 // The spaces of the families. What is empty is found from the data.
@@ -204,10 +210,30 @@ struct HeldOutPredictions {
   std::vector<std::int32_t> classes;  ///< the predicted class; regression: none
   std::vector<double> values;         ///< regression: the target
   std::int32_t columns = 1;
-  std::vector<double> decisions;      ///< entries x columns
-  std::vector<double> probabilities;  ///< entries x classes, where the models have them
+  std::vector<double> decisions;  ///< entries x columns
+  /// Entries x classes, where the models have them. With a calibration those of one that was learnt without the rows of
+  /// the entry's split.
+  std::vector<double> probabilities;
+  /// Where a threshold was asked for: the class by one that was chosen without the rows of the entry's split.
+  std::vector<std::int32_t> by_threshold;
 
   std::size_t size() const { return rows.size(); }
+};
+
+/// The chosen point on growing numbers of training rows. Lists are shares x splits.
+struct LearningCurve {
+  std::vector<double> shares;  ///< of the training rows of each split, ascending; the last is 1
+  std::vector<std::int64_t> rows;
+  std::vector<ModelScores> training;  ///< on the rows that it was trained on
+  std::vector<ModelScores> held_out;
+};
+
+/// By how much the score to choose by gets worse where a feature is shuffled among held-out rows (Breiman 2001; Fisher,
+/// Rudin and Dominici 2019).
+struct FeatureImportance {
+  std::int64_t index = 0;
+  std::string name;
+  ScoreSummary drop;  ///< over the splits, of the means over the shuffles; above 0: the feature helps
 };
 
 struct SearchResult {
@@ -234,8 +260,12 @@ struct SearchResult {
   Stability overall;
   std::int32_t best_overall = 0;  ///< place in `points`: the best mean over the levels of all outer resamples
   std::vector<PathStep> path;     ///< of options.path_split
-  std::optional<HeldOutPredictions> held_out;  ///< where they were asked for
-  KernelCounts counts;                         ///< SVMs: of what this run trained
+  std::optional<HeldOutPredictions> held_out;   ///< where they were asked for
+  std::optional<LearningCurve> learning_curve;  ///< likewise
+  std::vector<FeatureImportance> importance;    ///< likewise; the most important first
+  /// Linear models: of the features as the model sees them, over all rows.
+  std::vector<double> standard_deviations;
+  KernelCounts counts;  ///< SVMs: of what this run trained
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
 
@@ -352,7 +382,7 @@ class SearchDirectory {
   std::size_t finished() const;
   /// results.json and report.html; of the search over all rows scores.csv, model.txt and, where the program that the
   /// family stands in for can hold it, model.liblinear or model.libsvm; of outer folds outer.csv; of a study
-  /// features.csv.
+  /// features.csv; and what else was asked for (docs/search.md).
   void finish(const SearchResult& result) const;
 
  private:

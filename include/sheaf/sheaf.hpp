@@ -31,4 +31,5 @@
 #include <sheaf/selection.hpp>
 #include <sheaf/splits.hpp>
 #include <sheaf/svm.hpp>
+#include <sheaf/threshold.hpp>
 #include <sheaf/version.hpp>

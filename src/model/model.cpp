@@ -1,6 +1,7 @@
 #include <sheaf/model.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/glm.hpp>
@@ -14,6 +15,7 @@
 #include "kernel/model/file_text.hpp"
 #include "linear/model/formats.hpp"
 #include "model/calibration_file.hpp"
+#include "model/threshold_file.hpp"
 #include "neighbors/model/file.hpp"
 #include "pipeline/file.hpp"
 
@@ -29,6 +31,7 @@ Model read_own(ModelReader& reader) {
   const auto family = read_model_family(reader, families);
   auto pipeline = pipeline::read_pipeline(reader);
   auto calibration = read_calibration(reader);
+  const auto threshold = read_threshold(reader);
   auto model = family == "svm"         ? Model(kernel::read_sheaf_svm(reader))
                : family == "neighbors" ? Model(neighbors::read_sheaf_knn(reader))
                                        : Model(linear::read_sheaf_model(reader, family));
@@ -38,6 +41,10 @@ Model read_own(ModelReader& reader) {
     if (calibration->curves.size() != (classes > 2 ? classes : 1) || classes < 2)
       reader.fail_here("the calibration has another number of curves than the model has decision values");
     model.set_calibration(std::move(*calibration));
+  }
+  if (threshold) {
+    if (model.class_names().size() != 2) reader.fail_here("a threshold is for two classes, and the model has others");
+    model.set_threshold(*threshold);
   }
   model.set_pipeline(std::move(pipeline));
   return model;
@@ -100,6 +107,43 @@ Model train(const Context& context, const Dataset<T>& dataset, const GlmOptions&
   return train_glm(context, dataset, options, row_weights);
 }
 
+/// What the steps at the end of a pipeline that scale come to for each feature behind it: x -> (x - shift) * factor.
+struct FinalScaling {
+  std::vector<double> shift, factor;
+};
+
+std::optional<FinalScaling> final_scaling(const Pipeline& pipeline, std::int64_t features) {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(features));
+  std::iota(places.begin(), places.end(), 0);
+  FinalScaling all{std::vector<double>(places.size(), 0), std::vector<double>(places.size(), 1)};
+  bool scales = false;
+  for (auto step = pipeline.steps.rbegin(); step != pipeline.steps.rend(); ++step) {
+    if (const auto* take = std::get_if<TakeStep>(&*step)) {
+      for (auto& place : places) place = take->features[static_cast<std::size_t>(place)];
+    } else if (const auto* scaling = std::get_if<Scaling>(&*step)) {
+      scales = true;
+      for (std::size_t j = 0; j < places.size(); ++j) {
+        const auto place = static_cast<std::size_t>(places[j]);
+        all.shift[j] = scaling->shift[place] + all.shift[j] / scaling->factor[place];
+        all.factor[j] *= scaling->factor[place];
+      }
+    } else {
+      break;
+    }
+  }
+  return scales ? std::optional(std::move(all)) : std::nullopt;
+}
+
+void add_unscaled(const FinalScaling& scaling, Coefficients& weights) {
+  const auto columns = weights.columns.size();
+  weights.unscaled_values = weights.values;
+  weights.unscaled_intercepts = weights.intercepts;
+  for (std::size_t k = 0; k < weights.values.size(); ++k) {
+    weights.unscaled_values[k] *= scaling.factor[k / columns];
+    weights.unscaled_intercepts[k % columns] -= weights.unscaled_values[k] * scaling.shift[k / columns];
+  }
+}
+
 std::string_view family_of(const LinearModel& model) {
   return model.net ? "elastic-net" : model.glm ? "glm" : "linear";
 }
@@ -142,10 +186,13 @@ Model Model::load(const std::string& path) {
 std::string Model::text(ModelFile format) const {
   if (format == ModelFile::sheaf)
     return model_file_heading(family()) + pipeline::pipeline_text(pipeline_) + calibration_text(calibration_) +
-           std::visit([](const auto& model) { return own_text(model); }, any_);
+           threshold_text(threshold_) + std::visit([](const auto& model) { return own_text(model); }, any_);
+  const auto* program = format == ModelFile::liblinear ? "LIBLINEAR" : "LIBSVM";
   if (!pipeline_.empty())
-    fail_usage("{}'s model files hold no steps before the model, and this one has {}; take Sheaf's own format",
-               format == ModelFile::liblinear ? "LIBLINEAR" : "LIBSVM", pipeline_.steps.size());
+    fail_usage("{}'s model files hold no steps before the model, and this one has {}; take Sheaf's own format", program,
+               pipeline_.steps.size());
+  if (threshold_)
+    fail_usage("{}'s model files hold no threshold, and this model has one; take Sheaf's own format", program);
   return std::visit([&](const auto& model) { return format_model(model, format); }, any_);
 }
 
@@ -233,6 +280,16 @@ std::optional<Coefficients> Model::coefficients() const {
   result.values.assign(model->weights.begin(), model->weights.begin() + static_cast<std::ptrdiff_t>(weights));
   for (std::size_t c = 0; c < columns; ++c)
     result.intercepts.push_back(model->bias > 0 ? model->bias * model->weights[weights + c] : 0.0);
+  if (const auto scaling = final_scaling(pipeline_, model->features)) add_unscaled(*scaling, result);
+  return result;
+}
+
+/// One value for two classes, above 0 speaking for the first, and one a class for more, where the family has such.
+std::vector<double> Model::class_decisions(const Predictions& predictions) const {
+  if (class_names().size() != 2 || predictions.columns != 2) return predictions.decisions;
+  std::vector<double> result;
+  for (std::size_t i = 0; i + 1 < predictions.decisions.size(); i += 2)
+    result.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
   return result;
 }
 
@@ -246,7 +303,13 @@ Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bo
   const auto chosen = context.for_work(prediction_work(prepared, *this));
   const bool own = probabilities && !calibration_;
   auto result = std::visit([&](const auto& model) { return predictions_of(chosen, model, prepared, own); }, any_);
-  if (probabilities && calibration_) result.probabilities = calibration_->probabilities(result.decisions);
+  if (probabilities && calibration_) result.probabilities = calibration_->probabilities(class_decisions(result));
+  if (threshold_) {
+    const auto values = class_decisions(result);
+    const auto positive = this->positive();
+    for (std::size_t i = 0; i < result.classes.size(); ++i)
+      result.classes[i] = (positive == 0 ? values[i] : -values[i]) >= threshold_->value ? positive : 1 - positive;
+  }
   for (auto& warning : warn_of_scale(inputs(), aligned)) warnings.push_back(std::move(warning));
   result.warnings = std::move(warnings);
   return result;

@@ -48,7 +48,8 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   if (known.rows.empty()) return std::nullopt;
   const auto rows = std::ssize(known.rows);
   const std::int32_t columns = classes > 2 ? classes : 1;
-  const bool ranked = predictions.columns == columns;  // an SVM of many pairs has a decision value for each
+  const auto values = class_decisions(predictions);
+  const bool ranked = std::ssize(values) == predictions.rows * columns;  // an SVM of many pairs has one for each pair
   const bool probabilities = linear() != nullptr && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});
   const score::Truth truth{classes, positive(), known.classes, known.values};
@@ -62,7 +63,7 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   for (std::int64_t i = 0; i < rows; ++i) {
     const auto row = static_cast<std::size_t>(known.rows[static_cast<std::size_t>(i)]);
     for (std::int32_t c = 0; c < columns && ranked; ++c)
-      decisions(i, c) = predictions.decisions[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
+      decisions(i, c) = values[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
     if (!is_regression()) chosen(i, 0) = predictions.classes[row];
   }
   const std::vector<std::int32_t> tests{0};

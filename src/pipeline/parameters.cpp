@@ -2,6 +2,7 @@
 
 #include "data/parameter_rows.hpp"
 #include "pipeline/learn.hpp"
+#include "pipeline/select_by_model.hpp"
 
 namespace sheaf {
 namespace {
@@ -52,18 +53,28 @@ Parameter<O> names_row(const std::string& name, std::vector<Value> O::*member, C
   return row;
 }
 
+/// A criterion of select() or a model.
+std::string find_selector(std::string_view name) {
+  std::vector<std::string> known(pipeline::selecting_models().begin(), pipeline::selecting_models().end());
+  for (const auto& criterion : criteria()) known.emplace_back(criterion.name);
+  if (std::find(known.begin(), known.end(), name) == known.end()) fail_unknown("criterion", name, known);
+  return std::string(name);
+}
+
 /// CRITERION:COUNT[,COUNT...].
 Parameter<O> select_row() {
-  Parameter<O> row{"select",
-                   "CRITERION:N,...",
-                   "select so many features by a criterion; of several numbers the best",
-                   "all features",
-                   {},
-                   {}};
+  Parameter<O> row{
+      "select",
+      "CRITERION:N,...",
+      "select so many features by a criterion of sheaf select or by a model (linear, elastic-net, lasso); of "
+      "several numbers the best",
+      "all features",
+      {},
+      {}};
   row.set = [](O& options, std::string_view text) {
     const auto colon = text.find(':');
     const auto criterion = text.substr(0, colon);
-    options.select = find_criterion(std::string(criterion)).name;
+    options.select = find_selector(criterion);
     if (colon == std::string_view::npos)
       fail_usage("select takes a criterion and how many features, such as jmi:10 or jmi:10,20,50, not '{}'", text);
     options.counts.clear();

@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "pipeline/learn.hpp"
+#include "pipeline/select_by_model.hpp"
 #include "pipeline/steps.hpp"
 
 namespace sheaf {
@@ -27,9 +28,13 @@ void take_step(const Context& context, PipelineStep step, Prepared<T>& prepared)
 template <class T>
 std::vector<std::int64_t> rank_features(const Context& context, const Dataset<T>& train,
                                         const PipelineOptions& options) {
+  const auto count = *std::max_element(options.counts.begin(), options.counts.end());
+  const auto& models = selecting_models();
+  if (std::find(models.begin(), models.end(), options.select) != models.end())
+    return rank_by_model(context, train, options.select, count);
   SelectRequest request;
   request.options.criterion = options.select;
-  request.options.count = *std::max_element(options.counts.begin(), options.counts.end());
+  request.options.count = count;
   return select(context, train, request).indices();
 }
 

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::int64_t most_features = 100000;
 constexpr double far = 10;      // spreads
+constexpr double often = 0.05;  // share of the training rows that a feature must not be 0 in for its scale to be known
+constexpr double many = 0.1;    // share of the rows that must be far for a warning
 constexpr double slack = 0.01;  // for what rounding takes off
 
 /// 4 digits are enough to know a scale, and keep model files small.
@@ -27,6 +29,7 @@ struct Sums {
   double values = 0, squares = 0;
   double largest = 0;  // magnitude
   std::int64_t missing = 0;
+  std::int64_t nonzeros = 0;
 };
 
 /// Values less the shift, whose squares lose no digits then.
@@ -45,6 +48,7 @@ std::vector<Sums> sum_features(const Dataset<T>& dataset, std::span<const double
               sums[j].values += value;
               sums[j].squares += value * value;
               sums[j].largest = std::max(sums[j].largest, std::abs(value));
+              sums[j].nonzeros += stored != 0 ? 1 : 0;
             }
           });
       },
@@ -77,7 +81,8 @@ void describe_training(const Context& /*context*/, const Dataset<T>& dataset, Pi
     const bool constant = count == 0 || pipeline::is_nominal(dataset, static_cast<std::int64_t>(j));
     const double reach = (about[j].largest + (sparse ? std::abs(means[j]) : 0)) / far;
     const double deviation = std::sqrt(std::max(squares, 0.0) / std::max(count, 1.0));
-    const bool varies = !constant && about[j].largest > 1e-12 * std::abs(means[j]);
+    const bool rare = static_cast<double>(about[j].nonzeros) < often * count;
+    const bool varies = !constant && !rare && about[j].largest > 1e-12 * std::abs(means[j]);
     pipeline.means.push_back(constant ? 0 : rounded(means[j]));
     pipeline.spreads.push_back(varies ? rounded(std::max(deviation, reach)) : 0);
   }
@@ -86,28 +91,26 @@ void describe_training(const Context& /*context*/, const Dataset<T>& dataset, Pi
 template <class T>
 std::vector<std::string> warn_of_scale(const Pipeline& pipeline, const Dataset<T>& dataset) {
   if (pipeline.means.empty() || std::ssize(pipeline.means) != dataset.features() || dataset.rows() == 0) return {};
-  std::vector<double> distances(pipeline.means.size(), 0.0);
-  std::vector<double> counts(pipeline.means.size(), 0.0);
+  std::vector<std::int64_t> away(pipeline.means.size(), 0);
   std::visit(
       [&](const auto& x) {
         for (std::int64_t i = 0; i < x.rows; ++i)
           pipeline::for_row(x, i, [&](std::int64_t feature, T value) {
             const auto j = static_cast<std::size_t>(feature);
-            if (std::isnan(value)) return;
-            distances[j] += std::abs(static_cast<double>(value) - pipeline.means[j]);
-            ++counts[j];
+            const double distance = std::abs(static_cast<double>(value) - pipeline.means[j]);
+            if (distance > (1 + slack) * far * pipeline.spreads[j]) ++away[j];
           });
       },
       dataset.x);
   std::vector<std::string> names;
-  for (std::size_t j = 0; j < distances.size(); ++j)
-    if (pipeline.spreads[j] > 0 && distances[j] > (1 + slack) * far * pipeline.spreads[j] * counts[j])
+  for (std::size_t j = 0; j < away.size(); ++j)
+    if (pipeline.spreads[j] > 0 && static_cast<double>(away[j]) >= many * static_cast<double>(dataset.rows()))
       names.push_back(fmt::format("'{}'", dataset.feature_name(static_cast<std::int64_t>(j))));
   if (names.empty()) return {};
-  return {
-      fmt::format("{}: the values of {} feature{} are on another scale than those the model was trained on, on "
-                  "average more than {} standard deviations away: {}",
-                  dataset.source, names.size(), names.size() == 1 ? "" : "s", far, some_names(names))};
+  return {fmt::format(
+      "{}: the values of {} feature{} are on another scale than those the model was trained on, in {:.0f} % "
+      "of the rows or more by over {} standard deviations: {}",
+      dataset.source, names.size(), names.size() == 1 ? "" : "s", 100 * many, far, some_names(names))};
 }
 
 template void describe_training(const Context&, const Dataset<float>&, Pipeline&);

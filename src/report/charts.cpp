@@ -31,7 +31,9 @@ std::string horizontal_bars(const std::vector<Bar>& bars, std::string_view descr
   }
   const Axis x{0, most, names, half - 110, false};
   double y = 4;
+  chart.data("class", "rows");
   for (std::size_t i = 0; i < bars.size(); ++i, y += step) {
+    chart.data(bars[i].name, bars[i].count);
     const auto label = fmt::format("{} · {}", grouped(std::llround(bars[i].count)), percent(bars[i].count / total));
     chart.text(names - 10, y + step / 2 + 4, short_name(bars[i].name), "", Anchor::end);
     chart.box(names, y + 4, x(bars[i].count) - names, step - 8, own_colours ? fmt::format("f{}", i % 8) : "f0",
@@ -52,8 +54,10 @@ std::string columns(const std::vector<double>& counts, double low, double step, 
   chart.left_axis(y, left, half - 8, "rows");
   chart.bottom_axis(x, bottom, bottom + 4, title);
   const double width = (half - 8 - left) / bars;
+  chart.data("from", "to", "rows");
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const double from = low + step * static_cast<double>(i);
+    chart.data(from, from + step, counts[i]);
     chart.box(left + static_cast<double>(i) * width + 0.75, y(counts[i]), width - 1.5, bottom - y(counts[i]), "f0",
               fmt::format("{} to {}: {} rows", brief(from), brief(from + step), grouped(std::llround(counts[i]))), 2);
   }
@@ -111,7 +115,10 @@ std::string association_histogram(const Profile& profile) {
   chart.left_axis(y, left, half - 8, "features (log scale)");
   const double width = x(step) - x(0);
   std::string outline = fmt::format("M{:.1f} {:.1f}", left, bottom);
+  chart.data("from", "to", "features", "features by chance");
   for (std::size_t b = 0; b < used; ++b) {
+    chart.data(step * static_cast<double>(b), step * static_cast<double>(b + 1), found.histogram[b],
+               found.chance_histogram[b]);
     const double from = x(step * static_cast<double>(b));
     const double top = y(found.histogram[b]);
     const auto tip = fmt::format("{:.2f} to {:.2f}: {:.0f} features, {:.1f} by chance", step * static_cast<double>(b),
@@ -151,10 +158,12 @@ std::string strongest_features(const Profile& profile) {
   chart.bottom_axis(x, 10, bottom, both_sides ? "rank correlation with the label" : "correlation ratio of the ranks");
   chart.line(x(0), 10, x(0), bottom, "zero");
   double y = 26;
+  chart.data("feature", both_sides ? "rank correlation" : "correlation ratio");
   for (const auto& highlight : profile.strongest) {
     const auto j = static_cast<std::size_t>(highlight.feature);
     const auto name = profile.feature_name(highlight.feature);
     const double value = found.correlation[j];
+    chart.data(name, value);
     const auto auc = found.auc.empty() ? "" : fmt::format(", AUC {:.3f}", found.auc[j]);
     const bool beyond = found.shuffles == 0 || std::abs(value) > found.chance;
     chart.text(names - 10, y + 4, short_name(name), beyond ? "" : "soft", Anchor::end);

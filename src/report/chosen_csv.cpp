@@ -1,9 +1,12 @@
 // What chosen models predict, how their curves run, and what they weigh, as CSV.
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include <sheaf/report.hpp>
 
 #include "report/csv_text.hpp"
+#include "report/held_out.hpp"
 
 namespace sheaf {
 namespace {
@@ -42,6 +45,7 @@ std::string predictions_csv(const SearchResult& r) {
                                : fmt::format(",decision {}", c + 1);
   for (std::size_t c = 0; c < names && !found.probabilities.empty(); ++c)
     text += ',' + csv_field("probability of " + r.class_names[c]);
+  if (!found.by_threshold.empty()) text += ",prediction by threshold";
   text += '\n';
   for (std::size_t i = 0; i < found.size(); ++i) {
     text += fmt::format("{},{},", found.rows[i] + 1, found.splits[i] + 1);
@@ -50,6 +54,7 @@ std::string predictions_csv(const SearchResult& r) {
     for (std::size_t c = 0; c < columns && classes; ++c) text += fmt::format(",{}", found.decisions[i * columns + c]);
     for (std::size_t c = 0; c < names && !found.probabilities.empty(); ++c)
       text += fmt::format(",{}", found.probabilities[i * names + c]);
+    if (!found.by_threshold.empty()) text += ',' + class_name(r, found.by_threshold[i]);
     text += '\n';
   }
   return text;
@@ -65,20 +70,79 @@ std::string curves_csv(const SearchResult& r) {
   return text.empty() ? text : "curve,split,x,y\n" + text;
 }
 
-std::string coefficients_csv(const Model& model) {
-  const auto weights = *model.coefficients();
-  std::string text = "feature";
-  for (const auto& column : weights.columns)
-    text += ',' + csv_field(column.empty() ? std::string("weight") : "weight for " + column);
+std::string confusion_csv(const SearchResult& r) {
+  std::string text;
+  const auto models = chosen_models(r);
+  const auto classes = static_cast<std::int32_t>(r.class_names.size());
+  for (std::size_t s = 0; s < models.size(); ++s)
+    for (std::int32_t k = 0; k < static_cast<std::int32_t>(models[s]->confusion.size()); ++k)
+      if (const auto count = models[s]->confusion[static_cast<std::size_t>(k)]; count > 0)
+        text += fmt::format("{},{},{},{}\n", s + 1, class_name(r, k / classes), class_name(r, k % classes), count);
+  return text.empty() ? text : "split,truth,prediction,rows\n" + text;
+}
+
+std::string reliability_csv(const SearchResult& r) {
+  const auto bins = report::reliability_of(r);
+  if (bins.empty()) return {};
+  std::string text = "low,high,rows,mean_probability,share_true\n";
+  for (const auto& bin : bins) {
+    text += fmt::format("{},{},{}", bin.low, bin.high, bin.rows);
+    text += bin.rows > 0 ? fmt::format(",{},{}\n", bin.probability, bin.share) : ",,\n";
+  }
+  return text;
+}
+
+std::string learning_curve_csv(const SearchResult& r) {
+  const auto& curve = *r.learning_curve;
+  std::string text = "share,split,rows,scored_on";
+  for (const auto metric : r.metrics) text += fmt::format(",{}", info(metric).name);
   text += '\n';
+  const auto splits = static_cast<std::size_t>(r.splits);
+  for (std::size_t k = 0; k < curve.rows.size(); ++k)
+    for (const bool training : {true, false}) {
+      const auto& model = training ? curve.training[k] : curve.held_out[k];
+      text += fmt::format("{},{},{},{}", curve.shares[k / splits], k % splits + 1, curve.rows[k],
+                          training ? "training rows" : "held-out rows");
+      for (const auto metric : r.metrics)
+        text += std::isfinite(model.score(metric)) ? fmt::format(",{}", model.score(metric)) : ",";
+      text += '\n';
+    }
+  return text;
+}
+
+std::string importance_csv(const SearchResult& r) {
+  std::string text = "feature,importance,standard_deviation\n";
+  for (const auto& feature : r.importance)
+    text += fmt::format("{},{},{}\n", csv_field(feature.name), feature.drop.mean, feature.drop.standard_deviation);
+  return text;
+}
+
+std::string coefficients_csv(const Model& model, std::span<const double> standard_deviations) {
+  const auto weights = *model.coefficients();
   const auto columns = weights.columns.size();
+  const bool scaled = !weights.unscaled_values.empty();
+  std::string text = "feature";
+  const auto heading = [&](const std::string& what) {
+    for (const auto& column : weights.columns) text += ',' + csv_field(column.empty() ? what : what + " for " + column);
+  };
+  heading("weight");
+  if (!standard_deviations.empty()) heading("standardised weight");
+  if (scaled) heading("weight before scaling");
+  text += '\n';
   for (std::size_t j = 0; j < weights.feature_names.size(); ++j) {
     text += csv_field(weights.feature_names[j]);
-    for (std::size_t c = 0; c < columns; ++c) text += fmt::format(",{}", weights.values[j * columns + c]);
+    const auto* own = &weights.values[j * columns];
+    for (std::size_t c = 0; c < columns; ++c) text += fmt::format(",{}", own[c]);
+    for (std::size_t c = 0; c < columns && !standard_deviations.empty(); ++c)
+      text += fmt::format(",{}", own[c] * standard_deviations[j]);
+    for (std::size_t c = 0; c < columns && scaled; ++c)
+      text += fmt::format(",{}", weights.unscaled_values[j * columns + c]);
     text += '\n';
   }
   text += "(intercept)";
   for (const double intercept : weights.intercepts) text += fmt::format(",{}", intercept);
+  if (!standard_deviations.empty()) text.append(columns, ',');
+  for (const double intercept : weights.unscaled_intercepts) text += fmt::format(",{}", intercept);
   return text + '\n';
 }
 

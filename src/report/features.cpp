@@ -71,8 +71,13 @@ void draw_density(Chart& chart, const Cloud& cloud) {
     paths[std::min(static_cast<std::size_t>(share * shades), shades - 1)] +=
         fmt::format("M{} {}h{}v{}h-{}z", place.first * cell, place.second * cell, cell, cell, cell);
   }
-  for (std::size_t shade = 0; shade < shades; ++shade)
-    if (!paths[shade].empty()) chart.path(paths[shade], "f0", 0.35 + 0.65 * static_cast<double>(shade) / (shades - 1));
+  std::vector<double> opacities;
+  for (std::size_t shade = 0; shade < shades; ++shade) {
+    opacities.push_back(0.35 + 0.65 * static_cast<double>(shade) / (shades - 1));
+    if (!paths[shade].empty()) chart.path(paths[shade], "f0", opacities.back());
+  }
+  chart.scale(cloud.x.first + 70, cloud.y.first + 60, "f0", opacities, "1 feature",
+              fmt::format("{} features (log scale)", most));
 }
 
 double bend(double value) { return std::copysign(std::log10(1 + std::abs(value)), value); }
@@ -131,15 +136,21 @@ bool has_prevalence(const Profile& profile) {
 }
 
 std::string feature_cloud(const Profile& profile) {
-  constexpr double height = 330, left = 56, bottom = 280;
+  constexpr double height = 354, left = 56, bottom = 280;
   constexpr std::size_t few = 1500;
+  constexpr std::size_t most_data = 5000;  // more would make the page heavy
   const bool prevalence = has_prevalence(profile);
   const auto cloud = make_cloud(profile, left, bottom);
-  Chart chart(half, height, "All features");
+  const bool density = cloud.points.size() > few;
+  Chart chart(half, density ? height : height - 24, "All features", density ? Kind::map : Kind::plot);
   if (!(cloud.y.high > 0)) return chart.finish();
   chart.bottom_axis(cloud.x, 28, bottom, prevalence ? "share of rows that have the feature" : "mean");
   chart.left_axis(cloud.y, left, half - 12, prevalence ? "mean where present" : "standard deviation");
-  if (cloud.points.size() > few) {
+  if (cloud.points.size() <= most_data)
+    chart.data("feature", prevalence ? "prevalence" : "mean", prevalence ? "mean where present" : "standard deviation");
+  for (std::size_t j = 0; j < cloud.points.size() && cloud.points.size() <= most_data; ++j)
+    chart.data(profile.feature_name(static_cast<std::int64_t>(j)), cloud.points[j].x, cloud.points[j].y);
+  if (density) {
     draw_density(chart, cloud);
   } else {
     for (std::size_t j = 0; j < cloud.points.size(); ++j)
@@ -177,11 +188,13 @@ std::string filter_curve(const Profile& profile) {
   chart.left_axis(y, left, half - 12, "features left");
   std::string area = fmt::format("M{:.1f} {:.1f}V{:.1f}", left, bottom, y(static_cast<double>(values.size())));
   const auto count = values.size();
+  chart.data(prevalence ? "prevalence" : "standard deviation", "features left");
   double drawn = left - 1;
   for (std::size_t k = 0; k < count; ++k) {
     const bool tied = k + 1 < count && values[k + 1] == values[k];
     if (k + 1 < count && (tied || x(values[k]) < drawn + 0.5)) continue;  // steps too fine to see
     drawn = x(values[k]);
+    chart.data(values[k], count - k - 1);
     area += fmt::format("H{:.1f}V{:.1f}", drawn, y(static_cast<double>(count - k - 1)));
   }
   chart.path(area + "z", "f0", 0.8);
@@ -198,9 +211,11 @@ std::string feature_ranges(const Profile& profile) {
   const Bent x = range_axis(features);
   draw_range_axis(chart, x, bottom);
   double y = 26;
+  chart.data("feature", "minimum", "maximum", "mean", "standard deviation");
   for (std::size_t k = 0; k < features.size(); ++k, y += line_height) {
     const auto& f = *features[k];
     const auto name = profile.feature_name(profile.varying[k].feature);
+    chart.data(name, f.minimum, f.maximum, f.mean, f.standard_deviation);
     chart.text(names - 10, y + 4, short_name(name), "", Anchor::end);
     chart.line(x(f.minimum), y, x(f.maximum), y, "stem");
     chart.line(x(std::max(f.mean - f.standard_deviation, f.minimum)), y,
@@ -231,7 +246,11 @@ std::string class_dots(const Profile& profile) {
                     prevalence ? "share of the class that has the feature"
                                : "mean of the class, in standard deviations from the overall mean");
   double y = 26;
+  chart.data("feature", "class", "prevalence", "mean");
   for (const auto& highlight : profile.strongest) {
+    for (std::size_t c = 0; c < highlight.class_means.size(); ++c)
+      chart.data(profile.feature_name(highlight.feature), profile.class_names[c], highlight.class_prevalence[c],
+                 highlight.class_means[c]);
     const auto& f = profile.summary.per_feature[static_cast<std::size_t>(highlight.feature)];
     const auto name = profile.feature_name(highlight.feature);
     chart.text(names - 10, y + 4, short_name(name), "", Anchor::end);

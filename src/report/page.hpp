@@ -1,4 +1,4 @@
-// The page around the plots: style, tiles, cards, tables. No scripts, nothing loaded.
+// The page around the plots: style, tiles, cards, tables, and a script that saves plots. Nothing is loaded.
 #pragma once
 
 #include <string>
@@ -22,8 +22,12 @@ struct Note {
 /// A card that lists notes and warnings; empty without any.
 std::string notes_card(std::string_view about, const std::vector<Note>& notes);
 
-/// The first row is the head; columns of numbers are those with 'r' in `alignment`. Cells are escaped.
-std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
+/// The first row is the head; columns of numbers are those with 'r' in `alignment`. Cells are escaped. `marked`: a row
+/// to show; 0: none.
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment,
+                  std::size_t marked = 0);
+/// A plot of the page's width, which narrow windows scroll.
+std::string scrolled(std::string_view plot);
 /// Coloured marks and what they stand for: {css class, text}.
 std::string legend(const std::vector<std::pair<std::string, std::string>>& entries);
 /// `title` and `subtitle` are escaped, `body` is not.

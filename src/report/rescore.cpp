@@ -137,14 +137,15 @@ std::string rescore_html(const RescoreResult& r, const RescoreOptions& options) 
   const std::string about = fmt::format("{} searches, {}; {} features, seed {}",
                                         r.search == SearchType::separate ? "separate" : "concatenated",
                                         name_of(r.confidence), r.model.feature_names.size(), options.seed);
-  std::string body = header_tiles(r, options) + warnings_card(r);
+  std::string body = header_tiles(r, options) + "<div class=\"cards\">\n" + warnings_card(r);
   body += card("Accepted targets", "Target PSMs and peptides with at most this q-value.",
                legend({{"f0", "PSMs"}, {"f1", "peptides"}}) + accepted_curve(r));
   body += card("Scores", "Targets and decoys; the line is the lowest accepted score.",
                legend({{"f0", "targets"}, {"f1", "decoys"}}) + score_histogram(r, options.test_fdr));
   body += card("Posterior error probabilities",
-               "Mean PEP of all targets up to each q-value: near the diagonal where both agree.", calibration_curve(r));
-  body += iterations_card(r) + weights_card(r) + groups_card(r, options);
+               "Mean PEP of all targets up to each q-value: near the diagonal where both agree.",
+               legend({{"f0", "PSMs"}, {"f1", "peptides"}}) + calibration_curve(r));
+  body += iterations_card(r) + weights_card(r) + groups_card(r, options) + "</div>\n";
   return page("Rescoring", about, body, fmt::format("Sheaf {}", SHEAF_VERSION));
 }
 

@@ -46,6 +46,13 @@ void draw(Chart& chart, const Axis& x, const Axis& y, const std::array<double, s
   chart.path(line_through(points), css);
 }
 
+void add_data(Chart& chart, const char* of_psms, const std::array<double, steps + 1>& psms, const char* of_peptides,
+              const std::array<double, steps + 1>& peptides) {
+  chart.data("q-value", of_psms, of_peptides);
+  for (std::size_t step = 0; step <= steps; ++step)
+    chart.data(most_q * static_cast<double>(step) / steps, psms[step], peptides[step]);
+}
+
 }  // namespace
 
 std::string accepted_curve(const RescoreResult& r) {
@@ -58,6 +65,7 @@ std::string accepted_curve(const RescoreResult& r) {
   chart.left_axis(y, left, right, "accepted targets");
   draw(chart, x, y, psms.count, "line0");
   if (!r.peptides.rows.empty()) draw(chart, x, y, peptides.count, "line1");
+  add_data(chart, "accepted PSMs", psms.count, "accepted peptides", peptides.count);
   return chart.finish();
 }
 
@@ -87,6 +95,9 @@ std::string score_histogram(const RescoreResult& r, double limit) {
       points.push_back({x(low + (bin + 0.5) * (high - low) / bins), y(counts[side][static_cast<std::size_t>(bin)])});
     chart.path(line_through(points), side == 0 ? "line0" : "line1");
   }
+  chart.data("score", "targets", "decoys");
+  for (std::size_t bin = 0; bin < bins; ++bin)
+    chart.data(low + (static_cast<double>(bin) + 0.5) * (high - low) / bins, counts[0][bin], counts[1][bin]);
   if (r.psms.accepted > 0) chart.line(x(boundary), top, x(boundary), bottom, "edge");
   return chart.finish();
 }
@@ -98,8 +109,11 @@ std::string calibration_curve(const RescoreResult& r) {
   chart.bottom_axis(x, top, bottom, "q-value");
   chart.left_axis(y, left, right, "mean PEP");
   chart.line(x(0), y(0), x(most_q), y(most_q), "edge");
-  draw(chart, x, y, totals(r, r.psms).mean_pep, "line0");
-  if (!r.peptides.rows.empty()) draw(chart, x, y, totals(r, r.peptides).mean_pep, "line1");
+  const auto psms = totals(r, r.psms);
+  const auto peptides = totals(r, r.peptides);
+  draw(chart, x, y, psms.mean_pep, "line0");
+  if (!r.peptides.rows.empty()) draw(chart, x, y, peptides.mean_pep, "line1");
+  add_data(chart, "mean PEP of PSMs", psms.mean_pep, "mean PEP of peptides", peptides.mean_pep);
   return chart.finish();
 }
 

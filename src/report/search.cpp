@@ -1,5 +1,7 @@
 // The page of a search of any family, with what it has: a curve or surfaces of scores, ROC, confusion, weights, outer
 // folds, and of a study how stable the features are.
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 
@@ -9,6 +11,7 @@
 #include <sheaf/version.hpp>
 
 #include "core/text.hpp"
+#include "report/held_out.hpp"
 #include "report/page.hpp"
 #include "report/search_charts.hpp"
 #include "report/svg.hpp"
@@ -80,9 +83,15 @@ std::vector<std::size_t> varying_axes(const SearchResult& r) {
   return axes;
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
 /// The values that a surface shows, and their description.
 struct Surface {
   std::string title, about;
+  double sign = 1;             // of what is shown against the values
   std::vector<double> values;  // one a point of the result; NaN: not tried
   std::vector<std::string> tips;
 };
@@ -107,7 +116,12 @@ std::string surface_cards(const SearchResult& r, const std::vector<std::size_t>&
     std::string suffix;
     for (std::size_t k = 0; k < rest.size(); ++k)
       suffix += fmt::format(", {} {}", r.axes[axes[k + 2]].title, r.axes[axes[k + 2]].text(rest[k]));
-    cards += card(what.title + suffix, what.about, surface(points, r.axes[axes[0]].title, r.axes[axes[1]].title));
+    if (points.empty()) continue;
+    const auto [low, high] = std::minmax_element(points.begin(), points.end(),
+                                                 [](const auto& a, const auto& b) { return a.value < b.value; });
+    cards += card(what.title + suffix, what.about,
+                  surface(points, {r.axes[axes[0]].title, r.axes[axes[1]].title, score_text(what.sign * low->value),
+                                   score_text(what.sign * high->value), what.sign}));
   }
   return cards;
 }
@@ -117,7 +131,8 @@ Surface score_surface(const SearchResult& r) {
   const auto metric = *r.options.score;
   const double sign = info(metric).larger_is_better ? 1 : -1;
   Surface result;
-  result.title = fmt::format("{} of each point", info(metric).title);
+  result.sign = sign;
+  result.title = capitalised(fmt::format("{} of each point", info(metric).title));
   result.about = fmt::format(
       "The stronger the colour, the better, in steps that are finer near the best, between the "
       "points that were tried (dots). Ringed: {}. Means over the splits.",
@@ -168,34 +183,164 @@ std::string score_cards(const SearchResult& r) {
       r.splits,
       r.options.choice == Choice::best ? "the one with the best mean"
                                        : "that of the simplest model on the better side of that line");
-  return card(fmt::format("{} of each {}", info(*r.options.score).title, r.axes[axis].title), about,
+  return card(capitalised(fmt::format("{} of each {}", info(*r.options.score).title, r.axes[axis].title)), about,
               score_curve(r, axis));
 }
 
-std::string roc_card(const SearchResult& r) {
-  if (r.class_names.size() != 2) return {};
-  const auto curve = [&] {
-    if (r.model) return mean_roc(r);
-    std::vector<std::vector<double>> curves;
-    for (const auto& fold : r.outer) curves.push_back(fold.scores.roc);
-    return mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the held-out rows");
-  }();
-  if (curve.empty()) return {};
-  const auto auc = r.model ? r.summary(r.level.chosen.chosen, Metric::auc) : r.outer_summary(Metric::auc);
-  return card("ROC",
-              fmt::format("Of the chosen {}, on held-out rows: mean over the {}, with one standard deviation to each "
-                          "side. AUC {}.",
-                          r.model ? "point" : "models", r.model ? "splits" : "resamples", spread_text(auc)),
-              curve);
+/// A curve of each chosen model: of the splits or, in a study, of the resamples.
+std::vector<std::vector<double>> chosen_curves(const SearchResult& r, std::vector<double> Scores::*member) {
+  std::vector<std::vector<double>> curves;
+  const auto splits = static_cast<std::size_t>(r.splits);
+  for (std::size_t s = 0; s < splits && r.model; ++s)
+    curves.push_back(r.level.models[r.level.chosen.chosen * splits + s].*member);
+  for (std::size_t k = 0; k < r.outer.size() && !r.model; ++k) curves.push_back(r.outer[k].scores.*member);
+  return curves;
 }
 
-std::string confusion_card(const SearchResult& r) {
+std::string curve_cards(const SearchResult& r) {
+  if (r.class_names.size() != 2) return {};
+  const auto& positive = r.class_names[static_cast<std::size_t>(r.positive)];
+  const auto roc = mean_roc(chosen_curves(r, &Scores::roc), positive,
+                            r.model ? "ROC curve of the chosen model" : "ROC curve of the held-out rows");
+  const auto precision = mean_precision_recall(chosen_curves(r, &Scores::precision_recall), positive);
+  const auto summary = [&](Metric metric) {
+    return spread_text(r.model ? r.summary(r.level.chosen.chosen, metric) : r.outer_summary(metric));
+  };
+  const auto about =
+      fmt::format("Of the chosen {}, on held-out rows: mean over the {}, with one standard deviation to each side.",
+                  r.model ? "point" : "models", r.model ? "splits" : "resamples");
+  std::string cards;
+  if (!roc.empty()) cards += card("ROC curve", fmt::format("{} AUC {}.", about, summary(Metric::auc)), roc);
+  if (!precision.empty())
+    cards += card("Precision and recall",
+                  fmt::format("{} Average precision {}.", about, summary(Metric::average_precision)), precision);
+  return cards;
+}
+
+/// One cell beside the diagonal.
+struct Confusion {
+  std::size_t truth = 0, prediction = 0;
+  std::int64_t rows = 0;
+};
+
+std::string worst_confusions(const SearchResult& r, const std::vector<std::int64_t>& counts) {
+  constexpr std::size_t most = 20;
+  const auto classes = r.class_names.size();
+  std::vector<Confusion> list;
+  std::vector<std::int64_t> totals(classes, 0);
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    totals[k / classes] += counts[k];
+    if (k / classes != k % classes && counts[k] > 0) list.push_back({k / classes, k % classes, counts[k]});
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.rows > b.rows; });
+  std::vector<std::vector<std::string>> rows{{"true class", "predicted as", "rows", "of the true class"}};
+  for (std::size_t k = 0; k < std::min(most, list.size()); ++k)
+    rows.push_back({r.class_names[list[k].truth], r.class_names[list[k].prediction], grouped(list[k].rows),
+                    percent(static_cast<double>(list[k].rows) / static_cast<double>(totals[list[k].truth]))});
+  return card("The most frequent confusions",
+              fmt::format("{} of {} pairs of classes are confused at least once.", grouped(std::ssize(list)),
+                          grouped(static_cast<std::int64_t>(classes * (classes - 1)))),
+              table(rows, "llrr"));
+}
+
+std::string class_table(const SearchResult& r, const std::vector<std::int64_t>& counts) {
+  constexpr std::size_t most = 20;
+  const auto classes = r.class_names.size();
+  struct ClassRates {
+    std::size_t index = 0;
+    double rows = 0, predicted = 0, right = 0;
+    double recall() const { return rows > 0 ? right / rows : 1; }
+  };
+  std::vector<ClassRates> list(classes);
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    const auto count = static_cast<double>(counts[k]);
+    list[k / classes].index = k / classes;
+    list[k / classes].rows += count;
+    list[k % classes].predicted += count;
+    if (k / classes == k % classes) list[k / classes].right += count;
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.recall() < b.recall(); });
+  std::vector<std::vector<std::string>> rows{{"class", "rows", "recall", "precision", "F1"}};
+  for (std::size_t k = 0; k < std::min(most, classes); ++k) {
+    const auto& one = list[k];
+    rows.push_back({r.class_names[one.index], grouped(std::llround(one.rows)),
+                    one.rows > 0 ? score_text(one.recall()) : "-",
+                    one.predicted > 0 ? score_text(one.right / one.predicted) : "-",
+                    one.rows + one.predicted > 0 ? score_text(2 * one.right / (one.rows + one.predicted)) : "-"});
+  }
+  return card("The classes that are found least",
+              fmt::format("{} of {} classes, on the held-out rows of the chosen point; all are in confusion.csv.",
+                          std::min(most, classes), classes),
+              table(rows, "lrrrr"));
+}
+
+std::string confusion_cards(const SearchResult& r) {
   if (r.class_names.empty() || !r.model) return {};
-  const auto matrix = confusion_matrix(r);
-  if (matrix.empty()) return {};
-  return card("Confusion matrix",
-              "Held-out rows of the chosen point, all splits together; shades and shares are of each true class.",
-              matrix);
+  const auto counts = summed_confusion(r);
+  if (counts.empty()) return {};
+  const bool few = r.class_names.size() <= few_classes;
+  const auto matrix = confusion_matrix(r, counts);
+  const auto cards = card("Confusion matrix",
+                          "Held-out rows of the chosen point, all splits together; shades and shares are of each true "
+                          "class. Rest the pointer on a cell for its rows.",
+                          few ? matrix : scrolled(matrix), !few);
+  return few ? cards : worst_confusions(r, counts) + class_table(r, counts) + cards;
+}
+
+std::string threshold_card(const SearchResult& r) {
+  if (!r.model || !r.model->threshold()) return {};
+  const auto& threshold = *r.model->threshold();
+  const auto& positive = r.class_names[static_cast<std::size_t>(r.positive)];
+  std::vector<std::vector<std::string>> rows{{"", "sensitivity", "specificity"},
+                                             {"this threshold, on the rows it was chosen on",
+                                              score_text(threshold.sensitivity), score_text(threshold.specificity)}};
+  if (const auto rates = threshold_rates(r))
+    rows.push_back({"thresholds chosen without the split they are applied to", score_text(rates->sensitivity),
+                    score_text(rates->specificity)});
+  return card("Threshold",
+              fmt::format("{} is predicted where its decision value is at least {:.6g}: by {}, on held-out rows. The "
+                          "second line is what to expect on new rows.",
+                          positive, threshold.value, to_string(threshold.options)),
+              table(rows, "lrr"));
+}
+
+std::string reliability_card(const SearchResult& r) {
+  const auto bins = reliability_of(r);
+  if (bins.empty()) return {};
+  const bool two = r.class_names.size() == 2;
+  const auto positive = two ? short_name(r.class_names[static_cast<std::size_t>(r.positive)]) : std::string();
+  return card(
+      "Reliability of the probabilities",
+      fmt::format("On held-out rows{}. Dots: rows of similar probability, larger where there are more; bars: 95 "
+                  "% intervals. On the dashed line probabilities mean what they say; the mean distance from it "
+                  "is {:.4f}.",
+                  r.options.calibrate
+                      ? fmt::format(", calibrated ({}) without the split they are of", to_string(*r.options.calibrate))
+                      : "",
+                  expected_calibration_error(bins)),
+      reliability_diagram(bins, two ? fmt::format("probability of {}", positive) : "probability of the prediction",
+                          two ? fmt::format("share that is {}", positive) : "share that is right"));
+}
+
+std::string learning_card(const SearchResult& r) {
+  if (!r.learning_curve) return {};
+  return card(
+      "Learning curve",
+      "The chosen point on growing shares of the training rows: mean over the splits, with one standard deviation "
+      "to each side. More rows help while the held-out score still rises.",
+      legend({{"f0", "held-out rows"}, {"f1", "training rows"}}) + learning_curve_chart(r));
+}
+
+std::string importance_card(const SearchResult& r) {
+  constexpr std::size_t most = 20;
+  if (r.importance.empty()) return {};
+  return card(
+      "Permutation importance",
+      fmt::format("By how much {} gets worse where a feature is shuffled among held-out rows, {} times in each "
+                  "split; lines: one standard deviation over the splits. Features that say the same share their "
+                  "importance.",
+                  info(*r.options.score).title, r.options.permutation_importance),
+      importance_bars(r, most));
 }
 
 std::string weights_cards(const SearchResult& r) {
@@ -231,19 +376,20 @@ std::vector<std::string> titles_of(const SearchResult& r) {
 std::string table_card(const SearchResult& r) {
   if (!r.model) return {};
   const bool sizes = r.level.models.front().size >= 0;
-  std::vector<std::vector<std::string>> rows{titles_of(r)};
+  std::vector<std::vector<std::string>> rows{{""}};
+  append(rows[0], titles_of(r));
   for (const auto metric : r.metrics) rows[0].emplace_back(info(metric).title);
   if (sizes) rows[0].emplace_back(size_title(r));
-  const std::string alignment = std::string(rows[0].size(), 'r') + "l";
-  rows[0].emplace_back("");
+  const std::string alignment = "l" + std::string(rows[0].size() - 1, 'r');
   for (std::size_t p = 0; p < r.level.points.size(); ++p) {
-    rows.push_back(point_cells(r, r.point(r.level, p)));
+    const auto& chosen = r.level.chosen;
+    rows.push_back({p == chosen.chosen ? "chosen" : p == chosen.best ? "best mean" : ""});
+    append(rows.back(), point_cells(r, r.point(r.level, p)));
     for (const auto metric : r.metrics) rows.back().push_back(spread_text(r.summary(p, metric)));
     if (sizes) rows.back().push_back(fmt::format("{:.1f}", r.size(r.level, p)));
-    const auto& chosen = r.level.chosen;
-    rows.back().emplace_back(p == chosen.chosen ? "chosen" : p == chosen.best ? "best mean" : "");
   }
-  return card("All scores", "Mean over the splits ± standard deviation.", table(rows, alignment), true);
+  return card("All scores", "Mean over the splits ± standard deviation.",
+              table(rows, alignment, r.level.chosen.chosen + 1), true);
 }
 
 std::string outer_card(const SearchResult& r) {
@@ -333,8 +479,9 @@ std::string study_cards(const SearchResult& r) {
 }  // namespace
 
 std::string search_html(const SearchResult& r) {
-  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_of(r) + score_cards(r) + roc_card(r) +
-                           confusion_card(r) + weights_cards(r) + study_cards(r) + outer_card(r) + table_card(r) +
+  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_of(r) + score_cards(r) + curve_cards(r) +
+                           threshold_card(r) + reliability_card(r) + confusion_cards(r) + learning_card(r) +
+                           importance_card(r) + weights_cards(r) + study_cards(r) + outer_card(r) + table_card(r) +
                            "</div>\n";
   const auto outer =
       r.outer.empty() ? "" : fmt::format(", {} {}", r.outer.size(), is_study(r) ? "resamples" : "outer folds");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "report/held_out.hpp"
 #include "report/svg.hpp"
 
 namespace sheaf::report {
@@ -38,17 +39,6 @@ Axis score_axis(const SearchResult& r, const std::vector<ScoreSummary>& summarie
   }
   const double margin = high > low ? (high - low) / 20 : 0.5;
   return {low - margin, high + margin, bottom, top, false};
-}
-
-std::vector<std::int64_t> summed_confusion(const SearchResult& r) {
-  std::vector<std::int64_t> sum(r.class_names.size() * r.class_names.size(), 0);
-  const auto splits = static_cast<std::size_t>(r.splits);
-  for (std::size_t s = 0; s < splits; ++s) {
-    const auto& confusion = r.level.models[r.level.chosen.chosen * splits + s].confusion;
-    if (confusion.size() != sum.size()) return {};
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += confusion[k];
-  }
-  return sum;
 }
 
 }  // namespace
@@ -85,67 +75,221 @@ std::string score_curve(const SearchResult& r, std::size_t axis) {
               fmt::format("{} = {:.6g}: {:.4f}, standard deviation {:.4f}, standard error {:.4f}", title, values[c],
                           summaries[c].mean, summaries[c].standard_deviation, summaries[c].standard_error));
   }
+  chart.data(title, "mean", "standard deviation", "standard error");
+  for (std::size_t c = 0; c < values.size(); ++c)
+    chart.data(values[c], summaries[c].mean, summaries[c].standard_deviation, summaries[c].standard_error);
   chart.dot(middle[r.level.chosen.chosen].x, middle[r.level.chosen.chosen].y, 9, "ring");
   return chart.finish();
 }
 
-std::string mean_roc(std::span<const std::vector<double>> curves, const std::string& positive,
-                     std::string_view description) {
+namespace {
+
+struct CurveTitles {
+  std::string description, x, y;
+  bool diagonal = false;  // what chance comes to
+};
+
+/// Curves at the same points of x from 0 to 1: their mean and one standard deviation to each side.
+std::string mean_curve(std::span<const std::vector<double>> curves, const CurveTitles& titles, bool from_origin) {
   const Axis x{0, 1, left, right - 60, false};
   const Axis y{0, 1, bottom, top, false};
   std::vector<ChartPoint> upper, lower, middle;
+  Chart chart(half, height, titles.description);
+  chart.data(titles.x, titles.y, "standard deviation");
   for (std::size_t p = 0; p < roc_points; ++p) {
     std::vector<double> found;
-    for (const auto& roc : curves)
-      if (!roc.empty()) found.push_back(roc[p]);
+    for (const auto& curve : curves)
+      if (!curve.empty()) found.push_back(curve[p]);
     if (found.empty()) return {};
     const auto summary = summarise(found);
-    const double at = x(static_cast<double>(p) / (roc_points - 1));
-    upper.push_back({at, y(summary.mean + summary.standard_deviation)});
-    lower.push_back({at, y(summary.mean - summary.standard_deviation)});
-    middle.push_back({at, y(summary.mean)});
+    const double share = static_cast<double>(p) / (roc_points - 1);
+    chart.data(share, summary.mean, summary.standard_deviation);
+    upper.push_back({x(share), y(summary.mean + summary.standard_deviation)});
+    lower.push_back({x(share), y(summary.mean - summary.standard_deviation)});
+    middle.push_back({x(share), y(summary.mean)});
   }
-  Chart chart(half, height, description);
-  chart.bottom_axis(x, top, bottom, fmt::format("share of the others taken for {}", short_name(positive)));
-  chart.left_axis(y, left, right - 60, fmt::format("share of {} found", short_name(positive)));
-  chart.line(x(0), y(0), x(1), y(1), "edge");
+  chart.bottom_axis(x, top, bottom, titles.x);
+  chart.left_axis(y, left, right - 60, titles.y);
+  if (titles.diagonal) chart.line(x(0), y(0), x(1), y(1), "edge");
   chart.path(area_between(upper, lower), "f0", 0.18);
-  middle.insert(middle.begin(), {x(0), y(0)});
+  if (from_origin) middle.insert(middle.begin(), {x(0), y(0)});
   chart.path(line_through(middle), "outline");
   return chart.finish();
 }
 
-std::string mean_roc(const SearchResult& r) {
-  std::vector<std::vector<double>> curves;
-  const auto splits = static_cast<std::size_t>(r.splits);
-  for (std::size_t s = 0; s < splits; ++s) curves.push_back(r.level.models[r.level.chosen.chosen * splits + s].roc);
-  return mean_roc(curves, r.class_names[static_cast<std::size_t>(r.positive)], "ROC curve of the chosen model");
+}  // namespace
+
+std::string mean_roc(std::span<const std::vector<double>> curves, const std::string& positive,
+                     std::string_view description) {
+  return mean_curve(curves,
+                    {std::string(description), fmt::format("share of the others taken for {}", short_name(positive)),
+                     fmt::format("share of {} found", short_name(positive)), true},
+                    true);
 }
 
-std::string confusion_matrix(const SearchResult& r) {
+std::string mean_precision_recall(std::span<const std::vector<double>> curves, const std::string& positive) {
+  return mean_curve(
+      curves,
+      {"Precision over recall", fmt::format("share of {} found (recall)", short_name(positive)), "precision", false},
+      false);
+}
+
+std::vector<std::int64_t> summed_confusion(const SearchResult& r) {
+  std::vector<std::int64_t> sum(r.class_names.size() * r.class_names.size(), 0);
+  const auto splits = static_cast<std::size_t>(r.splits);
+  for (std::size_t s = 0; s < splits; ++s) {
+    const auto& confusion = r.level.models[r.level.chosen.chosen * splits + s].confusion;
+    if (confusion.size() != sum.size()) return {};
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += confusion[k];
+  }
+  return sum;
+}
+
+std::string confusion_matrix(const SearchResult& r, const std::vector<std::int64_t>& counts) {
+  constexpr double head = 44;
+  constexpr double least = 11;  // pixels between two names
   const auto classes = r.class_names.size();
-  const auto counts = summed_confusion(r);
-  if (counts.empty()) return {};
-  const double step = std::min((half - names - 8) / static_cast<double>(classes), classes < 4 ? 120.0 : 80.0);
-  const double head = 44;
-  Chart chart(half, head + step * static_cast<double>(classes) + 8, "Confusion matrix of the chosen model");
+  const bool few = classes <= few_classes;
+  const double width = few ? half : whole;
+  const double step = std::min((width - names - 8) / static_cast<double>(classes), classes < 4 ? 100.0 : 64.0);
+  const double end = head + step * static_cast<double>(classes);
+  const auto every = static_cast<std::size_t>(std::ceil(least / step));  // class is named
+  Chart chart(width, end + 30, "Confusion matrix of the chosen model", few ? Kind::map : Kind::wide);
   chart.text(names, 14, "predicted", "axis");
   chart.text(names - 10, 14, "true", "axis", Anchor::end);
+  const auto opacity = [](double share) { return 0.04 + 0.4 * share; };  // text stays legible on it
+  chart.scale(70, end + 12, "f0", {opacity(0), opacity(0.25), opacity(0.5), opacity(0.75), opacity(1)}, "0 %",
+              "100 % right");
+  chart.scale(260, end + 12, "f1", {opacity(0), opacity(0.25), opacity(0.5), opacity(0.75), opacity(1)}, "0 %",
+              "100 % wrong");
+  chart.data("truth", "prediction", "rows");
   for (std::size_t t = 0; t < classes; ++t) {
     const auto row = std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(t * classes),
                                      counts.begin() + static_cast<std::ptrdiff_t>((t + 1) * classes), std::int64_t{0});
     const double y = head + step * static_cast<double>(t);
-    chart.text(names - 10, y + step / 2 + 4, short_name(r.class_names[t]), "", Anchor::end);
+    if (t % every == 0)
+      chart.text(names - 10, y + step / 2 + 4, short_name(r.class_names[t]), step < 14 ? "small" : "", Anchor::end);
     for (std::size_t p = 0; p < classes; ++p) {
       const auto count = counts[t * classes + p];
       const double share = row > 0 ? static_cast<double>(count) / static_cast<double>(row) : 0;
       const double x = names + step * static_cast<double>(p);
-      if (t == 0 && step > 50) chart.text(x + step / 2, head - 8, short_name(r.class_names[p]), "", Anchor::middle);
-      chart.path(fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z", x + 1, y + 1, step - 2, step - 2, 2 - step),
-                 t == p ? "f0" : "f1", 0.06 + 0.6 * share);
-      if (step > 30) chart.text(x + step / 2, y + step / 2 + 4, grouped(count), "", Anchor::middle);
-      if (step > 50) chart.text(x + step / 2, y + step / 2 + 20, percent(share), "tick", Anchor::middle);
+      if (t == 0 && step > 40) chart.text(x + step / 2, head - 8, short_name(r.class_names[p]), "", Anchor::middle);
+      if (t == 0 && step <= 40 && p % std::max<std::size_t>(every, 3) == 0)
+        chart.text(x + step / 2, head - 8, short_name(r.class_names[p]), "small", Anchor::middle);
+      if (count > 0 || classes <= 2 * few_classes)
+        chart.shade(x + step / 60, y + step / 60, step * 29 / 30, step * 29 / 30, t == p ? "f0" : "f1", opacity(share),
+                    fmt::format("{} predicted as {}: {} of {} rows, {}", r.class_names[t], r.class_names[p],
+                                grouped(count), grouped(row), percent(share)));
+      if (count > 0 || few) chart.data(r.class_names[t], r.class_names[p], count);
+      if (step > 26 && (count > 0 || few))
+        chart.text(x + step / 2, y + step / 2 + (step > 38 ? 0 : 4), grouped(count), "", Anchor::middle);
+      if (step > 38) chart.text(x + step / 2, y + step / 2 + 14, percent(share), "small", Anchor::middle);
     }
+  }
+  return chart.finish();
+}
+
+std::string reliability_diagram(const std::vector<ReliabilityBin>& bins, std::string_view x_title,
+                                std::string_view y_title) {
+  const Axis x{0, 1, left, right - 60, false};
+  const Axis y{0, 1, bottom, top, false};
+  Chart chart(half, height, "Reliability of the probabilities");
+  chart.bottom_axis(x, top, bottom, x_title);
+  chart.left_axis(y, left, right - 60, y_title);
+  chart.line(x(0), y(0), x(1), y(1), "edge");
+  std::int64_t rows = 0;
+  for (const auto& bin : bins) rows += bin.rows;
+  std::vector<ChartPoint> line;
+  chart.data("low", "high", "rows", "mean probability", "share that came true");
+  for (const auto& bin : bins) {
+    if (bin.rows == 0) continue;
+    chart.data(bin.low, bin.high, bin.rows, bin.probability, bin.share);
+    const auto n = static_cast<double>(bin.rows);
+    constexpr double z = 1.96;  // of 95 %: Wilson's interval
+    const double centre = (bin.share + z * z / (2 * n)) / (1 + z * z / n);
+    const double reach = z * std::sqrt(bin.share * (1 - bin.share) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+    chart.line(x(bin.probability), y(centre - reach), x(bin.probability), y(centre + reach), "stem");
+    line.push_back({x(bin.probability), y(bin.share)});
+  }
+  chart.path(line_through(line), "outline");
+  std::size_t k = 0;
+  for (const auto& bin : bins) {
+    if (bin.rows == 0) continue;
+    const double share = static_cast<double>(bin.rows) / static_cast<double>(rows);
+    chart.dot(line[k].x, line[k].y, 3 + 6 * std::sqrt(share), "f0",
+              fmt::format("probabilities from {:.1f} to {:.1f}: {} rows, {:.3f} on average, {} came true", bin.low,
+                          bin.high, grouped(bin.rows), bin.probability, percent(bin.share)));
+    ++k;
+  }
+  return chart.finish();
+}
+
+std::string learning_curve_chart(const SearchResult& r) {
+  const auto metric = *r.options.score;
+  std::vector<LearningStep> steps;
+  for (std::size_t k = 0; k < r.learning_curve->shares.size(); ++k) steps.push_back(learning_step(r, k, metric));
+  double low = steps[0].held_out.mean;
+  double high = low;
+  for (const auto& step : steps)
+    for (const auto& summary : {step.training, step.held_out}) {
+      if (summary.splits == 0) continue;
+      low = std::min(low, summary.mean - summary.standard_deviation);
+      high = std::max(high, summary.mean + summary.standard_deviation);
+    }
+  const double margin = high > low ? (high - low) / 20 : 0.5;
+  const Axis x{steps.front().rows, steps.back().rows, left + 12, right - 12, true};
+  const Axis y{low - margin, high + margin, bottom, top, false};
+  Chart chart(half, height, "Learning curve");
+  chart.bottom_axis(x, top, bottom, "training rows (log scale)");
+  chart.left_axis(y, left, right, info(metric).title);
+  chart.data("training rows", "mean on training rows", "standard deviation on training rows", "mean on held-out rows",
+             "standard deviation on held-out rows");
+  for (const auto& step : steps)
+    chart.data(step.rows, step.training.mean, step.training.standard_deviation, step.held_out.mean,
+               step.held_out.standard_deviation);
+  for (const bool training : {true, false}) {
+    std::vector<ChartPoint> upper, lower, middle;
+    for (const auto& step : steps) {
+      const auto& summary = training ? step.training : step.held_out;
+      if (summary.splits == 0) continue;
+      upper.push_back({x(step.rows), y(summary.mean + summary.standard_deviation)});
+      lower.push_back({x(step.rows), y(summary.mean - summary.standard_deviation)});
+      middle.push_back({x(step.rows), y(summary.mean)});
+    }
+    chart.path(area_between(upper, lower), training ? "f1" : "f0", 0.15);
+    chart.path(line_through(middle), training ? "line1" : "line0");
+    for (const auto& point : middle) chart.dot(point.x, point.y, 4, training ? "f1" : "f0");
+  }
+  return chart.finish();
+}
+
+std::string importance_bars(const SearchResult& r, std::size_t most) {
+  const auto count = std::min(most, r.importance.size());
+  const double end = static_cast<double>(count) * line_height + 22;
+  Chart chart(half, end + 44, "Permutation importance");
+  double low = 0;
+  double high = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto& drop = r.importance[k].drop;
+    low = std::min(low, drop.mean - drop.standard_deviation);
+    high = std::max(high, drop.mean + drop.standard_deviation);
+  }
+  const Axis x{low, high, names, half - 16, false};
+  chart.bottom_axis(x, 10, end, fmt::format("loss of {}", info(*r.options.score).title));
+  chart.line(x(0), 10, x(0), end, "zero");
+  chart.data("feature", "importance", "standard deviation");
+  double y = 14;
+  for (std::size_t k = 0; k < count; ++k, y += line_height) {
+    const auto& [index, name, drop] = r.importance[k];
+    chart.data(name, drop.mean, drop.standard_deviation);
+    chart.text(names - 10, y + 13, short_name(name), "", Anchor::end);
+    chart.box(
+        x(std::min(drop.mean, 0.0)), y + 2, std::abs(x(drop.mean) - x(0)), line_height - 8,
+        drop.mean > 0 ? "f0" : "grey",
+        fmt::format("{}: {:.4g}, standard deviation {:.4g} over the splits", name, drop.mean, drop.standard_deviation),
+        2);
+    chart.line(x(drop.mean - drop.standard_deviation), y + line_height / 2 - 2, x(drop.mean + drop.standard_deviation),
+               y + line_height / 2 - 2, "stem");
   }
   return chart.finish();
 }
@@ -160,8 +304,10 @@ std::string largest_weights_chart(const LinearModel& model, std::int32_t column,
   chart.bottom_axis(x, 10, end, "weight");
   chart.line(x(0), 10, x(0), end, "zero");
   double y = 26;
+  chart.data("feature", "weight");
   for (const auto j : features) {
     const double weight = model.weight(j, column);
+    chart.data(model.feature_name(j), weight);
     chart.text(names - 10, y + 4, short_name(model.feature_name(j)), "", Anchor::end);
     chart.line(x(0), y, x(weight), y, "stem");
     chart.dot(x(weight), y, 5.5, weight > 0 ? "f0" : "f1", fmt::format("{}: {:+.4g}", model.feature_name(j), weight));

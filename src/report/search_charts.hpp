@@ -14,14 +14,27 @@ namespace sheaf::report {
 /// Mean score of each value of one axis with one standard deviation to each side, every split as a dot, the chosen
 /// value ringed.
 std::string score_curve(const SearchResult& result, std::size_t axis);
-/// Two classes: the mean curve of the chosen point over the splits, with one standard deviation to each side. Empty
-/// where no split tests both classes.
-std::string mean_roc(const SearchResult& result);
-/// The same of any curves, each empty or of roc_points points, for the class `positive`.
+/// Two classes: the mean of ROC curves, each empty or of roc_points points, for the class `positive`, with one standard
+/// deviation to each side. Empty where no split tests both classes.
 std::string mean_roc(std::span<const std::vector<double>> curves, const std::string& positive,
                      std::string_view description);
+/// The same of precision over recall.
+std::string mean_precision_recall(std::span<const std::vector<double>> curves, const std::string& positive);
+
 /// True classes by predicted ones, summed over the splits of the chosen point. Empty where there are too many classes.
-std::string confusion_matrix(const SearchResult& result);
+std::vector<std::int64_t> summed_confusion(const SearchResult& result);
+/// So many classes fit half a page with their numbers.
+constexpr std::size_t few_classes = 8;
+/// As a matrix; of more than few_classes of the page's width, and without numbers where cells are too small for them.
+std::string confusion_matrix(const SearchResult& result, const std::vector<std::int64_t>& counts);
+
+/// How often predictions of similar probability came true.
+std::string reliability_diagram(const std::vector<ReliabilityBin>& bins, std::string_view x_title,
+                                std::string_view y_title);
+/// Scores over the number of training rows, with one standard deviation to each side.
+std::string learning_curve_chart(const SearchResult& result);
+/// The features whose shuffling costs most.
+std::string importance_bars(const SearchResult& result, std::size_t most);
 /// The largest weights of one decision value by name.
 std::string largest_weights_chart(const LinearModel& model, std::int32_t column, std::size_t most);
 
@@ -39,8 +52,14 @@ struct SurfacePoint {
   bool ringed = false;
 };
 
+struct SurfaceTitles {
+  std::string_view x, y;
+  std::string low, high;  // what the smallest and the largest value stand for
+  double sign = 1;        // of what is shown against `value`
+};
+
 /// Between the points the value is that of their neighbours, the nearer the more; shown in ten steps, finer
 /// near the largest.
-std::string surface(const std::vector<SurfacePoint>& points, std::string_view x_title, std::string_view y_title);
+std::string surface(const std::vector<SurfacePoint>& points, const SurfaceTitles& titles);
 
 }  // namespace sheaf::report

@@ -7,6 +7,7 @@
 
 #include "data/parameter_json.hpp"
 #include "report/csv_text.hpp"
+#include "report/held_out.hpp"
 
 namespace sheaf {
 namespace {
@@ -166,6 +167,52 @@ Json stability_json(const SearchResult& r) {
           {"points", std::move(surface)}};
 }
 
+/// How the threshold does on held-out rows that it was chosen on, and on those that others like it were not chosen on.
+Json threshold_json(const SearchResult& r) {
+  const auto& threshold = *r.model->threshold();
+  Json json{{"rule", to_string(threshold.options)},
+            {"decision", threshold.value},
+            {"sensitivity", threshold.sensitivity},
+            {"specificity", threshold.specificity},
+            {"elsewhere", nullptr}};
+  if (const auto rates = report::threshold_rates(r))
+    json["elsewhere"] = {{"sensitivity", number(rates->sensitivity)}, {"specificity", number(rates->specificity)}};
+  return json;
+}
+
+Json learning_curve_json(const SearchResult& r) {
+  Json list = Json::array();
+  for (std::size_t k = 0; k < r.learning_curve->shares.size(); ++k) {
+    const auto step = report::learning_step(r, k, *r.options.score);
+    list.push_back({{"share", r.learning_curve->shares[k]},
+                    {"rows", step.rows},
+                    {"training", summary_json(step.training)},
+                    {"held_out", summary_json(step.held_out)}});
+  }
+  return list;
+}
+
+Json importance_json(const SearchResult& r) {
+  Json list = Json::array();
+  for (const auto& feature : r.importance) {
+    Json row{{"index", feature.index}, {"name", feature.name}};
+    row.update(summary_json(feature.drop));
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+Json reliability_json(const SearchResult& r) {
+  Json list = Json::array();
+  for (const auto& bin : report::reliability_of(r))
+    list.push_back({{"low", bin.low},
+                    {"high", bin.high},
+                    {"rows", bin.rows},
+                    {"mean_probability", number(bin.probability)},
+                    {"share_true", number(bin.share)}});
+  return list;
+}
+
 const char* family_name(const SearchResult& r) {
   return std::holds_alternative<LinearSearch>(r.family) ? "linear"
          : std::holds_alternative<SvmSearch>(r.family)  ? "svm"
@@ -243,6 +290,10 @@ std::string search_json(const SearchResult& r) {
     answer["points"] = points_json(r);
     if (r.model->linear() != nullptr) answer["largest_weights"] = largest_json(*r.model->linear());
   }
+  if (r.model && r.model->threshold()) answer["threshold"] = threshold_json(r);
+  if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);
+  if (r.learning_curve) answer["learning_curve"] = learning_curve_json(r);
+  if (!r.importance.empty()) answer["importance"] = importance_json(r);
   answer["outer"] = outer_json(r);
   if (!r.options.full) answer["stability"] = stability_json(r);
   answer["warnings"] = r.warnings;

@@ -38,10 +38,11 @@ std::string curve_cards(const SelectionResult& r) {
 
 std::string map_card(const SelectionResult& r) {
   if (r.information.size() < 4) return {};
-  return card("Information they share",
-              "The darker, the more two features say the same: 2 I(A;B) / (H(A) + H(B)). Rest the pointer on a cell "
-              "for bits.",
-              redundancy_map(r), true);
+  return card(
+      "Information they share",
+      "The stronger the colour, the more two features say the same: 2 I(A;B) / (H(A) + H(B)). Rest the pointer on a "
+      "cell for bits. Grey: a feature with itself.",
+      scrolled(redundancy_map(r)), true);
 }
 
 std::string distribution_cards(const SelectionResult& r) {

@@ -16,8 +16,7 @@ constexpr double right = half - 16;
 constexpr double top = 28;
 constexpr double bottom = 230;
 constexpr double height = 280;
-constexpr double whole = 2 * half + 20;  // a card of the page's width
-constexpr std::size_t most_dots = 100;   // beyond it a line says as much
+constexpr std::size_t most_dots = 100;  // beyond it a line says as much
 
 using Value = double (*)(const SelectedFeature&);
 
@@ -64,6 +63,9 @@ std::string selection_curve(const SelectionResult& r) {
   chart.bottom_axis(x, top, bottom, "rank");
   chart.left_axis(y, left, right, r.combined ? to_string(r.ensemble.combination) : "score");
   draw(chart, r, x, y, score, 0);
+  chart.data("rank", "feature", "score");
+  for (std::size_t k = 0; k < r.selected.size(); ++k)
+    chart.data(k + 1, r.selected[k].name, r.selected[k].feature.score);
   return chart.finish();
 }
 
@@ -75,13 +77,19 @@ std::string relevance_curve(const SelectionResult& r) {
   chart.left_axis(y, left, right, "bits");
   draw(chart, r, x, y, relevance, 0);
   draw(chart, r, x, y, redundancy, 1);
+  chart.data("rank", "feature", "relevance", "redundancy");
+  for (std::size_t k = 0; k < r.selected.size(); ++k)
+    chart.data(k + 1, r.selected[k].name, r.selected[k].feature.relevance, r.selected[k].feature.redundancy);
   return chart.finish();
 }
 
 std::string redundancy_map(const SelectionResult& r) {
   const auto count = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(r.information.size()))));
   const double step = std::min(26.0, (whole - names - 16) / static_cast<double>(count));
-  Chart chart(whole, 30 + step * static_cast<double>(count), "Information that the selected features share");
+  const double end = 30 + step * static_cast<double>(count);
+  Chart chart(whole, end + 26, "Information that the selected features share", Kind::wide);
+  chart.scale(names + 24, end + 8, "f0", {0.05, 0.24, 0.43, 0.62, 0.81, 1}, "0 %", "100 % shared");
+  chart.data("feature", "other feature", "bits", "share");
   for (std::size_t a = 0; a < count; ++a) {
     const double y = 24 + step * static_cast<double>(a);
     chart.text(names - 8, y + step / 2 + 4, fmt::format("{}. {}", a + 1, short_name(r.selected[a].name)), "",
@@ -95,6 +103,7 @@ std::string redundancy_map(const SelectionResult& r) {
                               : fmt::format("{} and {}: {:.3f} bits, {}", r.selected[a].name, r.selected[b].name, bits,
                                             percent(share));
       const double x = names + step * static_cast<double>(b);
+      chart.data(r.selected[a].name, r.selected[b].name, bits, share);
       chart.shade(x + 0.5, y + 0.5, step - 1, step - 1, a == b ? "grey" : "f0", a == b ? 0.5 : 0.05 + 0.95 * share,
                   tip);
     }
@@ -124,8 +133,16 @@ std::string class_lanes(const SelectionResult& r, const StateDistribution& distr
           1.5);
     }
   }
-  chart.text(names, end + 14, distribution.states.front(), "tick");
-  if (states > 1) chart.text(right, end + 14, distribution.states.back(), "tick", Anchor::end);
+  constexpr std::size_t short_text = 20;  // of which two stand side by side
+  const auto& first = distribution.states.front();
+  const auto& last = distribution.states.back();
+  const bool both = states > 1 && first.size() <= short_text && last.size() <= short_text;
+  chart.text(names, end + 14, first.size() <= short_text ? first : "lowest bin", "tick");
+  if (states > 1) chart.text(right, end + 14, both ? last : "highest bin", "tick", Anchor::end);
+  chart.data("class", "bin", "share of the class");
+  for (std::size_t c = 0; c < r.class_names.size(); ++c)
+    for (std::size_t s = 0; s < states; ++s)
+      chart.data(r.class_names[c], distribution.states[s], distribution.share[c][s]);
   return chart.finish();
 }
 

@@ -75,8 +75,11 @@ std::string frequency_bars(const SearchResult& r) {
   chart.bottom_axis(x, 10, end, "share of the resamples that chose it");
   if (r.options.min_frequency > 0) chart.line(x(r.options.min_frequency), 10, x(r.options.min_frequency), end, "edge");
   double y = 14;
+  chart.data("feature", "frequency", "mean weight", "same sign", "median rank");
   for (std::size_t k = 0; k < count; ++k, y += line_height) {
     const auto& feature = r.stability[k];
+    chart.data(feature.name, feature.frequency, feature.mean_weight.front(), feature.sign_agreement.front(),
+               feature.median_rank);
     const bool positive = feature.mean_weight.front() > 0;
     chart.text(names - 10, y + 13, short_name(feature.name), "", Anchor::end);
     chart.box(x(0), y + 2, x(feature.frequency) - x(0), line_height - 8,
@@ -114,6 +117,9 @@ std::string coefficient_path(const SearchResult& r, std::size_t column) {
   chart.line(left, y(0), right - 110, y(0), "zero");
   const double at = x(chosen);
   chart.line(at, top, at, bottom, "edge");
+  chart.data("feature", "alpha", "weight x standard deviation");
+  for (const auto& line : lines)
+    for (std::size_t a = 0; a < alphas.size(); ++a) chart.data(name_of(r, line.feature), alphas[a], line.effects[a]);
   for (auto k = lines.size(); k-- > 0;) {  // the strongest on top
     std::vector<ChartPoint> points;
     for (std::size_t a = 0; a < alphas.size(); ++a) points.push_back({x(alphas[a]), y(lines[k].effects[a])});
@@ -149,6 +155,8 @@ std::string outer_scores(const SearchResult& r) {
   chart.box(left, y(summary.mean + summary.standard_deviation), right - left,
             y(summary.mean - summary.standard_deviation) - y(summary.mean + summary.standard_deviation), "chance");
   chart.line(left, y(summary.mean), right, y(summary.mean), "edge");
+  chart.data("resample", info(metric).title);
+  for (std::size_t s = 0; s < scores.size(); ++s) chart.data(s + 1, scores[s]);
   for (std::size_t s = 0; s < scores.size(); ++s)
     if (std::isfinite(scores[s]))
       chart.dot(x(static_cast<double>(s) + 1), y(scores[s]), 4.5, "f0",

@@ -14,7 +14,7 @@ constexpr double left = 70;
 constexpr double right = half - 16;
 constexpr double top = 28;
 constexpr double bottom = 330;
-constexpr double height = 380;
+constexpr double height = 404;
 constexpr int columns = 48;
 constexpr int lines = 32;
 constexpr double levels = 10;
@@ -55,18 +55,20 @@ double value_at(const std::vector<SurfacePoint>& points, const Axis& x, const Ax
   return weights > 0 ? sum / weights : 0;
 }
 
+double opacity(double shade) { return 0.05 + 0.75 * std::min(shade, 1.0); }
+
 }  // namespace
 
-std::string surface(const std::vector<SurfacePoint>& points, std::string_view x_title, std::string_view y_title) {
+std::string surface(const std::vector<SurfacePoint>& points, const SurfaceTitles& titles) {
   if (points.empty()) return {};
   const auto x = axis_of(span_of(points, &SurfacePoint::x), left + margin, right - margin);
   const auto y = axis_of(span_of(points, &SurfacePoint::y), bottom - margin, top + margin);
   const auto values = span_of(points, &SurfacePoint::value);
   const double range = values.high > values.low ? values.high - values.low : 1;
-  Chart chart(half, height, "A surface over two parameters");
-  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", x_title));
+  Chart chart(half, height, "A surface over two parameters", Kind::map);
+  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", titles.x));
   chart.left_axis(y, left, right, "");
-  chart.text(left, top - 10, fmt::format("{} (log scale)", y_title), "axis");
+  chart.text(left, top - 10, fmt::format("{} (log scale)", titles.y), "axis");
   const double width = (right - left) / columns;
   const double tall = (bottom - top) / lines;
   for (int line = 0; line < lines; ++line) {
@@ -77,18 +79,23 @@ std::string surface(const std::vector<SurfacePoint>& points, std::string_view x_
       if (column < columns) {
         const double value = value_at(points, x, y, left + (column + 0.5) * width, top + (line + 0.5) * tall);
         const double share = (value - values.low) / range;
-        next = std::floor(share * share * share * levels) / levels;  // finer near the top
+        next = std::floor(share * share * share * levels) / levels;  // finer near the largest
       }
       if (next == shade) continue;
       if (shade >= 0)
         chart.shade(left + begin * width, top + line * tall, (column - begin) * width + 0.3, tall + 0.3, "f0",
-                    0.05 + 0.75 * std::min(shade, 1.0), "");
+                    opacity(shade), "");
       begin = column;
       shade = next;
     }
   }
+  std::vector<double> shades;
+  for (int level = 0; level <= static_cast<int>(levels); ++level) shades.push_back(opacity(level / levels));
+  chart.scale(left + 100, height - 14, "f0", shades, titles.low, titles.high);
+  chart.data(titles.x, titles.y, "value");
   for (const auto& point : points) {
-    chart.dot(x(point.x), y(point.y), 3, "grey", point.tip);
+    chart.data(point.x, point.y, titles.sign * point.value);
+    chart.dot(x(point.x), y(point.y), 3, "point", point.tip);
     if (point.ringed) chart.dot(x(point.x), y(point.y), 9, "ring");
   }
   return chart.finish();

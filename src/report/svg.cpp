@@ -110,8 +110,11 @@ std::string area_between(const std::vector<ChartPoint>& upper, std::vector<Chart
   return data + "Z";
 }
 
-Chart::Chart(double width, double height, std::string_view description)
-    : body_(fmt::format("<svg viewBox=\"0 0 {:g} {:g}\" role=\"img\" aria-label=\"{}\">\n", width, height,
+Chart::Chart(double width, double height, std::string_view description, Kind kind)
+    : body_(fmt::format("<svg viewBox=\"0 0 {:g} {:g}\"{} role=\"img\" aria-label=\"{}\">\n", width, height,
+                        kind == Kind::plot  ? ""
+                        : kind == Kind::map ? " class=\"map\""
+                                            : " class=\"map wide\"",
                         escaped(description))) {}
 
 void Chart::line(double x1, double y1, double x2, double y2, std::string_view css) {
@@ -165,6 +168,20 @@ void Chart::left_axis(const Axis& axis, double left, double right, std::string_v
   text(left, std::min(axis.first, axis.last) - 12, title, "axis", Anchor::start);
 }
 
-std::string Chart::finish() { return std::move(body_) + "</svg>\n"; }
+void Chart::scale(double x, double y, std::string_view css, const std::vector<double>& opacities, std::string_view low,
+                  std::string_view high) {
+  constexpr double width = 14;
+  body_ += "<g class=\"scale\">\n";
+  text(x - 6, y + 9, low, "tick", Anchor::end);
+  for (std::size_t k = 0; k < opacities.size(); ++k)
+    shade(x + width * static_cast<double>(k), y, width, 10, css, opacities[k], "");
+  text(x + width * static_cast<double>(opacities.size()) + 6, y + 9, high, "tick");
+  body_ += "</g>\n";
+}
+
+std::string Chart::finish() {
+  if (!data_.empty()) body_ += "<metadata>" + escaped(data_) + "</metadata>\n";
+  return std::move(body_) + "</svg>\n";
+}
 
 }  // namespace sheaf::report

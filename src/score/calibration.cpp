@@ -118,4 +118,37 @@ std::vector<double> Calibration::probabilities(std::span<const double> decisions
   return result;
 }
 
+std::vector<ReliabilityBin> reliability(std::span<const double> probabilities, std::span<const std::uint8_t> positive,
+                                        std::int32_t bins) {
+  require(probabilities.size() == positive.size() && bins > 0, "a reliability diagram of other rows, or without bins");
+  std::vector<ReliabilityBin> result(static_cast<std::size_t>(bins));
+  for (std::size_t b = 0; b < result.size(); ++b) {
+    result[b].low = static_cast<double>(b) / bins;
+    result[b].high = static_cast<double>(b + 1) / bins;
+  }
+  for (std::size_t i = 0; i < probabilities.size(); ++i) {
+    const auto above = std::upper_bound(result.begin(), result.end(), probabilities[i],
+                                        [](double value, const auto& bin) { return value < bin.low; });
+    auto& bin = above == result.begin() ? result.front() : *(above - 1);
+    ++bin.rows;
+    bin.probability += probabilities[i];
+    bin.share += positive[i] != 0 ? 1 : 0;
+  }
+  for (auto& bin : result) {
+    bin.probability /= static_cast<double>(bin.rows);
+    bin.share /= static_cast<double>(bin.rows);
+  }
+  return result;
+}
+
+double expected_calibration_error(std::span<const ReliabilityBin> bins) {
+  double sum = 0;
+  double rows = 0;
+  for (const auto& bin : bins) {
+    if (bin.rows > 0) sum += static_cast<double>(bin.rows) * std::abs(bin.probability - bin.share);
+    rows += static_cast<double>(bin.rows);
+  }
+  return sum / rows;
+}
+
 }  // namespace sheaf

@@ -13,7 +13,7 @@
 namespace sheaf::score {
 
 /// Confusion tables are kept for up to so many classes.
-constexpr std::int32_t most_confused = 50;
+constexpr std::int32_t most_confused = 128;
 
 /// Up to most_confused classes: true class x predicted class. More: rows of each true class, then of each predicted
 /// class, then of each class where both are the same.

@@ -99,6 +99,8 @@ void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& opti
     options.extend = true;
   const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one); }, family);
   if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
+  if (options.threshold && traits.regression) fail_usage("a threshold is for two classes, not for numbers");
+  if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
   engine::decide_splits(traits, !dataset.groups.empty(), options);
   engine::decide_score(traits, options);
   engine::decide_strategy(traits, options);

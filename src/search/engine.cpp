@@ -17,6 +17,7 @@
 #include "search/batches.hpp"
 #include "search/held_out.hpp"
 #include "search/inner_progress.hpp"
+#include "search/learning_curve.hpp"
 #include "search/result.hpp"
 #include "search/strategy.hpp"
 
@@ -387,17 +388,39 @@ std::vector<Metric> metrics_of(const Family& family) {
   return result;
 }
 
-/// Predictions for held-out rows, and probabilities of the model learnt from them.
+/// Of the features as a linear model sees them. Rows go through the pipeline in parts, so that no copy of all is made.
 template <class T>
-void add_held_out(const Context& context, const Dataset<T>& dataset, const Family& family, const Plan& plan,
-                  SearchResult& result) {
-  result.held_out = predict_held_out(context, dataset, family.labels(), plan, result);
-  if (!result.options.calibrate || !result.model) return;
-  const auto& found = *result.held_out;
-  if (found.columns != family.labels().columns())
-    fail_usage("calibration needs one decision value a class; train the SVMs one against the rest (--multi-class)");
-  result.model->set_calibration(
-      learn_calibration(*result.options.calibrate, found.decisions, found.columns, found.truth));
+std::vector<double> standard_deviations(const Context& context, const Model& model, const Dataset<T>& dataset) {
+  constexpr std::int64_t rows_at_once = 4096;
+  std::vector<double> means, squares;
+  const auto add = [&](const Dataset<T>& rows, double before) {
+    const auto summary = summarize(context, rows);
+    const auto count = static_cast<double>(rows.rows());
+    means.resize(summary.per_feature.size(), 0);
+    squares.resize(means.size(), 0);
+    for (std::size_t j = 0; j < means.size(); ++j) {
+      const auto& feature = summary.per_feature[j];
+      const double distance = feature.mean - means[j];
+      squares[j] += count * (feature.standard_deviation * feature.standard_deviation +
+                             distance * distance * before / (before + count));
+      means[j] += distance * count / (before + count);
+    }
+  };
+  if (model.pipeline().empty()) add(dataset, 0);
+  for (std::int64_t first = 0; first < dataset.rows() && !model.pipeline().empty(); first += rows_at_once) {
+    std::vector<std::int32_t> rows;
+    for (auto i = first; i < std::min(first + rows_at_once, dataset.rows()); ++i)
+      rows.push_back(static_cast<std::int32_t>(i));
+    const auto some = take_rows(dataset, rows, context.threads());
+    add(apply_pipeline(context, model.pipeline(), some), static_cast<double>(first));
+  }
+  for (double& square : squares) square = std::sqrt(square / static_cast<double>(dataset.rows()));
+  return squares;
+}
+
+void check_threshold(const SearchOptions& options, const Labels& labels) {
+  if (options.threshold && labels.class_names.size() != 2)
+    fail_usage("a threshold is for two classes, and the dataset has {}", labels.class_names.size());
 }
 
 }  // namespace
@@ -414,6 +437,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   const auto context = given.for_work(search_work(dataset, result.family, result.options));
   const auto trained = engine::make_family(context, dataset, result.family, result.options);
   check_two_classes(trained->labels(), dataset.source);
+  engine::check_threshold(result.options, trained->labels());
   const engine::Plan plan(trained->labels(), dataset.groups, result.options, context.seed(), context.threads());
   result.seed = context.seed();
   result.source = dataset.source;
@@ -433,6 +457,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
     auto pipeline = result.model->pipeline();
     describe_training(context, dataset, pipeline);
     result.model->set_pipeline(std::move(pipeline));
+    if (result.model->linear() != nullptr)
+      result.standard_deviations = engine::standard_deviations(context, *result.model, dataset);
   }
   if (!result.options.full) {
     if (needs_pipeline(dataset, result.options.pipeline)) {
@@ -445,8 +471,12 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
       engine::add_stability(context, dataset, result);
     }
   }
-  if (result.options.predictions || result.options.calibrate)
-    engine::add_held_out(context, dataset, *trained, plan, result);
+  if (result.options.predictions || result.options.calibrate || result.options.threshold ||
+      result.options.permutation_importance > 0)
+    engine::use_held_out(context, dataset, trained->labels(), plan, result);
+  if (result.options.learning_curve)
+    result.learning_curve = engine::learning_curve(
+        context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
   engine::note_edges(result);
   trained->add_notes(result);
   if (!dataset.groups.empty() && result.groups == 0)

@@ -64,6 +64,8 @@ class Family {
   virtual const Space& space() const = 0;
   /// Tasks of one model.
   virtual std::int32_t tasks() const = 0;
+  /// Rows that a split must train on.
+  virtual std::int64_t least_rows() const { return 1; }
   virtual BatchLimits limits(const Context& context, const Plan& plan) const = 0;
   /// Points that share most when they are trained together have the same values (an SVM's kernel).
   virtual Point shared_part(const Point& /*point*/) const { return {}; }

@@ -1,5 +1,6 @@
 #include "search/journal.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -43,6 +44,26 @@ FeatureWeights weights_from(const Json& json) {
           numbers_from(json.at("weights"))};
 }
 
+/// Tables of many classes are nearly empty: pairs of place and count of what is not 0.
+Json confusion_json(const std::vector<std::int64_t>& table) {
+  constexpr std::size_t few = 2500;
+  if (table.size() <= few) return table;
+  Json counts = Json::array();
+  for (std::size_t k = 0; k < table.size(); ++k)
+    if (table[k] != 0) counts.push_back({k, table[k]});
+  return {{"size", table.size()}, {"counts", std::move(counts)}};
+}
+
+std::vector<std::int64_t> confusion_from(const Json& json) {
+  if (json.is_array()) return json.get<std::vector<std::int64_t>>();
+  constexpr std::size_t most = std::size_t{1} << 20U;
+  std::vector<std::int64_t> table(std::min(json.at("size").get<std::size_t>(), most), 0);
+  for (const auto& pair : json.at("counts"))
+    if (const auto place = pair.at(0).get<std::size_t>(); place < table.size())
+      table[place] = pair.at(1).get<std::int64_t>();
+  return table;
+}
+
 }  // namespace
 
 Json to_json(const ModelScores& model) {
@@ -54,7 +75,7 @@ Json to_json(const ModelScores& model) {
   if (!model.roc.empty()) json["roc"] = model.roc;
   if (!model.precision_recall.empty()) json["precision_recall"] = numbers(model.precision_recall);
   if (!model.recall.empty()) json["recall"] = numbers(model.recall);
-  if (!model.confusion.empty()) json["confusion"] = model.confusion;
+  if (!model.confusion.empty()) json["confusion"] = confusion_json(model.confusion);
   if (model.size >= 0) json["size"] = model.size;
   return json;
 }
@@ -64,7 +85,7 @@ void from_json(const Json& json, ModelScores& model) {
   model.roc = json.value("roc", std::vector<double>{});
   if (json.contains("precision_recall")) model.precision_recall = numbers_from(json["precision_recall"]);
   if (json.contains("recall")) model.recall = numbers_from(json["recall"]);
-  model.confusion = json.value("confusion", std::vector<std::int64_t>{});
+  if (json.contains("confusion")) model.confusion = confusion_from(json["confusion"]);
   model.size = json.value("size", -1.0);
   for (const auto& fit : json.value("fits", Json::array()))
     model.fits.push_back({number(fit.at(0)), number(fit.at(1)), number(fit.at(2)), fit.at(3).get<int>(),

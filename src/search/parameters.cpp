@@ -50,6 +50,20 @@ Choices<Metric> score_choices() {
   return choices;
 }
 
+Parameter<SearchOptions> threshold_row() {
+  Parameter<SearchOptions> row{
+      "threshold",
+      "RULE",
+      "two classes: choose on held-out rows from which decision value on the positive class is "
+      "predicted: youden, cost:FP:FN or sensitivity:S",
+      "the model's own",
+      {},
+      {}};
+  row.set = [](SearchOptions& options, std::string_view text) { options.threshold = parse_threshold(text); };
+  row.get = [](const SearchOptions& options) { return options.threshold ? to_string(*options.threshold) : ""; };
+  return row;
+}
+
 /// Takes scikit-learn's names too.
 Parameter<SearchOptions> score_row() {
   auto row =
@@ -123,6 +137,13 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
       open_choice_row<O, CalibrationMethod>(
           "calibrate", &O::calibrate, {{"platt", CalibrationMethod::platt}, {"isotonic", CalibrationMethod::isotonic}},
           "learn probabilities from the predictions for held-out rows", "none"),
+      threshold_row(),
+      yes_no_row(
+          "learning-curve", &O::learning_curve,
+          "score the chosen point on growing shares of the training rows; trains ten more models for each split"),
+      number_row("permutation-importance", &O::permutation_importance, {0, 10000},
+                 "shuffle each feature so often among held-out rows, and report by how much the score gets worse; 0: "
+                 "no"),
       number_row("batch", &O::batch, {0, most}, "models trained and recorded together; results may differ in last bits",
                  "automatic"),
   };

@@ -48,7 +48,7 @@ Json family_json(const GlmSearch& search) {
           {"offsets", checksum(search.options.offsets)}};
 }
 
-/// min-frequency and path-split decide only what is reported at the end, time when that is.
+/// Without options that decide only what is made of the search at its end, or when that is.
 Json settings_json(const SearchSettings& s) {
   const auto hash = hash_file(s.data);
   Json also = Json::array();
@@ -63,7 +63,8 @@ Json settings_json(const SearchSettings& s) {
           {"precision", s.precision == Precision::float32 ? "float" : "double"},
           {"full", s.options.full},
           {"extend", s.options.extend},
-          {"options", parameters_json(s.options, {"min-frequency", "path-split", "time", "predictions", "calibrate"})},
+          {"options", parameters_json(s.options, {"min-frequency", "path-split", "time", "predictions", "calibrate",
+                                                  "threshold", "learning-curve", "permutation-importance"})},
           {"pipeline", parameters_json(s.options.pipeline)},
           {"row_weights", checksum(s.options.row_weights)},
           {"model", std::visit([](const auto& family) { return family_json(family); }, s.family)},
@@ -71,9 +72,10 @@ Json settings_json(const SearchSettings& s) {
 }
 
 const std::vector<std::string>& result_files() {
-  static const std::vector<std::string> names{"results.json",    "scores.csv",       "outer.csv",  "features.csv",
-                                              "predictions.csv", "coefficients.csv", "curves.csv", "report.html",
-                                              "model.liblinear", "model.libsvm",     "model.txt"};
+  static const std::vector<std::string> names{
+      "results.json",     "scores.csv",      "outer.csv",       "features.csv",  "predictions.csv",
+      "coefficients.csv", "curves.csv",      "report.html",     "confusion.csv", "learning_curve.csv",
+      "importance.csv",   "reliability.csv", "model.liblinear", "model.libsvm",  "model.txt"};
   return names;
 }
 
@@ -122,9 +124,14 @@ void SearchDirectory::finish(const SearchResult& result) const {
       write(result.model->svm() ? "model.libsvm" : "model.liblinear", *text);
     write("scores.csv", search_csv(result));
   }
-  if (result.model && result.model->linear() != nullptr) write("coefficients.csv", coefficients_csv(*result.model));
+  if (result.model && result.model->linear() != nullptr)
+    write("coefficients.csv", coefficients_csv(*result.model, result.standard_deviations));
   if (result.held_out) write("predictions.csv", predictions_csv(result));
+  if (result.learning_curve) write("learning_curve.csv", learning_curve_csv(result));
+  if (!result.importance.empty()) write("importance.csv", importance_csv(result));
   if (const auto text = curves_csv(result); !text.empty()) write("curves.csv", text);
+  if (const auto text = confusion_csv(result); !text.empty()) write("confusion.csv", text);
+  if (const auto text = reliability_csv(result); !text.empty()) write("reliability.csv", text);
   if (!result.outer.empty()) write("outer.csv", outer_csv(result));
   if (!result.stability.empty()) write("features.csv", features_csv(result));
   write("report.html", search_html(result));

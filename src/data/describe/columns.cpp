@@ -86,10 +86,16 @@ void duplicate_features(const Context& context, const Dataset<T>& dataset, std::
     const auto [first, fresh] = seen.try_emplace(bytes, j);
     if (!fresh) names.push_back(fmt::format("{} = {}", dataset.feature_name(j), dataset.feature_name(first->second)));
   }
-  if (!names.empty())
-    found.push_back({Level::warning, "duplicate-features",
-                     fmt::format("{} feature{} equal to another one: {}; leave them out: --ignore", names.size(),
-                                 names.size() == 1 ? " is" : "s are", some_names(names))});
+  if (names.empty()) return;
+  constexpr std::size_t few = 20;  // that one may name
+  const auto* remedy = names.size() <= few
+                           ? "leave them out: --ignore"
+                           : "mostly rare or hardly varying ones are, which a filter leaves out: --min-prevalence 0.01 "
+                             "or --min-variance; an L1 penalty or --select takes one of each set";
+  found.push_back(
+      {Level::warning, "duplicate-features",
+       fmt::format("{} of {} feature{} equal to another one: {}; {}", grouped(std::ssize(names)),
+                   grouped(dataset.features()), names.size() == 1 ? "s is" : "s are", some_names(names), remedy)});
 }
 
 template <class T>

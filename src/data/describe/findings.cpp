@@ -109,7 +109,8 @@ void unscaled(const Profile& p, Findings& out) {
     out.push_back(
         {Level::warning, "unscaled",
          fmt::format("the features' standard deviations differ by a factor of {:.0f} (5th to 95th percentile); "
-                     "penalties will favour the large ones, so scale first: sheaf scale",
+                     "penalties will favour the large ones, so scale inside the search: --scale standard (sparse data: "
+                     "maxabs)",
                      ratio)});
 }
 

@@ -106,6 +106,7 @@ class KnnFamily : public Family {
   bool has_probabilities() const override { return false; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return 1; }
+  std::int64_t least_rows() const override { return largest_k(); }
   Point shared_part(const Point& point) const override {
     return {point[metric_axis], point[weighting_axis], point[temperature_axis]};
   }

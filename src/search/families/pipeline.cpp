@@ -93,6 +93,7 @@ class PipelineFamily : public Family {
   bool has_probabilities() const override { return family_->has_probabilities(); }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return family_->tasks(); }
+  std::int64_t least_rows() const override { return family_->least_rows(); }
   /// All points of a split are trained together where the pipeline is learnt for them.
   BatchLimits limits(const Context& context, const Plan& plan) const override {
     auto limits = family_->limits(context, plan);

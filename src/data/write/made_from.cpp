@@ -1,0 +1,53 @@
+#include "data/write/made_from.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sheaf/io.hpp>
+
+#include "core/sha256.hpp"
+
+namespace sheaf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string beside(const std::string& path) { return path + ".made.json"; }
+
+}  // namespace
+
+void keep_made_from(const MadeFrom& made, const std::string& path) {
+  if (path == "-") return;
+  const Json json{{"made_by", "sheaf " + made.command},
+                  {"learnt_on_all_rows_of", made.source},
+                  {"instead", made.instead},
+                  {"sha256", hash_file(path).sha256}};
+  write_text_file(beside(path), json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<MadeFrom> find_made_from(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(beside(path), error)) return std::nullopt;
+  std::ifstream file(beside(path));
+  const auto json = Json::parse(file, nullptr, false);
+  const auto text = [&](const char* key) {
+    return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+  };
+  constexpr std::string_view program = "sheaf ";
+  const auto command = text("made_by");
+  if (!command.starts_with(program) || text("sha256") != hash_file(path).sha256) return std::nullopt;
+  return MadeFrom{command.substr(program.size()), text("learnt_on_all_rows_of"), text("instead")};
+}
+
+std::string warning_of(const MadeFrom& made, const std::string& path) {
+  return fmt::format(
+      "{}: was made by sheaf {} from all rows of {}, so that held-out rows are not new to the models and scores will "
+      "be "
+      "too good; search {} with {} instead, which learns on the training rows of each split alone",
+      path, made.command, made.source, made.source, made.instead);
+}
+
+}  // namespace sheaf

@@ -1,0 +1,25 @@
+// How a dataset was made from another one by something that was learnt on its rows: kept beside it, so that a search
+// of it can say that its estimates will be too good.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace sheaf {
+
+struct MadeFrom {
+  std::string command;  ///< "select" or "scale"
+  std::string source;   ///< the dataset that it was learnt on
+  std::string instead;  ///< the options of a search that do the same inside its folds
+};
+
+/// Writes OUT.made.json. Nothing for standard output.
+void keep_made_from(const MadeFrom& made, const std::string& path);
+
+/// What stands beside a dataset, if it is still the file that was written.
+std::optional<MadeFrom> find_made_from(const std::string& path);
+
+/// A sentence for people.
+std::string warning_of(const MadeFrom& made, const std::string& path);
+
+}  // namespace sheaf

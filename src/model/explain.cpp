@@ -1,0 +1,137 @@
+// What each feature adds to the decision values of a linear model.
+#include <algorithm>
+#include <cmath>
+
+#include <sheaf/model.hpp>
+
+#include "core/fail.hpp"
+#include "core/parallel.hpp"
+#include "pipeline/origins.hpp"
+#include "pipeline/steps.hpp"
+
+namespace sheaf {
+namespace {
+
+constexpr std::int64_t rows_at_once = 4096;  // that the pipeline copies
+
+template <class T>
+double stored_value(const Matrix<T>& x, std::int64_t row, std::int64_t feature) {
+  return std::visit(
+      [&](const auto& m) -> double {
+        double found = 0;
+        if constexpr (requires { m.offsets; }) {
+          const auto* begin = m.indices.data() + m.offsets[row];
+          const auto* end = m.indices.data() + m.offsets[row + 1];
+          const auto* at = std::find(begin, end, feature);
+          if (at != end) found = static_cast<double>(m.values[at - m.indices.data()]);
+        } else {
+          found = static_cast<double>(m.values[row * m.columns + feature]);
+        }
+        return found;
+      },
+      x);
+}
+
+/// Adds what several features of the model come to for the feature that they come from.
+void merge(std::vector<Contribution>& list) {
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.feature < b.feature; });
+  std::size_t kept = 0;
+  for (const auto& one : list) {
+    if (kept > 0 && list[kept - 1].feature == one.feature)
+      list[kept - 1].amount += one.amount;
+    else
+      list[kept++] = one;
+  }
+  list.resize(kept);
+}
+
+class Explainer {
+ public:
+  Explainer(const LinearModel& model, const Pipeline& pipeline, std::size_t most)
+      : model_(model), origins_(pipeline::origins(pipeline, model.features)), most_(most) {}
+
+  /// Row i of `prepared`, which is row `row` of `dataset`.
+  template <class T>
+  Explanation operator()(const Matrix<T>& prepared, std::int64_t i, const Matrix<T>& dataset, std::int64_t row) const {
+    Explanation result;
+    result.column = largest_column(prepared, i);
+    if (model_.bias > 0) result.intercept = model_.bias * model_.weight(model_.features, result.column);
+    std::vector<Contribution> list;
+    for_features(prepared, i, [&](std::int64_t j, double value) {
+      const double amount = value * model_.weight(j, result.column);
+      if (amount != 0) list.push_back({origins_[static_cast<std::size_t>(j)], 0, amount});
+    });
+    merge(list);
+    std::stable_sort(list.begin(), list.end(),
+                     [](const auto& a, const auto& b) { return std::abs(a.amount) > std::abs(b.amount); });
+    for (auto k = list.size(); k-- > most_;) result.rest += list[k].amount;
+    list.resize(std::min(list.size(), most_));
+    result.decision = result.intercept + result.rest;
+    for (auto& one : list) {
+      one.value = stored_value(dataset, row, one.feature);
+      result.decision += one.amount;
+    }
+    result.largest = std::move(list);
+    return result;
+  }
+
+ private:
+  template <class T, class Work>
+  void for_features(const Matrix<T>& x, std::int64_t i, const Work& work) const {
+    std::visit(
+        [&](const auto& m) {
+          pipeline::for_row(m, i, [&](std::int64_t j, T value) {
+            if (j < model_.features) work(j, static_cast<double>(value));
+          });
+        },
+        x);
+  }
+
+  template <class T>
+  std::int32_t largest_column(const Matrix<T>& x, std::int64_t i) const {
+    if (model_.columns == 1) return 0;
+    std::vector<double> sums;
+    for (std::int32_t c = 0; c < model_.columns; ++c)
+      sums.push_back(model_.bias > 0 ? model_.bias * model_.weight(model_.features, c) : 0);
+    for_features(x, i, [&](std::int64_t j, double value) {
+      for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += value * model_.weight(j, static_cast<std::int32_t>(c));
+    });
+    return static_cast<std::int32_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+  }
+
+  const LinearModel& model_;
+  std::vector<std::int64_t> origins_;
+  std::size_t most_;
+};
+
+}  // namespace
+
+template <class T>
+std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>& dataset, std::size_t most) const {
+  if (linear() == nullptr)
+    fail_usage(
+        "a model of the family {} has no weight for each feature, so that its predictions are no sum over features; "
+        "permutation importance (sheaf search --permutation-importance) is for models of every kind",
+        family());
+  std::vector<std::string> warnings;
+  const auto aligned = align_features(context, inputs(), dataset, warnings);
+  const Explainer explain_row(*linear(), pipeline_, most);
+  std::vector<Explanation> result(static_cast<std::size_t>(dataset.rows()));
+  for (std::int64_t first = 0; first < dataset.rows(); first += rows_at_once) {
+    std::vector<std::int32_t> rows;
+    for (auto i = first; i < std::min(first + rows_at_once, dataset.rows()); ++i)
+      rows.push_back(static_cast<std::int32_t>(i));
+    const auto some = take_rows(aligned, rows, context.threads());
+    const auto prepared = apply_pipeline(context, pipeline_, some);
+    parallel_ranges(context, std::ssize(rows), 16, [&](Range range) {
+      for (auto i = range.begin; i < range.end; ++i)
+        result[static_cast<std::size_t>(first + i)] = explain_row(prepared.x, i, some.x, i);
+    });
+  }
+  return result;
+}
+
+template std::vector<Explanation> Model::explain(const Context&, const Dataset<float>&, std::size_t) const;
+template std::vector<Explanation> Model::explain(const Context&, const Dataset<double>&, std::size_t) const;
+
+}  // namespace sheaf

@@ -1,0 +1,17 @@
+// The line of a threshold in Sheaf's own model file.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <sheaf/threshold.hpp>
+
+#include "data/text/model_file.hpp"
+
+namespace sheaf {
+
+/// Nothing where there is none.
+std::string threshold_text(const std::optional<Threshold>& threshold);
+std::optional<Threshold> read_threshold(ModelReader& reader);
+
+}  // namespace sheaf

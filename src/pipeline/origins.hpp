@@ -1,0 +1,18 @@
+// Which feature of a dataset each feature behind a pipeline comes from.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <sheaf/pipeline.hpp>
+
+namespace sheaf::pipeline {
+
+/// One for each of the `features` features that come out; those of a level or of missing values come from the feature
+/// that has them.
+std::vector<std::int64_t> origins(const Pipeline& pipeline, std::int64_t features);
+
+/// Whether a value of a row depends on that of another feature of the row, as a share of its sum does.
+bool mixes_features(const Pipeline& pipeline);
+
+}  // namespace sheaf::pipeline
