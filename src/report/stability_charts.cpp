@@ -129,7 +129,7 @@ std::string coefficient_path(const SearchResult& r, std::size_t column) {
   for (std::size_t k = 0; k < std::min(named_lines, lines.size()); ++k, line_y += 20) {
     chart.box(right - 100, line_y - 8, 10, 10, fmt::format("f{}", k), "", 2);
     const auto name = short_name(name_of(r, lines[k].feature));
-    chart.text(right - 86, line_y + 1, name.size() > 14 ? name.substr(0, 13) + "…" : name, "tick");
+    chart.text(right - 86, line_y + 1, name.size() > 14 ? fmt::format("{}…", name.substr(0, 13)) : name, "tick");
   }
   return chart.finish();
 }
