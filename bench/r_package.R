@@ -104,7 +104,11 @@ bench_multinom <- function() {
     ours <- seconds(found <- sheaf_glm(x, y), 3)
     theirs <- seconds(expected <- nnet::multinom(y ~ ., frame, trace = FALSE, maxit = 500, MaxNWts = 1e5,
                                                  reltol = 1e-10), 1)
-    report(sprintf("%d x %d, %d classes (ours with standard errors)", shape[1], shape[2], shape[3]), ours, theirs)
+    name <- sprintf("%d x %d, %d classes", shape[1], shape[2], shape[3])
+    report(paste0(name, ", with standard errors"), ours, theirs)
+    cat(sprintf("    deviance %.6f and %.6f\n", deviance(found), deviance(expected)))
+    conjugate <- seconds(found <- sheaf_glm(x, y, solver = "newton-cg", tolerance = 1e-8), 3)
+    report(paste0(name, ", newton-cg"), conjugate, theirs)
     cat(sprintf("    deviance %.6f and %.6f\n", deviance(found), deviance(expected)))
   }
 }

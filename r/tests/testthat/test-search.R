@@ -85,6 +85,11 @@ test_that("nested validation, predictions and calibration are there", {
   expect_match(readLines(file, 1), "<!DOCTYPE html>", ignore.case = TRUE)
 })
 
+test_that("sparse rows are searched as dense ones", {
+  found <- function(x) sheaf_search(x, iris$Species, model = "linear", seed = 1)$scores$accuracy
+  expect_close(found(as(x, "CsparseMatrix")), found(x), 1e-12)
+})
+
 test_that("groups stay together", {
   groups <- rep(1:10, each = 15)
   found <- sheaf_search(x, iris$Species, model = "knn", groups = groups, folds = 3, predictions = TRUE, seed = 1)

@@ -74,3 +74,11 @@ test_that("a bar is shown where it is wanted", {
   expect_identical(sheaf_control()$settings[2, 2], "1")
   options(before)
 })
+
+test_that("forked processes train too", {
+  skip_on_os("windows")
+  x <- as.matrix(iris[, 1:4])
+  alone <- sheaf_svm(x, iris$Species)$decision.values
+  apart <- parallel::mclapply(1:2, function(i) sheaf_svm(x, iris$Species)$decision.values, mc.cores = 2)
+  expect_identical(apart, list(alone, alone))
+})
