@@ -29,7 +29,9 @@ Costs costs_of(const std::string& flags) {
 bool is_read_only(const GoldenCase& one) { return one.name.find("_read_") != std::string::npos; }
 bool is_early(const GoldenCase& one) { return one.name.ends_with("_early"); }
 bool is_dual(const GoldenCase& one) { return one.name.find("_dual_") != std::string::npos; }
-bool is_regression(const GoldenCase& one) { return one.flags.starts_with("-s 1") && one.flags.at(4) != ' '; }
+bool is_regression(const GoldenCase& one) {
+  return one.flags.starts_with("-s 1") && one.flags.size() > 4 && one.flags[4] != ' ';
+}
 
 class LiblinearGolden : public ProgramTest {
  protected:
@@ -96,7 +98,7 @@ TEST_F(LiblinearGolden, DualSolversHaveTheSameObjectives) {
     const auto table = plain_table(contents(find_data(one.data)));
     for (std::size_t c = 0; c < peer.columns; ++c) {
       const double wanted = measure(table, peer, costs_of(one.flags), c).objective;
-      EXPECT_NEAR(measure(table, ours, costs_of(one.flags), c).objective, wanted, 1e-6 * wanted) << c;
+      EXPECT_NEAR(measure(table, ours, costs_of(one.flags), c).objective, wanted, 1e-5 * wanted) << c;
     }
   });
 }
@@ -157,12 +159,15 @@ TEST_F(LiblinearGolden, ProbabilitiesAreTheSame) {
 }
 
 TEST_F(LiblinearGolden, PredictsTheSameLabelsAfterTraining) {
-  for_cases([](const GoldenCase& one) { return !is_read_only(one) && !is_early(one) && !is_dual(one) && !is_regression(one); },
-            [&](const GoldenCase& one, const std::string& device) {
-              train(one, device);
-              run("sheaf liblinear-predict -q '" + find_data(one.data) + "' ours predictions" + device);
-              EXPECT_EQ(file("predictions"), contents(theirs(one, "predictions")));
-            });
+  for_cases(
+      [](const GoldenCase& one) {
+        return !is_read_only(one) && !is_early(one) && !is_dual(one) && !is_regression(one);
+      },
+      [&](const GoldenCase& one, const std::string& device) {
+        train(one, device);
+        run("sheaf liblinear-predict -q '" + find_data(one.data) + "' ours predictions" + device);
+        EXPECT_EQ(file("predictions"), contents(theirs(one, "predictions")));
+      });
 }
 
 }  // namespace

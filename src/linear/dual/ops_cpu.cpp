@@ -30,7 +30,7 @@ struct Pack {
   static void store(Unit unit, T* to) { std::memcpy(to, &unit, sizeof(Unit)); }
   /// Where the bits of a row's models are set.
   static Mask active(std::uint32_t bits, int u) {
-    Mask places;
+    Mask places{};
     for (int k = 0; k < unit_width; ++k) places[k] = BitsOf<T>{1} << (u * unit_width + k);
     return (places & static_cast<BitsOf<T>>(bits)) != 0;
   }
