@@ -47,7 +47,9 @@ void expect_sums(const Context& context, const Model& model, const Dataset<doubl
     double sum = one.intercept + one.rest;
     for (std::size_t k = 0; k < one.largest.size(); ++k) {
       sum += one.largest[k].amount;
-      if (k > 0) EXPECT_GE(std::abs(one.largest[k - 1].amount), std::abs(one.largest[k].amount));
+      if (k > 0) {
+        EXPECT_GE(std::abs(one.largest[k - 1].amount), std::abs(one.largest[k].amount));
+      }
     }
     EXPECT_LE(one.largest.size(), most);
     EXPECT_NEAR(sum, one.decision, 1e-12 * (1 + std::abs(sum)));

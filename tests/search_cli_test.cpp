@@ -125,7 +125,9 @@ TEST_F(SearchCli, WritesWhatElseIsAskedForAsFiles) {
   double rows = 0;
   for (const auto& line : lines_of(file("found/confusion.csv"))) rows += line[0] == "split" ? 0 : std::stod(line[3]);
   EXPECT_EQ(rows, 300) << "each row is held out once";
-  for (const auto& line : lines_of(file("found/coefficients.csv"))) EXPECT_EQ(line.size(), 3U);
+  const auto coefficients = file("found/coefficients.csv");
+  EXPECT_EQ(lines_of(coefficients)[1].size(), 3U) << "feature, weight, standardised weight";
+  EXPECT_EQ(std::count(coefficients.begin(), coefficients.end(), ','), 2 * 402) << "in every line";
   const auto json = Json::parse(file("found/results.json"));
   EXPECT_EQ(json["learning_curve"].size(), 5U);
   EXPECT_EQ(json["importance"].size(), 400U);

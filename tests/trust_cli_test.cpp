@@ -54,7 +54,7 @@ TEST_F(TrustCli, ATestSetThatIsScaledAsItsTrainingSetIsFine) {
   ASSERT_EQ(shell("sheaf scale g.csv n.csv --save r.txt --quiet && sheaf scale g.csv t.csv --load r.txt --quiet").code,
             0);
   EXPECT_FALSE(exists("t.csv.made.json"));
-  EXPECT_EQ(shell("sheaf scale g.csv - --quiet >/dev/null").code, 0);
+  EXPECT_EQ(shell("sheaf scale g.csv - --to csv --quiet >/dev/null").code, 0);
   EXPECT_FALSE(exists("-.made.json"));
 }
 
@@ -139,7 +139,9 @@ TEST_F(TrustCli, PredictionsAreExplained) {
     for (int k = 0; k < 4; ++k) {  // the intercept, two features, the rest
       std::getline(why, line);
       sum += std::stod(line.substr(line.rfind(',') + 1));
-      if (holds(line, "colour")) EXPECT_TRUE(holds(line, "colour,red,") || holds(line, "colour,blue,")) << line;
+      if (holds(line, "colour")) {
+        EXPECT_TRUE(holds(line, "colour,red,") || holds(line, "colour,blue,")) << line;
+      }
     }
     std::getline(predicted, line);
     EXPECT_NEAR(sum, std::stod(line.substr(line.rfind(',') + 1)), 1e-9);

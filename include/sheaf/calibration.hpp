@@ -34,7 +34,7 @@ Calibration learn_calibration(CalibrationMethod method, std::span<const double> 
 
 /// Predictions of similar probability, and how often they came true.
 struct ReliabilityBin {
-  double low = 0, high = 1;  ///< of the probabilities; high belongs to the last bin alone
+  double low = 0, high = 1;  ///< of the probabilities; low belongs to the first bin alone
   std::int64_t rows = 0;
   double probability = 0;  ///< mean; NaN without rows
   double share = 0;        ///< of the rows that are positive; NaN without rows

@@ -24,7 +24,7 @@ header h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .3rem; letter-spac
 header p { margin: 0; color: var(--soft); }
 .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(10.75rem, 1fr)); gap: .75rem; margin: 1.6rem 0; }
 .tile { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: .8rem 1rem; }
-.tile b { display: block; font-size: 1.1rem; font-weight: 650; overflow-wrap: anywhere; letter-spacing: -.01em; font-variant-numeric: tabular-nums; }
+.tile b { display: block; font-size: 1.02rem; font-weight: 650; overflow-wrap: anywhere; letter-spacing: -.01em; font-variant-numeric: tabular-nums; }
 .tile span { color: var(--soft); font-size: .85rem; }
 .cards { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
 .card { background: var(--card); border: 1px solid var(--rule); border-radius: 12px; padding: 1.15rem 1.25rem 1rem; min-width: 0; }

@@ -291,15 +291,15 @@ std::string threshold_card(const SearchResult& r) {
   if (!r.model || !r.model->threshold()) return {};
   const auto& threshold = *r.model->threshold();
   const auto& positive = r.class_names[static_cast<std::size_t>(r.positive)];
-  std::vector<std::vector<std::string>> rows{{"", "sensitivity", "specificity"},
-                                             {"this threshold, on the rows it was chosen on",
-                                              score_text(threshold.sensitivity), score_text(threshold.specificity)}};
+  std::vector<std::vector<std::string>> rows{
+      {"", "sensitivity", "specificity"},
+      {"on the rows it was chosen on", score_text(threshold.sensitivity), score_text(threshold.specificity)}};
   if (const auto rates = threshold_rates(r))
-    rows.push_back({"thresholds chosen without the split they are applied to", score_text(rates->sensitivity),
-                    score_text(rates->specificity)});
+    rows.push_back({"chosen without the split", score_text(rates->sensitivity), score_text(rates->specificity)});
   return card("Threshold",
               fmt::format("{} is predicted where its decision value is at least {:.6g}: by {}, on held-out rows. The "
-                          "second line is what to expect on new rows.",
+                          "second line, of thresholds chosen without the split they are applied to, is what to expect "
+                          "on new rows.",
                           positive, threshold.value, to_string(threshold.options)),
               table(rows, "lrr"));
 }

@@ -127,9 +127,9 @@ std::vector<ReliabilityBin> reliability(std::span<const double> probabilities, s
     result[b].high = static_cast<double>(b + 1) / bins;
   }
   for (std::size_t i = 0; i < probabilities.size(); ++i) {
-    const auto above = std::upper_bound(result.begin(), result.end(), probabilities[i],
-                                        [](double value, const auto& bin) { return value < bin.low; });
-    auto& bin = above == result.begin() ? result.front() : *(above - 1);
+    const auto above = std::lower_bound(result.begin() + 1, result.end(), probabilities[i],
+                                        [](const auto& bin, double value) { return bin.low < value; });
+    auto& bin = *(above - 1);
     ++bin.rows;
     bin.probability += probabilities[i];
     bin.share += positive[i] != 0 ? 1 : 0;

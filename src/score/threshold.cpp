@@ -23,7 +23,7 @@ struct Candidate {
 /// Larger is better; what is not allowed is -infinity.
 double quality(const ThresholdOptions& options, const Candidate& candidate, double positives, double others) {
   const double sensitivity = candidate.found / positives;
-  const double specificity = 1 - candidate.wrong / others;
+  const double specificity = (others - candidate.wrong) / others;
   switch (options.rule) {
     case ThresholdRule::youden:
       return sensitivity + specificity;
@@ -95,7 +95,7 @@ Threshold choose_threshold(const ThresholdOptions& options, std::span<const doub
   const auto* best = &list.front();
   for (const auto& candidate : list)
     if (quality(options, candidate, positives, others) > quality(options, *best, positives, others)) best = &candidate;
-  return {options, best->value, best->found / positives, 1 - best->wrong / others};
+  return {options, best->value, best->found / positives, (others - best->wrong) / others};
 }
 
 }  // namespace sheaf
