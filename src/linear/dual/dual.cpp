@@ -130,7 +130,9 @@ struct Rule {
     model.fit.tolerance = wanted_gap(model);
     model.fit.converged = measure.gap <= model.fit.tolerance;
     if (model.fit.converged || model.finished) return Next::finish;
-    model.gap_ratio = model.gap_ratio > 0 ? std::max(1.0, measure.gap / model.gap_ratio) : 1.0;
+    // Rows that were left out hide their part of the gap from the visits, as those of the next passes will not.
+    const bool seen = model.left_out == 0 && model.gap_ratio > 0;
+    model.gap_ratio = seen ? std::max(1.0, measure.gap / model.gap_ratio) : 1.0;
     return Next::all_rows;
   }
 
