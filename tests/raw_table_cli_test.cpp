@@ -242,7 +242,7 @@ TEST_F(RawTable, ASearchWritesItsPredictionsCurvesAndCoefficients) {
   EXPECT_EQ(std::count(predictions.begin(), predictions.end(), '\n'), 121) << "each row is held out once";
   EXPECT_TRUE(predictions.starts_with("row,split,truth,prediction,\"decision for sick\",\"probability of sick\""));
   EXPECT_TRUE(file("s/curves.csv").starts_with("curve,split,x,y\nroc,1,0,"));
-  EXPECT_TRUE(file("s/coefficients.csv").starts_with("feature,\"weight for sick\"\n"));
+  EXPECT_TRUE(file("s/coefficients.csv").starts_with("feature,\"weight for sick\",\"standardised weight for sick\"\n"));
   EXPECT_TRUE(holds(file("s/model.txt"), "calibration isotonic 1"));
   EXPECT_EQ(shell("sheaf predict trial.csv --model-file s/model.txt --probabilities --output -").code, 0);
 }
