@@ -50,7 +50,6 @@ const std::vector<Case> dual_cases{
     {"heart_scale", "-s 1 -c 0.25 -B 1", {0.25}},
     {"heart_scale", "-s 3 -c 0.01", {0.01}},
     {"iris", "-s 7 -B 1 -c 0.5", {0.5}},
-    {"sector.scale", "-s 1"},
     {"abalone", "-s 12 -c 0.01", {0.01}},
     {"housing_scale", "-s 13 -c 0.1 -B 1", {0.1}},
 };
