@@ -2,17 +2,20 @@
 
 from ._core import __version__, devices
 from .feature_selection import InformationSelector, StabilitySelector
+from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .linear_model import ElasticNet, ElasticNetLogistic, Lasso, LogisticRegression, Ridge
 from .model_selection import SheafSearchCV
-from .neighbors import KNeighborsClassifier, KNeighborsRegressor, LocalHyperplane
+from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, LocalHyperplane
 from .svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
     "ElasticNet",
     "ElasticNetLogistic",
+    "GammaRegressor",
     "InformationSelector",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "KNeighborsTransformer",
     "Lasso",
     "LinearSVC",
     "LinearSVR",
@@ -21,11 +24,13 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PoissonRegressor",
     "Ridge",
     "SVC",
     "SVR",
     "SheafSearchCV",
     "StabilitySelector",
+    "TweedieRegressor",
     "__version__",
     "devices",
 ]

@@ -38,6 +38,7 @@ class Axis:
     value: Callable[[Any], float | str] = float  #: the value that a parameter of the estimator stands for
     space: str = ""  #: its name among the parameters of a search, where that is another
     whole: bool = False  #: whether it is a whole number
+    per_weight: bool = False  #: whether the option is the value divided by the weight of all training rows
 
     def text(self, value: float | str) -> str:
         if isinstance(value, str):
@@ -86,6 +87,17 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
         """What a search can vary at the other parameters' values."""
         return self._axes
 
+    def _total_weight(self, y: Any, sample_weight: Any) -> float:
+        """The weight of all training rows."""
+        return float(len(y) if sample_weight is None else np.sum(sample_weight))
+
+    def _weighted_settings(self, y: Any, sample_weight: Any) -> Iterable[Setting]:
+        """Those that depend on the weight of the rows that are trained on."""
+        for name, axis in self._active_axes().items():
+            if axis.per_weight:
+                value = float(axis.value(getattr(self, name))) / self._total_weight(y, sample_weight)
+                yield Setting(axis.option, number_text(value), name)
+
     def _reads_rows(self) -> bool:
         """Whether settings follow from the values of the training rows, and not from their number alone."""
         return False
@@ -125,7 +137,14 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Trains on data that have been validated."""
-        options = self._make_options((*self._settings(), *self._settings_for(X, sample_weight), *self._label_settings()))
+        options = self._make_options(
+            (
+                *self._settings(),
+                *self._settings_for(X, sample_weight),
+                *self._label_settings(),
+                *self._weighted_settings(y, sample_weight),
+            )
+        )
         context = self._context()
         dataset = self._dataset(context, X, named=True)
         self._set_target(dataset, y)
@@ -194,6 +213,15 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
         for label, weight in dict(self.class_weight).items():
             if label in names:
                 yield Setting("class-weight", f"{names[label]}={number_text(weight)}", "class_weight")
+
+    def _total_weight(self, y: Any, sample_weight: Any) -> float:
+        count = len(self.classes_)
+        totals = np.bincount(y, sample_weight, minlength=count)
+        if isinstance(self.class_weight, str):  # 'balanced'
+            rows = np.bincount(y, minlength=count)
+            return float(np.sum(totals * len(y) / (count * np.maximum(rows, 1))))
+        factors = dict(self.class_weight or {})
+        return float(sum(total * factors.get(label, 1) for total, label in zip(totals, self.classes_.tolist())))
 
     def predict(self, X: Any) -> Array:
         """Predict the class of each row.

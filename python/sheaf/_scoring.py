@@ -61,6 +61,8 @@ def own_score(name: str, classes: Array | None) -> tuple[str, float] | None:
 
 def read_scoring(scoring: Any, estimator: Any) -> tuple[dict[str, Any], bool]:
     """The scores by name, each as scikit-learn's name of it or as a callable; and whether there are several."""
+    if scoring is None and hasattr(estimator, "_score_predictions"):
+        return {"score": _score_of_estimator}, False
     if scoring is None:
         return {"score": "accuracy" if is_classifier(estimator) else "r2"}, False
     if isinstance(scoring, str):
@@ -84,10 +86,15 @@ def read_scoring(scoring: Any, estimator: Any) -> tuple[dict[str, Any], bool]:
     return wanted, True
 
 
+def _score_of_estimator(model: Any, X: Any, y: Any) -> float:
+    return float(model.score(X, y))
+
+
 class HeldOutRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Stands in for a model that was trained on one split: it has the predictions of that split's test rows."""
 
-    def __init__(self, decisions: Array) -> None:
+    def __init__(self, estimator: Any, decisions: Array) -> None:
+        self.estimator = estimator
         self.decisions = decisions
 
     def fit(self, X: Any, y: Any) -> Any:
@@ -96,6 +103,11 @@ class HeldOutRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         return self.decisions[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        if hasattr(self.estimator, "_score_predictions"):
+            return float(self.estimator._score_predictions(y, self.predict(X), sample_weight))
+        return float(super().score(X, y, sample_weight))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -126,7 +138,11 @@ class HeldOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise AttributeError(f"a model inside SheafSearchCV has no {name}")
 
     def _decide(self, X: Any) -> Array:
-        return -self.decisions[:, 0] if len(self.classes) == 2 else self.decisions
+        if len(self.classes) == 2:
+            return -self.decisions[:, 0]
+        if isinstance(self.estimator, LogisticRegression):  # of all others they are by class already
+            return self.estimator._by_class(self.decisions)
+        return self.decisions
 
     def _share(self, X: Any) -> Array:
         if isinstance(self.estimator, KNeighborsClassifier):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.special import log_expit
 
 from ._base import (
+    Array,
     Axis,
     DecisionMixin,
     LinearMixin,
@@ -23,23 +25,30 @@ from ._data import number_text
 __all__ = ["ElasticNet", "ElasticNetLogistic", "Lasso", "LogisticRegression", "Ridge"]
 
 
+def _inverse_of_cost(C: Any) -> float:
+    number("cost", C, "C")
+    if not float(C) > 0:
+        raise ValueError(f"C must be above 0, not {C!r}")
+    return 1 / float(C)
+
+
 class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedClassifier):
     """Logistic regression with an L2 penalty, by Newton's method.
 
-    Minimises ``w'w / 2 + C * sum of log(1 + exp(-y z))``; the intercept is not penalised. Three classes or more are
-    one model each against the rest, all of them trained together.
+    Minimises ``w'w / 2 + C * sum of log(1 + exp(-y z))`` or, of three classes or more, ``w'w / 2 - C * sum of log
+    probabilities`` of the rows' classes by the softmax of a decision value for each; the intercept is not penalised.
 
     Parameters
     ----------
-    penalty : {'l2'}, default='l2'
-        The penalty. :class:`ElasticNetLogistic` has the others.
+    penalty : {'l2', None}, default='l2'
+        The penalty. :class:`ElasticNetLogistic` has the others. None needs more rows than weights of a decision value.
     dual : bool, default=False
         Taken for scikit-learn's signature; must be False.
     tol : float, default=1e-4
-        Training stops where the gradient has become this small a share of the one at the start, times the share of the
-        rarer class.
+        Training stops where the gradient has become this small a share of the one at the start; of two classes, times
+        the share of the rarer class.
     C : float, default=1.0
-        How much errors weigh against the size of the weights.
+        How much errors weigh against the size of the weights; infinity is ``penalty=None``.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1
@@ -49,11 +58,11 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     random_state : int, RandomState instance or None, default=None
         Taken for scikit-learn's signature; nothing is random.
     solver : str, default='lbfgs'
-        Taken for scikit-learn's signature; there is one solver.
+        Taken for scikit-learn's signature; the number of weights decides. 'liblinear': one class against the rest.
     max_iter : int, default=100
-        Most Newton steps.
-    multi_class : {'auto', 'ovr'}, default='auto'
-        Either one: one class against the rest.
+        Most steps.
+    multi_class : {'auto', 'multinomial', 'ovr'}, default='auto'
+        Three classes or more: one model of all ('auto', 'multinomial'), or each against the rest ('ovr').
     verbose : int, default=0
         Above 0: show how far long work is.
     warm_start : bool, default=False
@@ -78,7 +87,7 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
-        Newton steps taken.
+        Steps taken; one number for a model of all classes.
     n_features_in_ : int
         Features of the training rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -97,6 +106,8 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
 
     _kind = "linear"
     _axes = {"C": Axis("cost")}
+    #: Generalised linear models penalise the mean loss: alpha = 1 / (C * weight of all rows).
+    _glm_axes = {"C": Axis("alpha", _inverse_of_cost, space="alphas", per_weight=True)}
 
     def __init__(
         self,
@@ -140,13 +151,26 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         self.n_threads = n_threads
 
     def _settings(self) -> Iterable[Setting]:
-        if self.penalty not in ("l2", "deprecated"):
-            raise ValueError(f"penalty must be 'l2', not {self.penalty!r}; ElasticNetLogistic has an L1 penalty too")
+        if self.penalty not in ("l2", "deprecated", None, "none"):
+            raise ValueError(
+                f"penalty must be 'l2' or None, not {self.penalty!r}; ElasticNetLogistic has an L1 penalty too"
+            )
         if self.l1_ratio not in (None, 0):
             raise ValueError(f"l1_ratio must be None, not {self.l1_ratio!r}; ElasticNetLogistic has an L1 penalty too")
-        choice("multi_class", self.multi_class, {"auto": "", "ovr": "", "deprecated": ""})
+        choice("multi_class", self.multi_class, {"auto": "", "multinomial": "", "ovr": "", "deprecated": ""})
         if self.dual or self.warm_start:
             raise ValueError("dual and warm_start must be False")
+        if self.multi_class == "multinomial" and self._class_count() == 2:
+            raise ValueError("multi_class='multinomial' is for three classes or more, and there are 2")
+        if self._is_unpenalised() and self._class_count() > 2 and not self._is_multinomial():
+            raise ValueError("without a penalty, three classes or more must be one model, not each against the rest")
+        if self._model_kind() == "multinomial":
+            if self._is_unpenalised():
+                yield Setting("alpha", "0", "penalty")
+            yield number("tolerance", self.tol, "tol")
+            yield number("max-iterations", self.max_iter, "max_iter")
+            yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+            return
         yield Setting("loss", "logistic", "loss")
         yield number("cost", self.C, "C")
         yield Setting("stop", "gradient", "tol")
@@ -154,6 +178,37 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         yield number("max-iterations", self.max_iter, "max_iter")
         yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
         yield Setting("penalise-bias", "no", "fit_intercept")
+
+    def _class_count(self) -> int:
+        return len(getattr(self, "classes_", ()))
+
+    def _is_multinomial(self) -> bool:
+        against_rest = self.multi_class == "ovr" or (self.solver == "liblinear" and self.multi_class != "multinomial")
+        return self._class_count() > 2 and not against_rest
+
+    def _is_unpenalised(self) -> bool:
+        return self.penalty in (None, "none") or self.C == np.inf
+
+    def _model_kind(self) -> str:
+        return "multinomial" if self._is_multinomial() or self._is_unpenalised() else self._kind
+
+    def _active_axes(self) -> Mapping[str, Axis]:
+        if self._is_unpenalised():
+            return {}
+        return self._glm_axes if self._is_multinomial() else self._axes
+
+    def _by_class(self, decisions: Array) -> Array:
+        if not self._is_multinomial():
+            return super()._by_class(decisions)
+        logarithms = log_expit(decisions)  # of probabilities: decisions are log odds
+        values: Array = logarithms - logarithms.mean(axis=1, keepdims=True)
+        return values
+
+    def _keep_fitted(self, X: Any) -> None:
+        super()._keep_fitted(X)
+        if self._is_multinomial():  # which the same number for all classes does not change
+            self.coef_ -= self.coef_.mean(axis=0)
+            self.intercept_ -= self.intercept_.mean()
 
 
 class Ridge(LinearMixin, WeightedRegressor):

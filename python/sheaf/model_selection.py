@@ -41,7 +41,7 @@ class _Family:
     kind: str
     settings: tuple[tuple[str, str], ...]
     axes: tuple[Axis, ...]
-    fixed: Values  #: values of axes that follow from the rows of a split; None: they are varied
+    fixed: Values  #: what axes take from the rows of a split, so that splits with the same are one search; None: nothing
     pipeline: tuple[tuple[str, str], ...]
     criterion: str
 
@@ -226,7 +226,7 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         data = _Data(estimator, X, y, fit_params)
         folds = check_cv(self.cv, y, classifier=is_classifier(estimator))
         splits = [_row_numbers(split, len(data.labels)) for split in folds.split(X, y, groups)]
-        scores, several = read_scoring(self.scoring, estimator)
+        scores, several = read_scoring(self.scoring, read_steps(estimator).estimator)
         chosen_by = self._check_refit(scores, several)
         params = list(self._candidates())
         begin = time.perf_counter()
@@ -396,6 +396,9 @@ class _Search:
         for k, axis in enumerate(axes):
             if values[k] is None:
                 values[k] = fixed[k] = float(learnt[axis.option])
+            elif axis.per_weight:
+                fixed[k] = self._weight_of_split(model, split)
+                values[k] /= fixed[k]
         if candidate.steps.criterion:
             axes = (*axes, _COUNT)
         pipeline = tuple(sorted(candidate.steps.settings.items()))
@@ -403,6 +406,11 @@ class _Search:
             model._model_kind(), tuple(settings), axes, tuple(fixed), pipeline, candidate.steps.criterion
         )
         return family, tuple(values)
+
+    def _weight_of_split(self, model: Any, split: int) -> float:
+        train = self.splits[split][0]
+        weights = None if self.data.weights is None else self.data.weights[train]
+        return float(model._total_weight(self.data.labels[train], weights))
 
     def _settings_of_split(self, steps: Steps, split: int) -> dict[str, str]:
         """Settings that follow from the rows that a split trains on."""
@@ -482,12 +490,11 @@ class _Search:
     def _score(self, name: str, candidate: int, split: int, decisions: Array, predicted: Array) -> dict[str, float]:
         """By a callable, or a score that only scikit-learn has."""
         model: Any
+        estimator = self.candidates[candidate].steps.estimator
         if self.data.classes is None:
-            model = HeldOutRegressor(decisions)
+            model = HeldOutRegressor(estimator, decisions)
         else:
-            model = HeldOutClassifier(
-                self.candidates[candidate].steps.estimator, self.data.classes, decisions, predicted
-            )
+            model = HeldOutClassifier(estimator, self.data.classes, decisions, predicted)
         if split not in self._test_data:
             test = self.splits[split][1]
             self._test_data[split] = _safe_indexing(self.data.X, test), _safe_indexing(self.data.y, test)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
@@ -22,9 +23,9 @@ from ._base import (
     number,
 )
 from ._compat import validate
-from ._data import make_dataset, number_text
+from ._data import make_context, make_dataset, number_text
 
-__all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "LocalHyperplane"]
+__all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer", "LocalHyperplane"]
 
 _VOTES = {"uniform": "uniform", "distance": "inverse-distance", "gaussian": "gaussian"}
 _METRICS = {
@@ -57,31 +58,12 @@ def _distance(metric: Any, p: float) -> dict[str, str]:
 
 
 class _NeighborsMixin:
-    """What estimators of nearest rows share."""
-
-    _kind = "knn"
-    _axes: ClassVar[Mapping[str, Axis]] = {
-        "n_neighbors": Axis("k", whole=True),
-        "weights": Axis("vote", lambda weights: choice("weights", weights, _VOTES)),
-    }
-    _labels: str
+    """Finds the nearest training rows."""
 
     n_neighbors: int
-    weights: str
     metric: Any
     p: float
     metric_params: Any
-
-    def _settings(self) -> Iterable[Setting]:
-        if self.metric_params:
-            raise ValueError("metric_params must be None")
-        if callable(self.weights):
-            raise ValueError(f"weights must be one of {', '.join(map(repr, _VOTES))}, not a callable")
-        yield number("k", self.n_neighbors, "n_neighbors")
-        yield Setting("vote", choice("weights", self.weights, _VOTES), "weights")
-        yield Setting("labels", self._labels, "y")
-        for name, text in _distance(self.metric, self.p).items():
-            yield Setting(name, text, "metric")
 
     def _check_count(self, rows: int) -> None:
         if self.n_neighbors > rows:
@@ -116,7 +98,7 @@ class _NeighborsMixin:
         estimator: Any = self
         check_is_fitted(self)
         count = self.n_neighbors if n_neighbors is None else n_neighbors
-        context = estimator._context()
+        context = make_context(self)
         kind = str(self._fit_X.dtype) if estimator.precision == "auto" else estimator.precision
         precision = "float32" if kind.endswith("float32") else "float64"
         device = str(estimator.device)
@@ -158,7 +140,31 @@ class _NeighborsMixin:
         return sparse.csr_matrix((values, indices.ravel(), begins), shape=(len(distances), self.n_samples_fit_))
 
 
-class KNeighborsClassifier(ProbabilityMixin, _NeighborsMixin, SheafClassifier):
+class _VotingMixin(_NeighborsMixin):
+    """Predicts by the votes of the nearest rows."""
+
+    _kind = "knn"
+    _axes: ClassVar[Mapping[str, Axis]] = {
+        "n_neighbors": Axis("k", whole=True),
+        "weights": Axis("vote", lambda weights: choice("weights", weights, _VOTES)),
+    }
+    _labels: str
+
+    weights: str
+
+    def _settings(self) -> Iterable[Setting]:
+        if self.metric_params:
+            raise ValueError("metric_params must be None")
+        if callable(self.weights):
+            raise ValueError(f"weights must be one of {', '.join(map(repr, _VOTES))}, not a callable")
+        yield number("k", self.n_neighbors, "n_neighbors")
+        yield Setting("vote", choice("weights", self.weights, _VOTES), "weights")
+        yield Setting("labels", self._labels, "y")
+        for name, text in _distance(self.metric, self.p).items():
+            yield Setting(name, text, "metric")
+
+
+class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
     """The class that most of the nearest rows have.
 
     Neighbours are exact, whatever the precision of the data; of equally near rows the first counts, of classes with
@@ -264,7 +270,7 @@ class KNeighborsClassifier(ProbabilityMixin, _NeighborsMixin, SheafClassifier):
         return self
 
 
-class KNeighborsRegressor(_NeighborsMixin, SheafRegressor):
+class KNeighborsRegressor(_VotingMixin, SheafRegressor):
     """The mean number of the nearest rows.
 
     Neighbours are exact, whatever the precision of the data; of equally near rows the first counts.
@@ -361,6 +367,153 @@ class KNeighborsRegressor(_NeighborsMixin, SheafRegressor):
         self._check_count(X.shape[0])
         self._train(X, y, None)
         return self
+
+
+class KNeighborsTransformer(  # type: ignore[misc]
+    _NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """Rows as their nearest training rows: a sparse matrix, for estimators that take distances or graphs.
+
+    Neighbours are exact, whatever the precision of the data; of equally near rows the first counts. A training row is
+    its own nearest.
+
+    Parameters
+    ----------
+    mode : {'distance', 'connectivity'}, default='distance'
+        What stands for a neighbour: its distance, or 1.
+    n_neighbors : int, default=5
+        How many; with 'distance' one more, so that training rows have so many others.
+    algorithm : str, default='auto'
+        Taken for scikit-learn's signature; all distances are computed.
+    leaf_size : int, default=30
+        Taken for scikit-learn's signature.
+    metric : str, default='minkowski'
+        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
+        'jaccard'.
+    p : float, default=2
+        The power of Minkowski's distance.
+    metric_params : dict, default=None
+        Taken for scikit-learn's signature; must be None.
+    n_jobs : int, default=None
+        Taken for scikit-learn's signature; see `n_threads`.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the data; distances are exact in either.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    effective_metric_ : str
+        The distance.
+    n_samples_fit_ : int
+        Training rows.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sheaf import KNeighborsTransformer
+    >>> graph = KNeighborsTransformer(n_neighbors=1).fit_transform([[0.0], [1.0], [3.0]])
+    >>> graph.toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 2., 0.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        mode: str = "distance",
+        n_neighbors: int = 5,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: Any = None,
+        n_jobs: Any = None,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.mode = mode
+        self.n_neighbors = n_neighbors
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Keep the training rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        if self.metric_params:
+            raise ValueError("metric_params must be None")
+        choice("mode", self.mode, {"distance": "", "connectivity": ""})
+        X = validate(self, X)
+        self._keep_fitted(X)
+        self._n_features_out = self.n_samples_fit_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The nearest training rows of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features)
+            The rows.
+
+        Returns
+        -------
+        graph : sparse matrix of shape (n_queries, n_samples_fit)
+            Compressed rows; the neighbours of each ascend by distance.
+        """
+        check_is_fitted(self)
+        return self.kneighbors_graph(X, self.n_neighbors + (self.mode == "distance"), self.mode)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Keep the training rows, and find the nearest ones of each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        graph : sparse matrix of shape (n_samples, n_samples)
+            Compressed rows; the neighbours of each ascend by distance.
+        """
+        return self.fit(X).transform(X)
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"preserves_dtype": []}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 class LocalHyperplane(DecisionMixin, SheafClassifier):

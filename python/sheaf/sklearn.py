@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from . import linear_model, neighbors, svm
+from . import glm, linear_model, neighbors, svm
 from ._base import SheafEstimator
 
 __all__ = ["patch", "patched", "unpatch"]
@@ -30,9 +30,12 @@ __all__ = ["patch", "patched", "unpatch"]
 _PLACES: dict[str, dict[str, type[SheafEstimator]]] = {
     "sklearn.linear_model": {
         "ElasticNet": linear_model.ElasticNet,
+        "GammaRegressor": glm.GammaRegressor,
         "Lasso": linear_model.Lasso,
         "LogisticRegression": linear_model.LogisticRegression,
+        "PoissonRegressor": glm.PoissonRegressor,
         "Ridge": linear_model.Ridge,
+        "TweedieRegressor": glm.TweedieRegressor,
     },
     "sklearn.neighbors": {
         "KNeighborsClassifier": neighbors.KNeighborsClassifier,
@@ -61,8 +64,6 @@ def _say_once(text: str) -> None:
 
 def _why_not(estimator: Any, ours: Any, y: Any) -> str:
     """Why scikit-learn has to do it; empty: it has not."""
-    if isinstance(ours, linear_model.LogisticRegression) and len(np.unique(y)) > 2 and estimator.multi_class != "ovr":
-        return "three classes or more at once (multi_class='ovr' is trained by sheaf)"
     known = inspect.signature(type(ours).__init__).parameters
     for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
         if name != "self" and name not in known and getattr(estimator, name) != parameter.default:
@@ -70,6 +71,8 @@ def _why_not(estimator: Any, ours: Any, y: Any) -> str:
     if np.ndim(y) > 1 and np.shape(y)[1] > 1:
         return "several targets"
     try:
+        if isinstance(ours, linear_model.LogisticRegression):
+            ours.classes_ = np.unique(y)  # which decide what is trained
         list(ours._settings())
     except (TypeError, ValueError) as wrong:
         return str(wrong)

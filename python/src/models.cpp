@@ -39,13 +39,14 @@ py::object coefficients(const Model& model) {
                         array_of(found->intercepts));
 }
 
-/// How many iterations each decision value took.
+/// How many iterations each decision value took; all of a generalised linear model together.
 std::vector<std::int64_t> iterations(const Model& model) {
   std::vector<std::int64_t> result;
   if (const auto* linear = model.linear()) {
     for (const auto& fit : linear->fits) result.push_back(fit.iterations);
     if (linear->net)
       for (const auto& fit : linear->net->fits) result.push_back(fit.epochs);
+    if (linear->glm) result.push_back(linear->glm->fit.iterations);
   }
   if (const auto* svm = model.svm())
     for (const auto& fit : svm->fits) result.push_back(fit.iterations);

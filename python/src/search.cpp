@@ -22,9 +22,12 @@ void set_family(const Options& options, std::variant<Searches...>& family) {
   (try_one(std::type_identity<Searches>()), ...);
 }
 
+/// A generalised linear model whose penalty is not searched over has the one of its options, which may be none.
 FamilySearch family_of(const AnyOptions& options, const Settings& space) {
   FamilySearch family;
   std::visit([&](const auto& one) { set_family(one, family); }, options.any);
+  auto* glm = std::get_if<GlmSearch>(&family);
+  if (glm != nullptr && !space.contains("alphas")) glm->alphas = {glm->options.alpha};
   std::visit([&](auto& one) { set_options(one, space); }, family);
   return family;
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from conftest import read_dense
 from sklearn import datasets, linear_model, neighbors, svm
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
 import sheaf
@@ -49,9 +50,9 @@ def test_logistic_regression(name, C):
 
 
 @pytest.mark.parametrize("name", ["sklearn-digits", *MORE_CLASSES])
-def test_logistic_regression_of_more_classes(name):
+def test_logistic_regression_of_one_class_against_the_rest(name):
     X, y = _data(name)
-    ours = sheaf.LogisticRegression(tol=1e-8).fit(X, y)
+    ours = sheaf.LogisticRegression(multi_class="ovr", tol=1e-8).fit(X, y)
     for k, label in enumerate(ours.classes_):
         theirs = linear_model.LogisticRegression(tol=1e-8, max_iter=10000).fit(X, y == label)
         np.testing.assert_allclose(ours.decision_function(X)[:, k], theirs.decision_function(X), atol=1e-2)
@@ -148,6 +149,32 @@ def test_neighbors(name, metric):
     assert graph.shape == (len(X), len(X)) and graph.nnz == 4 * len(X)
     assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.97
     np.testing.assert_array_equal(ours.kneighbors(n_neighbors=1)[1].ravel() != np.arange(len(X)), True)
+
+
+@pytest.mark.parametrize("name", ["sklearn-digits", "heart_scale", "vowel"])
+@pytest.mark.parametrize("mode", ["distance", "connectivity"])
+def test_graphs_of_neighbors(name, mode):
+    X, _ = _data(name, 400)
+    X, queries = X[:-50], X[-50:]
+    ours = sheaf.KNeighborsTransformer(mode=mode, n_neighbors=4).fit(X)
+    theirs = neighbors.KNeighborsTransformer(mode=mode, n_neighbors=4).fit(X)
+    for rows in (X, queries):
+        mine, other = ours.transform(rows), theirs.transform(rows)
+        assert mine.shape == other.shape and mine.format == other.format
+        np.testing.assert_array_equal(mine.indptr, other.indptr)
+        np.testing.assert_allclose(mine.data, other.data, atol=1e-6)
+        assert np.mean(mine.indices == other.indices) > 0.97  # equally near rows may be taken in another order
+    np.testing.assert_array_equal(ours.fit_transform(X).toarray(), ours.transform(X).toarray())
+    np.testing.assert_array_equal(ours.get_feature_names_out(), theirs.get_feature_names_out())
+
+
+def test_graphs_of_neighbors_in_pipelines():
+    X, y = _data("sklearn-wine")
+    ours = make_pipeline(
+        sheaf.KNeighborsTransformer(n_neighbors=30), neighbors.KNeighborsClassifier(5, metric="precomputed")
+    )
+    plain = neighbors.KNeighborsClassifier(5)
+    np.testing.assert_array_equal(ours.fit(X, y).predict(X), plain.fit(X, y).predict(X))
 
 
 def test_neighbors_by_powers():

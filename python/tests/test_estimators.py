@@ -31,11 +31,20 @@ REGRESSORS = [
     sheaf.SVR(),
     sheaf.NuSVR(),
     sheaf.KNeighborsRegressor(),
+    sheaf.PoissonRegressor(),
+    sheaf.GammaRegressor(),
+    sheaf.TweedieRegressor(power=1.5),
 ]
-OTHERS = [sheaf.OneClassSVM(), sheaf.InformationSelector(), sheaf.StabilitySelector(n_resamples=2)]
+OTHERS = [
+    sheaf.OneClassSVM(),
+    sheaf.InformationSelector(),
+    sheaf.StabilitySelector(n_resamples=2),
+    sheaf.KNeighborsTransformer(),
+]
 SEARCHES = [
     sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [0.1, 1]}),
     sheaf.SheafSearchCV(sheaf.Ridge(), {"alpha": [0.1, 1]}),
+    sheaf.SheafSearchCV(sheaf.TweedieRegressor(), {"alpha": [0.1, 1]}),
 ]
 
 
@@ -51,14 +60,16 @@ def _name(estimator):
 def _data(estimator):
     if is_classifier(estimator) or not hasattr(estimator, "predict") or isinstance(estimator, sheaf.OneClassSVM):
         return make_classification(90, 6, n_informative=4, n_redundant=0, n_classes=3, random_state=3)
-    return make_regression(90, 6, noise=5, random_state=3)
+    X, y = make_regression(90, 6, noise=5, random_state=3)
+    return X, np.exp(y / 100) if hasattr(estimator, "_score_predictions") else y
 
 
 def _outputs(estimator, X):
     names = ("predict", "decision_function", "predict_proba", "transform")
     if isinstance(estimator, sheaf.OneClassSVM):  # whose support vectors lie on the border
         names = ("decision_function",)
-    return [np.asarray(getattr(estimator, name)(X)) for name in names if hasattr(estimator, name)]
+    found = [getattr(estimator, name)(X) for name in names if hasattr(estimator, name)]
+    return [values.toarray() if sparse.issparse(values) else np.asarray(values) for values in found]
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS + OTHERS, ids=_name)
@@ -73,7 +84,8 @@ def test_copies_predict_the_same_to_the_last_bit(estimator):
 @pytest.mark.parametrize(
     "estimator",
     [
-        sheaf.LogisticRegression(tol=1e-10),
+        sheaf.LogisticRegression(tol=1e-10, max_iter=1000),
+        sheaf.LogisticRegression(tol=1e-10, multi_class="ovr"),
         sheaf.ElasticNetLogistic(tol=1e-12),
         sheaf.LinearSVC(tol=1e-10),
         sheaf.SVC(tol=1e-5),
@@ -85,6 +97,9 @@ def test_copies_predict_the_same_to_the_last_bit(estimator):
         sheaf.SVR(C=10, tol=1e-5),
         sheaf.NuSVR(C=10, tol=1e-5),
         sheaf.OneClassSVM(tol=1e-5),
+        sheaf.PoissonRegressor(tol=1e-10),
+        sheaf.GammaRegressor(tol=1e-10),
+        sheaf.TweedieRegressor(power=1.5, tol=1e-10),
     ],
     ids=_name,
 )

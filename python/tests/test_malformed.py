@@ -18,8 +18,9 @@ from sheaf import _core
         (sheaf.LogisticRegression(C="much"), "C must be a number, not 'much'"),
         (sheaf.LogisticRegression(tol=0), "parameter tol: .*more than 0"),
         (sheaf.LogisticRegression(max_iter=0), "parameter max_iter"),
-        (sheaf.LogisticRegression(penalty="l1"), "penalty must be 'l2', not 'l1'; ElasticNetLogistic"),
-        (sheaf.LogisticRegression(multi_class="multinomial"), "multi_class must be one of"),
+        (sheaf.LogisticRegression(penalty="l1"), "penalty must be 'l2' or None, not 'l1'; ElasticNetLogistic"),
+        (sheaf.LogisticRegression(multi_class="pairs"), "multi_class must be one of"),
+        (sheaf.LogisticRegression(multi_class="multinomial"), "for three classes or more, and there are 2"),
         (sheaf.LogisticRegression(device="tpu"), "tpu"),
         (sheaf.LogisticRegression(n_threads=0), "threads"),
         (sheaf.LogisticRegression(class_weight="even"), "class_weight.*balanced"),
@@ -41,6 +42,17 @@ from sheaf import _core
 def test_parameters(two_classes, estimator, words):
     with pytest.raises(ValueError, match=words):
         estimator.fit(*two_classes)
+
+
+@pytest.mark.parametrize(
+    "C, words", [(0, "C must be above 0, not 0"), (-1.0, "C must be above 0, not -1.0"), ("much", "C must be a number")]
+)
+def test_costs_of_three_classes(C, words):
+    X, y = np.random.RandomState(0).normal(size=(30, 2)), np.arange(30) % 3
+    with pytest.raises(ValueError, match=words):
+        sheaf.LogisticRegression(C=C).fit(X, y)
+    with pytest.raises(ValueError, match=words):
+        sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [C]}).fit(X, y)
 
 
 def test_shapes_and_values(two_classes):

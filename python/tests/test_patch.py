@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from sklearn import linear_model, neighbors, svm
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 
 import sheaf.sklearn
 
 CANCER = scale(load_breast_cancer().data), load_breast_cancer().target
+WINE = scale(load_wine().data), load_wine().target
 NUMBERS = load_diabetes(return_X_y=True)
 
 
@@ -26,6 +27,12 @@ def patched():
 
 PAIRS = [
     ("linear_model", "LogisticRegression", {"tol": 1e-8}, CANCER),
+    ("linear_model", "LogisticRegression", {"tol": 1e-8}, WINE),
+    ("linear_model", "LogisticRegression", {"tol": 1e-8, "multi_class": "ovr"}, WINE),
+    ("linear_model", "LogisticRegression", {"tol": 1e-8, "multi_class": "multinomial"}, WINE),
+    ("linear_model", "PoissonRegressor", {"tol": 1e-8, "max_iter": 1000}, NUMBERS),
+    ("linear_model", "GammaRegressor", {"tol": 1e-8, "max_iter": 1000}, NUMBERS),
+    ("linear_model", "TweedieRegressor", {"power": 1.5, "tol": 1e-8, "max_iter": 1000}, NUMBERS),
     ("linear_model", "Ridge", {}, NUMBERS),
     ("linear_model", "Lasso", {"tol": 1e-9}, NUMBERS),
     ("linear_model", "ElasticNet", {"alpha": 0.1, "tol": 1e-9}, NUMBERS),
@@ -63,6 +70,10 @@ def test_what_sheaf_lacks_is_left_to_scikit_learn(patched):
     assert "_sheaf" not in vars(model) and model.score(*CANCER) > 0.9
     with pytest.warns(UserWarning, match="NuSVC to scikit-learn: it has no class_weight"):
         svm.NuSVC(nu=0.1, class_weight="balanced").fit(*CANCER)
+    with pytest.warns(UserWarning, match="LogisticRegression to scikit-learn: multi_class='multinomial' is for three"):
+        linear_model.LogisticRegression(multi_class="multinomial").fit(*CANCER)
+    with pytest.warns(UserWarning, match="TweedieRegressor to scikit-learn: power must be"):
+        linear_model.TweedieRegressor(power=3).fit(*NUMBERS)
     with pytest.warns(UserWarning, match="kernel must be a name"):
         svm.SVC(kernel=lambda a, b: a @ b.T).fit(*CANCER)
 
