@@ -35,6 +35,8 @@ using dual::Start;
 constexpr double first_inner_tolerance = 0.01;
 constexpr double least_inner_tolerance = 1e-8;
 
+/// The gap is measured again once the visits say that it is at most this many times smaller.
+constexpr double largest_gap_ratio = 10;
 /// Models of a block that visit a row together, on average; with fewer, each is trained alone.
 constexpr double fewest_together = 2.5;
 
@@ -46,9 +48,10 @@ struct ModelState {
   Start start;
   PassBounds bounds;
   double first_amount = -1;
-  double left_out = 0;    // rows
-  double gap_ratio = 1;   // of the gap to what the visits of the pass before said
-  double objective = -1;  // < 0: not known
+  double left_out = 0;     // rows
+  double visited_gap = 0;  // what the visits of a pass said of the gap, when it was measured last
+  double gap_ratio = 1;    // of the gap to that
+  double objective = -1;   // < 0: not known
   TaskFit fit;
   FitProgress progress;
 };
@@ -110,7 +113,7 @@ struct Rule {
     const bool still = found == 0 && loss != Loss::logistic;  // every variable is at its best
     const bool last = model.fit.iterations >= params.max_iterations || (still && model.left_out == 0);
     if (last || still || model.fit.gradient_norm <= model.fit.tolerance) {
-      model.gap_ratio = sums.gap;  // until the gap is known
+      model.visited_gap = sums.gap;
       model.finished = last;
       return Next::measure;
     }
@@ -130,9 +133,9 @@ struct Rule {
     model.fit.tolerance = wanted_gap(model);
     model.fit.converged = measure.gap <= model.fit.tolerance;
     if (model.fit.converged || model.finished) return Next::finish;
-    // Rows that were left out hide their part of the gap from the visits, as those of the next passes will not.
-    const bool seen = model.left_out == 0 && model.gap_ratio > 0;
-    model.gap_ratio = seen ? std::max(1.0, measure.gap / model.gap_ratio) : 1.0;
+    // Rows that were left out are not in what the visits said.
+    const bool comparable = model.left_out == 0 && model.visited_gap > 0;
+    model.gap_ratio = comparable ? std::clamp(measure.gap / model.visited_gap, 1.0, largest_gap_ratio) : 1.0;
     return Next::all_rows;
   }
 
