@@ -196,11 +196,15 @@ TEST_F(Cli, TheReportNeedsNothingElse) {
   ASSERT_EQ(shell("sheaf generate microbes t.arff --rows 60 --features 300 --quiet").code, 0);
   const auto outcome = shell("sheaf info t.arff --report r.html --quiet");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const auto page = file("r.html");
+  auto page = file("r.html");
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
   EXPECT_TRUE(page.ends_with("</html>\n"));
-  for (const char* loads : {"http://", "https://", "src=", "href=", "url(", "@import", "<script", "<link"})
+  // The name of SVG's elements is no address that is asked for; the one script stands in the page.
+  const std::string_view svg = "http://www.w3.org/2000/svg";
+  for (auto at = page.find(svg); at != std::string::npos; at = page.find(svg)) page.erase(at, svg.size());
+  for (const char* loads : {"http://", "https://", "src=", "href=", "url(", "@import", "<script ", "<link", "fetch("})
     EXPECT_EQ(page.find(loads), std::string::npos) << loads;
+  EXPECT_EQ(page.find("<script>"), page.rfind("<script>"));
   EXPECT_NE(page.find("<svg"), std::string::npos);
   EXPECT_EQ(page.find("nan"), std::string::npos);
   EXPECT_NE(page.find("prefers-color-scheme: dark"), std::string::npos);
@@ -209,8 +213,8 @@ TEST_F(Cli, TheReportNeedsNothingElse) {
 TEST_F(Cli, NamesInTheReportAreText) {
   write("t.csv", "\"<script>alert(1)</script>\",b,y\n1,2,<b>\n2,1,c\n3,1,<b>\n4,5,c\n");
   ASSERT_EQ(shell("sheaf info t.csv --report r.html --quiet").code, 0);
-  EXPECT_EQ(file("r.html").find("<script"), std::string::npos);
-  EXPECT_NE(file("r.html").find("&lt;script&gt;"), std::string::npos);
+  EXPECT_EQ(file("r.html").find("<script>alert"), std::string::npos);
+  EXPECT_NE(file("r.html").find("&lt;script&gt;alert"), std::string::npos);
 }
 
 TEST_F(Cli, OddTablesHaveReportsToo) {
