@@ -4,28 +4,34 @@ from ._core import __version__, devices
 from .feature_selection import InformationSelector, StabilitySelector
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .linear_model import ElasticNet, ElasticNetLogistic, Lasso, LogisticRegression, Ridge
+from .linear_model_cv import ElasticNetCV, ElasticNetLogisticCV, LassoCV, LogisticRegressionCV, RidgeCV
 from .model_selection import SheafSearchCV
 from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, LocalHyperplane
 from .svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
     "ElasticNet",
+    "ElasticNetCV",
     "ElasticNetLogistic",
+    "ElasticNetLogisticCV",
     "GammaRegressor",
     "InformationSelector",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
     "KNeighborsTransformer",
     "Lasso",
+    "LassoCV",
     "LinearSVC",
     "LinearSVR",
     "LocalHyperplane",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
     "PoissonRegressor",
     "Ridge",
+    "RidgeCV",
     "SVC",
     "SVR",
     "SheafSearchCV",

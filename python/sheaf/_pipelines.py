@@ -53,8 +53,8 @@ def read_steps(estimator: Any) -> Steps:
 
 
 def _checked_model(estimator: Any) -> SheafEstimator:
-    searched = isinstance(estimator, SheafEstimator) and hasattr(estimator, "_kind")  # and is no search itself
-    if not searched or not hasattr(estimator, "score"):
+    # Models that choose their own penalty have no kind.
+    if not isinstance(estimator, SheafEstimator) or not hasattr(estimator, "_kind") or not hasattr(estimator, "score"):
         raise ValueError(
             f"SheafSearchCV searches over the classifiers and regressors of sheaf, not over "
             f"{type(estimator).__name__}; {_INSTEAD}"

@@ -211,6 +211,12 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
             self.intercept_ -= self.intercept_.mean()
 
 
+def _cost_of_ridge(alpha: Any) -> float:
+    if not float(alpha) > 0:
+        raise ValueError(f"alpha must be above 0, not {alpha!r}")
+    return 0.5 / float(alpha)
+
+
 class Ridge(LinearMixin, WeightedRegressor):
     """Linear regression with an L2 penalty.
 
@@ -266,7 +272,7 @@ class Ridge(LinearMixin, WeightedRegressor):
     """
 
     _kind = "linear"
-    _axes = {"alpha": Axis("cost", lambda alpha: 0.5 / float(alpha))}
+    _axes = {"alpha": Axis("cost", _cost_of_ridge)}
 
     def __init__(
         self,
@@ -298,12 +304,10 @@ class Ridge(LinearMixin, WeightedRegressor):
     def _settings(self) -> Iterable[Setting]:
         if self.positive:
             raise ValueError("positive must be False")
-        if not float(self.alpha) > 0:
-            raise ValueError(f"alpha must be above 0, not {self.alpha!r}")
-        # The squared tube without a width is the squared loss, at C = 1 / (2 alpha).
+        # The squared tube without a width is the squared loss.
         yield Setting("loss", "svr", "loss")
         yield Setting("epsilon", "0", "epsilon")
-        yield Setting("cost", number_text(self._axes["alpha"].value(self.alpha)), "alpha")
+        yield Setting("cost", number_text(_cost_of_ridge(self.alpha)), "alpha")
         yield Setting("stop", "gradient", "tol")
         yield number("tolerance", self.tol, "tol")
         if self.max_iter is not None:

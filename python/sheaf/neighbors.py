@@ -369,8 +369,8 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
         return self
 
 
-class KNeighborsTransformer(  # type: ignore[misc]
-    _NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+class KNeighborsTransformer(
+    _NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator  # type: ignore[misc]
 ):
     """Rows as their nearest training rows: a sparse matrix, for estimators that take distances or graphs.
 

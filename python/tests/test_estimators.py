@@ -41,6 +41,13 @@ OTHERS = [
     sheaf.StabilitySelector(n_resamples=2),
     sheaf.KNeighborsTransformer(),
 ]
+CROSS_VALIDATED = [
+    sheaf.RidgeCV(),
+    sheaf.LassoCV(n_alphas=5),
+    sheaf.ElasticNetCV(n_alphas=5),
+    sheaf.LogisticRegressionCV(Cs=3),
+    sheaf.ElasticNetLogisticCV(n_alphas=5),
+]
 SEARCHES = [
     sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [0.1, 1]}),
     sheaf.SheafSearchCV(sheaf.Ridge(), {"alpha": [0.1, 1]}),
@@ -48,7 +55,7 @@ SEARCHES = [
 ]
 
 
-@parametrize_with_checks(CLASSIFIERS + REGRESSORS + OTHERS + SEARCHES)
+@parametrize_with_checks(CLASSIFIERS + REGRESSORS + OTHERS + CROSS_VALIDATED + SEARCHES)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -72,7 +79,7 @@ def _outputs(estimator, X):
     return [values.toarray() if sparse.issparse(values) else np.asarray(values) for values in found]
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS + OTHERS, ids=_name)
+@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS + OTHERS + CROSS_VALIDATED, ids=_name)
 def test_copies_predict_the_same_to_the_last_bit(estimator):
     X, y = _data(estimator)
     fitted = clone(estimator).fit(X, y)

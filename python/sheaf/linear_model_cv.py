@@ -1,0 +1,744 @@
+"""Linear models that choose their penalty by cross-validation: one search over all values and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.metrics import get_scorer
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import (
+    Array,
+    DecisionMixin,
+    ProbabilityMixin,
+    SheafClassifier,
+    SheafEstimator,
+    WeightedClassifier,
+    WeightedRegressor,
+)
+from ._compat import check_weights, validate
+from ._data import to_numpy
+from .linear_model import ElasticNet, ElasticNetLogistic, LogisticRegression, Ridge
+from .model_selection import SheafSearchCV
+
+__all__ = ["ElasticNetCV", "ElasticNetLogisticCV", "LassoCV", "LogisticRegressionCV", "RidgeCV"]
+
+Grid = dict[str, Sequence[Any]]
+
+
+class _CrossValidated(SheafEstimator):
+    """Searches for the best parameters of a plain model, and then is that model."""
+
+    _plain: ClassVar[type[SheafEstimator]]
+
+    cv: Any
+
+    def _plain_model(self) -> Any:
+        """With the parameters that both have."""
+        known = set(self._plain._get_param_names()) - {"precompute"}
+        return self._plain(**{name: value for name, value in self.get_params(deep=False).items() if name in known})
+
+    def _grids(self, X: Any, y: Any, sample_weight: Any) -> list[Grid]:
+        """The values to try; each grid has as many points as the others."""
+        raise NotImplementedError
+
+    def _scoring(self) -> Any:
+        return getattr(self, "scoring", None)
+
+    def _keep_results(self, grids: list[Grid], scores: Array) -> None:
+        """Sets the attributes that tell of the search. Scores are grids x points x folds."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Search for the best parameters, and train with them on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,)
+            What to predict for each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in training; None: 1. Rows of weight 0 are left out before folds are made.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = indexable(X, y)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, X)
+            kept = np.flatnonzero(sample_weight)
+            X, y, sample_weight = _safe_indexing(X, kept), _safe_indexing(y, kept), sample_weight[kept]
+        grids = self._grids(X, y, sample_weight)
+        search = SheafSearchCV(
+            self._plain_model(), grids, cv=self.cv, scoring=self._scoring(), verbose=getattr(self, "verbose", 0)
+        )
+        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        self._chosen = search.best_estimator_
+        self._model = self._chosen._model
+        for name, value in vars(self._chosen).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(self, name, value)
+        self.best_params_, self.best_score_ = search.best_params_, search.best_score_
+        folds = [search.cv_results_[f"split{s}_test_score"] for s in range(search.n_splits_)]
+        self._keep_results(grids, np.stack(folds, axis=-1).reshape(len(grids), -1, len(folds)))
+        return self
+
+    def _predict(self, X: Any, probabilities: bool = False) -> tuple[Array, Any, Any]:
+        check_is_fitted(self)
+        found: tuple[Array, Any, Any] = self._chosen._predict(X, probabilities)
+        return found
+
+
+class _CrossValidatedClassifier(DecisionMixin, ProbabilityMixin, _CrossValidated, WeightedClassifier):
+    """The same of classes."""
+
+    scoring: Any
+
+    def _by_class(self, decisions: Array) -> Array:
+        values: Array = self._chosen._by_class(decisions)
+        return values
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The score that parameters were chosen by.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their true classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts; None: 1.
+
+        Returns
+        -------
+        score : float
+            The accuracy, where `scoring` is None.
+        """
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(get_scorer(self.scoring or "accuracy")(self, X, y, **weights))
+
+
+class _NetMixin:
+    """Grids of alphas from the data, and shares of the L1 penalty."""
+
+    eps: float
+    n_alphas: int
+    alphas: Any
+    l1_ratio: Any
+    fit_intercept: bool
+    alpha_: float
+    l1_ratio_: float
+    alphas_: Array
+    best_params_: dict[str, Any]
+
+    def _targets(self, y: Array, weights: Array) -> tuple[Array, Array]:
+        """Columns to correlate features with, without what an intercept explains, and the weights of rows."""
+        raise NotImplementedError
+
+    def _ratios(self) -> list[float]:
+        return [float(ratio) for ratio in np.atleast_1d(self.l1_ratio)]
+
+    def _grids(self, X: Any, y: Any, sample_weight: Any) -> list[Grid]:
+        if self.alphas is not None and np.ndim(self.alphas) == 1:
+            alphas = sorted(map(float, self.alphas), reverse=True)
+            return [{"l1_ratio": [ratio], "alpha": alphas} for ratio in self._ratios()]
+        if min(self._ratios()) <= 0:
+            raise ValueError("alphas must be given where l1_ratio is 0: no alpha is so large that it leaves no feature")
+        estimator: Any = self
+        X, y = validate(estimator._plain_model(), X, y, y_numeric=not isinstance(self, SheafClassifier))
+        weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        targets, weights = self._targets(y, weights)
+        products = np.asarray(to_numpy(X).T @ (weights[:, None] * targets))
+        largest = max(float(np.abs(products).max() / weights.sum()), float(np.finfo(float).resolution))
+        count = self.n_alphas if self.alphas is None else int(self.alphas)
+        return [
+            {"l1_ratio": [ratio], "alpha": np.geomspace(largest / ratio, largest / ratio * self.eps, count).tolist()}
+            for ratio in self._ratios()
+        ]
+
+    def _keep_choice(self, grids: list[Grid]) -> None:
+        """As scikit-learn has them: alphas of each share of L1, or of all where there is one or they were given."""
+        self.alpha_ = self.best_params_["alpha"]
+        self.l1_ratio_ = self.best_params_["l1_ratio"]
+        alphas = np.array([grid["alpha"] for grid in grids])
+        given = self.alphas is not None and np.ndim(self.alphas) == 1
+        self.alphas_ = alphas[0] if given or len(grids) == 1 else alphas
+
+
+class _NetRegressorCV(_NetMixin, _CrossValidated, WeightedRegressor):
+    """Elastic nets of numbers."""
+
+    mse_path_: Array
+
+    def _scoring(self) -> Any:
+        return "neg_mean_squared_error"
+
+    def _targets(self, y: Array, weights: Array) -> tuple[Array, Array]:
+        y = np.asarray(y, dtype=np.float64).reshape(-1, 1)
+        return y - np.average(y[:, 0], weights=weights) if self.fit_intercept else y, weights
+
+    def _keep_results(self, grids: list[Grid], scores: Array) -> None:
+        self._keep_choice(grids)
+        self.mse_path_ = -scores[0] if len(grids) == 1 else -scores
+
+
+class RidgeCV(_CrossValidated, WeightedRegressor):
+    """:class:`Ridge` with the best of some penalties.
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,), default=(0.1, 1.0, 10.0)
+        The penalties to try, above 0.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    scoring : str or callable, default=None
+        The score to choose by; None: R^2.
+    cv : int, cross-validation generator or an iterable, default=None
+        The folds; None: 5. scikit-learn's None leaves out each row in turn, as ``cv=LeaveOneOut()`` with
+        ``scoring='neg_mean_squared_error'`` does here.
+    tol : float, default=1e-10
+        Of :class:`Ridge`.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty that was chosen.
+    best_score_ : float
+        Its mean score.
+    coef_ : ndarray of shape (n_features,)
+        Weights of features, trained on all rows.
+    intercept_ : float
+        The intercept.
+    n_iter_ : int
+        Newton steps taken.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sheaf import RidgeCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> RidgeCV(alphas=[0.001, 0.01, 0.1, 1]).fit(X, y).alpha_
+    0.01
+    """
+
+    _plain = Ridge
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        tol: float = 1e-10,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.tol = tol
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _grids(self, X: Any, y: Any, sample_weight: Any) -> list[Grid]:
+        return [{"alpha": [float(alpha) for alpha in np.atleast_1d(self.alphas)]}]
+
+    def _keep_results(self, grids: list[Grid], scores: Array) -> None:
+        self.alpha_ = self.best_params_["alpha"]
+
+
+class ElasticNetCV(_NetRegressorCV):
+    """:class:`ElasticNet` with the best penalty, and share of the L1 penalty, by the mean squared error.
+
+    Parameters
+    ----------
+    l1_ratio : float or list of float, default=0.5
+        The L1 penalty's share, 0 to 1, or several to try.
+    eps : float, default=1e-3
+        The smallest alpha as a share of the largest, where they are not given.
+    n_alphas : int, default=100
+        How many, where they are not given.
+    alphas : array-like or int, default=None
+        The alphas to try, or how many; None: from the smallest that leaves no feature in the model down to `eps` of it.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    precompute : bool or 'auto', default='auto'
+        Taken for scikit-learn's signature; nothing is computed before.
+    max_iter : int, default=1000
+        Most passes over the features.
+    tol : float, default=1e-4
+        Training stops where the duality gap has become this small a share of the variance of y.
+    cv : int, cross-validation generator or an iterable, default=None
+        The folds; None: 5.
+    copy_X : bool, default=True
+        Taken for scikit-learn's signature; X is never changed.
+    verbose : int, default=0
+        Above 0: show how far long work is.
+    n_jobs : int, default=None
+        Taken for scikit-learn's signature; see `n_threads`.
+    positive : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    random_state : int, RandomState instance or None, default=None
+        Taken for scikit-learn's signature; nothing is random.
+    selection : str, default='cyclic'
+        Taken for scikit-learn's signature; features in work are visited in turn.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty that was chosen.
+    l1_ratio_ : float
+        The share of the L1 penalty that was chosen.
+    mse_path_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
+        Mean squared errors of the folds' test rows.
+    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+        The penalties that were tried, descending.
+    coef_ : ndarray of shape (n_features,)
+        Weights of features, trained on all rows.
+    intercept_ : float
+        The intercept.
+    n_iter_ : int
+        Passes over the features.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sheaf import ElasticNetCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ElasticNetCV(l1_ratio=[0.5, 0.9, 1]).fit(X, y)
+    >>> model.l1_ratio_, round(model.alpha_, 4)
+    (1.0, 0.0038)
+    """
+
+    _plain = ElasticNet
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        n_alphas: int = 100,
+        alphas: Any = None,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: int = 0,
+        n_jobs: Any = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.n_alphas = n_alphas
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+
+class LassoCV(_NetRegressorCV):
+    """:class:`Lasso` with the best penalty by the mean squared error.
+
+    Parameters
+    ----------
+    eps : float, default=1e-3
+        The smallest alpha as a share of the largest, where they are not given.
+    n_alphas : int, default=100
+        How many, where they are not given.
+    alphas : array-like or int, default=None
+        The alphas to try, or how many; None: from the smallest that leaves no feature in the model down to `eps` of it.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    precompute : bool or 'auto', default='auto'
+        Taken for scikit-learn's signature; nothing is computed before.
+    max_iter : int, default=1000
+        Most passes over the features.
+    tol : float, default=1e-4
+        Training stops where the duality gap has become this small a share of the variance of y.
+    copy_X : bool, default=True
+        Taken for scikit-learn's signature; X is never changed.
+    cv : int, cross-validation generator or an iterable, default=None
+        The folds; None: 5.
+    verbose : int, default=0
+        Above 0: show how far long work is.
+    n_jobs : int, default=None
+        Taken for scikit-learn's signature; see `n_threads`.
+    positive : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    random_state : int, RandomState instance or None, default=None
+        Taken for scikit-learn's signature; nothing is random.
+    selection : str, default='cyclic'
+        Taken for scikit-learn's signature; features in work are visited in turn.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty that was chosen.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        Mean squared errors of the folds' test rows.
+    alphas_ : ndarray of shape (n_alphas,)
+        The penalties that were tried, descending.
+    coef_ : ndarray of shape (n_features,)
+        Weights of features, trained on all rows.
+    intercept_ : float
+        The intercept.
+    n_iter_ : int
+        Passes over the features.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sheaf import LassoCV
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> round(LassoCV().fit(X, y).alpha_, 4)
+    0.0038
+    """
+
+    _plain = ElasticNet
+    l1_ratio = 1.0
+
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        n_alphas: int = 100,
+        alphas: Any = None,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: int = 0,
+        n_jobs: Any = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.eps = eps
+        self.n_alphas = n_alphas
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+
+class LogisticRegressionCV(_CrossValidatedClassifier):
+    """:class:`LogisticRegression` with the best C.
+
+    One C is chosen for all classes. Coefficients of the folds are not kept.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=10
+        The values of C to try; a number: so many from 1e-4 to 1e4, in equal steps of the logarithm.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    cv : int, cross-validation generator or an iterable, default=None
+        The folds; None: 5, stratified.
+    dual : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    penalty : {'l2'}, default='l2'
+        The penalty. :class:`ElasticNetLogisticCV` has the others.
+    scoring : str or callable, default=None
+        The score to choose by; None: the accuracy.
+    solver : str, default='lbfgs'
+        Of :class:`LogisticRegression`.
+    tol : float, default=1e-4
+        Of :class:`LogisticRegression`.
+    max_iter : int, default=100
+        Most steps.
+    class_weight : dict or 'balanced', default=None
+        Factors of C for the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
+    n_jobs : int, default=None
+        Taken for scikit-learn's signature; see `n_threads`.
+    verbose : int, default=0
+        Above 0: show how far long work is.
+    refit : bool, default=True
+        Taken for scikit-learn's signature; must be True.
+    intercept_scaling : float, default=1
+        Taken for scikit-learn's signature; the intercept is not penalised.
+    multi_class : {'auto', 'multinomial', 'ovr'}, default='auto'
+        Three classes or more: one model of all ('auto', 'multinomial'), or each against the rest ('ovr').
+    random_state : int, RandomState instance or None, default=None
+        Taken for scikit-learn's signature; nothing is random.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    C_ : ndarray of shape (1,) or (n_classes,)
+        The C that was chosen, once for each decision value.
+    Cs_ : ndarray of shape (n_cs,)
+        Those that were tried.
+    scores_ : dict
+        Scores of the folds (n_folds, n_cs), by class: the second one, or all of three or more, which have the same.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of features, trained on all rows.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts.
+    n_iter_ : ndarray
+        Steps taken.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sheaf import LogisticRegressionCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegressionCV(Cs=[0.01, 0.1, 1]).fit(X, y)
+    >>> model.C_
+    array([1., 1., 1.])
+    """
+
+    _plain = LogisticRegression
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: Any = "l2",
+        scoring: Any = None,
+        solver: str = "lbfgs",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        class_weight: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        multi_class: str = "auto",
+        random_state: Any = None,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.Cs = Cs
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.multi_class = multi_class
+        self.random_state = random_state
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _grids(self, X: Any, y: Any, sample_weight: Any) -> list[Grid]:
+        if not self.refit:
+            raise ValueError("refit must be True")
+        costs = np.logspace(-4, 4, self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs, dtype=np.float64)
+        return [{"C": costs.tolist()}]
+
+    def _keep_results(self, grids: list[Grid], scores: Array) -> None:
+        self.Cs_ = np.array(grids[0]["C"])
+        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        self.C_ = np.full(len(labels), self.best_params_["C"])
+        self.scores_ = {label: scores[0].T for label in labels}
+
+
+class ElasticNetLogisticCV(_NetMixin, _CrossValidatedClassifier):
+    """:class:`ElasticNetLogistic` with the best penalty, and share of the L1 penalty.
+
+    Parameters
+    ----------
+    l1_ratio : float or list of float, default=0.5
+        The L1 penalty's share, 0 to 1, or several to try.
+    eps : float, default=1e-3
+        The smallest alpha as a share of the largest, where they are not given.
+    n_alphas : int, default=100
+        How many, where they are not given.
+    alphas : array-like or int, default=None
+        The alphas to try, or how many; None: from the smallest that leaves no feature in the model down to `eps` of it.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    cv : int, cross-validation generator or an iterable, default=None
+        The folds; None: 5, stratified.
+    scoring : str or callable, default=None
+        The score to choose by; None: the accuracy. Of equal ones the largest alpha is chosen.
+    class_weight : dict or 'balanced', default=None
+        Factors of the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
+    max_iter : int, default=10000
+        Most passes over the features.
+    tol : float, default=1e-4
+        Training stops where the duality gap has become this small a share of the deviance without features.
+    verbose : int, default=0
+        Above 0: show how far long work is.
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the computation; 'auto': that of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty that was chosen.
+    l1_ratio_ : float
+        The share of the L1 penalty that was chosen.
+    scores_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
+        Scores of the folds.
+    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+        The penalties that were tried, descending.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of features, trained on all rows.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts.
+    n_iter_ : ndarray
+        Passes over the features.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from sheaf import ElasticNetLogisticCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ElasticNetLogisticCV(n_alphas=20, scoring='roc_auc').fit(scale(X), y)
+    >>> round(model.score(scale(X), y), 2)
+    1.0
+    """
+
+    _plain = ElasticNetLogistic
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        n_alphas: int = 100,
+        alphas: Any = None,
+        fit_intercept: bool = True,
+        cv: Any = None,
+        scoring: Any = None,
+        class_weight: Any = None,
+        max_iter: int = 10000,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.n_alphas = n_alphas
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _targets(self, y: Array, weights: Array) -> tuple[Array, Array]:
+        weights = weights * compute_sample_weight(self.class_weight, y)
+        targets = (np.asarray(y)[:, None] == np.unique(y)).astype(np.float64)
+        return targets - (np.average(targets, axis=0, weights=weights) if self.fit_intercept else 0.5), weights
+
+    def _keep_results(self, grids: list[Grid], scores: Array) -> None:
+        self._keep_choice(grids)
+        self.scores_ = scores[0] if len(grids) == 1 else scores

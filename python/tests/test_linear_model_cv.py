@@ -1,0 +1,128 @@
+"""Models that choose their penalty by cross-validation, against scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import datasets, linear_model
+from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold
+from sklearn.preprocessing import scale
+
+import sheaf
+
+DIABETES = datasets.load_diabetes(return_X_y=True)
+CANCER = scale(datasets.load_breast_cancer().data), datasets.load_breast_cancer().target
+WINE = scale(datasets.load_wine().data), datasets.load_wine().target
+ALPHAS = [0.001, 0.01, 0.1, 1, 10]
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("cv", [5, KFold(4, shuffle=True, random_state=1)], ids=["number", "shuffled"])
+def test_ridge(cv, weighted):
+    X, y = DIABETES
+    weights = np.random.RandomState(0).rand(len(y)) + 0.1 if weighted else None
+    ours = sheaf.RidgeCV(ALPHAS, cv=cv).fit(X, y, weights)
+    theirs = linear_model.RidgeCV(ALPHAS, cv=cv).fit(X, y, weights)
+    assert ours.alpha_ == theirs.alpha_
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-3)
+    if not weighted:  # which scikit-learn's folds count in scores too
+        assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=1e-6)
+
+
+def test_ridge_leaves_one_out():
+    X, y = DIABETES
+    ours = sheaf.RidgeCV(ALPHAS, cv=LeaveOneOut(), scoring="neg_mean_squared_error").fit(X, y)
+    theirs = linear_model.RidgeCV(ALPHAS).fit(X, y)
+    assert ours.alpha_ == theirs.alpha_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-6)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("params", [{}, {"alphas": ALPHAS}, {"fit_intercept": False, "n_alphas": 20}], ids=str)
+def test_lasso(container, params):
+    X, y = container(DIABETES[0]), DIABETES[1]
+    ours = sheaf.LassoCV(tol=1e-8, **params).fit(X, y)
+    theirs = linear_model.LassoCV(tol=1e-8, max_iter=100000, **params).fit(X, y)
+    assert ours.alpha_ == pytest.approx(theirs.alpha_, rel=1e-9)
+    np.testing.assert_allclose(ours.alphas_, theirs.alphas_, rtol=1e-9)
+    np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-4)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-2)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-6)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.5, [0.2, 0.5, 0.95, 1]], ids=str)
+def test_elastic_net(l1_ratio):
+    X, y = DIABETES
+    for params in ({"n_alphas": 30}, {"alphas": ALPHAS}):
+        ours = sheaf.ElasticNetCV(l1_ratio=l1_ratio, tol=1e-8, **params).fit(X, y)
+        theirs = linear_model.ElasticNetCV(l1_ratio=l1_ratio, tol=1e-8, max_iter=100000, **params).fit(X, y)
+        assert ours.alpha_ == pytest.approx(theirs.alpha_, rel=1e-9)
+        assert ours.l1_ratio_ == theirs.l1_ratio_
+        assert ours.alphas_.shape == theirs.alphas_.shape and ours.mse_path_.shape == theirs.mse_path_.shape
+        np.testing.assert_allclose(ours.alphas_, theirs.alphas_, rtol=1e-9)
+        np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("data", [CANCER, WINE], ids=["cancer", "wine"])
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
+def test_logistic_regression(data, scoring):
+    X, y = data
+    params = {"Cs": [0.001, 0.01, 0.1, 1, 10], "scoring": scoring, "cv": StratifiedKFold(4)}
+    ours = sheaf.LogisticRegressionCV(tol=1e-9, max_iter=1000, **params).fit(X, y)
+    theirs = linear_model.LogisticRegressionCV(tol=1e-9, max_iter=100000, **params).fit(X, y)
+    np.testing.assert_allclose(ours.Cs_, theirs.Cs_)
+    np.testing.assert_array_equal(ours.C_, theirs.C_)
+    assert list(ours.scores_) == list(theirs.scores_)
+    for label, scores in theirs.scores_.items():
+        np.testing.assert_allclose(ours.scores_[label], scores, atol=1e-4)
+    assert ours.coef_.shape == theirs.coef_.shape
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
+    decisions = X @ ours.coef_.T + ours.intercept_
+    np.testing.assert_allclose(ours.decision_function(X), decisions if len(ours.C_) > 1 else decisions[:, 0], atol=1e-6)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=1e-4)
+
+
+def test_elastic_net_logistic():
+    X, y = CANCER
+    folds = StratifiedKFold(3)
+    params = {"cv": folds, "scoring": "neg_log_loss"}
+    ours = sheaf.ElasticNetLogisticCV(l1_ratio=[0.5, 1], n_alphas=8, eps=0.01, tol=1e-9, **params).fit(X, y)
+    assert ours.alphas_.shape == (2, 8) and ours.scores_.shape == (2, 8, 3)
+    assert np.count_nonzero(sheaf.ElasticNetLogistic(ours.alphas_[0, 0] * 1.001).fit(X, y).coef_) == 0
+    assert np.count_nonzero(sheaf.ElasticNetLogistic(ours.alphas_[0, 0] * 0.98, tol=1e-9).fit(X, y).coef_) > 0
+    means = ours.scores_.mean(axis=-1)
+    best = np.unravel_index(means.argmax(), means.shape)
+    assert ours.alpha_ == ours.alphas_[best] and ours.l1_ratio_ == [0.5, 1][best[0]]
+    for s, (train, test) in enumerate(folds.split(X, y)):
+        theirs = linear_model.LogisticRegression(
+            penalty="elasticnet",
+            solver="saga",
+            l1_ratio=ours.l1_ratio_,
+            C=1 / (ours.alpha_ * len(train)),
+            tol=1e-6,
+            max_iter=20000,
+        ).fit(X[train], y[train])
+        losses = -np.log(theirs.predict_proba(X[test])[np.arange(len(test)), y[test]])
+        assert -ours.scores_[best][s] == pytest.approx(losses.mean(), rel=1e-3)
+
+
+def test_bad_input():
+    X, y = DIABETES
+    with pytest.raises(ValueError, match="alphas must be given where l1_ratio is 0"):
+        sheaf.ElasticNetCV(l1_ratio=0).fit(X, y)
+    with pytest.raises(ValueError, match="alpha must be above 0"):
+        sheaf.RidgeCV([0.0, 1.0]).fit(X, y)
+    with pytest.raises(ValueError, match="refit must be True"):
+        sheaf.LogisticRegressionCV(refit=False).fit(*WINE)
+    with pytest.raises(ValueError, match="penalty must be 'l2'"):
+        sheaf.LogisticRegressionCV(penalty="l1").fit(*WINE)
+    with pytest.raises(ValueError, match="not over LassoCV"):
+        sheaf.SheafSearchCV(sheaf.LassoCV(), {"eps": [0.1]}).fit(X, y)
+
+
+def test_models_are_files_of_the_program(tmp_path):
+    model = sheaf.LassoCV(n_alphas=5).fit(*DIABETES)
+    model.save_model(tmp_path / "model.txt")
+    plain = sheaf.Lasso(model.alpha_).fit(*DIABETES)
+    assert (tmp_path / "model.txt").read_text() == plain._model.text()
