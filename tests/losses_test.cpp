@@ -50,7 +50,9 @@ TEST_P(LossFunctor, DerivativesAreFiniteDifferences) {
         const auto at = functor.terms(z, y, parameter);
         const auto above = functor.terms(z + h, y, parameter);
         const auto below = functor.terms(z - h, y, parameter);
-        if ((above.curvature == 0) != (below.curvature == 0)) continue;  // a kink between them
+        constexpr bool pieces = Functor::loss == Loss::hinge || Functor::loss == Loss::tube;  // of straight lines
+        if ((above.curvature == 0) != (below.curvature == 0)) continue;                       // a kink between them
+        if (pieces && above.slope != below.slope) continue;
         EXPECT_NEAR(at.slope, (above.value - below.value) / (2 * h),
                     1e-7 * (1 + std::abs(at.slope) + std::abs(at.value)))
             << "z " << z << " y " << y;
