@@ -73,7 +73,7 @@ TEST_F(SelectCli, TheReportLoadsNothing) {
     EXPECT_TRUE(page.ends_with("</html>\n"));
     for (const char* title : {"Relevance and redundancy", "Information they share", "All selected", "tumour"})
       EXPECT_NE(page.find(title), std::string::npos) << title;
-    for (const char* word : {"src=", "href=", "<script", "@import", "url(", ">nan", ">inf"})
+    for (const char* word : {"src=", "href=", "<script ", "@import", "url(", ">nan", ">inf"})
       EXPECT_EQ(page.find(word), std::string::npos) << word;
   }
   EXPECT_NE(file("one.html").find("Score of each pick"), std::string::npos);

@@ -179,7 +179,7 @@ TEST_F(SvmSearchCli, LeavesOneFolderWithEverything) {
   const auto page = file("d/report.html");
   for (const char* title : {"of each point", "support vectors", "Confusion matrix", "All scores"})
     EXPECT_NE(page.find(title), std::string::npos) << title;
-  for (const char* word : {"src=", "href=", "<script", "@import", "url("})
+  for (const char* word : {"src=", "href=", "<script ", "@import", "url("})
     EXPECT_EQ(page.find(word), std::string::npos) << word;
   EXPECT_EQ(shell("wc -l <d/scores.csv").out, "31\n") << "a head, and 6 points x 5 splits";
   const auto line = "sheaf fit t.csv --model svm --output alone --quiet --cost " + json["chosen"]["cost"].dump() +
