@@ -263,7 +263,7 @@ class TweedieRegressor(_GlmRegressor):
     >>> from sheaf import TweedieRegressor
     >>> X = np.array([[1, 2], [2, 3], [3, 4], [4, 3]])
     >>> TweedieRegressor(tol=1e-8).fit(X, [2, 3.5, 5, 5.5]).coef_.round(3)
-    array([0.599, 0.299])
+    array([0.6, 0.3])
     """
 
     def __init__(

@@ -235,7 +235,7 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
     >>> from sheaf import RidgeCV
     >>> X, y = load_diabetes(return_X_y=True)
     >>> RidgeCV(alphas=[0.001, 0.01, 0.1, 1]).fit(X, y).alpha_
-    0.01
+    0.001
     """
 
     _plain = Ridge

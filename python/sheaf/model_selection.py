@@ -41,7 +41,7 @@ class _Family:
     kind: str
     settings: tuple[tuple[str, str], ...]
     axes: tuple[Axis, ...]
-    fixed: Values  #: what axes take from the rows of a split, so that splits with the same are one search; None: nothing
+    fixed: Values  #: what axes take from the rows of a split: splits with the same are one search; None: nothing
     pipeline: tuple[tuple[str, str], ...]
     criterion: str
 

@@ -123,7 +123,8 @@ def _make(original: Any, kind: type[SheafEstimator]) -> Any:
     text = f"scikit-learn's {original.__name__}, trained by sheaf where that can do what is asked for."
     members: dict[str, Any] = {"fit": fit, "__module__": __name__, "__doc__": text}
     made: list[Any] = []
-    for name in _METHODS:
+    scored = ("score",) if hasattr(kind, "_score_predictions") else ()  # by scikit-learn from what it keeps of a fit
+    for name in (*_METHODS, *scored):
         if any(name in vars(base) for base in original.__mro__):
             members[name] = _delegate(name, made)
     made.append(type(original.__name__, (original,), members))

@@ -43,7 +43,8 @@ def test_multinomial(name, C):
     assert _objective(ours, X, y, C) == pytest.approx(_objective(theirs, X, y, C), rel=1e-6)
     size = np.abs(theirs.coef_).max()
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3 * size)
-    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-3 * max(np.abs(theirs.intercept_).max(), size))
+    size = max(np.abs(theirs.intercept_).max(), size)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-3 * size)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
     np.testing.assert_allclose(ours.decision_function(X), X @ ours.coef_.T + ours.intercept_, atol=1e-6)
     np.testing.assert_allclose(ours.predict_proba(X), softmax(ours.decision_function(X), axis=1), atol=1e-9)
@@ -55,8 +56,7 @@ def test_multinomial_at_the_same_optimum():
     X, y = WINE
     for fit_intercept in (True, False):
         ours = sheaf.LogisticRegression(fit_intercept=fit_intercept, tol=1e-11, max_iter=1000).fit(X, y)
-        theirs = linear_model.LogisticRegression(fit_intercept=fit_intercept, tol=1e-6, solver="newton-cg", max_iter=1000)
-        theirs.fit(X, y)
+        theirs = linear_model.LogisticRegression(fit_intercept=fit_intercept, tol=1e-6, solver="newton-cg").fit(X, y)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
         np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-6)
     by_column = sheaf.LogisticRegression(tol=1e-11, max_iter=1000).fit(sparse.csc_matrix(X), y)
