@@ -50,7 +50,7 @@ struct Contribution {
   double amount = 0;
 };
 
-/// Why a linear model predicts what it does for one row: decision = intercept + the amounts + rest.
+/// Why a linear model predicts what it does for one row: decision = intercept + contributions + rest.
 struct Explanation {
   std::int32_t column = 0;  ///< the decision value: that of the predicted class where there are several
   double decision = 0;      ///< generalised linear models: on the scale of the link

@@ -42,7 +42,7 @@ frame_features <- function(x, argument, nominal) {
   result
 }
 
-# What the compiled part is told about a matrix beside its values.
+# What the compiled part is given of a matrix beside its values.
 about_features <- function(x, target = list(), groups = NULL, missing = FALSE) {
   about <- target
   names <- colnames(x)

@@ -68,8 +68,10 @@ void nominal_features(const Dataset<T>& dataset, std::vector<Finding>& found) {
                                   dataset.levels[j].size(), some_names(dataset.levels[j])));
   if (!names.empty())
     found.push_back({Level::note, "nominal-features",
-                     fmt::format("{} nominal feature{}, which become one of 0 and 1 for each level: {}", names.size(),
-                                 names.size() == 1 ? "" : "s", some_names(names))});
+                     fmt::format("{} one feature of 0 and 1 for each level: {}",
+                                 names.size() == 1 ? "1 nominal feature becomes"
+                                                   : fmt::format("{} nominal features become", names.size()),
+                                 some_names(names))});
 }
 
 /// Compared by the bytes of their columns, for tables that are not too wide.

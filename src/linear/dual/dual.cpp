@@ -1,7 +1,7 @@
 // Coordinate descent on the dual variables of linear models, each: min over w of w'w / 2 + sum_i c_i loss(x_i'w, y_i).
 // losses.hpp has the duals and what a visit of one row does.
 //
-// Hsieh et al. 2008, Yu et al. 2011, Ho and Lin 2012; stopping and shrinking (rows left out of some passes) as in
+// Hsieh et al. 2008, Yu et al. 2011, Ho and Lin 2012; stopping and shrinking (some passes skip rows) as in
 // LIBLINEAR. Where we differ: models that differ in fold, cost or class are trained side by side in blocks, and one
 // read of a row serves all models of a block that still visit it; a row held out by a model's fold has no variable in
 // that model. Models of a block have about the same cost, for that decides how many passes they need, and those that no

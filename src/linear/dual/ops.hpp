@@ -28,7 +28,7 @@ struct PassBounds {
 struct PassSums {
   double largest = 0;   ///< of the violations, with their sign; never below 0
   double smallest = 0;  ///< never above 0
-  double amount = 0;    ///< sum of the amounts of the visits
+  double amount = 0;    ///< sum over the visits of DualVisit::amount
   double gap = 0;       ///< about the duality gap of the rows visited: each was measured as it was met
   double visits = 0;    ///< rows visited
   double left_out = 0;  ///< of those, rows that the next passes leave out
