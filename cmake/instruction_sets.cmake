@@ -19,7 +19,7 @@ set(sheaf_hot_sources
   src/neighbors/local/ops_cpu.cpp
   src/neighbors/verbs/exact_cpu.cpp
   src/neighbors/verbs/ops_cpu.cpp
-  src/rescore/ops_cpu.cpp
+  src/rescore/training/ops_cpu.cpp
   src/score/ops_cpu.cpp)
 
 set(SHEAF_SETS OFF)

@@ -8,11 +8,11 @@
 #include <set>
 
 #include "core/random.hpp"
-#include "rescore/confidence.hpp"
-#include "rescore/finish.hpp"
-#include "rescore/folds.hpp"
-#include "rescore/pep.hpp"
-#include "rescore/subset.hpp"
+#include "rescore/confidence/confidence.hpp"
+#include "rescore/confidence/finish.hpp"
+#include "rescore/confidence/pep.hpp"
+#include "rescore/training/folds.hpp"
+#include "rescore/training/subset.hpp"
 
 namespace sheaf::rescore {
 namespace {

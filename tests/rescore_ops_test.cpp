@@ -6,9 +6,9 @@
 
 #include "core/random.hpp"
 #include "devices.hpp"
-#include "rescore/confidence.hpp"
-#include "rescore/ops.hpp"
-#include "rescore/svm.hpp"
+#include "rescore/confidence/confidence.hpp"
+#include "rescore/training/ops.hpp"
+#include "rescore/training/svm.hpp"
 
 namespace sheaf::rescore {
 namespace {

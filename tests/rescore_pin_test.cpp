@@ -6,7 +6,7 @@
 
 #include <sheaf/io.hpp>
 
-#include "rescore/psms.hpp"
+#include "rescore/input/psms.hpp"
 
 namespace sheaf::rescore {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "core/random.hpp"
 #include "devices.hpp"
-#include "search/importance.hpp"
+#include "search/results/importance.hpp"
 #include "tables.hpp"
 
 namespace sheaf::test {

@@ -9,13 +9,13 @@
 #include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
-#include "rescore/features_file.hpp"
-#include "rescore/finish.hpp"
-#include "rescore/groups.hpp"
-#include "rescore/normalise.hpp"
-#include "rescore/proteins.hpp"
-#include "rescore/psms.hpp"
-#include "rescore/subset.hpp"
+#include "rescore/confidence/finish.hpp"
+#include "rescore/confidence/groups.hpp"
+#include "rescore/confidence/proteins.hpp"
+#include "rescore/input/psms.hpp"
+#include "rescore/output/features_file.hpp"
+#include "rescore/training/normalise.hpp"
+#include "rescore/training/subset.hpp"
 
 namespace sheaf {
 namespace rescore {

@@ -15,10 +15,10 @@
 
 #include "core/fail.hpp"
 #include "search/batches.hpp"
-#include "search/held_out.hpp"
 #include "search/inner_progress.hpp"
-#include "search/learning_curve.hpp"
-#include "search/result.hpp"
+#include "search/results/held_out.hpp"
+#include "search/results/learning_curve.hpp"
+#include "search/results/result.hpp"
 #include "search/strategy.hpp"
 
 namespace sheaf {

@@ -1,0 +1,133 @@
+#include "rescore/confidence/confidence.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sheaf::rescore {
+namespace {
+
+constexpr int lambdas = 100;
+constexpr double largest_lambda = 0.5;
+constexpr int bootstraps = 100;
+constexpr std::size_t most_drawn = 1000;
+
+double lambda_at(int k) { return (k + 1) / static_cast<double>(lambdas) * largest_lambda; }
+
+double share_above(std::span<const double> ascending, double lambda) {
+  const auto first = std::lower_bound(ascending.begin(), ascending.end(), lambda);
+  return static_cast<double>(ascending.end() - first) / static_cast<double>(ascending.size()) / (1. - lambda);
+}
+
+}  // namespace
+
+CountsBelow::CountsBelow(const Ranking& ranking) {
+  double all_targets = 0;
+  double all_decoys = 0;
+  std::size_t waiting = 0;
+  for (std::size_t i = ranking.size(); i-- > 0;) {
+    const bool target = ranking.targets[i] != 0;
+    ++(target ? all_targets : all_decoys);
+    waiting += target ? 0 : 1;
+    if (i > 0 && ranking.scores[i] == ranking.scores[i - 1]) continue;
+    targets.insert(targets.end(), waiting, all_targets);
+    decoys.insert(decoys.end(), waiting, all_decoys);
+    waiting = 0;
+  }
+}
+
+double CountsBelow::correct_share(std::size_t best_decoys, double pi0) const {
+  const double w = targets[targets.size() - best_decoys];
+  const double z = decoys[decoys.size() - best_decoys];
+  return std::clamp((w - pi0 * z) / ((1.0 - pi0) * z), 0.0, 1.0);
+}
+
+std::vector<double> expected_errors(const Ranking& ranking, const FdrRule& rule) {
+  const bool mixed = rule.pi0 < 1;
+  const CountsBelow below(mixed ? ranking : Ranking{});
+  std::vector<double> errors(ranking.size());
+  std::int64_t decoys = 0;
+  double beaten = 0;  // of mix-max: incorrect targets whose spectrum has a correct one that scores better
+  for (std::size_t i = 0, begin = 0; i < ranking.size(); ++i) {
+    if (!ranking.ends_tie(i)) continue;
+    const auto tied = std::count(ranking.targets.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 ranking.targets.begin() + static_cast<std::ptrdiff_t>(i) + 1, 0);
+    decoys += tied;
+    if (mixed && tied > 0)
+      beaten += static_cast<double>(tied) * below.correct_share(static_cast<std::size_t>(decoys), rule.pi0) *
+                (1.0 - rule.pi0);
+    const double expected = static_cast<double>(decoys + (rule.plus_one ? 1 : 0)) * rule.pi0 + beaten;
+    std::fill(errors.begin() + static_cast<std::ptrdiff_t>(begin), errors.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+              expected);
+    begin = i + 1;
+  }
+  return errors;
+}
+
+std::vector<double> q_values(const Ranking& ranking, const FdrRule& rule) {
+  std::vector<double> q = expected_errors(ranking, rule);
+  std::int64_t targets = 0;
+  for (std::size_t i = 0, begin = 0; i < ranking.size(); ++i) {
+    targets += ranking.targets[i] != 0 ? 1 : 0;
+    if (!ranking.ends_tie(i)) continue;
+    const double fdr = q[i] / static_cast<double>(std::max<std::int64_t>(1, targets)) * rule.decoy_factor;
+    for (; begin <= i; ++begin) q[begin] = std::min(fdr, 1.0);
+  }
+  for (std::size_t i = q.size(); i-- > 1;) q[i - 1] = std::min(q[i - 1], q[i]);
+  return q;
+}
+
+std::vector<double> p_values(const Ranking& ranking) {
+  std::vector<double> p;
+  std::int64_t decoys = 1;
+  std::int64_t tied_targets = 0;
+  std::int64_t tied_decoys = 0;
+  for (std::size_t i = 0; i < ranking.size(); ++i) {
+    ranking.targets[i] != 0 ? ++tied_targets : ++tied_decoys;
+    if (!ranking.ends_tie(i)) continue;
+    for (std::int64_t k = 0; k < tied_targets; ++k)
+      p.push_back(static_cast<double>(decoys) +
+                  static_cast<double>(tied_decoys * (k + 1)) / static_cast<double>(tied_targets + 1));
+    decoys += tied_decoys;
+    tied_targets = tied_decoys = 0;
+  }
+  for (double& value : p) value /= static_cast<double>(decoys);
+  return p;
+}
+
+bool is_separated(std::span<const double> p_values) {
+  return std::lower_bound(p_values.begin(), p_values.end(), 1.0 / lambdas * largest_lambda) == p_values.end();
+}
+
+double estimate_pi0(std::span<const double> p_values, ParkMiller& random) {
+  std::vector<double> known;
+  std::vector<double> estimates;
+  for (int k = 0; k <= lambdas; ++k) {
+    const double pi0 = share_above(p_values, lambda_at(k));
+    if (pi0 <= 0) continue;
+    known.push_back(lambda_at(k));
+    estimates.push_back(pi0);
+  }
+  if (estimates.empty()) return 1;
+  const double least = *std::min_element(estimates.begin(), estimates.end());
+  std::vector<double> errors(known.size(), 0.0);
+  std::vector<double> drawn(std::min(p_values.size(), most_drawn));
+  for (int b = 0; b < bootstraps; ++b) {
+    for (double& p : drawn)
+      p = p_values[static_cast<std::size_t>(random.uniform() * static_cast<double>(p_values.size()))];
+    std::sort(drawn.begin(), drawn.end());
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      const double error = share_above(drawn, known[k]) - least;
+      errors[k] += error * error;
+    }
+  }
+  const auto best = std::min_element(errors.begin(), errors.end()) - errors.begin();
+  return std::clamp(estimates[static_cast<std::size_t>(best)], 0.0, 1.0);
+}
+
+std::int64_t count_accepted(const Ranking& ranking, std::span<const double> q, double limit) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < ranking.size(); ++i) count += ranking.targets[i] != 0 && q[i] < limit ? 1 : 0;
+  return count;
+}
+
+}  // namespace sheaf::rescore

@@ -1,0 +1,80 @@
+#include "rescore/confidence/groups.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+
+#include "core/fail.hpp"
+#include "core/names.hpp"
+#include "rescore/confidence/finish.hpp"
+
+namespace sheaf::rescore {
+namespace {
+
+constexpr std::size_t most_groups = 1000;
+
+/// Columns Charge1, Charge2 ... hold 1 where the charge is so.
+template <class T>
+std::string charge_of(const Psms<T>& psms, const std::vector<std::int64_t>& columns, std::int64_t row) {
+  for (const auto j : columns)
+    if (psms.row(row)[j] > 0) return psms.feature_names[static_cast<std::size_t>(j)];
+  return "none";
+}
+
+bool is_charge_column(std::string_view name) {
+  constexpr std::string_view begin = "charge";
+  if (name.size() <= begin.size()) return false;
+  const bool digits = std::all_of(name.begin() + begin.size(), name.end(),
+                                  [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+  return digits && std::equal(begin.begin(), begin.end(), name.begin(),
+                              [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+}
+
+}  // namespace
+
+template <class T>
+void find_groups(const Psms<T>& psms, const std::string& what, std::vector<std::int32_t>& groups,
+                 std::vector<std::string>& names) {
+  std::function<std::string(std::int64_t)> name_of;
+  std::vector<std::int64_t> charges;
+  for (std::int64_t j = 0; j < psms.features(); ++j)
+    if (is_charge_column(psms.feature_names[static_cast<std::size_t>(j)])) charges.push_back(j);
+  const auto column = static_cast<std::int64_t>(std::find(psms.feature_names.begin(), psms.feature_names.end(), what) -
+                                                psms.feature_names.begin());
+  if (what == "file") {
+    if (psms.file_names.empty()) fail("q-values by file need a column 'filename', or several PIN files");
+    name_of = [&](std::int64_t i) { return psms.file_names[static_cast<std::size_t>(psms.file(i))]; };
+  } else if (what == "modified") {
+    name_of = [&](std::int64_t i) {
+      const auto key = peptide_key(psms.text(i).peptide, RescoreRules::safe);
+      return key.find_first_of("[(+") == std::string_view::npos ? "unmodified" : "modified";
+    };
+  } else if (column < psms.features()) {
+    name_of = [&, column](std::int64_t i) { return fmt::format("{} {:g}", what, psms.row(i)[column]); };
+  } else if (what == "charge" && !charges.empty()) {
+    name_of = [&](std::int64_t i) { return charge_of(psms, charges, i); };
+  } else {
+    auto known = psms.feature_names;
+    known.insert(known.end(), {"file", "modified", "charge"});
+    fail_unknown("group", what, known);
+  }
+  std::map<std::string, std::int32_t> places;
+  for (std::int64_t i = 0; i < psms.size() && places.size() <= most_groups; ++i) places.try_emplace(name_of(i), 0);
+  if (places.size() > most_groups)
+    fail_usage("'{}' has more than {} different values; groups must be large enough to estimate errors in", what,
+               most_groups);
+  for (auto& [name, place] : places) {
+    place = static_cast<std::int32_t>(names.size());
+    names.push_back(name);
+  }
+  groups.resize(static_cast<std::size_t>(psms.size()));
+  for (std::int64_t i = 0; i < psms.size(); ++i) groups[static_cast<std::size_t>(i)] = places.at(name_of(i));
+}
+
+template void find_groups(const Psms<float>&, const std::string&, std::vector<std::int32_t>&,
+                          std::vector<std::string>&);
+template void find_groups(const Psms<double>&, const std::string&, std::vector<std::int32_t>&,
+                          std::vector<std::string>&);
+
+}  // namespace sheaf::rescore

@@ -1,0 +1,111 @@
+#include "rescore/confidence/proteins.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "data/write/sink.hpp"
+#include "rescore/confidence/confidence.hpp"
+#include "rescore/confidence/finish.hpp"
+#include "rescore/confidence/pep.hpp"
+
+namespace sheaf {
+namespace rescore {
+namespace {
+
+/// The only protein of a PSM; none where there are several.
+std::optional<std::string_view> only_protein(std::string_view proteins, const std::string& separator) {
+  if (separator != "\t") proteins = proteins.substr(0, proteins.find('\t'));
+  std::optional<std::string_view> only;
+  while (!proteins.empty()) {
+    const auto end = std::min(proteins.find(separator), proteins.size());
+    const auto name = proteins.substr(0, end);
+    if (!name.empty() && only && *only != name) return std::nullopt;
+    if (!name.empty()) only = name;
+    proteins.remove_prefix(std::min(end + separator.size(), proteins.size()));
+  }
+  return only;
+}
+
+}  // namespace
+
+std::string find_decoy_prefix(const RescoreResult& result) {
+  std::optional<std::string> shared;
+  for (const auto row : result.psms.rows) {
+    const PsmView psm = result.text(row);
+    if (psm.target) continue;
+    const auto name = psm.proteins.substr(0, psm.proteins.find('\t'));
+    if (!shared) shared = name;
+    const auto end = std::mismatch(shared->begin(), shared->end(), name.begin(), name.end()).first;
+    shared->erase(end, shared->end());
+  }
+  if (!shared) return {};
+  const auto underscore = shared->find('_');
+  return underscore == std::string::npos ? *shared : shared->substr(0, underscore + 1);
+}
+
+std::vector<RescoreProtein> pick_proteins(const RescoreResult& result, const RescoreOptions& options,
+                                          std::vector<std::string>& warnings) {
+  const std::string prefix = options.decoy_prefix.empty() ? find_decoy_prefix(result) : options.decoy_prefix;
+  std::vector<RescoreProtein> all;
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t k = 0; k < result.peptides.rows.size(); ++k) {
+    const std::int32_t row = result.peptides.rows[k];
+    const PsmView psm = result.text(row);
+    const auto name = only_protein(psm.proteins, options.protein_separator);
+    if (!name) continue;
+    const auto [entry, fresh] = places.try_emplace(std::string(*name), all.size());
+    if (fresh)
+      all.push_back(
+          {entry->first, static_cast<std::int32_t>(all.size()) + 1, psm.target, result.peptides.scores[k], 1, 1, {}});
+    all[entry->second].peptides.push_back(row);  // peptides come the best first
+  }
+  // In the order of first appearance scores fall already; of a pair the first one stays.
+  std::set<std::string> seen;
+  std::vector<RescoreProtein> picked;
+  for (auto& protein : all) {
+    const bool known_prefix = !protein.target && protein.name.size() > prefix.size();
+    const std::string pair = known_prefix ? protein.name.substr(prefix.size()) : protein.name;
+    if (seen.insert(pair).second) picked.push_back(std::move(protein));
+  }
+  if (picked.size() == all.size())
+    warnings.push_back(fmt::format(
+        "no decoy protein is named as a target protein after '{}': proteins are not picked in pairs", prefix));
+  std::vector<double> scores;
+  std::vector<std::uint8_t> targets;
+  for (const auto& protein : picked) {
+    scores.push_back(protein.score);
+    targets.push_back(protein.target ? 1 : 0);
+  }
+  const Ranking ranking{scores, targets};
+  const auto q = q_values(ranking, {});
+  const auto pep = options.rules == RescoreRules::percolator ? negated_spline_peps(ranking) : isotonic_peps(ranking);
+  for (std::size_t k = 0; k < picked.size(); ++k) {
+    picked[k].q = q[k];
+    picked[k].pep = pep[k];
+  }
+  return picked;
+}
+
+}  // namespace rescore
+
+void write_proteins(const RescoreResult& result, RescoreRules rules, bool targets, const std::string& path) {
+  const auto sink = open_sink(path);
+  sink->write("ProteinId\tProteinGroupId\tq-value\tposterior_error_prob\tpeptideIds\n");
+  for (const auto& protein : result.proteins) {
+    if (protein.target != targets) continue;
+    std::string line = fmt::format("{}\t{}\t{:g}\t{:g}\t", protein.name, protein.group, protein.q, protein.pep);
+    for (const auto row : protein.peptides) {
+      line += rescore::peptide_key(result.text(row).peptide, rules);
+      line += ' ';
+    }
+    sink->write(line + "\n");
+  }
+  sink->finish();
+}
+
+}  // namespace sheaf

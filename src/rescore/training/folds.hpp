@@ -1,0 +1,33 @@
+// Cross-validation folds of spectra: all PSMs of one spectrum are in one fold.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rescore/training/random.hpp"
+
+namespace sheaf::rescore {
+
+/// What a spectrum is known by.
+struct SpectrumKeys {
+  std::span<const std::int32_t> files;  ///< empty: one file
+  std::span<const std::int32_t> scans;
+
+  std::int32_t file(std::int64_t row) const { return files.empty() ? 0 : files[static_cast<std::size_t>(row)]; }
+  std::int32_t scan(std::int64_t row) const { return scans[static_cast<std::size_t>(row)]; }
+};
+
+/// The folds of `rows` (one for each), as Percolator 3.08 draws them: rows go by a hash of their spectrum, and whenever
+/// the scan number changes another fold is drawn among those that are not full. Spectra of equal hash stand in the
+/// order of `rows` (Percolator leaves theirs open).
+std::vector<std::uint16_t> percolator_folds(const SpectrumKeys& keys, std::span<const std::int32_t> rows,
+                                            std::int32_t folds, ParkMiller& random);
+
+/// Folds that depend on nothing but the spectra and the seed: not on the order of rows, nor on other files. Spectra are
+/// dealt out by the rank of a 64-bit hash of their file's name, scan and seed, so that folds differ by one spectrum at
+/// most.
+std::vector<std::uint16_t> spectrum_folds(const SpectrumKeys& keys, std::span<const std::uint64_t> file_hashes,
+                                          std::span<const std::int32_t> rows, std::int32_t folds, std::uint64_t seed);
+
+}  // namespace sheaf::rescore

@@ -1,0 +1,50 @@
+// The semi-supervised loop: targets that a score separates from decoys are the positives from which the next score is
+// learnt.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <sheaf/rescore.hpp>
+
+#include "rescore/training/folds.hpp"
+#include "rescore/training/ops.hpp"
+
+namespace sheaf::rescore {
+
+/// PSMs to train on, features apart.
+struct TrainingRows {
+  SpectrumKeys keys;
+  std::span<const std::int8_t> labels;
+  std::span<const double> masses;
+  std::span<const std::uint64_t> file_hashes;  ///< of the names of the files
+  bool targets_first = true;                   ///< of PSMs of one spectrum, mass and score (else the order of rows)
+
+  std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
+};
+
+/// How to begin, on normalised features.
+struct InitialDirection {
+  std::vector<double> weights;     ///< given, the bias last; empty: the best feature of each training part
+  std::vector<double> fallback;    ///< where training fails; empty: the best feature of each training part
+  std::int32_t required_sign = 0;  ///< of feature |required_sign| - 1 in the trained weights; 0: none
+};
+
+struct Trained {
+  std::vector<std::vector<double>> weights;  ///< of each fold, on normalised features
+  std::vector<std::uint16_t> folds;          ///< the test fold of each row
+  std::vector<RescoreIteration> iterations;
+  std::int64_t initial_accepted = 0;
+  std::int64_t trained_accepted = 0;
+  bool fell_back = false;
+  std::vector<double> scores;  ///< of each row, by the fold that did not see it (see RescoreRules for exceptions)
+  std::vector<std::string> warnings;
+};
+
+/// Trains, checks against the initial direction, and scores every row.
+template <class T>
+Trained train(const Context& context, RescoreOps<T>& ops, const TrainingRows& rows, const InitialDirection& initial,
+              const RescoreOptions& options, ParkMiller& random);
+
+}  // namespace sheaf::rescore

@@ -1,0 +1,141 @@
+#include <fstream>
+#include <sheaf/report.hpp>
+#include <sheaf/search.hpp>
+#include <sheaf/version.hpp>
+
+#include "core/sha256.hpp"
+#include "data/parameter_json.hpp"
+#include "search/journal/journal.hpp"
+#include "search/journal/result_folder.hpp"
+
+namespace sheaf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t weight_bytes = 50;  // of the text of one weight in two files, names and reports included
+
+/// Long lists are compared by their checksums.
+template <class Number>
+Json checksum(const std::vector<Number>& numbers) {
+  if (numbers.empty()) return nullptr;
+  return sha256({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)});
+}
+
+Json family_json(const LinearSearch& search) {
+  return {{"family", "linear"}, {"space", parameters_json(search)}, {"training", parameters_json(search.options)}};
+}
+Json family_json(const SvmSearch& search) {
+  return {{"family", "svm"}, {"space", parameters_json(search)}, {"training", parameters_json(search.options)}};
+}
+Json family_json(const NetSearch& search) {
+  return {{"family", "elastic-net"},
+          {"loss", to_string(search.options.loss)},
+          {"space", parameters_json(search)},
+          {"training", parameters_json(search.options)},
+          {"penalty_factors", checksum(search.options.penalty_factors)}};
+}
+Json family_json(const KnnSearch& search) {
+  return {{"family", "neighbors"},
+          {"space", parameters_json(search)},
+          {"training", parameters_json(search.options)},
+          {"feature_weights", checksum(search.options.distance.weights)}};
+}
+Json family_json(const GlmSearch& search) {
+  return {{"family", "glm"},
+          {"space", parameters_json(search)},
+          {"training", parameters_json(search.options)},
+          {"offsets", checksum(search.options.offsets)}};
+}
+
+/// Without options that decide only what is made of the search at its end, or when that is.
+Json settings_json(const SearchSettings& s) {
+  const auto hash = hash_file(s.data);
+  Json also = Json::array();
+  for (const auto device : s.options.also) also.push_back(to_string(device));
+  return {{"sheaf", SHEAF_VERSION},
+          {"journal", engine::journal_version},
+          {"command", s.command},
+          {"data", {{"path", s.data}, {"bytes", hash.size}, {"sha256", hash.sha256}}},
+          {"seed", s.seed},
+          {"device", s.device.is_cpu() ? "cpu" : "cuda"},
+          {"also", std::move(also)},
+          {"precision", s.precision == Precision::float32 ? "float" : "double"},
+          {"full", s.options.full},
+          {"extend", s.options.extend},
+          {"options", parameters_json(s.options, {"min-frequency", "path-split", "time", "predictions", "calibrate",
+                                                  "threshold", "learning-curve", "permutation-importance"})},
+          {"pipeline", parameters_json(s.options.pipeline)},
+          {"row_weights", checksum(s.options.row_weights)},
+          {"model", std::visit([](const auto& family) { return family_json(family); }, s.family)},
+          {"reading", parameters_json(s.reading)}};
+}
+
+const std::vector<std::string>& result_files() {
+  static const std::vector<std::string> names{
+      "results.json",     "scores.csv",      "outer.csv",       "features.csv",  "predictions.csv",
+      "coefficients.csv", "curves.csv",      "report.html",     "confusion.csv", "learning_curve.csv",
+      "importance.csv",   "reliability.csv", "model.liblinear", "model.libsvm",  "model.txt"};
+  return names;
+}
+
+}  // namespace
+
+struct SearchDirectory::State {
+  State(std::string path, Existing existing)
+      : folder(std::move(path), existing, result_files()), journal(folder.journal()) {
+    if (existing != Existing::resume) journal.clear();
+  }
+  engine::ResultFolder folder;
+  engine::Journal journal;
+};
+
+SearchDirectory::SearchDirectory(std::string path, Existing existing)
+    : state_(std::make_unique<State>(std::move(path), existing)) {}
+
+SearchDirectory::~SearchDirectory() {
+  if (state_->journal.empty()) state_->folder.undo();
+}
+
+std::optional<Device> SearchDirectory::device() const {
+  std::ifstream file(state_->folder.file("settings.json"));
+  const auto settings = Json::parse(file, nullptr, false);
+  if (!settings.is_object() || !settings.contains("device")) return std::nullopt;
+  return settings["device"] == "cpu" ? Device::cpu() : Device::cuda();
+}
+
+void SearchDirectory::begin(const SearchSettings& settings) {
+  if (state_->folder.begin(settings_json(settings))) state_->journal.clear();
+}
+
+void SearchDirectory::check_room(std::int64_t weights) const { state_->folder.check_room(weights * weight_bytes); }
+
+SearchLog& SearchDirectory::log() { return state_->journal; }
+
+std::size_t SearchDirectory::finished() const { return state_->journal.found(); }
+
+void SearchDirectory::finish(const SearchResult& result) const {
+  const auto write = [&](const std::string& name, const std::string& text) {
+    write_text_file(state_->folder.file(name), text);
+  };
+  if (result.model) {
+    result.model->save(state_->folder.file("model.txt"));
+    if (const auto text = result.model->peer_text())
+      write(result.model->svm() ? "model.libsvm" : "model.liblinear", *text);
+    write("scores.csv", search_csv(result));
+  }
+  if (result.model && result.model->linear() != nullptr)
+    write("coefficients.csv", coefficients_csv(*result.model, result.standard_deviations));
+  if (result.held_out) write("predictions.csv", predictions_csv(result));
+  if (result.learning_curve) write("learning_curve.csv", learning_curve_csv(result));
+  if (!result.importance.empty()) write("importance.csv", importance_csv(result));
+  if (const auto text = curves_csv(result); !text.empty()) write("curves.csv", text);
+  if (const auto text = confusion_csv(result); !text.empty()) write("confusion.csv", text);
+  if (const auto text = reliability_csv(result); !text.empty()) write("reliability.csv", text);
+  if (!result.outer.empty()) write("outer.csv", outer_csv(result));
+  if (!result.stability.empty()) write("features.csv", features_csv(result));
+  write("report.html", search_html(result));
+  write("results.json", search_json(result));
+}
+
+}  // namespace sheaf

@@ -1,0 +1,193 @@
+#include "search/results/held_out.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include <sheaf/profile.hpp>
+
+#include "core/fail.hpp"
+#include "search/family.hpp"
+#include "search/results/importance.hpp"
+
+namespace sheaf::engine {
+namespace {
+
+constexpr std::int32_t most_parts = 200;  // of all splits, each of which something is learnt without
+
+template <class T>
+Model train_on(const Context& context, const Dataset<T>& train, std::span<const std::int32_t> rows,
+               const SearchResult& result, const Point& point) {
+  auto options = result.options;
+  options.row_weights.clear();
+  for (const auto row : rows)
+    if (!result.options.row_weights.empty())
+      options.row_weights.push_back(result.options.row_weights[static_cast<std::size_t>(row)]);
+  return make_family(context, train, result.family, options)->refit(context, point);
+}
+
+/// One decision value for two classes, also of models that have two.
+void append_decisions(const Labels& labels, const Predictions& predictions, HeldOutPredictions& all) {
+  all.columns = predictions.columns;
+  if (labels.class_names.size() != 2 || predictions.columns != 2) {
+    all.decisions.insert(all.decisions.end(), predictions.decisions.begin(), predictions.decisions.end());
+    return;
+  }
+  all.columns = 1;
+  for (std::size_t i = 0; i + 1 < predictions.decisions.size(); i += 2)
+    all.decisions.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
+}
+
+void append(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
+            const Predictions& predictions, HeldOutPredictions& all) {
+  for (const auto row : rows) {
+    all.splits.push_back(split);
+    all.rows.push_back(row);
+    if (labels.regression())
+      all.values.push_back(labels.values[static_cast<std::size_t>(row)]);
+    else
+      all.truth.push_back(labels.classes[static_cast<std::size_t>(row)]);
+  }
+  append_decisions(labels, predictions, all);
+  all.classes.insert(all.classes.end(), predictions.classes.begin(), predictions.classes.end());
+  all.probabilities.insert(all.probabilities.end(), predictions.probabilities.begin(), predictions.probabilities.end());
+}
+
+template <class T>
+void predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
+                      SearchResult& result) {
+  HeldOutPredictions all;
+  const bool nested = plan.outer_folds() > 0;
+  const auto splits = nested ? plan.outer_folds() : plan.splits();
+  Importance<T> importance(dataset, labels, result);
+  const Stage stage(context.progress(), "predicting held-out rows", splits);
+  for (std::int32_t k = 0; k < splits; ++k) {
+    context.check_stop();
+    const auto number = nested ? plan.outer_split(k) : plan.inner_split(0, k);
+    const auto rows = plan.table({number}, context.threads()).training_rows(result.options.row_weights);
+    const auto tests = plan.test_rows(number);
+    const auto& point = nested ? result.point(result.outer[static_cast<std::size_t>(k)].level,
+                                              result.outer[static_cast<std::size_t>(k)].level.chosen.chosen)
+                               : result.chosen();
+    const auto train = take_rows(dataset, rows, context.threads());
+    const auto model = train_on(context, train, rows, result, point);
+    const auto test = take_rows(dataset, tests, context.threads());
+    append(labels, k, tests, model.predict(context, test, model.has_probabilities()), all);
+    importance.add(context, model, test, tests, k);
+    context.progress().advance(1);
+  }
+  result.held_out = std::move(all);
+  result.importance = importance.finish();
+}
+
+/// Some of the held-out predictions.
+struct Part {
+  std::vector<std::size_t> entries;  // of one split or of some
+  std::vector<std::size_t> others;   // of rows that none of these is of
+};
+
+/// The predictions split by split, or in parts of several splits where these are many.
+std::vector<Part> parts_of(const HeldOutPredictions& found) {
+  const auto splits = *std::max_element(found.splits.begin(), found.splits.end()) + 1;
+  std::vector<Part> parts(static_cast<std::size_t>(std::min(splits, most_parts)));
+  std::vector<std::set<std::int32_t>> rows(parts.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto part = static_cast<std::size_t>(found.splits[i]) % parts.size();
+    parts[part].entries.push_back(i);
+    rows[part].insert(found.rows[i]);
+  }
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (!rows[part].contains(found.rows[i])) parts[part].others.push_back(i);
+  return parts;
+}
+
+/// The rows of every class are more than those of any one part.
+bool can_learn_without_parts(const HeldOutPredictions& found, const std::vector<Part>& parts, std::size_t classes) {
+  return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+    std::set<std::int32_t> seen;
+    for (const auto i : part.others) seen.insert(found.truth[i]);
+    return seen.size() == classes;
+  });
+}
+
+struct Rows {
+  std::vector<double> decisions;
+  std::vector<std::int32_t> classes;
+};
+
+Rows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entries) {
+  Rows rows;
+  const auto columns = static_cast<std::size_t>(found.columns);
+  for (const auto i : entries) {
+    for (std::size_t c = 0; c < columns; ++c) rows.decisions.push_back(found.decisions[i * columns + c]);
+    rows.classes.push_back(found.truth[i]);
+  }
+  return rows;
+}
+
+Rows all_rows(const HeldOutPredictions& found) { return {found.decisions, found.truth}; }
+
+void calibrate(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
+  auto& found = *result.held_out;
+  const auto learn = [&](const Rows& rows) {
+    return learn_calibration(*result.options.calibrate, rows.decisions, found.columns, rows.classes);
+  };
+  const auto classes = result.class_names.size();
+  found.probabilities.clear();
+  if (without_parts) found.probabilities.resize(found.size() * classes);
+  for (const auto& part : parts) {
+    if (!without_parts) break;
+    const auto values = learn(rows_of(found, part.others)).probabilities(rows_of(found, part.entries).decisions);
+    for (std::size_t k = 0; k < part.entries.size(); ++k)
+      std::copy_n(&values[k * classes], classes, &found.probabilities[part.entries[k] * classes]);
+  }
+  if (result.model) result.model->set_calibration(learn(all_rows(found)));
+}
+
+void choose_thresholds(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
+  auto& found = *result.held_out;
+  const auto positive = result.positive;
+  const auto value = [&](double decision) { return positive == 0 ? decision : -decision; };
+  const auto choose = [&](const Rows& rows) {
+    std::vector<double> values;
+    std::vector<std::uint8_t> flags;
+    for (const double decision : rows.decisions) values.push_back(value(decision));
+    for (const auto truth : rows.classes) flags.push_back(truth == positive ? 1 : 0);
+    return choose_threshold(*result.options.threshold, values, flags);
+  };
+  if (without_parts) found.by_threshold.resize(found.size());
+  for (const auto& part : parts) {
+    if (!without_parts) break;
+    const auto threshold = choose(rows_of(found, part.others));
+    for (const auto i : part.entries)
+      found.by_threshold[i] = value(found.decisions[i]) >= threshold.value ? positive : 1 - positive;
+  }
+  if (result.model) result.model->set_threshold(choose(all_rows(found)));
+}
+
+}  // namespace
+
+template <class T>
+void use_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
+                  SearchResult& result) {
+  predict_held_out(context, dataset, labels, plan, result);
+  const auto& options = result.options;
+  if (!options.calibrate && !options.threshold) return;
+  if (result.held_out->columns != labels.columns())
+    fail_usage("{} needs one decision value a class; train the SVMs one against the rest (--multi-class)",
+               options.calibrate ? "calibration" : "a threshold");
+  const auto parts = parts_of(*result.held_out);
+  const bool without_parts = can_learn_without_parts(*result.held_out, parts, labels.class_names.size());
+  if (options.calibrate) calibrate(parts, without_parts, result);
+  if (options.threshold) choose_thresholds(parts, without_parts, result);
+  if (!without_parts)
+    result.notes.emplace_back(
+        "the held-out rows of some split are all there are of a class, so that nothing says how good the calibration "
+        "or the threshold is on rows that it was not learnt on; take more folds");
+}
+
+template void use_held_out(const Context&, const Dataset<float>&, const Labels&, const Plan&, SearchResult&);
+template void use_held_out(const Context&, const Dataset<double>&, const Labels&, const Plan&, SearchResult&);
+
+}  // namespace sheaf::engine
