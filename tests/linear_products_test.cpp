@@ -34,7 +34,7 @@ TYPED_TEST(Products, MultiplyIsXTimesW) {
           sum += problem.at(i, j) * w(j, t);
           magnitude += std::abs(problem.at(i, j) * w(j, t));
         }
-        expect_close<T>(z(i, t), sum, magnitude, fmt::format("z({}, {})", i, t));
+        expect_close<T>(z(i, t), sum, magnitude, "z", i, t);
       }
   });
 }
@@ -63,7 +63,7 @@ void check_transposed(bool squares) {
           sum += (squares ? x * x : x) * z(i, t);
           magnitude += std::abs((squares ? x * x : x) * z(i, t));
         }
-        expect_close<T>(g(j, t), sum, magnitude, fmt::format("g({}, {})", j, t));
+        expect_close<T>(g(j, t), sum, magnitude, "g", j, t);
       }
   });
 }
@@ -89,8 +89,8 @@ TYPED_TEST(Products, TransposeBothIsTheTwoProducts) {
     const auto magnitude = static_cast<double>(ops.examples());
     for (std::int64_t j = 0; j < ops.weights(); ++j)
       for (std::int32_t t = 0; t < tasks; ++t) {
-        expect_close<T>(g(j, t), g_alone(j, t), magnitude, fmt::format("g({}, {})", j, t));
-        expect_close<T>(h(j, t), h_alone(j, t), magnitude, fmt::format("h({}, {})", j, t));
+        expect_close<T>(g(j, t), g_alone(j, t), magnitude, "g", j, t);
+        expect_close<T>(h(j, t), h_alone(j, t), magnitude, "h", j, t);
       }
   });
 }
@@ -134,7 +134,7 @@ TYPED_TEST(Products, SandwichIsBothProductsWithCurvaturesBetween) {
           size += std::abs(x(i, j) * d(j, t));
         }
         const bool through = wanted[static_cast<std::size_t>(t)] != 0;
-        if (keep && through) expect_close<T>(kept(i, t), q, size, fmt::format("q({}, {})", i, t));
+        if (keep && through) expect_close<T>(kept(i, t), q, size, "q", i, t);
         const double v = through ? curvatures(i, t) * q : u(i, t);
         const double weight = through ? std::abs(curvatures(i, t)) * size : std::abs(u(i, t));
         for (std::int64_t j = 0; j < ops.weights(); ++j) {
@@ -144,7 +144,7 @@ TYPED_TEST(Products, SandwichIsBothProductsWithCurvaturesBetween) {
       }
       for (std::int64_t j = 0; j < ops.weights(); ++j)
         expect_close<T>(hd(j, t), sums[static_cast<std::size_t>(j)], magnitudes[static_cast<std::size_t>(j)],
-                        fmt::format("hd({}, {})", j, t));
+                        "hd", j, t);
     }
   });
   EXPECT_GT(fused, 0);

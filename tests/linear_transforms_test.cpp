@@ -73,7 +73,7 @@ struct Check {
           sum += x(i, j, t) * w(j, t);
           magnitude += size(i, j, t) * std::abs(w(j, t));
         }
-        expect_close<T>(z(i, t), sum, magnitude, fmt::format("z({}, {})", i, t));
+        expect_close<T>(z(i, t), sum, magnitude, "z", i, t);
       }
   }
 
@@ -98,8 +98,8 @@ struct Check {
           magnitude += size(i, j, t) * std::abs(z(i, t));
           square_magnitude += size(i, j, t) * size(i, j, t) * d(i, t);
         }
-        expect_close<T>(g(j, t), sum, magnitude, fmt::format("g({}, {})", j, t));
-        expect_close<T>(h(j, t), squares, square_magnitude, fmt::format("h({}, {})", j, t));
+        expect_close<T>(g(j, t), sum, magnitude, "g", j, t);
+        expect_close<T>(h(j, t), squares, square_magnitude, "h", j, t);
       }
   }
 
@@ -125,7 +125,7 @@ struct Check {
       for (std::int32_t t = 0; t < tasks; ++t) {
         double magnitude = 0;
         for (std::int64_t i = 0; i < ops.examples(); ++i) magnitude += size(i, j, t) * (1 + std::abs(q(i, t)));
-        expect_close<T>(hd(j, t), apart(j, t), magnitude * 10, fmt::format("hd({}, {})", j, t));
+        expect_close<T>(hd(j, t), apart(j, t), magnitude * 10, "hd", j, t);
       }
   }
 };

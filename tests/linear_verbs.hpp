@@ -116,11 +116,12 @@ double tolerance() {
   return std::is_same_v<T, float> ? 2e-5 : 1e-12;
 }
 
-/// |got - wanted| against the sum of magnitudes that went into it.
-template <class T>
-void expect_close(double got, double wanted, double magnitude, const std::string& where) {
+/// |got - wanted| against the sum of magnitudes that went into it. `place`: of the value, where there are many.
+template <class T, class... Place>
+void expect_close(double got, double wanted, double magnitude, const char* what, Place... place) {
   EXPECT_LE(std::abs(got - wanted), tolerance<T>() * (1 + magnitude))
-      << where << " got " << got << " wanted " << wanted;
+      << what << fmt::format("({})", fmt::join(std::vector<std::int64_t>{place...}, ", ")) << " got " << got
+      << " wanted " << wanted;
 }
 
 /// 0: as much as there is. A GPU also gets so little that X must be streamed.

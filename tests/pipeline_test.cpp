@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/scores.hpp>
@@ -275,26 +277,40 @@ TEST(PipelineSearch, ScalesWithinEachSplitWithoutACopy) {
           options.pipeline = pipeline;
           options.score = Metric::log_loss;
           const auto result = search(context, dataset, family, options);
+          const auto options_at = [&](const auto& point) -> ModelOptions {
+            if (const auto* of = std::get_if<LinearSearch>(&family)) {
+              auto with = of->options;
+              with.cost = result.value(point, "cost");
+              return with;
+            }
+            auto with = net.options;
+            with.alpha = result.value(point, "alpha");
+            with.l1_ratio = 0.5;
+            return with;
+          };
+          const auto where = [&](const auto& point) {
+            return fmt::format("{} {}, sparse {}, {}", result.title, result.point_text(point), sparse,
+                               pipeline.scale ? to_string(*pipeline.scale) : "not scaled");
+          };
           for (std::size_t p = 0; p < result.level.points.size(); ++p)
             for (std::int32_t s = 0; s < 3; ++s) {
               const auto& point = result.point(result.level, p);
-              ModelOptions one;
-              if (const auto* of = std::get_if<LinearSearch>(&family)) {
-                auto with = of->options;
-                with.cost = result.value(point, "cost");
-                one = with;
-              } else {
-                auto with = net.options;
-                with.alpha = result.value(point, "alpha");
-                with.l1_ratio = 0.5;
-                one = with;
-              }
               const double found = result.level.models[p * 3 + static_cast<std::size_t>(s)].score(Metric::log_loss);
-              const double alone = loss_alone(context, dataset, options.splits->test_rows(s), one, pipeline);
-              EXPECT_NEAR(found, alone, 2e-6 * (1 + alone))
-                  << result.title << ' ' << result.point_text(point) << " split " << s << " sparse " << sparse
-                  << (pipeline.scale ? std::string(to_string(*pipeline.scale)) : "not scaled");
+              const double alone =
+                  loss_alone(context, dataset, options.splits->test_rows(s), options_at(point), pipeline);
+              EXPECT_NEAR(found, alone, 2e-6 * (1 + alone)) << where(point) << " split " << s;
             }
+          // The final model, which is trained without a copy too, beside one that is trained on scaled features.
+          const auto& chosen = result.point(result.level, result.level.chosen.chosen);
+          const auto copied = fit(context, dataset, options_at(chosen), {}, pipeline);
+          ASSERT_TRUE(result.model);
+          EXPECT_EQ(result.model->features(), copied.features());
+          EXPECT_EQ(result.model->pipeline().steps.size(), copied.pipeline().steps.size());
+          const auto found = result.model->predict(context, dataset).decisions;
+          const auto wanted = copied.predict(context, dataset).decisions;
+          ASSERT_EQ(found.size(), wanted.size());
+          for (std::size_t i = 0; i < found.size(); ++i)
+            EXPECT_NEAR(found[i], wanted[i], 1e-5 * (1 + std::abs(wanted[i]))) << where(chosen) << " row " << i;
         }
 }
 

@@ -7,6 +7,7 @@
 
 #include <sheaf/profile.hpp>
 
+#include "data/describe/split_summary.hpp"
 #include "tables.hpp"
 
 namespace sheaf {
@@ -121,6 +122,54 @@ TYPED_TEST(SummaryOf, IsTheSameForAnyNumberOfThreads) {
       EXPECT_EQ(one.row_nonzeros_histogram, many.row_nonzeros_histogram);
     }
   }
+}
+
+/// Rows as often as a split draws them.
+Rows drawn(const Rows& rows, const std::vector<float>& draws, std::size_t splits, std::size_t split) {
+  Rows result;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (float k = 0; k < draws[i * splits + split]; ++k) result.push_back(rows[i]);
+  return result;
+}
+
+void expect_splits(const Rows& rows, std::int64_t columns, const std::vector<float>& draws, std::size_t splits) {
+  for (const bool sparse : {false, true}) {
+    const auto dataset = table<double>(rows, columns, sparse);
+    const auto one = summarize_splits(test::with_threads(1), dataset, draws, static_cast<std::int32_t>(splits));
+    const auto many = summarize_splits(test::with_threads(3), dataset, draws, static_cast<std::int32_t>(splits));
+    ASSERT_EQ(one.size(), static_cast<std::size_t>(columns) * splits);
+    for (std::size_t s = 0; s < splits; ++s) {
+      const auto seen = drawn(rows, draws, splits, s);
+      for (std::size_t j = 0; j < static_cast<std::size_t>(columns); ++j) {
+        const auto& found = one[j * splits + s];
+        const auto expected = naive(seen, j);
+        EXPECT_EQ(found.nonzeros, expected.nonzeros);
+        EXPECT_EQ(found.minimum, expected.minimum);
+        EXPECT_EQ(found.maximum, expected.maximum);
+        EXPECT_NEAR(found.mean, expected.mean, 1e-12 * (1 + std::abs(expected.mean)));
+        EXPECT_NEAR(found.standard_deviation, expected.standard_deviation, 1e-10);
+        EXPECT_EQ(found.mean, many[j * splits + s].mean);
+        EXPECT_EQ(found.standard_deviation, many[j * splits + s].standard_deviation);
+      }
+    }
+  }
+}
+
+TEST(SummaryOfSplits, IsThatOfTheirRows) {
+  // Folds are few groups of rows that are drawn alike; resamples have a group for nearly each row.
+  for (const auto& [n, p] : {std::pair<std::int64_t, std::int64_t>{60, 5000}, {9000, 3}, {200, 40}})
+    for (const bool folds : {true, false}) {
+      auto rows = test::random_rows(n, p, 0.4, 8);
+      for (auto& row : rows) row[0] += 100;
+      Random random(9);
+      const std::size_t splits = 4;
+      std::vector<float> draws(static_cast<std::size_t>(n) * splits, 0.0F);
+      for (std::size_t k = 0; k < draws.size(); ++k)
+        draws[k] = folds ? (k / splits % splits == k % splits ? 0.0F : 1.0F)
+                         : std::floor(3 * static_cast<float>(random.uniform()));
+      SCOPED_TRACE(testing::Message() << n << " x " << p << (folds ? ", folds" : ", resamples"));
+      expect_splits(rows, p, draws, splits);
+    }
 }
 
 TEST(Summary, DoesNotCancelFarFromZero) {

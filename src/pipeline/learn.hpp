@@ -55,10 +55,15 @@ PipelineOptions without_learnt_steps(PipelineOptions options);
 /// Whether sums over the features as they are lose no digits that matter.
 template <class T>
 bool transforms_are_accurate(const ColumnTransforms& transforms);
-/// The features that the filters keep.
+/// What is learnt on all rows.
+struct WholeTransforms {
+  ColumnTransforms transforms;      // one
+  std::vector<std::int64_t> kept;   // features that the filters keep
+  std::vector<PipelineStep> steps;  // the same as steps of a pipeline
+};
 template <class T>
-std::vector<std::string> filtered_names(const Context& context, const Dataset<T>& dataset,
-                                        const PipelineOptions& options);
+WholeTransforms learn_whole_transforms(const Context& context, const Dataset<T>& dataset,
+                                       const PipelineOptions& options);
 /// One transform for each split, learnt on its rows. `draws`: how often each row is in each split, rows x splits.
 template <class T>
 ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,

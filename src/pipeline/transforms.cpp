@@ -49,11 +49,34 @@ bool transforms_are_accurate(const ColumnTransforms& transforms) {
 }
 
 template <class T>
-std::vector<std::string> filtered_names(const Context& context, const Dataset<T>& dataset,
-                                        const PipelineOptions& options) {
-  std::vector<std::string> names;
-  for (const auto j : learn_filter(context, dataset, options).features) names.push_back(dataset.feature_name(j));
-  return names;
+WholeTransforms learn_whole_transforms(const Context& context, const Dataset<T>& dataset,
+                                       const PipelineOptions& options) {
+  const auto rows = static_cast<double>(dataset.rows());
+  const std::vector<float> once(static_cast<std::size_t>(dataset.rows()), 1.0F);
+  const auto summaries = summarize_splits(context, dataset, once, 1);
+  WholeTransforms whole;
+  whole.transforms.splits = 1;
+  Scaling scaling;
+  for (std::int64_t j = 0; j < dataset.features(); ++j) {
+    const auto& feature = summaries[static_cast<std::size_t>(j)];
+    const auto step = step_of(dataset, j, feature, rows, options);
+    whole.transforms.shifts.push_back(step.shift);
+    whole.transforms.factors.push_back(step.factor);
+    if (!is_kept(feature, rows, options)) continue;
+    whole.kept.push_back(j);
+    if (!options.scale) continue;
+    const auto scale = scale_step(dataset, j, feature, *options.scale);
+    scaling.shift.push_back(scale.shift);
+    scaling.factor.push_back(scale.factor);
+    if (!dataset.feature_names.empty()) scaling.feature_names.push_back(dataset.feature_name(j));
+  }
+  if (whole.kept.empty()) fail_without_features(dataset.source, options);
+  if (options.min_prevalence > 0 || options.min_variance > 0) whole.steps.emplace_back(TakeStep{whole.kept});
+  if (options.scale) {
+    scaling.method = *options.scale;
+    whole.steps.emplace_back(std::move(scaling));
+  }
+  return whole;
 }
 
 template <class T>
@@ -78,8 +101,8 @@ ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& data
 
 template bool transforms_are_accurate<float>(const ColumnTransforms&);
 template bool transforms_are_accurate<double>(const ColumnTransforms&);
-template std::vector<std::string> filtered_names(const Context&, const Dataset<float>&, const PipelineOptions&);
-template std::vector<std::string> filtered_names(const Context&, const Dataset<double>&, const PipelineOptions&);
+template WholeTransforms learn_whole_transforms(const Context&, const Dataset<float>&, const PipelineOptions&);
+template WholeTransforms learn_whole_transforms(const Context&, const Dataset<double>&, const PipelineOptions&);
 template ColumnTransforms learn_transforms(const Context&, const Dataset<float>&, std::span<const float>, std::int32_t,
                                            const PipelineOptions&);
 template ColumnTransforms learn_transforms(const Context&, const Dataset<double>&, std::span<const float>, std::int32_t,

@@ -72,8 +72,8 @@ class Family {
   /// Simpler models have smaller values, compared one after another. `size` as in ModelScores.
   virtual std::vector<double> complexity(const Point& point, double size) const = 0;
 
-  /// What follows from the data follows from the features as all rows see them; of families that take column
-  /// transforms.
+  /// From now on what follows from the data, refit() among it, follows from what one split of all rows sees of the
+  /// features; of families that take column transforms, which are linear models.
   virtual void see_through(const Context& /*context*/, const ColumnTransforms& /*transforms*/) {}
   virtual std::unique_ptr<Trainer> trainer(const Context& context) const = 0;
   /// The model of a point, trained on all rows.

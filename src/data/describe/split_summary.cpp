@@ -15,8 +15,56 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Features of one piece of work; their sums stay in the first-level cache.
 constexpr std::int64_t tile = 16;
+/// Pieces of work whose sums are at hand at once.
+constexpr std::int64_t pieces_at_once = 256;
+/// Where there are fewer tiles, each is cut into pieces of so many rows or more.
+constexpr std::int64_t least_rows = 4096;
 
-/// Sums over the rows of one split, for the features of a piece of work.
+/// Rows that are drawn alike in every split are summed once for all splits: with folds there are as many such groups as
+/// folds. Where there are more groups than splits, each split is summed by itself.
+class Groups {
+ public:
+  Groups(std::span<const float> draws, std::size_t splits) : splits_(splits), draws_(draws) {
+    const auto rows = draws.size() / splits;
+    for (std::size_t i = 0; i < rows && count_ <= splits; ++i)
+      of_rows_.push_back(find(draws.subspan(i * splits, splits)));
+    if (count_ <= splits) return;
+    of_rows_.clear();
+    count_ = splits;
+    times_.assign(splits * splits, 0.0F);
+    for (std::size_t s = 0; s < splits; ++s) times_[s * splits + s] = 1;
+  }
+
+  std::size_t count() const { return count_; }
+  /// How often the rows of a group, as they were summed, are drawn in a split.
+  double times(std::size_t group, std::size_t split) const {
+    return static_cast<double>(times_[group * splits_ + split]);
+  }
+  /// Calls use(group, times) for the groups that a row is summed in.
+  template <class Use>
+  void for_row(std::int64_t row, const Use& use) const {
+    const auto i = static_cast<std::size_t>(row);
+    if (!of_rows_.empty()) return use(of_rows_[i], 1.0);
+    for (std::size_t s = 0; s < splits_; ++s)
+      if (draws_[i * splits_ + s] != 0) use(s, static_cast<double>(draws_[i * splits_ + s]));
+  }
+
+ private:
+  std::size_t find(std::span<const float> drawn) {
+    for (std::size_t g = 0; g < count_; ++g)
+      if (std::equal(drawn.begin(), drawn.end(), times_.begin() + static_cast<std::ptrdiff_t>(g * splits_))) return g;
+    times_.insert(times_.end(), drawn.begin(), drawn.end());
+    return count_++;
+  }
+
+  std::size_t splits_;
+  std::span<const float> draws_;
+  std::size_t count_ = 0;
+  std::vector<float> times_;          // groups x splits
+  std::vector<std::size_t> of_rows_;  // none: each split is a group
+};
+
+/// Sums over rows, for the features of a piece of work.
 struct Sums {
   std::array<double, tile> values{}, squares{}, nonzeros{}, seen{}, minimum, maximum;
 
@@ -33,6 +81,17 @@ struct Sums {
     minimum[k] = value < minimum[k] ? value : minimum[k];
     maximum[k] = value > maximum[k] ? value : maximum[k];
   }
+  void add(const Sums& other, double times) {
+    if (times == 0) return;
+    for (std::size_t k = 0; k < tile; ++k) {
+      values[k] += times * other.values[k];
+      squares[k] += times * other.squares[k];
+      nonzeros[k] += times * other.nonzeros[k];
+      seen[k] += times * other.seen[k];
+      minimum[k] = std::min(minimum[k], other.minimum[k]);
+      maximum[k] = std::max(maximum[k], other.maximum[k]);
+    }
+  }
   /// Of the `total` rows those that were not seen are 0.
   FeatureSummary summary(std::size_t k, double origin, double total) const {
     const bool zeros = seen[k] < total;
@@ -43,36 +102,39 @@ struct Sums {
   }
 };
 
-using Origins = std::array<double, tile>;
+/// What the values of a feature are counted from.
+template <class T>
+double origin_of(const DenseMatrix<T>& x, std::int64_t feature) {
+  return static_cast<double>(x.values[feature]);
+}
+/// Most values are 0.
+template <class T>
+double origin_of(const SparseMatrix<T>& /*x*/, std::int64_t /*feature*/) {
+  return 0;
+}
 
 template <class T>
-void add_features(const DenseMatrix<T>& x, Range features, std::span<const float> draws, std::vector<Sums>& sums,
-                  Origins& origins) {
+void add_features(const DenseMatrix<T>& x, Range features, Range rows, const Groups& groups, std::span<Sums> sums) {
   const auto count = static_cast<std::size_t>(features.end - features.begin);
-  for (std::size_t k = 0; k < count; ++k) origins[k] = static_cast<double>((x.values.data() + features.begin)[k]);
-  for (std::int64_t i = 0; i < x.rows; ++i) {
+  std::array<double, tile> origins{};
+  for (std::size_t k = 0; k < count; ++k) origins[k] = origin_of(x, features.begin + static_cast<std::int64_t>(k));
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const T* row = x.values.data() + i * x.columns + features.begin;
-    const float* times = draws.data() + i * std::ssize(sums);
-    for (std::size_t s = 0; s < sums.size(); ++s) {
-      if (times[s] == 0) continue;
-      for (std::size_t k = 0; k < count; ++k)
-        sums[s].add(k, static_cast<double>(row[k]), origins[k], static_cast<double>(times[s]));
-    }
+    groups.for_row(i, [&](std::size_t group, double times) {
+      for (std::size_t k = 0; k < count; ++k) sums[group].add(k, static_cast<double>(row[k]), origins[k], times);
+    });
   }
 }
 
-/// `x` by columns. Values are counted from 0, since most are.
+/// `x` by columns, all rows.
 template <class T>
-void add_features(const SparseMatrix<T>& x, Range features, std::span<const float> draws, std::vector<Sums>& sums,
-                  Origins& /*origins*/) {
+void add_features(const SparseMatrix<T>& x, Range features, Range /*rows*/, const Groups& groups,
+                  std::span<Sums> sums) {
   for (std::int64_t j = features.begin; j < features.end; ++j)
-    for (std::int64_t e = x.offsets[j]; e < x.offsets[j + 1]; ++e) {
-      const float* times = draws.data() + x.indices[e] * std::ssize(sums);
-      for (std::size_t s = 0; s < sums.size(); ++s)
-        if (times[s] != 0)
-          sums[s].add(static_cast<std::size_t>(j - features.begin), static_cast<double>(x.values[e]), 0,
-                      static_cast<double>(times[s]));
-    }
+    for (std::int64_t e = x.offsets[j]; e < x.offsets[j + 1]; ++e)
+      groups.for_row(x.indices[e], [&](std::size_t group, double times) {
+        sums[group].add(static_cast<std::size_t>(j - features.begin), static_cast<double>(x.values[e]), 0, times);
+      });
 }
 
 }  // namespace
@@ -83,19 +145,40 @@ std::vector<FeatureSummary> summarize_splits(const Context& context, const Datas
   const auto columns = static_cast<std::size_t>(splits);
   std::vector<double> totals(columns, 0.0);
   for (std::size_t k = 0; k < draws.size(); ++k) totals[k % columns] += static_cast<double>(draws[k]);
+  const Groups groups(draws, columns);
   std::vector<FeatureSummary> result(static_cast<std::size_t>(dataset.features()) * columns);
+  const auto tiles = (dataset.features() + tile - 1) / tile;
+  const auto pieces = is_sparse(dataset.x) ? 1
+                                           : std::clamp<std::int64_t>(pieces_at_once / std::max<std::int64_t>(tiles, 1),
+                                                                      1, dataset.rows() / least_rows + 1);
   const auto summarize_all = [&](const auto& x) {
-    parallel_for(context, (dataset.features() + tile - 1) / tile, [&](std::int64_t part) {
-      const Range features{part * tile, std::min(dataset.features(), (part + 1) * tile)};
-      std::vector<Sums> sums(columns);
-      Origins origins{};
-      add_features(x, features, draws, sums, origins);
-      for (std::int64_t j = features.begin; j < features.end; ++j)
+    std::vector<Sums> sums;
+    for (std::int64_t first = 0; first < tiles; first += pieces_at_once) {
+      const auto count = std::min(tiles - first, pieces_at_once);
+      sums.assign(static_cast<std::size_t>(count * pieces) * groups.count(), Sums());
+      const auto sums_of = [&](std::int64_t k) {
+        return std::span(sums).subspan(static_cast<std::size_t>(k) * groups.count(), groups.count());
+      };
+      const auto features_of = [&](std::int64_t k) {
+        return Range{(first + k) * tile, std::min(dataset.features(), (first + k + 1) * tile)};
+      };
+      parallel_for(context, count * pieces, [&](std::int64_t k) {
+        const Range rows{dataset.rows() * (k % pieces) / pieces, dataset.rows() * (k % pieces + 1) / pieces};
+        add_features(x, features_of(k / pieces), rows, groups, sums_of(k));
+      });
+      parallel_for(context, count, [&](std::int64_t k) {
+        const auto features = features_of(k);
         for (std::size_t s = 0; s < columns; ++s) {
-          const auto k = static_cast<std::size_t>(j - features.begin);
-          result[static_cast<std::size_t>(j) * columns + s] = sums[s].summary(k, origins[k], totals[s]);
+          Sums split;
+          for (std::int64_t piece = 0; piece < pieces; ++piece)
+            for (std::size_t g = 0; g < groups.count(); ++g)
+              split.add(sums_of(k * pieces + piece)[g], groups.times(g, s));
+          for (std::int64_t j = features.begin; j < features.end; ++j)
+            result[static_cast<std::size_t>(j) * columns + s] =
+                split.summary(static_cast<std::size_t>(j - features.begin), origin_of(x, j), totals[s]);
         }
-    });
+      });
+    }
   };
   if (is_sparse(dataset.x))
     summarize_all(dataset.by_columns(Device::cpu(), context.threads()));

@@ -19,13 +19,18 @@ std::vector<double> flat_weights(const Block<T>& block) {
 }  // namespace
 
 template <class T>
-LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& asked,
-                         std::span<const float> row_weights) {
+LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset, const LinearOptions& asked,
+                               std::span<const float> row_weights, const ColumnTransforms* seen) {
   auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), asked);
   const auto options =
       linear::with_method(context, dataset, asked, static_cast<std::int64_t>(problem.sheaf.tasks.size()));
   linear::check_row_weights(row_weights, problem.sheaf.examples);
   problem.sheaf.row_weights.assign(row_weights.begin(), row_weights.end());
+  if (seen != nullptr) {
+    problem.sheaf.column_transforms = seen->splits;
+    problem.sheaf.shifts = seen->shifts;
+    problem.sheaf.factors = seen->factors;
+  }
   auto fits = linear::train_tasks(context, dataset, problem.sheaf, options);
   LinearModel model;
   model.solver = linear_solver(options.loss, options.method).name;
@@ -43,6 +48,32 @@ LinearModel train_linear(const Context& context, const Dataset<T>& dataset, cons
   return model;
 }
 
+template <class T>
+LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                         std::span<const float> row_weights) {
+  return linear::train_seen(context, dataset, options, row_weights, nullptr);
+}
+
+LinearModel linear::keep_features(const LinearModel& model, std::span<const std::int64_t> features) {
+  auto result = model;
+  result.features = std::ssize(features);
+  result.weights.clear();
+  result.feature_names.clear();
+  const auto add_row = [&](std::int64_t row) {
+    for (std::int32_t c = 0; c < model.columns; ++c) result.weights.push_back(model.weight(row, c));
+  };
+  for (const auto j : features) {
+    add_row(j);
+    if (!model.feature_names.empty()) result.feature_names.push_back(model.feature_names[static_cast<std::size_t>(j)]);
+  }
+  if (model.bias > 0) add_row(model.features);
+  return result;
+}
+
+template LinearModel linear::train_seen(const Context&, const Dataset<float>&, const LinearOptions&,
+                                        std::span<const float>, const ColumnTransforms*);
+template LinearModel linear::train_seen(const Context&, const Dataset<double>&, const LinearOptions&,
+                                        std::span<const float>, const ColumnTransforms*);
 template LinearModel train_linear(const Context&, const Dataset<float>&, const LinearOptions&, std::span<const float>);
 template LinearModel train_linear(const Context&, const Dataset<double>&, const LinearOptions&, std::span<const float>);
 

@@ -43,13 +43,24 @@ void take_weights(const std::vector<NetModel>& nets, bool intercept, LinearModel
 
 }  // namespace
 
+void linear::see_weights(const ColumnTransforms& transforms, std::int32_t split, NetModel& net) {
+  for (std::size_t k = 0; k < net.features.size(); ++k) {
+    const auto at = static_cast<std::size_t>(std::int64_t{net.features[k]} * transforms.splits + split);
+    net.intercept += transforms.shifts[at] * net.weights[k];
+    net.weights[k] /= transforms.factors[at];
+  }
+}
+
 template <class T>
-LinearModel train_net(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
-                      std::span<const float> row_weights) {
+LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+                                   std::span<const float> row_weights, const ColumnTransforms* seen) {
   auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
-  const auto sheaf = sheaf_of(made, options);
+  auto sheaf = sheaf_of(made, options);
+  if (seen != nullptr) sheaf.column_factors = seen->factors;
   if (!options.alpha) ask_for_alpha(context, dataset, sheaf, options);
-  const auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));
+  auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));
+  if (seen != nullptr)
+    for (auto& net : nets) see_weights(*seen, 0, net);
   LinearModel model;
   model.solver = net_solver(options.loss, !made.problem.labels.class_names.empty()).name;
   model.class_names = std::move(made.problem.labels.class_names);
@@ -63,6 +74,16 @@ LinearModel train_net(const Context& context, const Dataset<T>& dataset, const N
   return model;
 }
 
+template <class T>
+LinearModel train_net(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+                      std::span<const float> row_weights) {
+  return linear::train_net_seen(context, dataset, options, row_weights, nullptr);
+}
+
+template LinearModel linear::train_net_seen(const Context&, const Dataset<float>&, const NetOptions&,
+                                            std::span<const float>, const ColumnTransforms*);
+template LinearModel linear::train_net_seen(const Context&, const Dataset<double>&, const NetOptions&,
+                                            std::span<const float>, const ColumnTransforms*);
 template LinearModel train_net(const Context&, const Dataset<float>&, const NetOptions&, std::span<const float>);
 template LinearModel train_net(const Context&, const Dataset<double>&, const NetOptions&, std::span<const float>);
 

@@ -25,4 +25,13 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
 
 NetParams net_params(const NetOptions& options);
 
+/// Makes weights of the features as they are weights of what the column transforms of a split show of them.
+void see_weights(const ColumnTransforms& transforms, std::int32_t split, NetModel& net);
+
+/// train_net() on what column transforms of one split show of the features; its weights are of those. nullptr: the
+/// features as they are.
+template <class T>
+LinearModel train_net_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+                           std::span<const float> row_weights, const ColumnTransforms* seen);
+
 }  // namespace sheaf::linear

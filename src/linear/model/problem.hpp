@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <sheaf/linear.hpp>
 
 #include "core/rounds.hpp"
+#include "data/column_transforms.hpp"
 #include "data/labels.hpp"
 
 namespace sheaf::linear {
@@ -43,6 +45,15 @@ DualParams dual_params(const LinearOptions& options);
 template <class T>
 Fits<T> train_tasks(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                     const LinearOptions& options);
+
+/// train_linear() on what column transforms of one split show of the features; its weights are of those. nullptr: the
+/// features as they are.
+template <class T>
+LinearModel train_seen(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+                       std::span<const float> row_weights, const ColumnTransforms* seen);
+
+/// The model with some of its features; the others must have no weight.
+LinearModel keep_features(const LinearModel& model, std::span<const std::int64_t> features);
 
 /// The class that decision values choose, among those with `present` set (empty: all). One value chooses between two.
 std::int32_t choose_class(std::span<const double> decisions, std::size_t classes,

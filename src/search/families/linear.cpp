@@ -198,8 +198,9 @@ class LinearFamily : public Family {
   }
 
   /// Newton's method sees features through column transforms; the dual does not.
-  void see_through(const Context& /*context*/, const ColumnTransforms& /*transforms*/) override {
+  void see_through(const Context& /*context*/, const ColumnTransforms& transforms) override {
     search_.options.method = LinearMethod::newton;
+    seen_ = transforms;
   }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options, keep_decisions_);
@@ -207,7 +208,7 @@ class LinearFamily : public Family {
   Model refit(const Context& context, const Point& point) const override {
     auto options = search_.options;
     options.cost = point.front();
-    return train_linear(context, dataset_, options, row_weights_);
+    return linear::train_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr);
   }
   std::string failure(const TaskFit& fit) const override {
     if (search_.options.method == LinearMethod::dual)
@@ -225,6 +226,7 @@ class LinearFamily : public Family {
   std::span<const float> row_weights_;
   bool keep_decisions_;
   linear::Problem problem_;
+  ColumnTransforms seen_;
   Space space_;
 };
 

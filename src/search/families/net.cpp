@@ -38,18 +38,6 @@ double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
 
 FeatureWeights weights_of(NetModel& net) { return {net.intercept, std::move(net.features), std::move(net.weights)}; }
 
-/// Weights of features as a split sees them, from those of the features as they are.
-FeatureWeights weights_of(NetModel& net, const ColumnTransforms& transforms, std::int32_t split) {
-  auto result = weights_of(net);
-  if (transforms.splits == 0) return result;
-  for (std::size_t k = 0; k < result.features.size(); ++k) {
-    const auto at = static_cast<std::size_t>(std::int64_t{result.features[k]} * transforms.splits + split);
-    result.intercept += transforms.shifts[at] * result.weights[k];
-    result.weights[k] /= transforms.factors[at];
-  }
-  return result;
-}
-
 /// Multiplies the row weights of each split by the class weights of its training rows.
 void weigh_rows(const Labels& labels, const ClassWeights& how, std::span<const double> counts, std::size_t splits,
                 std::vector<float>& weights) {
@@ -147,7 +135,9 @@ class NetTrainer : public Trainer {
       const auto column = static_cast<std::size_t>(targets.back());
       model.size += net.fit.nonzeros;
       model.fits[column] = {net.fit.objective, net.fit.gap, net.fit.tolerance, net.fit.epochs, 0, net.fit.converged};
-      if (chosen) model.weights[column] = weights_of(net, transforms_, jobs[of.back()].split);
+      if (!chosen) continue;
+      if (transforms_.splits > 0) linear::see_weights(transforms_, jobs[of.back()].split, net);
+      model.weights[column] = weights_of(net);
     }
     if (columns() == 1)
       score_all(jobs, of, z, scores);
@@ -235,6 +225,7 @@ class NetFamily : public Family {
 
   void see_through(const Context& context, const ColumnTransforms& transforms) override {
     find_space(context, transforms.factors);
+    seen_ = transforms;
   }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options, keep_decisions_);
@@ -243,7 +234,7 @@ class NetFamily : public Family {
     auto options = search_.options;
     options.l1_ratio = point[0];
     options.alpha = point[1];
-    return train_net(context, dataset_, options, row_weights_);
+    return linear::train_net_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr);
   }
 
   std::vector<PathStep> path(const Context& context, const SplitTable& table, const Point& point) const override {
@@ -368,6 +359,7 @@ class NetFamily : public Family {
   bool keep_decisions_;
   linear::Problem problem_;
   NetSheaf sheaf_;  // without paths
+  ColumnTransforms seen_;
   Space space_;
 };
 

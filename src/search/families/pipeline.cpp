@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/fail.hpp"
+#include "linear/model/problem.hpp"
 #include "pipeline/learn.hpp"
 #include "search/family.hpp"
 
@@ -110,7 +111,7 @@ class PipelineFamily : public Family {
     return std::make_unique<PipelineTrainer<T>>(context, *this);
   }
   Model refit(const Context& context, const Point& point) const override {
-    if (!learner_) learner_.emplace(context, dataset_, dataset_, pipeline_);
+    if (shares_dataset_) return refit_shared(context, point);
     const auto prepared = learner_->with_count(context, count_of(point));
     const auto family = make_family(context, prepared.all, search_, options_);
     auto model = family->refit(context, own_part(point));
@@ -180,16 +181,25 @@ class PipelineFamily : public Family {
   /// The family over the dataset as it is but for steps that learn nothing, where all splits can share it.
   bool share_dataset(const Context& context) {
     if (!takes_transforms(search_) || !pipeline::changes_features_alone(pipeline_)) return false;
-    rowwise_.emplace(context, dataset_, dataset_, pipeline::without_learnt_steps(pipeline_));
-    auto prepared = rowwise_->with_count(context, 0);
-    const std::vector<float> once(static_cast<std::size_t>(dataset_.rows()), 1.0F);
-    const auto transforms = pipeline::learn_transforms(context, prepared.all, once, 1, pipeline_);
-    if (!pipeline::transforms_are_accurate<T>(transforms)) return false;
+    learner_.emplace(context, dataset_, dataset_, pipeline::without_learnt_steps(pipeline_));
+    auto prepared = learner_->with_count(context, 0);
+    auto learnt = pipeline::learn_whole_transforms(context, prepared.all, pipeline_);
+    if (!pipeline::transforms_are_accurate<T>(learnt.transforms)) return false;
     whole_ = std::move(prepared);
     family_ = make_family(context, whole_.all, search_, options_);
-    family_->see_through(context, transforms);
-    names_ = pipeline::filtered_names(context, whole_.all, pipeline_);
+    family_->see_through(context, learnt.transforms);
+    kept_ = std::move(learnt.kept);
+    for (auto& step : learnt.steps) whole_.pipeline.steps.push_back(std::move(step));
+    for (const auto j : kept_) names_.push_back(whole_.all.feature_name(j));
     return shares_dataset_ = true;
+  }
+
+  /// On the dataset that the splits share too, in place of a scaled copy.
+  Model refit_shared(const Context& context, const Point& point) const {
+    const auto seen = family_->refit(context, own_part(point));
+    Model model = linear::keep_features(*seen.linear(), kept_);
+    model.set_pipeline(whole_.pipeline);
+    return model;
   }
 
   const std::vector<std::int64_t>& counts() const { return pipeline_.counts; }
@@ -218,11 +228,11 @@ class PipelineFamily : public Family {
   SearchOptions options_;
   PipelineOptions pipeline_;
   bool shares_dataset_ = false;
-  mutable std::optional<PipelineLearner<T>> learner_;  // on all rows, once it is needed
-  std::optional<PipelineLearner<T>> rowwise_;          // of steps that learn nothing
-  Prepared<T> whole_;                                  // all rows, over the memory of a learner
-  std::vector<std::string> names_;                     // of the features before a selection
-  std::unique_ptr<Family> family_;                     // on all rows
+  std::optional<PipelineLearner<T>> learner_;  // on all rows; of a shared dataset: of steps that learn nothing
+  Prepared<T> whole_;                          // all rows, over the memory of the learner
+  std::vector<std::int64_t> kept_;             // features of a shared dataset that filters keep
+  std::vector<std::string> names_;             // of the features before a selection
+  std::unique_ptr<Family> family_;             // on all rows
   Space space_;
 };
 
