@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/parallel.hpp"
 #include "data/labels.hpp"
 #include "data/read/columns.hpp"
 #include "pipeline/steps.hpp"
@@ -32,41 +33,54 @@ struct Sums {
   std::int64_t nonzeros = 0;
 };
 
+void add(double stored, double shift, Sums& sums) {
+  const double value = stored - shift;
+  if (std::isnan(value)) {
+    ++sums.missing;
+    return;
+  }
+  sums.values += value;
+  sums.squares += value * value;
+  sums.largest = std::max(sums.largest, std::abs(value));
+  sums.nonzeros += stored != 0 ? 1 : 0;
+}
+
 /// Values less the shift, whose squares lose no digits then.
 template <class T>
-std::vector<Sums> sum_features(const Dataset<T>& dataset, std::span<const double> shift) {
+std::vector<Sums> sum_features(const Context& context, const Dataset<T>& dataset, std::span<const double> shift) {
   std::vector<Sums> sums(static_cast<std::size_t>(dataset.features()));
-  std::visit(
-      [&](const auto& x) {
-        for (std::int64_t i = 0; i < x.rows; ++i)
-          pipeline::for_row(x, i, [&](std::int64_t feature, T stored) {
-            const auto j = static_cast<std::size_t>(feature);
-            const double value = static_cast<double>(stored) - (shift.empty() ? 0.0 : shift[j]);
-            if (std::isnan(value)) {
-              ++sums[j].missing;
-            } else {
-              sums[j].values += value;
-              sums[j].squares += value * value;
-              sums[j].largest = std::max(sums[j].largest, std::abs(value));
-              sums[j].nonzeros += stored != 0 ? 1 : 0;
-            }
-          });
-      },
-      dataset.x);
+  const auto shift_of = [&](std::size_t j) { return shift.empty() ? 0.0 : shift[j]; };
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x)) {
+    constexpr std::int64_t features_at_once = 64;
+    parallel_ranges(context, dense->columns, features_at_once, [&](Range features) {
+      for (std::int64_t i = 0; i < dense->rows; ++i)
+        for (auto j = features.begin; j < features.end; ++j) {
+          const auto at = static_cast<std::size_t>(j);
+          add(static_cast<double>(dense->values[i * dense->columns + j]), shift_of(at), sums[at]);
+        }
+    });
+    return sums;
+  }
+  const auto& sparse = std::get<SparseMatrix<T>>(dataset.x);
+  for (std::int64_t i = 0; i < sparse.rows; ++i)
+    pipeline::for_row(sparse, i, [&](std::int64_t feature, T stored) {
+      const auto j = static_cast<std::size_t>(feature);
+      add(static_cast<double>(stored), shift_of(j), sums[j]);
+    });
   return sums;
 }
 
 }  // namespace
 
 template <class T>
-void describe_training(const Context& /*context*/, const Dataset<T>& dataset, Pipeline& pipeline) {
+void describe_training(const Context& context, const Dataset<T>& dataset, Pipeline& pipeline) {
   const auto& target = dataset.target;
   pipeline.label = target.name;
   const auto positive = target.looks_like_classes() ? positive_of(target) : -1;
   if (positive >= 0) pipeline.positive = target.class_names[static_cast<std::size_t>(positive)];
   const auto features = dataset.features();
   if (features == 0 || features > most_features || dataset.rows() == 0) return;
-  const auto sums = sum_features(dataset, {});
+  const auto sums = sum_features(context, dataset, {});
   const bool sparse = is_sparse(dataset.x);
   std::vector<double> means;
   for (const auto& sum : sums) {
@@ -74,7 +88,7 @@ void describe_training(const Context& /*context*/, const Dataset<T>& dataset, Pi
     means.push_back(count > 0 ? sum.values / count : 0);
   }
   // The zeros that sparse rows leave out are values too, so that their squares are not taken about the mean.
-  const auto about = sparse ? sums : sum_features(dataset, means);
+  const auto about = sparse ? sums : sum_features(context, dataset, means);
   for (std::size_t j = 0; j < sums.size(); ++j) {
     const auto count = static_cast<double>(dataset.rows() - sums[j].missing);
     const double squares = sparse ? about[j].squares - count * means[j] * means[j] : about[j].squares;

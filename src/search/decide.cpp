@@ -76,20 +76,20 @@ bool takes_transforms(const FamilySearch& search) {
 
 template <class T>
 std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
-                                    const SearchOptions& options) {
+                                    const SearchOptions& options, const ColumnTransforms* seen) {
   if (needs_pipeline(dataset, options.pipeline)) return make_pipeline_family(context, dataset, search, options);
   if (const auto* linear = std::get_if<LinearSearch>(&search))
-    return make_linear_family(context, dataset, *linear, options);
+    return make_linear_family(context, dataset, *linear, options, seen);
   if (const auto* svm = std::get_if<SvmSearch>(&search)) return make_svm_family(context, dataset, *svm, options);
   if (const auto* knn = std::get_if<KnnSearch>(&search)) return make_knn_family(context, dataset, *knn, options);
   if (const auto* glm = std::get_if<GlmSearch>(&search)) return make_glm_family(context, dataset, *glm, options);
-  return make_net_family(context, dataset, std::get<NetSearch>(search), options);
+  return make_net_family(context, dataset, std::get<NetSearch>(search), options, seen);
 }
 
 template std::unique_ptr<Family> make_family(const Context&, const Dataset<float>&, const FamilySearch&,
-                                             const SearchOptions&);
+                                             const SearchOptions&, const ColumnTransforms*);
 template std::unique_ptr<Family> make_family(const Context&, const Dataset<double>&, const FamilySearch&,
-                                             const SearchOptions&);
+                                             const SearchOptions&, const ColumnTransforms*);
 
 }  // namespace engine
 

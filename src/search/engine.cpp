@@ -14,6 +14,7 @@
 #include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
+#include "data/describe/split_summary.hpp"
 #include "search/batches.hpp"
 #include "search/inner_progress.hpp"
 #include "search/results/held_out.hpp"
@@ -388,34 +389,55 @@ std::vector<Metric> metrics_of(const Family& family) {
   return result;
 }
 
-/// Of the features as a linear model sees them. Rows go through the pipeline in parts, so that no copy of all is made.
+/// Of the features behind some steps; rows go through them in parts, so that no copy of all is made.
 template <class T>
-std::vector<double> standard_deviations(const Context& context, const Model& model, const Dataset<T>& dataset) {
+std::vector<double> deviations_behind(const Context& context, const Pipeline& steps, const Dataset<T>& dataset) {
   constexpr std::int64_t rows_at_once = 4096;
   std::vector<double> means, squares;
   const auto add = [&](const Dataset<T>& rows, double before) {
-    const auto summary = summarize(context, rows);
+    const auto features = summarize_features(context, rows);
     const auto count = static_cast<double>(rows.rows());
-    means.resize(summary.per_feature.size(), 0);
+    means.resize(features.size(), 0);
     squares.resize(means.size(), 0);
     for (std::size_t j = 0; j < means.size(); ++j) {
-      const auto& feature = summary.per_feature[j];
-      const double distance = feature.mean - means[j];
-      squares[j] += count * (feature.standard_deviation * feature.standard_deviation +
+      const double distance = features[j].mean - means[j];
+      squares[j] += count * (features[j].standard_deviation * features[j].standard_deviation +
                              distance * distance * before / (before + count));
       means[j] += distance * count / (before + count);
     }
   };
-  if (model.pipeline().empty()) add(dataset, 0);
-  for (std::int64_t first = 0; first < dataset.rows() && !model.pipeline().empty(); first += rows_at_once) {
+  if (steps.empty()) add(dataset, 0);
+  for (std::int64_t first = 0; first < dataset.rows() && !steps.empty(); first += rows_at_once) {
     std::vector<std::int32_t> rows;
     for (auto i = first; i < std::min(first + rows_at_once, dataset.rows()); ++i)
       rows.push_back(static_cast<std::int32_t>(i));
-    const auto some = take_rows(dataset, rows, context.threads());
-    add(apply_pipeline(context, model.pipeline(), some), static_cast<double>(first));
+    add(apply_pipeline(context, steps, take_rows(dataset, rows, context.threads())), static_cast<double>(first));
   }
   for (double& square : squares) square = std::sqrt(square / static_cast<double>(dataset.rows()));
   return squares;
+}
+
+/// Of the features as a linear model sees them. What the last steps do to a deviation is known without looking at rows.
+template <class T>
+std::vector<double> standard_deviations(const Context& context, const Model& model, const Dataset<T>& dataset) {
+  const auto known = [](const PipelineStep& step) {
+    return std::holds_alternative<TakeStep>(step) || std::holds_alternative<Scaling>(step);
+  };
+  auto front = model.pipeline();
+  std::vector<PipelineStep> last;
+  for (auto& steps = front.steps; !steps.empty() && known(steps.back()); steps.pop_back()) last.push_back(steps.back());
+  auto deviations = deviations_behind(context, front, dataset);
+  for (; !last.empty(); last.pop_back()) {
+    if (const auto* scaling = std::get_if<Scaling>(&last.back())) {
+      for (std::size_t j = 0; j < deviations.size(); ++j) deviations[j] *= std::abs(scaling->factor[j]);
+      continue;
+    }
+    std::vector<double> taken;
+    for (const auto j : std::get<TakeStep>(last.back()).features)
+      taken.push_back(deviations[static_cast<std::size_t>(j)]);
+    deviations = std::move(taken);
+  }
+  return deviations;
 }
 
 void check_threshold(const SearchOptions& options, const Labels& labels) {

@@ -72,9 +72,6 @@ class Family {
   /// Simpler models have smaller values, compared one after another. `size` as in ModelScores.
   virtual std::vector<double> complexity(const Point& point, double size) const = 0;
 
-  /// From now on what follows from the data, refit() among it, follows from what one split of all rows sees of the
-  /// features; of families that take column transforms, which are linear models.
-  virtual void see_through(const Context& /*context*/, const ColumnTransforms& /*transforms*/) {}
   virtual std::unique_ptr<Trainer> trainer(const Context& context) const = 0;
   /// The model of a point, trained on all rows.
   virtual Model refit(const Context& context, const Point& point) const = 0;
@@ -89,21 +86,24 @@ class Family {
   virtual void add_notes(SearchResult& /*result*/) const {}
 };
 
-/// A family's search over a dataset; both must outlive it.
+/// A family's search over a dataset; both must outlive it. `seen`: what follows from the data, refit() among it,
+/// follows from what these column transforms of one split of all rows show of the features; of families that take them,
+/// which are linear models. nullptr: from the features as they are.
 template <class T>
 std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
-                                    const SearchOptions& options);
+                                    const SearchOptions& options, const ColumnTransforms* seen = nullptr);
 
 // The families, for make_family() alone.
 template <class T>
 std::unique_ptr<Family> make_linear_family(const Context& context, const Dataset<T>& dataset,
-                                           const LinearSearch& search, const SearchOptions& options);
+                                           const LinearSearch& search, const SearchOptions& options,
+                                           const ColumnTransforms* seen);
 template <class T>
 std::unique_ptr<Family> make_svm_family(const Context& context, const Dataset<T>& dataset, const SvmSearch& search,
                                         const SearchOptions& options);
 template <class T>
 std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>& dataset, const NetSearch& search,
-                                        const SearchOptions& options);
+                                        const SearchOptions& options, const ColumnTransforms* seen);
 template <class T>
 std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
                                         const SearchOptions& options);

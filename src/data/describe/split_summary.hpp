@@ -18,4 +18,8 @@ template <class T>
 std::vector<FeatureSummary> summarize_splits(const Context& context, const Dataset<T>& dataset,
                                              std::span<const float> draws, std::int32_t splits);
 
+/// What summarize() says of each feature, without its other figures.
+template <class T>
+std::vector<FeatureSummary> summarize_features(const Context& context, const Dataset<T>& dataset);
+
 }  // namespace sheaf

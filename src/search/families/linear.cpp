@@ -158,7 +158,7 @@ template <class T>
 class LinearFamily : public Family {
  public:
   LinearFamily(const Context& context, const Dataset<T>& dataset, const LinearSearch& search,
-               const SearchOptions& options)
+               const SearchOptions& options, const ColumnTransforms* seen)
       : dataset_(dataset),
         search_(search),
         row_weights_(options.row_weights),
@@ -167,6 +167,10 @@ class LinearFamily : public Family {
                                       unit_options(search.options))),
         space_(product_space({{"cost", "C"}}, {search.costs})) {
     const auto models = static_cast<std::int64_t>(search.costs.size()) * options.folds;
+    if (seen != nullptr) {
+      seen_ = *seen;
+      search_.options.method = LinearMethod::newton;  // the dual sees features as they are
+    }
     search_.options = linear::with_method(context, dataset, search_.options, models * problem_.sheaf.target_columns);
     for (const auto& [name, weight] : search.options.class_weights) find_class(problem_.labels.class_names, name);
     space_.finer = {refinement_of(search.costs)};
@@ -197,11 +201,6 @@ class LinearFamily : public Family {
     return {memory, static_cast<std::int32_t>(fitting), static_cast<std::int32_t>(splits), false};
   }
 
-  /// Newton's method sees features through column transforms; the dual does not.
-  void see_through(const Context& /*context*/, const ColumnTransforms& transforms) override {
-    search_.options.method = LinearMethod::newton;
-    seen_ = transforms;
-  }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options, keep_decisions_);
   }
@@ -244,15 +243,16 @@ FamilyTraits decide_family(const Dataset<T>& /*dataset*/, LinearSearch& search) 
 
 template <class T>
 std::unique_ptr<Family> make_linear_family(const Context& context, const Dataset<T>& dataset,
-                                           const LinearSearch& search, const SearchOptions& options) {
-  return std::make_unique<LinearFamily<T>>(context, dataset, search, options);
+                                           const LinearSearch& search, const SearchOptions& options,
+                                           const ColumnTransforms* seen) {
+  return std::make_unique<LinearFamily<T>>(context, dataset, search, options, seen);
 }
 
 template FamilyTraits decide_family(const Dataset<float>&, LinearSearch&);
 template FamilyTraits decide_family(const Dataset<double>&, LinearSearch&);
 template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<float>&, const LinearSearch&,
-                                                    const SearchOptions&);
+                                                    const SearchOptions&, const ColumnTransforms*);
 template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<double>&, const LinearSearch&,
-                                                    const SearchOptions&);
+                                                    const SearchOptions&, const ColumnTransforms*);
 
 }  // namespace sheaf::engine

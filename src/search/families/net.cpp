@@ -185,7 +185,8 @@ class NetTrainer : public Trainer {
 template <class T>
 class NetFamily : public Family {
  public:
-  NetFamily(const Context& context, const Dataset<T>& dataset, const NetSearch& search, const SearchOptions& options)
+  NetFamily(const Context& context, const Dataset<T>& dataset, const NetSearch& search, const SearchOptions& options,
+            const ColumnTransforms* seen)
       : dataset_(dataset),
         search_(search),
         row_weights_(options.row_weights),
@@ -198,7 +199,8 @@ class NetFamily : public Family {
     sheaf_.target_columns = problem_.sheaf.target_columns;
     sheaf_.targets = problem_.sheaf.targets;
     sheaf_.penalty_factors = search.options.penalty_factors;
-    find_space(context, {});
+    if (seen != nullptr) seen_ = *seen;
+    find_space(context);
   }
 
   const Labels& labels() const override { return problem_.labels; }
@@ -223,10 +225,6 @@ class NetFamily : public Family {
     return {memory, models, static_cast<std::int32_t>(splits), true};
   }
 
-  void see_through(const Context& context, const ColumnTransforms& transforms) override {
-    find_space(context, transforms.factors);
-    seen_ = transforms;
-  }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options, keep_decisions_);
   }
@@ -271,22 +269,20 @@ class NetFamily : public Family {
   const LinearSolver& solver() const { return net_solver(search_.options.loss, !problem_.labels.class_names.empty()); }
   ClassWeights class_weights() const { return {search_.options.class_weights, search_.options.balanced}; }
 
-  void find_space(const Context& context, const std::vector<double>& column_factors) {
-    space_ = {};
+  void find_space(const Context& context) {
     space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};
-    const auto alphas = find_alphas(context, column_factors);
+    const auto alphas = find_alphas(context);
     space_.shape = {static_cast<std::int32_t>(alphas.size()), static_cast<std::int32_t>(alphas.front().size())};
     for (std::size_t l = 0; l < alphas.size(); ++l)
       for (const double alpha : alphas[l]) space_.lattice.push_back({search_.l1_ratios[l], alpha});
   }
 
   /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
-  std::vector<std::vector<double>> find_alphas(const Context& context,
-                                               const std::vector<double>& column_factors) const {
+  std::vector<std::vector<double>> find_alphas(const Context& context) const {
     const auto ratios = search_.l1_ratios.size();
     if (!search_.alphas.empty()) return std::vector(ratios, search_.alphas);
     auto sheaf = sheaf_;
-    sheaf.column_factors = column_factors;
+    sheaf.column_factors = seen_.factors;
     if (!row_weights_.empty() || !class_weights().empty()) {
       sheaf.row_weights.assign(static_cast<std::size_t>(dataset_.rows()), 1.0F);
       std::copy(row_weights_.begin(), row_weights_.end(), sheaf.row_weights.begin());
@@ -381,15 +377,15 @@ FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
 
 template <class T>
 std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>& dataset, const NetSearch& search,
-                                        const SearchOptions& options) {
-  return std::make_unique<NetFamily<T>>(context, dataset, search, options);
+                                        const SearchOptions& options, const ColumnTransforms* seen) {
+  return std::make_unique<NetFamily<T>>(context, dataset, search, options, seen);
 }
 
 template FamilyTraits decide_family(const Dataset<float>&, NetSearch&);
 template FamilyTraits decide_family(const Dataset<double>&, NetSearch&);
 template std::unique_ptr<Family> make_net_family(const Context&, const Dataset<float>&, const NetSearch&,
-                                                 const SearchOptions&);
+                                                 const SearchOptions&, const ColumnTransforms*);
 template std::unique_ptr<Family> make_net_family(const Context&, const Dataset<double>&, const NetSearch&,
-                                                 const SearchOptions&);
+                                                 const SearchOptions&, const ColumnTransforms*);
 
 }  // namespace sheaf::engine

@@ -186,8 +186,7 @@ class PipelineFamily : public Family {
     auto learnt = pipeline::learn_whole_transforms(context, prepared.all, pipeline_);
     if (!pipeline::transforms_are_accurate<T>(learnt.transforms)) return false;
     whole_ = std::move(prepared);
-    family_ = make_family(context, whole_.all, search_, options_);
-    family_->see_through(context, learnt.transforms);
+    family_ = make_family(context, whole_.all, search_, options_, &learnt.transforms);
     kept_ = std::move(learnt.kept);
     for (auto& step : learnt.steps) whole_.pipeline.steps.push_back(std::move(step));
     for (const auto j : kept_) names_.push_back(whole_.all.feature_name(j));
