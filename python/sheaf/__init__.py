@@ -7,6 +7,7 @@ from .linear_model import ElasticNet, ElasticNetLogistic, Lasso, LogisticRegress
 from .linear_model_cv import ElasticNetCV, ElasticNetLogisticCV, LassoCV, LogisticRegressionCV, RidgeCV
 from .model_selection import SheafSearchCV
 from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, LocalHyperplane
+from .rescoring import Percolator
 from .svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "Percolator",
     "PoissonRegressor",
     "Ridge",
     "RidgeCV",

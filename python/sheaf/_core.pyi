@@ -114,3 +114,14 @@ def neighbors(
     distance: Mapping[str, str],
     queries: Dataset | None,
 ) -> tuple[Array, Array]: ...
+def rescore(
+    context: Context,
+    files: Sequence[str],
+    settings: Mapping[str, str],
+    as_percolator: bool,
+    single: bool,
+    weights: Sequence[float] | None,
+) -> dict[str, Any]: ...
+def save_weights(
+    feature_names: Sequence[str], normalised: Sequence[Sequence[float]], raw: Sequence[Sequence[float]], path: str
+) -> None: ...

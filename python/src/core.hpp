@@ -79,5 +79,6 @@ void add_data(py::module_& module);
 void add_models(py::module_& module);
 void add_search(py::module_& module);
 void add_selection(py::module_& module);
+void add_rescoring(py::module_& module);
 
 }  // namespace sheaf::python

@@ -18,4 +18,5 @@ PYBIND11_MODULE(_core, module) {
   add_models(module);
   add_search(module);
   add_selection(module);
+  add_rescoring(module);
 }
