@@ -104,7 +104,7 @@ class InformationSelector(_Selector):
         Its mean mutual information with those before it.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -255,7 +255,7 @@ class StabilitySelector(_Selector):
         Its 95 % interval.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples

@@ -90,7 +90,7 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         Steps taken; one number for a model of all classes.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -258,7 +258,7 @@ class Ridge(LinearMixin, WeightedRegressor):
         Newton steps taken.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -368,7 +368,7 @@ class ElasticNet(LinearMixin, WeightedRegressor):
         Passes over the features.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -477,7 +477,7 @@ class Lasso(ElasticNet):
         Passes over the features.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -564,7 +564,7 @@ class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         Passes over the features.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples

@@ -226,7 +226,7 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
         Newton steps taken.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -328,7 +328,7 @@ class ElasticNetCV(_NetRegressorCV):
         Passes over the features.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -441,7 +441,7 @@ class LassoCV(_NetRegressorCV):
         Passes over the features.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -560,7 +560,7 @@ class LogisticRegressionCV(_CrossValidatedClassifier):
         Steps taken.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -685,7 +685,7 @@ class ElasticNetLogisticCV(_NetMixin, _CrossValidatedClassifier):
         Passes over the features.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples

@@ -206,7 +206,7 @@ class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
         Training rows.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -309,7 +309,7 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
         Training rows.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -411,7 +411,7 @@ class KNeighborsTransformer(
         Training rows.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -547,7 +547,7 @@ class LocalHyperplane(DecisionMixin, SheafClassifier):
         The classes, ascending.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples

@@ -94,7 +94,7 @@ class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
         Newton steps taken.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -209,7 +209,7 @@ class LinearSVR(LinearMixin, WeightedRegressor):
         Newton steps taken.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts.
 
     Examples
@@ -504,7 +504,7 @@ _SUPPORT_ATTRIBUTES = """support_ : ndarray of shape (n_SV,)
         Iterations of each SVM.
     n_features_in_ : int
         Features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where all are texts."""
 
 
