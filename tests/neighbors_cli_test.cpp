@@ -112,7 +112,7 @@ TEST_F(NeighborsCli, DistancesOfAKilledRunGoOnToTheSameBytes) {
   write("t.csv", table);
   ASSERT_EQ(shell("sheaf distances t.csv whole.npy --label none --memory 64M").code, 0);
   const auto killed = shell(
-      "sheaf distances t.csv d.npy --label none --memory 64M & run=$!; "
+      "\"$program\" distances t.csv d.npy --label none --memory 64M & run=$!; "
       "while [ ! -s d.npy.partial ] && [ ! -e d.npy ]; do :; done; kill -9 $run; wait $run; true");
   ASSERT_EQ(killed.code, 0);
   if (exists("d.npy")) GTEST_SKIP() << "the run ended before it could be killed";
@@ -180,7 +180,7 @@ TEST_F(NeighborsCli, LocalSvmsAreSearchedOverKCostAndGamma) {
             0);
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model knn --cost 2"), 2, {"--cost", "local-svm"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model local-svm --vote gaussian"), 2, {"--vote", "local-svm"}));
-  EXPECT_TRUE(complains(shell("sheaf search t.csv --model local-svm --gamma 1,2"), 2, {"gamma", "linear"}));
+  EXPECT_TRUE(complains(shell("sheaf search t.csv --model local-svm --gamma 1,2 --output f"), 2, {"gamma", "linear"}));
 }
 
 /// Which rows decide, beside votes that are counted by hand.

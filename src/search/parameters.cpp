@@ -237,7 +237,7 @@ const std::vector<Parameter<KnnSearch>>& parameters() {
       numbers_row("temperature", "LIST", &O::temperatures, "class-ratio: temperatures to try", "1",
                   numbers("temperature")),
       grid_row("cost", &O::costs, "local SVMs: costs C", "0.01:100:5"),
-      grid_row("gamma", &O::gammas, "local SVMs: gammas of the RBF kernel", "1 / number of features"),
+      grid_row("gamma", &O::gammas, "local SVMs: gammas of the RBF kernel", "1 / features"),
   };
   return rows;
 }

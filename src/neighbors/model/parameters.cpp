@@ -102,7 +102,7 @@ const std::vector<Parameter<KnnOptions>>& parameters() {
       choice_row<O, LocalKernel>("kernel", &O::kernel, neighbors::kernel_names(), "local SVMs: their kernel"),
       positive_row("cost", &O::cost, "local SVMs: C, the cost of margin violations"),
       number_row("gamma", &O::gamma, {0, most}, "local SVMs: gamma of the RBF kernel exp(-gamma |x-y|^2)",
-                 "1 / number of features"),
+                 "1 / features"),
       positive_row("tolerance", &O::tolerance,
                    "local SVMs: stop when no pair violates the optimality conditions by more, as LIBSVM's -e"),
       choice_row<O, LabelKind>(
