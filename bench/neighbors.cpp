@@ -1,10 +1,13 @@
 // Nearest neighbours of rows among themselves, beside scikit-learn's brute force and FAISS's IndexFlatL2 where
-// --python has them; the floor of the products on this machine; growth in rows, features, k and queries; and a search
-// over k, votes and folds beside one search for neighbours.
+// --python has them; the floor of the products on this machine; growth in rows, features, k and queries; a search over
+// k, votes and folds beside one search for neighbours; adaptive local hyperplanes over many K, lambda and temperatures;
+// and local SVMs over many K and costs. Seconds are those of the clock and, where other work shares the machine, of the
+// processors.
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 #include <sstream>
 #include <vector>
 
@@ -18,6 +21,9 @@
 #include <sheaf/search.hpp>
 
 #include "core/random.hpp"
+#include "data/labels.hpp"
+#include "neighbors/model/decide.hpp"
+#include "neighbors/model/weights.hpp"
 #include "neighbors/verbs/ops.hpp"
 #include "plot.hpp"
 #include "program.hpp"
@@ -27,7 +33,7 @@ namespace sheaf::bench {
 namespace {
 
 struct Options {
-  std::string mode = "peers", table, device = "cpu", metric = "euclidean", python = "/usr/bin/python3",
+  std::string mode = "peers", table, test, device = "cpu", metric = "euclidean", python = "/usr/bin/python3",
               peers = "bench/peers", plot;
   std::vector<std::int64_t> ks{10, 100};
   std::int64_t rows = 0;
@@ -71,18 +77,31 @@ Dataset<float> read(const Options& options) {
   return dataset;
 }
 
-double best_seconds(const Options& options, const Dataset<float>& dataset, std::int64_t k) {
+/// The best of several rounds, by the clock and of all processors together.
+struct Seconds {
+  double clock = 1e300;
+  double processors = 1e300;
+};
+
+template <class Work>
+Seconds best_of(int rounds, const Work& work) {
+  Seconds best;
+  for (int round = 0; round < rounds; ++round) {
+    const double begin = now();
+    const double used = processor_seconds();
+    work();
+    best.clock = std::min(best.clock, now() - begin);
+    best.processors = std::min(best.processors, processor_seconds() - used);
+  }
+  return best;
+}
+
+Seconds best_seconds(const Options& options, const Dataset<float>& dataset, std::int64_t k) {
   NeighborOptions near;
   near.distance.metric = metric_of(options.metric);
   near.k = k;
   const auto context = context_of(options);
-  double best = 1e300;
-  for (int round = 0; round < options.rounds; ++round) {
-    const double begin = now();
-    static_cast<void>(find_neighbors(context, dataset, near));
-    best = std::min(best, now() - begin);
-  }
-  return best;
+  return best_of(options.rounds, [&] { static_cast<void>(find_neighbors(context, dataset, near)); });
 }
 
 /// The search alone, of rows that lie on the device already.
@@ -95,13 +114,7 @@ double best_resident_seconds(const Options& options, const Dataset<float>& datas
   std::vector<std::int32_t> indices(static_cast<std::size_t>(dataset.rows() * k));
   std::vector<double> distances(indices.size());
   ops->nearest({}, k, indices, distances);
-  double best = 1e300;
-  for (int round = 0; round < options.rounds; ++round) {
-    const double begin = now();
-    ops->nearest({}, k, indices, distances);
-    best = std::min(best, now() - begin);
-  }
-  return best;
+  return best_of(options.rounds, [&] { ops->nearest({}, k, indices, distances); }).clock;
 }
 
 std::string output_of(const std::string& command) {
@@ -121,11 +134,13 @@ void run_peers(const Options& options) {
   const double operations = n * n * static_cast<double>(stored(dataset.x)) / n;
   fmt::print("{}: {} rows x {} features, {}, {}\n", options.table, dataset.rows(), dataset.features(), options.metric,
              options.device);
-  std::vector<double> ours;
+  std::vector<Seconds> ours;
   for (const auto k : options.ks) {
     ours.push_back(best_seconds(options, dataset, k));
-    fmt::print("  sheaf         k = {:<5} {:8.3f} s, {:.1f} billion operations a second of those needed\n", k,
-               ours.back(), operations / ours.back() / 1e9);
+    fmt::print(
+        "  sheaf         k = {:<5} {:8.3f} s, {:8.3f} s of the processors, {:.1f} billion operations a second of those "
+        "needed\n",
+        k, ours.back().clock, ours.back().processors, operations / ours.back().clock / 1e9);
     fmt::print("  sheaf         k = {:<5} {:8.3f} s of rows that lie on the device\n", k,
                best_resident_seconds(options, dataset, k));
   }
@@ -140,12 +155,13 @@ void run_peers(const Options& options) {
   std::filesystem::remove(path);
   std::string name;
   std::int64_t k = 0;
-  double seconds = 0;
+  Seconds theirs;
   bool any = false;
-  while (lines >> name >> k >> seconds) {
+  while (lines >> name >> k >> theirs.clock >> theirs.processors) {
     any = true;
     const auto at = static_cast<std::size_t>(std::find(options.ks.begin(), options.ks.end(), k) - options.ks.begin());
-    fmt::print("  {:<13} k = {:<5} {:8.3f} s, {:.2f} times as long\n", name, k, seconds, seconds / ours[at]);
+    fmt::print("  {:<13} k = {:<5} {:8.3f} s, {:8.3f} s of the processors: {:.2f} and {:.2f} times as long\n", name, k,
+               theirs.clock, theirs.processors, theirs.clock / ours[at].clock, theirs.processors / ours[at].processors);
   }
   if (!any) fmt::print("  scikit-learn: not found ({} without it); no ratio\n", options.python);
 }
@@ -172,7 +188,7 @@ void run_growth(const Options& options) {
       if (size.name == "rows") size.rows *= factor;
       if (size.name == "features") size.features *= factor;
       if (size.name == "k") size.k *= factor;
-      const double seconds = best_seconds(options, normal_rows(size.rows, size.features), size.k);
+      const double seconds = best_seconds(options, normal_rows(size.rows, size.features), size.k).clock;
       fmt::print("{:>8} x {}: {} rows x {} features, k = {}: {:.3f} s\n", what, factor, size.rows, size.features,
                  size.k, seconds);
       curve.factors.push_back(static_cast<double>(factor));
@@ -192,24 +208,81 @@ void run_search(const Options& options) {
   family.options.labels = LabelKind::classes;
   SearchOptions searching;
   searching.folds = 10;
-  const double one = best_seconds(options, dataset, family.ks.back());
-  double all = 1e300;
-  for (int round = 0; round < options.rounds; ++round) {
-    const double begin = now();
+  const auto one = best_seconds(options, dataset, family.ks.back());
+  const auto all = best_of(options.rounds, [&] {
     static_cast<void>(search(context_of(options), dataset, FamilySearch(family), searching));
-    all = std::min(all, now() - begin);
-  }
+  });
   fmt::print(
-      "{}: {} rows x {} features; one search for {} neighbours {:.3f} s; 30 k x 3 votes x 10 folds {:.3f} s, {:.2f} "
-      "times as long\n",
-      options.table, dataset.rows(), dataset.features(), family.ks.back(), one, all, all / one);
+      "{}: {} rows x {} features; one search for {} neighbours {:.3f} s ({:.3f} s of the processors); 30 k x 3 votes x "
+      "10 folds {:.3f} s ({:.3f}), {:.2f} times as long ({:.2f})\n",
+      options.table, dataset.rows(), dataset.features(), family.ks.back(), one.clock, one.processors, all.clock,
+      all.processors, all.clock / one.clock, all.processors / one.processors);
+}
+
+/// Every setting on the test rows, by models trained on all rows of the table.
+template <class Decide>
+void run_local(const Options& options, const char* what, const Decide& decide) {
+  if (options.test.empty()) throw UsageError("--test FILE is missing: the rows to decide about");
+  const auto context = context_of(options);
+  const auto dataset = read(options);
+  ReadOptions reading;
+  reading.storage = Storage::dense;
+  reading.features = dataset.features();
+  const auto test = read_dataset<float>(context.with({.device = Device::cpu()}), options.test, reading);
+  const auto labels = make_labels(dataset.target, dataset.source, dataset.rows(), false, "--labels");
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(dataset.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  std::size_t settings = 0;
+  const auto best = best_of(options.rounds, [&] { settings = decide(context, dataset, labels, rows, test.x); });
+  fmt::print("{}: {} rows, {} test rows, {}: {:.3f} s ({:.3f} s of the processors) for {} settings\n", options.table,
+             dataset.rows(), test.rows(), what, best.clock, best.processors, settings);
+}
+
+/// 20 values of K, 5 of lambda, 4 temperatures.
+void run_alh(const Options& options) {
+  run_local(
+      options, "adaptive local hyperplanes",
+      [&](const Context& context, const Dataset<float>& dataset, const Labels& labels,
+          std::span<const std::int32_t> rows, const Matrix<float>& queries) {
+        std::vector<neighbors::LocalSetting> settings;
+        for (std::int64_t k = 2; k <= 40; k += 2)
+          for (const double lambda : {0.01, 0.1, 1.0, 10.0, 100.0}) settings.push_back({k, lambda});
+        std::size_t count = 0;
+        for (const double temperature : {0.0, 0.5, 1.0, 2.0}) {
+          KnnOptions local;
+          local.rule = LocalRule::hyperplane;
+          local.weighting = FeatureWeighting::class_ratio;
+          local.temperature = temperature;
+          const auto weights = neighbors::learn_weights(context, dataset, labels, rows, local);
+          count +=
+              neighbors::decide_by_costs(context, local, weights, settings, dataset, labels, rows, queries).settings;
+        }
+        return count;
+      });
+}
+
+/// 4 values of K, 5 costs; SVM-KNN and FaLK-SVM.
+void run_local_svm(const Options& options) {
+  for (const auto rule : {LocalRule::local_svm, LocalRule::falk_svm})
+    run_local(options, rule == LocalRule::local_svm ? "local SVMs" : "local SVMs around centres",
+              [&](const Context& context, const Dataset<float>& dataset, const Labels& labels,
+                  std::span<const std::int32_t> rows, const Matrix<float>& queries) {
+                std::vector<neighbors::LocalSetting> settings;
+                for (const std::int64_t k : {10, 20, 40, 80})
+                  for (const double cost : {0.01, 0.1, 1.0, 10.0, 100.0}) settings.push_back({k, 1, cost});
+                KnnOptions local;
+                local.rule = rule;
+                return neighbors::decide_by_svms(context, local, {}, settings, dataset, labels, {rows, {}, {}}, queries)
+                    .settings;
+              });
 }
 
 int main_of(int argc, char** argv) {
   CLI::App app("Nearest neighbours");
   Options options;
-  app.add_option("mode", options.mode)->check(CLI::IsMember({"peers", "growth", "search"}));
-  app.add_option("--table", options.table, "LIBSVM, CSV or ARFF; peers and search");
+  app.add_option("mode", options.mode)->check(CLI::IsMember({"peers", "growth", "search", "alh", "local-svm"}));
+  app.add_option("--table", options.table, "LIBSVM, CSV or ARFF; all modes but growth");
+  app.add_option("--test", options.test, "rows to decide about; alh and local-svm");
   app.add_option("--rows", options.rows, "the first rows of the table; 0: all");
   app.add_option("--k", options.ks)->delimiter(',');
   app.add_option("--metric", options.metric);
@@ -228,6 +301,10 @@ int main_of(int argc, char** argv) {
     throw UsageError("--table FILE is missing");
   else if (options.mode == "search")
     run_search(options);
+  else if (options.mode == "alh")
+    run_alh(options);
+  else if (options.mode == "local-svm")
+    run_local_svm(options);
   else
     run_peers(options);
   return 0;

@@ -17,6 +17,7 @@ set(sheaf_hot_sources
   src/information/ordered/small_pairs.cpp
   src/information/relief/relief_cpu.cpp
   src/neighbors/local/ops_cpu.cpp
+  src/neighbors/local/svm_cpu.cpp
   src/neighbors/verbs/exact_cpu.cpp
   src/neighbors/verbs/ops_cpu.cpp
   src/rescore/training/ops_cpu.cpp

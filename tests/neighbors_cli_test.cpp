@@ -105,6 +105,22 @@ TEST_F(NeighborsCli, DistancesGoOnToTheSameBytes) {
   }
 }
 
+/// Killed without warning while it writes, then resumed.
+TEST_F(NeighborsCli, DistancesOfAKilledRunGoOnToTheSameBytes) {
+  std::string table = "a,b\n";
+  for (int i = 0; i < 3000; ++i) table += std::to_string(i * 37 % 1009) + "," + std::to_string(i * 91 % 769) + "\n";
+  write("t.csv", table);
+  ASSERT_EQ(shell("sheaf distances t.csv whole.npy --label none --memory 64M").code, 0);
+  const auto killed = shell(
+      "\"$program\" distances t.csv d.npy --label none --memory 64M & run=$!; "
+      "while [ ! -s d.npy.partial ] && [ ! -e d.npy ]; do :; done; kill -9 $run; wait $run; true");
+  ASSERT_EQ(killed.code, 0);
+  if (exists("d.npy")) GTEST_SKIP() << "the run ended before it could be killed";
+  const auto resumed = shell("sheaf distances t.csv d.npy --label none --memory 64M --resume");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(shell("cmp whole.npy d.npy").code, 0);
+}
+
 TEST_F(NeighborsCli, MistakesAreAnsweredInOneLine) {
   write("t.csv", corners);
   EXPECT_TRUE(complains(shell("sheaf neighbors t.csv --k 4"), 2, {"4 neighbours", "only 3 others"}));
@@ -121,7 +137,7 @@ TEST_F(NeighborsCli, FitPredictAndSearch) {
   write("t.csv", "east,north,kind\n0,0,a\n1,0,a\n0,1,a\n1,1,a\n9,9,b\n9,8,b\n8,9,b\n8,8,b\n");
   for (const Device device : devices()) {
     const auto on = " --device " + to_string(device);
-    for (const std::string model : {"knn", "hknn", "alh", "cknn"}) {
+    for (const std::string model : {"knn", "hknn", "alh", "cknn", "local-svm", "falk-svm"}) {
       const auto fit = shell("sheaf fit t.csv --model " + model + " --k 3 --output m" + on);
       ASSERT_EQ(fit.code, 0) << fit.err;
       EXPECT_TRUE(file("m").starts_with("sheaf-model 1\nfamily neighbors\n"));
@@ -139,6 +155,65 @@ TEST_F(NeighborsCli, FitPredictAndSearch) {
     EXPECT_EQ(answer["chosen"]["accuracy"]["mean"], 1.0);
     EXPECT_TRUE(file("found/model.txt").starts_with("sheaf-model 1\nfamily neighbors\n"));
   }
+}
+
+TEST_F(NeighborsCli, LocalSvmsAreSearchedOverKCostAndGamma) {
+  write("t.csv", "east,north,kind\n0,0,a\n1,0,a\n0,1,a\n1,1,a\n9,9,b\n9,8,b\n8,9,b\n8,8,b\n");
+  for (const Device device : devices()) {
+    const auto found = shell(
+        "sheaf search t.csv --model falk-svm --kernel rbf --k 2,4,100 --cost 0.1,10 --gamma 0.1,1 --folds 2 --force "
+        "--output found --json --device " +
+        to_string(device));
+    ASSERT_EQ(found.code, 0) << found.err;
+    const auto answer = Json::parse(found.out);
+    EXPECT_EQ(answer["points"].size(), 12U);
+    EXPECT_EQ(answer["chosen"]["accuracy"]["mean"], 1.0);
+    EXPECT_TRUE(answer["chosen"].contains("cost"));
+    EXPECT_TRUE(answer["chosen"].contains("gamma"));
+    EXPECT_NE(file("found/model.txt").find("\nrule falk-svm\n"), std::string::npos);
+  }
+  // A threshold of 0 is where the model decides by itself.
+  ASSERT_EQ(shell("sheaf fit t.csv --model local-svm --k 4 --output m").code, 0);
+  ASSERT_EQ(shell("sheaf predict t.csv --model-file m --output p && sheaf predict t.csv --model-file m --threshold 0 "
+                  "--output q && cmp p q")
+                .code,
+            0);
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model knn --cost 2"), 2, {"--cost", "local-svm"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model local-svm --vote gaussian"), 2, {"--vote", "local-svm"}));
+  EXPECT_TRUE(complains(shell("sheaf search t.csv --model local-svm --gamma 1,2 --output f"), 2, {"gamma", "linear"}));
+}
+
+/// Which rows decide, beside votes that are counted by hand.
+TEST_F(NeighborsCli, PredictionsNameTheRowsThatDecide) {
+  write("t.csv", "east,north,kind\n0,0,a\n3,0,a\n0,4,b\n9,9,b\n");
+  write("q.csv", "id,east,north\nx,0,0\n\"y,z\",3,4\n");
+  for (const Device device : devices()) {
+    const auto on = " --device " + to_string(device);
+    ASSERT_EQ(shell("sheaf fit t.csv --model knn --k 3 --output m" + on).code, 0);
+    const auto run = shell("sheaf predict q.csv --model-file m --keep id --explain why.csv" + on);
+    ASSERT_EQ(run.code, 0) << run.err;
+    const std::string third = "0.3333333333333333";
+    EXPECT_EQ(file("why.csv"), "id,row,prediction,neighbour,label,distance,vote\nx,1,a,1,a,0," + third +
+                                   "\nx,1,a,2,a,3," + third + "\nx,1,a,3,b,4," + third + "\n\"y,z\",2,a,3,b,3," +
+                                   third + "\n\"y,z\",2,a,2,a,4," + third + "\n\"y,z\",2,a,1,a,5," + third + "\n");
+    ASSERT_EQ(shell("sheaf predict q.csv --model-file m --keep id --explain why.csv --explain-count 1" + on).code, 0);
+    EXPECT_EQ(file("why.csv"), "id,row,prediction,neighbour,label,distance,vote\nx,1,a,1,a,0," + third +
+                                   "\n\"y,z\",2,a,3,b,3," + third + "\n");
+    ASSERT_EQ(shell("sheaf fit t.csv --model knn --k 2 --vote inverse-distance --output m" + on).code, 0);
+    ASSERT_EQ(shell("sheaf predict q.csv --model-file m --keep id --explain why.csv" + on).code, 0);
+    // 1/3 and 1/4 of their sum.
+    EXPECT_NE(file("why.csv").find("x,1,a,1,a,0,1\nx,1,a,2,a,3,0\n"), std::string::npos) << file("why.csv");
+    EXPECT_NE(file("why.csv").find("2,b,3,b,3,0.571428571428571"), std::string::npos) << file("why.csv");
+    for (const std::string model : {"hknn", "cknn", "local-svm", "falk-svm"}) {
+      ASSERT_EQ(shell("sheaf fit t.csv --model " + model + " --k 2 --output m" + on).code, 0);
+      ASSERT_EQ(shell("sheaf predict q.csv --model-file m --explain why.csv" + on).code, 0);
+      EXPECT_TRUE(file("why.csv").starts_with("row,prediction,neighbour,label,distance,vote\n1,a,1,a,0,\n1,a,2,a,3,\n"))
+          << model << "\n"
+          << file("why.csv");
+    }
+  }
+  ASSERT_EQ(shell("sheaf fit t.csv --model svm --output m").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf predict q.csv --model-file m --explain why.csv"), 2, {"svm", "no weight"}));
 }
 
 }  // namespace

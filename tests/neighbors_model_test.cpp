@@ -281,11 +281,12 @@ Dataset<double> small_classes() {
 TEST(NeighborsModel, FilesKeepEverything) {
   const auto context = test::with_threads(1);
   const auto dataset = small_classes();
-  for (const auto* kind : {"knn", "alh", "cknn"}) {
+  for (const auto* kind : {"knn", "alh", "cknn", "local-svm", "falk-svm"}) {
     auto options = std::get<KnnOptions>(find_model_kind(kind).options);
     options.k = 4;
     options.vote = Vote::gaussian;
     options.weighting = options.rule == LocalRule::votes ? FeatureWeighting::relief : options.weighting;
+    options.kernel = LocalKernel::rbf;
     std::vector<float> weights(150, 1.0F);
     weights[3] = 0;
     weights[7] = 2.5F;
@@ -314,6 +315,7 @@ TEST(NeighborsModel, DamagedFilesAreRefusedWithTheirPlace) {
       EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     }
   };
+  expect("rule votes", "rule falk-svm", "expected 'kernel'");
   expect("vote uniform", "vote often", "expected uniform, inverse-distance or gaussian, not 'often'");
   expect("k 3", "k 300", "expected 300 rows or more, not 150");
   expect("rows 150\n1 1 1:5.1", "rows 150\n4 1 1:5.1", "expected a class, 1 to 3");

@@ -10,6 +10,7 @@
 #include "core/instruction_sets.hpp"
 #include "devices.hpp"
 #include "neighbors/verbs/ops.hpp"
+#include "neighbors/verbs/pieces.hpp"
 #include "neighbors_reference.hpp"
 
 namespace sheaf {
@@ -396,6 +397,77 @@ void expect_error(const Work& work, const std::string& part) {
     ADD_FAILURE() << "no error that says '" << part << "'";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+/// Rows larger than a GPU are worked on in pieces: the lists are those of all rows at once.
+TEST(Neighbors, PiecesGiveWhatTheWholeGives) {
+  const auto rows = rows_with_ties(90, 6, 0.6, 12);
+  const auto others = rows_with_ties(41, 6, 0.6, 13);
+  std::vector<std::int32_t> folds, some;
+  std::vector<std::uint8_t> usable;
+  for (std::int32_t i = 0; i < 90; ++i) {
+    folds.push_back(i % 4);
+    usable.push_back(i % 3 == 0 ? 0 : 1);
+    if (i % 2 == 0) some.push_back(i);
+  }
+  const auto context = context_on(Device::cpu());
+  for (const bool sparse : {false, true})
+    for (const bool self : {true, false})
+      for (const auto metric : {DistanceType::euclidean, DistanceType::cosine, DistanceType::jaccard}) {
+        const auto data = dataset_of<float>(rows, 6, sparse);
+        const auto queries = dataset_of<float>(others, 6, sparse);
+        DistanceOptions distance;
+        distance.metric = metric;
+        const auto pair = neighbors::make_row_pair(context, data, self ? nullptr : &queries, distance);
+        const auto& floats = std::get<neighbors::RowPair<float>>(pair);
+        const auto whole = neighbors::make_ops(context, pair);
+        const auto make = [&](const neighbors::RowPair<float>& part) {
+          return neighbors::make_cpu_ops_for<sets::Baseline>(context, part);
+        };
+        for (const std::int64_t bytes : {1, 1000, 100000}) {
+          const auto pieces = neighbors::make_piece_ops<float>(context, floats, bytes, make);
+          const auto count = self ? 90 : 41;
+          for (int kind = 0; kind < (self ? 4 : 2); ++kind) {
+            neighbors::Eligible eligible;
+            if (kind == 1) eligible.data = usable;
+            if (kind == 2) eligible.folds = folds;
+            if (kind == 3) {
+              eligible.queries = some;
+              eligible.itself = true;
+            }
+            const auto asked = static_cast<std::size_t>(kind == 3 ? std::ssize(some) : count);
+            const std::int64_t k = 17;
+            std::vector<std::int32_t> wanted(asked * k), found(wanted.size());
+            std::vector<double> wanted_distances(wanted.size()), distances(wanted.size());
+            whole->nearest(eligible, k, wanted, wanted_distances);
+            pieces->nearest(eligible, k, found, distances);
+            EXPECT_EQ(found, wanted) << bytes << " bytes, kind " << kind;
+            EXPECT_EQ(distances, wanted_distances);
+            const auto near = whole->within(eligible, wanted_distances[k / 2]);
+            const auto near_pieces = pieces->within(eligible, wanted_distances[k / 2]);
+            EXPECT_EQ(near_pieces.offsets, near.offsets);
+            EXPECT_EQ(near_pieces.indices, near.indices);
+            EXPECT_EQ(near_pieces.distances, near.distances);
+          }
+          std::vector<double> block(7 * 80), block_pieces(block.size());
+          whole->distances({3, 10}, {5, 85}, block);
+          pieces->distances({3, 10}, {5, 85}, block_pieces);
+          EXPECT_EQ(block_pieces, block);
+        }
+      }
+}
+
+/// On a GPU the memory that may be used is less than the rows take.
+TEST(Neighbors, RowsLargerThanTheMemoryAreSearched) {
+  const auto data = dataset_of<float>(rows_with_ties(600, 20, 1, 14), 20, false);
+  NeighborOptions options;
+  options.k = 9;
+  const auto wanted = find_neighbors(context_on(Device::cpu()), data, options);
+  for (const auto device : test::devices()) {
+    const auto found = find_neighbors(context_on(device).with({.memory = 1 << 15}), data, options);
+    EXPECT_EQ(found.indices, wanted.indices);
+    EXPECT_EQ(found.distances, wanted.distances);
   }
 }
 

@@ -85,12 +85,12 @@ void ModelArguments::declare_options(Arguments& arguments) {
     arguments.add_for_family(
         glm_family, {"--exposure", "FILE", "over how much each row's target was counted: one number above 0 to a line",
                      "", [this](const std::string& text) { exposure_path_ = text; }});
-    arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn)");
+    arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn, local-svm, falk-svm)");
     if (searching_) arguments.family_parameters(knn_family, knn_);
     if (!searching_)
       arguments.family_parameters(knn_family, knn_.options,
-                                  {"k", "vote", "metric", "weighting", "temperature", "lambda"});
-    arguments.family_parameters(knn_family, knn_.options, {"power", "labels"});
+                                  {"k", "vote", "metric", "weighting", "temperature", "lambda", "cost", "gamma"});
+    arguments.family_parameters(knn_family, knn_.options, {"power", "kernel", "tolerance", "labels"});
     arguments.add_for_family(knn_family,
                              {"--feature-weights", "FILE", "weights of features: one number of 0 or more to a line", "",
                               [this](const std::string& text) { feature_weights_path_ = text; }});
@@ -160,6 +160,12 @@ void ModelArguments::set_rule(const Arguments& arguments) {
   const auto* defaults = std::get_if<KnnOptions>(&find_model_kind(name_).options);
   if (defaults == nullptr) return;
   knn_.options.rule = defaults->rule;
+  const bool svms = trains_svms(defaults->rule);
+  for (const char* flag : {"--cost", "--gamma", "--kernel", "--tolerance"})
+    if (!svms && arguments.given(flag)) fail_usage("{} is for the models local-svm and falk-svm, not {}", flag, name_);
+  for (const char* flag : {"--vote", "--lambda"})
+    if (svms && arguments.given(flag)) fail_usage("{} is not for the model {}", flag, name_);
+  if (!arguments.given("--k")) knn_.options.k = defaults->k;
   if (!arguments.given("--weighting")) knn_.options.weighting = defaults->weighting;
   if (!feature_weights_path_.empty() && !arguments.given("--weighting"))
     knn_.options.weighting = FeatureWeighting::given;

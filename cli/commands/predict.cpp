@@ -17,9 +17,11 @@
 namespace sheaf::cli {
 namespace {
 
+constexpr std::size_t explained_features = 10;  // of a linear model, unless a number is given
+
 struct Predict {
   std::string input, model_path, output, explain_path;
-  std::size_t explained = 10;
+  std::optional<std::size_t> explained;
   bool probabilities = false, decisions = false;
   std::optional<double> threshold;
   ReadOptions reading;
@@ -44,9 +46,7 @@ struct Predict {
       auto predictions = model.predict(context, dataset, probabilities || (threshold && model.has_probabilities()));
       if (threshold) choose_by_threshold(model, predictions);
       if (!probabilities) predictions.probabilities.clear();
-      if (!explain_path.empty())
-        write_text_file(explain_path,
-                        explanations_csv(model, model.explain(context, dataset, explained), predictions, dataset.kept));
+      if (!explain_path.empty()) write_text_file(explain_path, explanation(context, model, dataset, predictions));
       if (!common.quiet()) {
         if (model.threshold() && !threshold) say(threshold_note(model));
         say_notes(dataset.notes);  // where columns are missing, an error says so alone
@@ -56,6 +56,19 @@ struct Predict {
                          {model.score(predictions, dataset.target), model.scores(context, predictions, dataset.target)},
                          output, common);
     });
+  }
+
+  template <class T>
+  std::string explanation(const Context& context, const Model& model, const Dataset<T>& dataset,
+                          const Predictions& predictions) const {
+    if (model.neighbors() != nullptr)
+      return deciding_rows_csv(
+          model,
+          model.deciding_rows(context, dataset,
+                              explained ? static_cast<std::int64_t>(*explained) : model.neighbors()->rows()),
+          predictions, dataset.kept);
+    return explanations_csv(model, model.explain(context, dataset, explained.value_or(explained_features)), predictions,
+                            dataset.kept);
   }
 
   void check_threshold(const Model& model) const {
@@ -71,9 +84,15 @@ struct Predict {
     for (std::size_t i = 0; i < predictions.classes.size(); ++i) {
       const double value = model.has_probabilities()
                                ? predictions.probabilities[2 * i + static_cast<std::size_t>(positive)]
-                               : (positive == 0 ? 1 : -1) * predictions.decisions[i];
+                               : (positive == 0 ? 1 : -1) * first_class_decision(predictions, i);
       predictions.classes[i] = value >= *threshold ? positive : 1 - positive;
     }
+  }
+
+  /// Of two classes: above 0 speaks for the first.
+  static double first_class_decision(const Predictions& predictions, std::size_t i) {
+    if (predictions.columns == 1) return predictions.decisions[i];
+    return predictions.decisions[2 * i] - predictions.decisions[2 * i + 1];
   }
 
   static std::string threshold_note(const Model& model) {
@@ -123,10 +142,12 @@ std::function<void()> declare(Arguments& arguments) {
                  "probabilities, its decision value",
                  "that of the model, else 0.5 or 0",
                  [predict](const std::string& text) { predict->threshold = flag_number("--threshold", text); }});
-  arguments.text("explain", "FILE", predict->explain_path,
-                 "linear models: write what the intercept and the features with the largest contributions add to each "
-                 "row's decision value, as CSV");
-  arguments.add({"--explain-count", "N", "features written for each row", "10", [predict](const std::string& text) {
+  arguments.text(
+      "explain", "FILE", predict->explain_path,
+      "write why, as CSV: of linear models what the intercept and the features with the largest contributions "
+      "add to each row's decision value; of models of neighbours the rows that decide");
+  arguments.add({"--explain-count", "N", "features or neighbours written for each row",
+                 "10 features, or all neighbours that decide", [predict](const std::string& text) {
                    predict->explained = parse_number<std::size_t>("--explain-count", text, {1, 1000000000});
                  }});
   declare_reading(arguments, predict->reading);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -17,10 +18,22 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_weights = 10;
 
+std::int64_t centre_count(const KnnModel& model) {
+  const std::set<std::int32_t> centres(model.centres.begin(), model.centres.end());
+  return std::ssize(centres);
+}
+
 std::string rule_text(const KnnModel& model) {
   if (model.rule == LocalRule::votes)
     return fmt::format("{} nearest neighbours, {} votes, {} distance", model.k, to_string(model.vote),
                        to_string(model.distance.metric));
+  if (trains_svms(model.rule)) {
+    auto text =
+        fmt::format("local SVMs of {} neighbours, {} kernel, C = {:.6g}", model.k, to_string(model.kernel), model.cost);
+    if (model.kernel == LocalKernel::rbf) text += fmt::format(", gamma = {:.6g}", model.gamma);
+    if (model.rule == LocalRule::falk_svm) text += fmt::format(", around {} centres", grouped(centre_count(model)));
+    return text;
+  }
   return fmt::format("{} of {} neighbours of each class, lambda = {:.6g}", to_string(model.rule), model.k,
                      model.lambda);
 }
@@ -51,19 +64,26 @@ std::string knn_text(const KnnModel& model, const std::string& source, std::int6
 }
 
 std::string knn_json(const KnnModel& model, const std::string& path, std::int64_t rows) {
-  const Json answer{{"model", path},
-                    {"rule", to_string(model.rule)},
-                    {"k", model.k},
-                    {"vote", to_string(model.vote)},
-                    {"metric", to_string(model.distance.metric)},
-                    {"power", model.distance.power},
-                    {"weighting", to_string(model.weighting)},
-                    {"feature_weights", model.distance.weights},
-                    {"lambda", model.lambda},
-                    {"rows", rows},
-                    {"kept_rows", model.rows()},
-                    {"features", model.features},
-                    {"classes", model.class_names}};
+  Json answer{{"model", path},
+              {"rule", to_string(model.rule)},
+              {"k", model.k},
+              {"vote", to_string(model.vote)},
+              {"metric", to_string(model.distance.metric)},
+              {"power", model.distance.power},
+              {"weighting", to_string(model.weighting)},
+              {"feature_weights", model.distance.weights},
+              {"lambda", model.lambda},
+              {"rows", rows},
+              {"kept_rows", model.rows()},
+              {"features", model.features},
+              {"classes", model.class_names}};
+  if (trains_svms(model.rule)) {
+    answer["kernel"] = to_string(model.kernel);
+    answer["cost"] = model.cost;
+    answer["gamma"] = model.gamma;
+    answer["tolerance"] = model.tolerance;
+  }
+  if (model.rule == LocalRule::falk_svm) answer["centres"] = centre_count(model);
   return answer.dump(2) + "\n";
 }
 

@@ -212,4 +212,26 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
   return text;
 }
 
+std::string deciding_rows_csv(const Model& model, const std::vector<std::vector<DecidingRow>>& lists,
+                              const Predictions& predictions, const std::vector<KeptColumn>& kept) {
+  const auto& known = *model.neighbors();
+  std::string text;
+  for (const auto& column : kept) text += csv_field(column.name) + ',';
+  text += "row,prediction,neighbour,label,distance,vote\n";
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    std::string start;
+    for (const auto& column : kept) start += csv_field(column.values[i]) + ',';
+    start += fmt::format("{},{},", i + 1, csv_field(model.prediction_text(predictions, i)));
+    for (const auto& one : lists[i]) {
+      const auto at = static_cast<std::size_t>(one.row);
+      const auto label = known.is_regression()
+                             ? fmt::format("{}", known.values[at])
+                             : csv_field(known.class_names[static_cast<std::size_t>(known.classes[at])]);
+      text += fmt::format("{}{},{},{},{}\n", start, one.row + 1, label, one.distance,
+                          std::isnan(one.vote) ? std::string() : fmt::format("{}", one.vote));
+    }
+  }
+  return text;
+}
+
 }  // namespace sheaf::cli

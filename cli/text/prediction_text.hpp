@@ -32,4 +32,9 @@ void return_predictions(const Model& model, const Predictions& predictions, cons
 std::string explanations_csv(const Model& model, const std::vector<Explanation>& explanations,
                              const Predictions& predictions, const std::vector<KeptColumn>& kept);
 
+/// One line for each training row that a prediction rests on: its number from 1, its label, its distance and its share
+/// of the votes, where there are votes.
+std::string deciding_rows_csv(const Model& model, const std::vector<std::vector<DecidingRow>>& lists,
+                              const Predictions& predictions, const std::vector<KeptColumn>& kept);
+
 }  // namespace sheaf::cli

@@ -94,6 +94,11 @@ class Model {
   /// The `most` largest contributions to each row's decision value. Models without a weight a feature are an Error.
   template <class T>
   std::vector<Explanation> explain(const Context& context, const Dataset<T>& dataset, std::size_t most) const;
+  /// The training rows that each prediction of a neighbours model rests on: see sheaf::deciding_rows(). Other families
+  /// are an Error.
+  template <class T>
+  std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<T>& dataset,
+                                                      std::int64_t most) const;
   /// None if the dataset has no labels, or if those of a regression are not numbers.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
   /// All scores of the predictions on the rows whose class the model knows; nothing where there are no such rows.

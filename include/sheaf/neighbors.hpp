@@ -153,6 +153,14 @@ enum class LocalRule : std::uint8_t {
   votes,        ///< the class of most votes, or their mean number
   hyperplane,   ///< the class whose K nearest rows span the nearest hyperplane (HKNN; ALH where features have weights)
   convex_hull,  ///< the class whose K nearest rows have the nearest convex hull (CKNN)
+  local_svm,    ///< an SVM trained on the K nearest rows of all classes, for each query (SVM-KNN)
+  falk_svm,     ///< the same around training rows that cover all, a query being decided by that of its nearest row
+};
+
+/// Of the SVMs that local_svm and falk_svm train.
+enum class LocalKernel : std::uint8_t {
+  linear,  ///< x'y
+  rbf,     ///< exp(-gamma |x - y|^2)
 };
 
 /// Where weights of features come from. All but `given` are learnt on the rows that a model is trained on, and are
@@ -172,12 +180,19 @@ struct KnnOptions {
   Vote vote = Vote::uniform;
   DistanceOptions distance;
   FeatureWeighting weighting = FeatureWeighting::none;
-  double temperature = 1;  ///< of class_ratio
-  double lambda = 1;       ///< hyperplanes and hulls: the penalty of their coefficients
+  double temperature = 1;                    ///< of class_ratio
+  double lambda = 1;                         ///< hyperplanes and hulls: the penalty of their coefficients
+  LocalKernel kernel = LocalKernel::linear;  ///< local SVMs, as what follows
+  double cost = 1;
+  double gamma = 0;         ///< 0: 1 / features
+  double tolerance = 1e-3;  ///< stop where the largest violation of the optimality conditions is below it
 };
 
 std::string_view to_string(Vote vote);
 std::string_view to_string(LocalRule rule);
+std::string_view to_string(LocalKernel kernel);
+/// Whether the rule trains SVMs.
+bool trains_svms(LocalRule rule);
 std::string_view to_string(FeatureWeighting weighting);
 
 struct KnnModel {
@@ -187,6 +202,10 @@ struct KnnModel {
   DistanceOptions distance;  ///< with the weights that were learnt
   FeatureWeighting weighting = FeatureWeighting::none;
   double lambda = 1;
+  LocalKernel kernel = LocalKernel::linear;
+  double cost = 1;
+  double gamma = 1;
+  double tolerance = 1e-3;
   std::vector<std::string> class_names;  ///< regression: none
   std::int64_t features = 0;
   std::vector<std::string> feature_names;  ///< empty: named by position
@@ -194,7 +213,8 @@ struct KnnModel {
   Matrix<double> x;                   ///< the training rows
   std::vector<std::int32_t> classes;  ///< of each; regression: none
   std::vector<double> values;         ///< of each; classes: none
-  std::vector<float> row_weights;     ///< what each one's vote is multiplied with; empty: 1
+  std::vector<float> row_weights;     ///< what each one's vote, or cost in SVMs, is multiplied with; empty: 1
+  std::vector<std::int32_t> centres;  ///< falk_svm: of each, the row around which its SVM is trained; else none
 
   std::int64_t rows() const { return sheaf::rows(x); }
   bool is_regression() const { return class_names.empty(); }
@@ -207,21 +227,35 @@ struct KnnModel {
 /// Whether the labels are numbers for these options.
 bool takes_numbers(const KnnOptions& options, const Target& target);
 
-/// Keeps the rows whose weight is not 0, and learns the weights of features. A k beyond the number of rows, a numeric
-/// target for a rule that knows only classes, and labels that do not suit are Errors.
+/// Keeps the rows whose weight is not 0, and learns the weights of features. A k of votes beyond the number of rows, a
+/// numeric target for a rule that knows only classes, and labels that do not suit are Errors. Local models take the
+/// rows that there are where those are fewer than k.
 template <class T>
 KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
                    std::span<const float> row_weights = {});
 
 /// Features that the table lacks are 0; where both are named, every feature of the model must stand in the table under
-/// its name. `decisions` has a column for each class: its share of the votes, or how far away its hyperplane or hull
-/// is, as a number below 0. Of equals the lowest label is chosen: the smallest number, or the first word of the
-/// alphabet.
+/// its name. `decisions` has a column for each class: its share of the votes; how far away its hyperplane or hull is,
+/// as a number below 0; or, of local SVMs, the decision value of two classes with its sign for each, of more how many
+/// of the other classes it wins against, and at most a third for the sum of those decision values. Of equals the lowest
+/// label is chosen: the smallest number, or the first word of the alphabet.
 template <class T>
 Predictions predict_knn(const Context& context, const KnnModel& model, const Dataset<T>& dataset,
                         bool probabilities = false);
 std::optional<Score> score_of(const KnnModel& model, const Predictions& predictions, const Target& target);
 std::vector<std::string> warnings_of(const KnnModel& model);
+
+/// A training row that a prediction rests on.
+struct DecidingRow {
+  std::int64_t row = 0;  ///< among those that the model keeps, counted from 0
+  double distance = 0;
+  double vote = 0;  ///< its share of all votes; NaN where there are no votes
+};
+/// Of each row of the dataset those that decide about it, the nearest first, `most` at the most: all that vote; the K
+/// nearest of the predicted class whose hyperplane or hull is the nearest; all that its local SVM is trained on.
+template <class T>
+std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const KnnModel& model,
+                                                    const Dataset<T>& dataset, std::int64_t most);
 
 /// Of every row, by the others: right rows or, of a regression, the mean squared error.
 struct LeaveOneOut {

@@ -99,6 +99,8 @@ struct KnnSearch {
   std::vector<std::int64_t> ks;                         ///< empty: default_ks()
   std::vector<std::string> votes, metrics, weightings;  ///< names; empty: those of the options
   std::vector<double> lambdas, temperatures;            ///< likewise
+  std::vector<double> costs;                            ///< local SVMs; empty: 0.01, 0.1 ... 100
+  std::vector<double> gammas;                           ///< local SVMs with an RBF kernel; empty: that of the options
 };
 struct GlmSearch {
   GlmOptions options;          ///< its alpha is not used

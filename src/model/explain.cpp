@@ -1,4 +1,4 @@
-// What each feature adds to the decision values of a linear model.
+// What each feature adds to the decision values of a linear model, and which rows decide in a model of neighbours.
 #include <algorithm>
 #include <cmath>
 
@@ -131,7 +131,22 @@ std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>
   return result;
 }
 
+template <class T>
+std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context& context, const Dataset<T>& dataset,
+                                                           std::int64_t most) const {
+  if (neighbors() == nullptr)
+    fail_usage("a model of the family {} keeps no rows that decide by themselves; models of neighbours do", family());
+  std::vector<std::string> warnings;
+  const auto aligned = align_features(context, inputs(), dataset, warnings);
+  const auto prepared = apply_pipeline(context, pipeline_, aligned);
+  return sheaf::deciding_rows(context.for_work(prediction_work(prepared, *this)), *neighbors(), prepared, most);
+}
+
 template std::vector<Explanation> Model::explain(const Context&, const Dataset<float>&, std::size_t) const;
 template std::vector<Explanation> Model::explain(const Context&, const Dataset<double>&, std::size_t) const;
+template std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context&, const Dataset<float>&,
+                                                                    std::int64_t) const;
+template std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context&, const Dataset<double>&,
+                                                                    std::int64_t) const;
 
 }  // namespace sheaf

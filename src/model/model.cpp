@@ -144,6 +144,8 @@ void add_unscaled(const FinalScaling& scaling, Coefficients& weights) {
   }
 }
 
+constexpr std::int64_t local_svm_rows = 40;  // of a neighbourhood, unless given
+
 std::string_view family_of(const LinearModel& model) {
   return model.net ? "elastic-net" : model.glm ? "glm" : "linear";
 }
@@ -311,7 +313,7 @@ Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bo
       result.classes[i] = (positive == 0 ? values[i] : -values[i]) >= threshold_->value ? positive : 1 - positive;
   }
   for (auto& warning : warn_of_scale(inputs(), aligned)) warnings.push_back(std::move(warning));
-  result.warnings = std::move(warnings);
+  result.warnings.insert(result.warnings.begin(), warnings.begin(), warnings.end());
   return result;
 }
 
@@ -353,6 +355,12 @@ const std::vector<ModelKind>& model_kinds() {
     add("hknn", "neighbors", "the nearest hyperplane of each class's k nearest rows", neighbors);
     neighbors.weighting = FeatureWeighting::class_ratio;
     add("alh", "neighbors", "adaptive local hyperplanes: the same with weights of features", neighbors);
+    neighbors.weighting = FeatureWeighting::none;
+    neighbors.k = local_svm_rows;
+    neighbors.rule = LocalRule::local_svm;
+    add("local-svm", "neighbors", "an SVM trained on the k nearest rows, for each prediction", neighbors);
+    neighbors.rule = LocalRule::falk_svm;
+    add("falk-svm", "neighbors", "local SVMs around rows that cover the others, shared by predictions", neighbors);
     return rows;
   }();
   return kinds;

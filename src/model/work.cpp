@@ -31,8 +31,8 @@ WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& option
   const auto entries = static_cast<double>(stored(dataset.x));
   const auto rows = static_cast<double>(dataset.rows());
   WorkEstimate work{0, static_cast<double>(matrix_bytes(dataset.x))};
-  if (std::holds_alternative<KnnOptions>(options))  // a fit keeps the rows; a search finds neighbours `kernels` times
-    work.operations = models > 0 ? entries : 2 * kernels * rows * entries;
+  if (const auto* knn = std::get_if<KnnOptions>(&options))  // a search finds neighbours `kernels` times
+    work.operations = models == 0 || knn->rule == LocalRule::falk_svm ? 2 * kernels * rows * entries : entries;
   else if (std::holds_alternative<SvmOptions>(options))
     work.operations = kernels * rows * entries + models * smo_visits * rows * rows;
   else

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -167,8 +168,49 @@ Surface size_surface(const SearchResult& r) {
   return result;
 }
 
+/// Choices among names, not numbers.
+bool is_choice(const SearchResult& r, std::size_t axis) { return !r.axes[axis].names.empty(); }
+
+/// One axis of numbers, and choices: a plot of curves over the numbers, one curve for each name of the first choice,
+/// for each combination of the other choices.
+std::string choice_cards(const SearchResult& r, std::size_t numbers, const std::vector<std::size_t>& choices) {
+  std::map<std::vector<double>, std::map<double, ScoreCurve>> plots;
+  for (std::size_t p = 0; p < r.level.points.size(); ++p) {
+    const auto& point = r.point(r.level, p);
+    std::vector<double> rest;
+    for (std::size_t k = 1; k < choices.size(); ++k) rest.push_back(point[choices[k]]);
+    auto& curve = plots[rest][point[choices[0]]];
+    curve.name = r.axes[choices[0]].text(point[choices[0]]);
+    curve.points.push_back(p);
+  }
+  std::string cards;
+  for (auto& [rest, curves] : plots) {
+    auto title = capitalised(fmt::format("{} of each {}", info(*r.options.score).title, r.axes[numbers].title));
+    for (std::size_t k = 0; k < rest.size(); ++k)
+      title += fmt::format(", {} {}", r.axes[choices[k + 1]].title, r.axes[choices[k + 1]].text(rest[k]));
+    std::vector<ScoreCurve> list;
+    std::vector<std::pair<std::string, std::string>> colours;
+    for (auto& [value, curve] : curves) {
+      std::stable_sort(curve.points.begin(), curve.points.end(),
+                       [&](auto a, auto b) { return r.point(r.level, a)[numbers] < r.point(r.level, b)[numbers]; });
+      colours.emplace_back(fmt::format("f{}", list.size()), curve.name);
+      list.push_back(std::move(curve));
+    }
+    cards += card(title,
+                  fmt::format("Lines: means over {} splits. Bands: one standard deviation to each side. Ringed: the "
+                              "chosen point.",
+                              r.splits),
+                  legend(colours) + score_curves(r, numbers, list));
+  }
+  return cards;
+}
+
 std::string score_cards(const SearchResult& r) {
-  const auto axes = varying_axes(r);
+  auto axes = varying_axes(r);
+  const auto choices = std::stable_partition(axes.begin(), axes.end(), [&](auto axis) { return !is_choice(r, axis); });
+  const auto names = choices == axes.end() ? std::size_t{0} : r.axes[*choices].names.size();
+  if (!is_study(r) && choices - axes.begin() == 1 && names > 0 && names <= most_curves)
+    return choice_cards(r, axes.front(), {choices, axes.end()});
   if (axes.size() >= 2) {
     const auto ringed = is_study(r) ? r.best_overall : r.level.points[r.level.chosen.chosen];
     auto cards = surface_cards(r, axes, score_surface(r), ringed);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -79,6 +80,51 @@ std::string score_curve(const SearchResult& r, std::size_t axis) {
   for (std::size_t c = 0; c < values.size(); ++c)
     chart.data(values[c], summaries[c].mean, summaries[c].standard_deviation, summaries[c].standard_error);
   chart.dot(middle[r.level.chosen.chosen].x, middle[r.level.chosen.chosen].y, 9, "ring");
+  return chart.finish();
+}
+
+std::string score_curves(const SearchResult& r, std::size_t axis, const std::vector<ScoreCurve>& curves) {
+  const auto metric = *r.options.score;
+  const auto& title = r.axes[axis].title;
+  std::vector<double> values;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const auto& curve : curves)
+    for (const auto p : curve.points) {
+      const auto summary = r.summary(p, metric);
+      values.push_back(r.point(r.level, p)[axis]);
+      low = std::min(low, summary.mean - summary.standard_deviation);
+      high = std::max(high, summary.mean + summary.standard_deviation);
+    }
+  const double margin = high > low ? (high - low) / 20 : 0.5;
+  const auto x = value_axis(values);
+  const Axis y{low - margin, high + margin, bottom, top, false};
+  Chart chart(half, height, fmt::format("Scores over {}", title));
+  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", title));
+  chart.left_axis(y, left, right, info(metric).title);
+  chart.data("curve", title, "mean", "standard deviation", "standard error");
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    std::vector<ChartPoint> upper, lower, middle;
+    for (const auto p : curves[c].points) {
+      const double value = r.point(r.level, p)[axis];
+      const auto summary = r.summary(p, metric);
+      chart.data(curves[c].name, value, summary.mean, summary.standard_deviation, summary.standard_error);
+      upper.push_back({x(value), y(summary.mean + summary.standard_deviation)});
+      lower.push_back({x(value), y(summary.mean - summary.standard_deviation)});
+      middle.push_back({x(value), y(summary.mean)});
+    }
+    chart.path(area_between(upper, lower), fmt::format("f{}", c), 0.12);
+    chart.path(line_through(middle), fmt::format("line{}", c));
+    for (std::size_t n = 0; n < middle.size(); ++n) {
+      const auto p = curves[c].points[n];
+      const auto summary = r.summary(p, metric);
+      chart.dot(
+          middle[n].x, middle[n].y, 3.5, fmt::format("f{}", c),
+          fmt::format("{}: {:.4f}, standard deviation {:.4f}, standard error {:.4f}", r.point_text(r.point(r.level, p)),
+                      summary.mean, summary.standard_deviation, summary.standard_error));
+      if (p == r.level.chosen.chosen) chart.dot(middle[n].x, middle[n].y, 8, "ring");
+    }
+  }
   return chart.finish();
 }
 

@@ -14,6 +14,16 @@ namespace sheaf::report {
 /// Mean score of each value of one axis with one standard deviation to each side, every split as a dot, the chosen
 /// value ringed.
 std::string score_curve(const SearchResult& result, std::size_t axis);
+/// The points of a search that are one curve.
+struct ScoreCurve {
+  std::string name;
+  std::vector<std::size_t> points;  // places in the level's points, by the value of the axis
+};
+/// So many curves have a colour of their own.
+constexpr std::size_t most_curves = 8;
+/// Mean scores over the values of one axis, a curve for each of a few other choices, with one standard deviation to
+/// each side; the chosen point ringed.
+std::string score_curves(const SearchResult& result, std::size_t axis, const std::vector<ScoreCurve>& curves);
 /// Two classes: the mean of ROC curves, each empty or of roc_points points, for the class `positive`, with one standard
 /// deviation to each side. Empty where no split tests both classes.
 std::string mean_roc(std::span<const std::vector<double>> curves, const std::string& positive,

@@ -228,7 +228,7 @@ const std::vector<Parameter<KnnSearch>>& parameters() {
   };
   static const std::vector<Parameter<O>> rows{
       numbers_row("k", "LIST", &O::ks, "numbers of neighbours to try: A,B,C, or LOW:HIGH for all between",
-                  "1,3,5,7,9,11,15,21,31,51", ks),
+                  "1,3,5,7,9,11,15,21,31,51; local SVMs: 10,20,40,80", ks),
       list_row("vote", "NAMES", &O::votes, "votes to try: uniform, inverse-distance, gaussian"),
       list_row("metric", "NAMES", &O::metrics, "distances to try, by their names in sheaf neighbors"),
       list_row("weighting", "NAMES", &O::weightings,
@@ -236,6 +236,8 @@ const std::vector<Parameter<KnnSearch>>& parameters() {
       numbers_row("lambda", "LIST", &O::lambdas, "hyperplanes and hulls: penalties to try", "1", numbers("lambda")),
       numbers_row("temperature", "LIST", &O::temperatures, "class-ratio: temperatures to try", "1",
                   numbers("temperature")),
+      grid_row("cost", &O::costs, "local SVMs: costs C", "0.01:100:5"),
+      grid_row("gamma", &O::gammas, "local SVMs: gammas of the RBF kernel", "1 / features"),
   };
   return rows;
 }

@@ -6,6 +6,7 @@
 #include <sheaf/array.hpp>
 
 #include "cuda/check.cuh"
+#include "neighbors/local/gram_cuda.cuh"
 #include "neighbors/local/solve.hpp"
 
 namespace sheaf::neighbors {
@@ -28,24 +29,6 @@ struct View {
 
 /// Doubles of memory that a block needs: the inner products, a factor, and two vectors for each setting.
 std::int64_t scratch_size(std::int64_t k, std::int64_t settings) { return 2 * k * k + 2 * k * settings + k; }
-
-/// The lower triangle of the inner products of (row - query).
-__device__ void put_gram(const View& view, std::int64_t q, double* gram) {
-  const double* query = view.queries + q * view.columns;
-  const std::int32_t* list = view.lists + q * view.length;
-  const std::int64_t pairs = view.k * (view.k + 1) / 2;
-  for (std::int64_t pair = threadIdx.x; pair < pairs; pair += blockDim.x) {
-    auto i = static_cast<std::int64_t>((sqrt(8.0 * static_cast<double>(pair) + 1) - 1) / 2);
-    while ((i + 1) * (i + 2) / 2 <= pair) ++i;
-    while (i * (i + 1) / 2 > pair) --i;
-    const std::int64_t j = pair - i * (i + 1) / 2;
-    const double* a = view.rows + list[i] * view.columns;
-    const double* b = view.rows + list[j] * view.columns;
-    double sum = 0;
-    for (std::int64_t c = 0; c < view.columns; ++c) sum += (a[c] - query[c]) * (b[c] - query[c]);
-    gram[i * view.k + j] = sum;
-  }
-}
 
 /// Factors the lower triangle in place, column by column, all threads together.
 __device__ void factor_together(double* g, std::int64_t k) {
@@ -97,7 +80,7 @@ __global__ void __launch_bounds__(threads)
   double* vectors = factors + view.k * view.k;
   for (std::int64_t q = blockIdx.x; q < view.query_count; q += gridDim.x) {
     __syncthreads();
-    put_gram(view, q, gram);
+    gpu::put_gram(view.rows, view.lists + q * view.length, view.queries + q * view.columns, view.columns, view.k, gram);
     __syncthreads();
     double trace = 0;
     for (std::int64_t i = 0; i < view.k; ++i) trace += gram[i * view.k + i];

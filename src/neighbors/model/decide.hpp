@@ -23,6 +23,7 @@ struct Decisions {
   std::size_t settings = 0;
   std::size_t columns = 1;
   std::vector<double> values;
+  std::int64_t unconverged = 0;  ///< SVMs that did not reach their tolerance
 
   std::span<const double> of(std::int64_t query, std::size_t setting) const {
     return std::span(values).subspan((static_cast<std::size_t>(query) * settings + setting) * columns, columns);
@@ -38,7 +39,9 @@ Decisions decide_by_votes(const Context& context, const Voters& voters, std::spa
 
 struct LocalSetting {
   std::int64_t k = 1;
-  double lambda = 1;
+  double lambda = 1;  ///< hyperplanes and hulls
+  double cost = 1;    ///< SVMs
+  double gamma = 1;   ///< SVMs with an RBF kernel
 };
 /// Costs of all classes, as numbers below 0, so that the largest decides. `rows` are the places of the training rows,
 /// `queries` the rows to decide about; settings in any order. A class of fewer than k rows takes those it has; one
@@ -47,5 +50,38 @@ template <class T, class Q>
 Decisions decide_by_costs(const Context& context, const KnnOptions& options, std::span<const double> weights,
                           std::span<const LocalSetting> settings, const Dataset<T>& dataset, const Labels& labels,
                           std::span<const std::int32_t> rows, const Matrix<Q>& queries);
+
+/// That of the options, or 1 / features.
+double gamma_of(const KnnOptions& options, std::int64_t features);
+
+/// The training rows of local SVMs.
+struct SvmRows {
+  std::span<const std::int32_t> rows;     ///< their places in the dataset
+  std::span<const float> row_weights;     ///< of each row of the dataset; empty: 1
+  std::span<const std::int32_t> centres;  ///< falk_svm: of each training row, where they are known already; else none
+};
+/// Values of all classes by SVMs, of which the largest decides. Where there are fewer than k rows, all are taken.
+template <class T, class Q>
+Decisions decide_by_svms(const Context& context, const KnnOptions& options, std::span<const double> weights,
+                         std::span<const LocalSetting> settings, const Dataset<T>& dataset, const Labels& labels,
+                         const SvmRows& training, const Matrix<Q>& queries);
+
+/// falk_svm: the centre of each of the rows, by their places among them.
+template <class T>
+std::vector<std::int32_t> learn_centres(const Context& context, const KnnOptions& options,
+                                        std::span<const double> weights, const Dataset<T>& dataset,
+                                        std::span<const std::int32_t> rows);
+
+/// Dense rows times the square roots of the weights: Euclid's distance between them is the weighted one.
+template <class T>
+Dataset<double> weighted_rows(const Context& context, const Matrix<T>& x, std::span<const std::int32_t> places,
+                              std::span<const double> weights, const std::string& source);
+template <class T>
+Dataset<double> weighted_rows(const Context& context, const Matrix<T>& x, std::span<const double> weights,
+                              const std::string& source);
+
+/// The k nearest of dense rows; of themselves where there are no queries, each being its own neighbour.
+NeighborLists nearest_rows(const Context& context, const Dataset<double>& rows, const Dataset<double>* queries,
+                           std::int64_t k);
 
 }  // namespace sheaf::neighbors

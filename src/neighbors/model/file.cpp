@@ -14,12 +14,15 @@
 //     rows 150
 //     1 1 1:5.1 2:3.5 3:1.4 4:0.2
 //
-// The line of weights is missing where features have none. A row holds its class (from 1) or, of a regression, its
-// number; what its vote is multiplied with; and its values that are not 0.
+// The line of weights is missing where features have none. Where the rule trains SVMs, lines of kernel, cost, gamma and
+// tolerance follow that of lambda. A row holds its class (from 1) or, of a regression, its number; what its vote is
+// multiplied with; of the rule falk-svm the row (from 1) around which its SVM is trained; and its values that are not
+// 0.
 #include "neighbors/model/file.hpp"
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "core/fail.hpp"
 #include "data/text/feature_entries.hpp"
@@ -28,6 +31,9 @@
 
 namespace sheaf::neighbors {
 namespace {
+
+/// Above 0.
+constexpr double smallest = std::numeric_limits<double>::min();
 
 template <class Value>
 std::vector<std::string> names_of(const Choices<Value>& choices) {
@@ -59,6 +65,12 @@ void describe(File& file, Model& model) {
   number_line(file, "power", model.distance.power, 1);
   named_line(file, "weighting", model.weighting, weighting_names());
   number_line(file, "lambda", model.lambda, 0);
+  if (trains_svms(model.rule)) {
+    named_line(file, "kernel", model.kernel, kernel_names());
+    number_line(file, "cost", model.cost, smallest);
+    number_line(file, "gamma", model.gamma, smallest);
+    number_line(file, "tolerance", model.tolerance, smallest);
+  }
   optional_numbers(file, "weights", model.distance.weights, static_cast<std::size_t>(model.features));
 }
 
@@ -68,6 +80,7 @@ std::string rows_text(const KnnModel& model) {
     const auto at = static_cast<std::size_t>(i);
     const double label = model.is_regression() ? model.values[at] : model.classes[at] + 1.0;
     text += fmt::format("{} {} ", label, model.row_weights.empty() ? 1.0F : model.row_weights[at]);
+    if (model.rule == LocalRule::falk_svm) text += fmt::format("{} ", model.centres[at] + 1);
     if (const auto* dense = std::get_if<DenseMatrix<double>>(&model.x))
       for (std::int64_t j = 0; j < dense->columns; ++j) append_entry(j, dense->values[i * dense->columns + j], text);
     else if (const auto* sparse = std::get_if<SparseMatrix<double>>(&model.x))
@@ -91,6 +104,14 @@ void read_label(ModelReader& reader, KnnModel& model) {
   model.classes.push_back(static_cast<std::int32_t>(number) - 1);
 }
 
+void read_centre(ModelReader& reader, std::int64_t rows, KnnModel& model) {
+  reader.skip_blanks();
+  const auto before = reader;
+  const auto number = reader.count("the centre of a row", 1);
+  if (number > rows) before.fail_expected(fmt::format("a row, 1 to {}", rows));
+  model.centres.push_back(static_cast<std::int32_t>(number) - 1);
+}
+
 void read_rows(ModelReader& reader, KnnModel& model) {
   std::int64_t count = 0;
   reader.count("rows", count, [&](std::int64_t found) {
@@ -105,6 +126,7 @@ void read_rows(ModelReader& reader, KnnModel& model) {
     float weight = 0;
     reader.value(weight, "the weight of a row, 0 or more");
     model.row_weights.push_back(weight);
+    if (model.rule == LocalRule::falk_svm) read_centre(reader, count, model);
     std::int32_t last = 0;
     for (reader.skip_blanks(); !reader.at_line_end(); reader.skip_blanks()) {
       const auto before = reader;

@@ -1,7 +1,9 @@
-// Training, prediction and leaving one out.
+// Training, prediction, what predictions rest on, and leaving one out.
 #include <sheaf/neighbors.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <type_traits>
 
@@ -62,6 +64,20 @@ Dataset<double> training_rows(const KnnModel& model) {
   return dataset;
 }
 
+/// Further features, which are 0.
+void widen(std::int64_t features, Matrix<double>& x) {
+  if (auto* sparse = std::get_if<SparseMatrix<double>>(&x)) {
+    sparse->columns = features;
+    return;
+  }
+  auto& narrow = std::get<DenseMatrix<double>>(x);
+  DenseMatrix<double> wide{narrow.rows, features, Array<double>(narrow.rows * features)};
+  std::fill(wide.values.begin(), wide.values.end(), 0.0);
+  for (std::int64_t i = 0; i < narrow.rows; ++i)
+    std::copy_n(narrow.values.data() + i * narrow.columns, narrow.columns, wide.values.data() + i * features);
+  narrow = std::move(wide);
+}
+
 /// The features that the model knows, in double. The dataset must outlive it.
 template <class T>
 Dataset<double> queries_for(const Context& context, const KnnModel& model, const Dataset<T>& dataset) {
@@ -72,10 +88,46 @@ Dataset<double> queries_for(const Context& context, const KnnModel& model, const
     queries.x = borrowed(dataset.x);
   else
     queries.x = convert_precision<double>(dataset.x, context.threads());
+  if (dataset.features() < model.features && model.rule != LocalRule::votes) widen(model.features, queries.x);
   if (dataset.features() <= model.features) return queries;
   std::vector<std::int64_t> known(static_cast<std::size_t>(model.features));
   std::iota(known.begin(), known.end(), 0);
   return take_features(queries, known, context.threads());
+}
+
+Labels labels_of(const KnnModel& model) {
+  Labels labels;
+  labels.class_names = model.class_names;
+  labels.classes = model.classes;
+  labels.values = model.values;
+  labels.rows = model.rows();
+  return labels;
+}
+
+/// What one rule and setting, those of the model, say of queries.
+neighbors::Decisions decide(const Context& context, const KnnModel& model, const Dataset<double>& training,
+                            const Dataset<double>& queries) {
+  if (model.rule == LocalRule::votes) {
+    NeighborOptions options;
+    options.distance = model.distance;
+    options.k = model.k;
+    const VoteRule rule{model.k, model.vote};
+    return neighbors::decide_by_votes(context, voters_of(model), {&rule, 1},
+                                      find_neighbors(context, training, options, &queries));
+  }
+  KnnOptions options;
+  options.rule = model.rule;
+  options.kernel = model.kernel;
+  options.tolerance = model.tolerance;
+  std::vector<std::int32_t> all(static_cast<std::size_t>(model.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  const neighbors::LocalSetting setting{model.k, model.lambda, model.cost, model.gamma};
+  const auto labels = labels_of(model);
+  if (trains_svms(model.rule))
+    return neighbors::decide_by_svms(context, options, model.distance.weights, {&setting, 1}, training, labels,
+                                     {all, model.row_weights, model.centres}, queries.x);
+  return neighbors::decide_by_costs(context, options, model.distance.weights, {&setting, 1}, training, labels, all,
+                                    queries.x);
 }
 
 /// Decision values of one setting, and the classes they choose.
@@ -90,15 +142,6 @@ Predictions predictions_of(const KnnModel& model, const neighbors::Decisions& de
     if (!model.is_regression()) result.classes.push_back(neighbors::choose_class(values, order));
   }
   return result;
-}
-
-Labels labels_of(const KnnModel& model) {
-  Labels labels;
-  labels.class_names = model.class_names;
-  labels.classes = model.classes;
-  labels.values = model.values;
-  labels.rows = model.rows();
-  return labels;
 }
 
 }  // namespace
@@ -123,6 +166,10 @@ KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnO
   model.distance = options.distance;
   model.weighting = options.weighting;
   model.lambda = options.lambda;
+  model.kernel = options.kernel;
+  model.cost = options.cost;
+  model.gamma = neighbors::gamma_of(options, dataset.features());
+  model.tolerance = options.tolerance;
   model.distance.weights = neighbors::learn_weights(context, dataset, labels, rows, options);
   model.class_names = labels.class_names;
   model.features = dataset.features();
@@ -131,6 +178,8 @@ KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnO
   model.classes = some_of(labels.classes, rows);
   model.values = some_of(labels.values, rows);
   model.row_weights = some_of(std::vector<float>(row_weights.begin(), row_weights.end()), rows);
+  if (options.rule == LocalRule::falk_svm)
+    model.centres = neighbors::learn_centres(context, options, model.distance.weights, dataset, rows);
   // Values and weights that cannot be are refused now rather than at the first prediction.
   const auto kept = training_rows(model);
   static_cast<void>(
@@ -145,25 +194,13 @@ Predictions predict_knn(const Context& context, const KnnModel& model, const Dat
     fail_usage("only votes for classes have probabilities: their shares");
   const auto training = training_rows(model);
   const auto queries = queries_for(context, model, dataset);
-  neighbors::Decisions decisions;
-  if (model.rule == LocalRule::votes) {
-    NeighborOptions options;
-    options.distance = model.distance;
-    options.k = model.k;
-    const VoteRule rule{model.k, model.vote};
-    decisions = neighbors::decide_by_votes(context, voters_of(model), {&rule, 1},
-                                           find_neighbors(context, training, options, &queries));
-  } else {
-    KnnOptions options;
-    options.rule = model.rule;
-    std::vector<std::int32_t> all(static_cast<std::size_t>(model.rows()));
-    std::iota(all.begin(), all.end(), 0);
-    const neighbors::LocalSetting setting{model.k, model.lambda};
-    decisions = neighbors::decide_by_costs(context, options, model.distance.weights, {&setting, 1}, training,
-                                           labels_of(model), all, queries.x);
-  }
+  const auto decisions = decide(context, model, training, queries);
   auto result = predictions_of(model, decisions, 0);
   if (probabilities) result.probabilities = result.decisions;
+  if (decisions.unconverged > 0)
+    result.warnings.push_back(
+        fmt::format("{} local SVMs did not reach their tolerance; scale the features, or take a smaller cost",
+                    decisions.unconverged));
   return result;
 }
 
@@ -173,6 +210,11 @@ std::optional<Score> score_of(const KnnModel& model, const Predictions& predicti
 
 std::vector<std::string> warnings_of(const KnnModel& model) {
   if (model.rule == LocalRule::votes) return {};
+  if (trains_svms(model.rule)) {
+    if (model.rows() >= model.k) return {};
+    return {fmt::format("there are {} rows, fewer than the {} neighbours of a local SVM; each is trained on all rows",
+                        model.rows(), model.k)};
+  }
   std::vector<std::int64_t> counts(model.class_names.size(), 0);
   for (const auto c : model.classes) ++counts[static_cast<std::size_t>(c)];
   std::vector<std::string> warnings;
@@ -182,6 +224,110 @@ std::vector<std::string> warnings_of(const KnnModel& model) {
                                      model.class_names[c], counts[c], model.k,
                                      model.rule == LocalRule::hyperplane ? "hyperplane" : "convex hull"));
   return warnings;
+}
+
+namespace {
+
+using DecidingLists = std::vector<std::vector<DecidingRow>>;
+
+DecidingLists voting_rows(const Context& context, const KnnModel& model, const Dataset<double>& training,
+                          const Dataset<double>& queries) {
+  NeighborOptions options;
+  options.distance = model.distance;
+  options.k = model.k;
+  const auto lists = find_neighbors(context, training, options, &queries);
+  const auto k = static_cast<std::size_t>(lists.k);
+  DecidingLists result(static_cast<std::size_t>(lists.queries));
+  for (std::size_t q = 0; q < result.size(); ++q) {
+    const auto distances = std::span(lists.distances).subspan(q * k, k);
+    double sum = 0;
+    for (std::size_t n = 0; n < k; ++n) {
+      const auto row = static_cast<std::size_t>(lists.indices[q * k + n]);
+      const double vote = neighbors::vote_of(model.vote, distances, n, model.k) *
+                          (model.row_weights.empty() ? 1.0 : static_cast<double>(model.row_weights[row]));
+      sum += vote;
+      result[q].push_back({static_cast<std::int64_t>(row), distances[n], vote});
+    }
+    for (auto& one : result[q]) one.vote /= sum;
+  }
+  return result;
+}
+
+/// The nearest of some training rows, for some queries.
+void put_nearest(const Context& context, const KnnModel& model, std::span<const std::int32_t> rows,
+                 const Matrix<double>& queries, std::span<const std::int32_t> of_queries, DecidingLists& result) {
+  if (rows.empty() || of_queries.empty()) return;
+  const auto& weights = model.distance.weights;
+  const auto own = neighbors::weighted_rows(context, model.x, rows, weights, "the model");
+  const auto asked = neighbors::weighted_rows(context, queries, of_queries, weights, "the queries");
+  const auto lists = neighbors::nearest_rows(context, own, &asked, std::min<std::int64_t>(model.k, std::ssize(rows)));
+  for (std::size_t q = 0; q < of_queries.size(); ++q)
+    for (std::int64_t n = 0; n < lists.k; ++n) {
+      const auto at = q * static_cast<std::size_t>(lists.k) + static_cast<std::size_t>(n);
+      result[static_cast<std::size_t>(of_queries[q])].push_back({rows[static_cast<std::size_t>(lists.indices[at])],
+                                                                 std::sqrt(lists.distances[at]),
+                                                                 std::numeric_limits<double>::quiet_NaN()});
+    }
+}
+
+/// FaLK-SVM: the rows nearest to the centre, in the order of their distance to the query.
+DecidingLists rows_around_centres(const Context& context, const KnnModel& model, const Matrix<double>& queries) {
+  const auto& weights = model.distance.weights;
+  const auto own = neighbors::weighted_rows(context, model.x, weights, "the model");
+  const auto asked = neighbors::weighted_rows(context, queries, weights, "the queries");
+  const auto nearest = neighbors::nearest_rows(context, own, &asked, 1);
+  std::vector<std::int32_t> centres;
+  for (const auto row : nearest.indices) centres.push_back(model.centres[static_cast<std::size_t>(row)]);
+  const auto middle = neighbors::weighted_rows(context, own.x, centres, {}, "the model");
+  const auto lists = neighbors::nearest_rows(context, own, &middle, std::min(model.k, model.rows()));
+  const auto& x = std::get<DenseMatrix<double>>(own.x);
+  const auto& points = std::get<DenseMatrix<double>>(asked.x);
+  DecidingLists result(centres.size());
+  for (std::size_t q = 0; q < result.size(); ++q) {
+    for (std::int64_t n = 0; n < lists.k; ++n) {
+      const auto row = lists.indices[q * static_cast<std::size_t>(lists.k) + static_cast<std::size_t>(n)];
+      double squares = 0;
+      for (std::int64_t j = 0; j < x.columns; ++j) {
+        const double apart =
+            x.values[row * x.columns + j] - points.values[static_cast<std::int64_t>(q) * x.columns + j];
+        squares += apart * apart;
+      }
+      result[q].push_back({row, std::sqrt(squares), std::numeric_limits<double>::quiet_NaN()});
+    }
+    std::stable_sort(result[q].begin(), result[q].end(),
+                     [](const auto& a, const auto& b) { return a.distance < b.distance; });
+  }
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const KnnModel& model,
+                                                    const Dataset<T>& dataset, std::int64_t most) {
+  const auto training = training_rows(model);
+  const auto queries = queries_for(context, model, dataset);
+  DecidingLists result(static_cast<std::size_t>(queries.rows()));
+  if (queries.rows() == 0) return result;
+  if (model.rule == LocalRule::votes) {
+    result = voting_rows(context, model, training, queries);
+  } else if (model.rule == LocalRule::falk_svm) {
+    result = rows_around_centres(context, model, queries.x);
+  } else {
+    const bool by_class = !trains_svms(model.rule);
+    const auto predicted = by_class ? predict_knn(context, model, dataset).classes : std::vector<std::int32_t>();
+    for (std::int32_t c = 0; c < (by_class ? static_cast<std::int32_t>(model.class_names.size()) : 1); ++c) {
+      std::vector<std::int32_t> members, asked;
+      for (std::int32_t i = 0; i < model.rows(); ++i)
+        if (!by_class || model.classes[static_cast<std::size_t>(i)] == c) members.push_back(i);
+      for (std::int32_t q = 0; q < queries.rows(); ++q)
+        if (!by_class || predicted[static_cast<std::size_t>(q)] == c) asked.push_back(q);
+      put_nearest(context, model, members, queries.x, asked, result);
+    }
+  }
+  for (auto& list : result)
+    if (std::ssize(list) > most) list.resize(static_cast<std::size_t>(most));
+  return result;
 }
 
 template <class T>
@@ -208,10 +354,12 @@ std::vector<LeaveOneOut> leave_one_out(const Context& context, const Dataset<T>&
   return result;
 }
 
-#define SHEAF_KNN(T)                                                                                         \
-  template KnnModel train_knn(const Context&, const Dataset<T>&, const KnnOptions&, std::span<const float>); \
-  template Predictions predict_knn(const Context&, const KnnModel&, const Dataset<T>&, bool);                \
-  template std::vector<LeaveOneOut> leave_one_out(const Context&, const Dataset<T>&, const KnnOptions&,      \
+#define SHEAF_KNN(T)                                                                                               \
+  template KnnModel train_knn(const Context&, const Dataset<T>&, const KnnOptions&, std::span<const float>);       \
+  template Predictions predict_knn(const Context&, const KnnModel&, const Dataset<T>&, bool);                      \
+  template std::vector<std::vector<DecidingRow>> deciding_rows(const Context&, const KnnModel&, const Dataset<T>&, \
+                                                               std::int64_t);                                      \
+  template std::vector<LeaveOneOut> leave_one_out(const Context&, const Dataset<T>&, const KnnOptions&,            \
                                                   std::span<const std::int64_t>, std::span<const Vote>);
 SHEAF_KNN(float)
 SHEAF_KNN(double)

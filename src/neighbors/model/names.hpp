@@ -9,6 +9,7 @@ namespace sheaf::neighbors {
 
 const Choices<Vote>& vote_names();
 const Choices<LocalRule>& rule_names();
+const Choices<LocalKernel>& kernel_names();
 const Choices<FeatureWeighting>& weighting_names();
 const Choices<DistanceType>& metric_names();
 

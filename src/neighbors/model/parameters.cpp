@@ -13,8 +13,16 @@ const Choices<Vote>& vote_names() {
 }
 
 const Choices<LocalRule>& rule_names() {
-  static const Choices<LocalRule> rows{
-      {"votes", LocalRule::votes}, {"hyperplanes", LocalRule::hyperplane}, {"convex-hulls", LocalRule::convex_hull}};
+  static const Choices<LocalRule> rows{{"votes", LocalRule::votes},
+                                       {"hyperplanes", LocalRule::hyperplane},
+                                       {"convex-hulls", LocalRule::convex_hull},
+                                       {"local-svm", LocalRule::local_svm},
+                                       {"falk-svm", LocalRule::falk_svm}};
+  return rows;
+}
+
+const Choices<LocalKernel>& kernel_names() {
+  static const Choices<LocalKernel> rows{{"linear", LocalKernel::linear}, {"rbf", LocalKernel::rbf}};
   return rows;
 }
 
@@ -69,6 +77,8 @@ Parameter<KnnOptions> distance_row(std::string_view name) {
 
 std::string_view to_string(Vote vote) { return view_of(neighbors::vote_names(), vote); }
 std::string_view to_string(LocalRule rule) { return view_of(neighbors::rule_names(), rule); }
+std::string_view to_string(LocalKernel kernel) { return view_of(neighbors::kernel_names(), kernel); }
+bool trains_svms(LocalRule rule) { return rule == LocalRule::local_svm || rule == LocalRule::falk_svm; }
 std::string_view to_string(FeatureWeighting weighting) { return view_of(neighbors::weighting_names(), weighting); }
 
 template <>
@@ -78,7 +88,7 @@ const std::vector<Parameter<KnnOptions>>& parameters() {
   static const std::vector<Parameter<O>> rows{
       choice_row<O, LocalRule>("rule", &O::rule, neighbors::rule_names(), "what is made of the neighbours"),
       number_row("k", &O::k, {1, std::numeric_limits<std::int32_t>::max()},
-                 "how many neighbours decide; hyperplanes and hulls: of each class"),
+                 "how many neighbours decide; hyperplanes and hulls: of each class; local SVMs: 40 unless given"),
       choice_row<O, Vote>("vote", &O::vote, neighbors::vote_names(),
                           "how much each neighbour counts: all the same, 1 / distance, or exp(-(d / d_k)^2 / 2)"),
       distance_row("metric"),
@@ -89,6 +99,12 @@ const std::vector<Parameter<KnnOptions>>& parameters() {
           "within-class squares, by mutual information with the class, or by ReliefF"),
       number_row("temperature", &O::temperature, {0, 1000}, "class-ratio: weights are exp(temperature * ratio)"),
       number_row("lambda", &O::lambda, {0, most}, "hyperplanes and hulls: the penalty of their coefficients"),
+      choice_row<O, LocalKernel>("kernel", &O::kernel, neighbors::kernel_names(), "local SVMs: their kernel"),
+      positive_row("cost", &O::cost, "local SVMs: C, the cost of margin violations"),
+      number_row("gamma", &O::gamma, {0, most}, "local SVMs: gamma of the RBF kernel exp(-gamma |x-y|^2)",
+                 "1 / features"),
+      positive_row("tolerance", &O::tolerance,
+                   "local SVMs: stop when no pair violates the optimality conditions by more, as LIBSVM's -e"),
       choice_row<O, LabelKind>(
           "labels", &O::labels,
           {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"numbers", LabelKind::numbers}},

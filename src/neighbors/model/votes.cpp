@@ -48,6 +48,17 @@ void count_prefixes(const Voters& voters, std::span<const VoteRule> rules, std::
 
 }  // namespace
 
+double vote_of(Vote vote, std::span<const double> distances, std::size_t n, std::int64_t k) {
+  if (vote == Vote::uniform) return 1;
+  if (vote == Vote::inverse_distance) {
+    if (distances[0] == 0) return distances[n] == 0 ? 1 : 0;
+    return 1 / distances[n];
+  }
+  const double last = distances[static_cast<std::size_t>(k - 1)];
+  const double t = last > 0 ? distances[n] / last : 0;
+  return std::exp(-t * t / 2);
+}
+
 void count_votes(const Voters& voters, std::span<const VoteRule> rules, std::span<const std::int32_t> rows,
                  std::span<const double> distances, std::span<double> results) {
   for (const auto vote : {Vote::uniform, Vote::inverse_distance}) {
@@ -56,25 +67,15 @@ void count_votes(const Voters& voters, std::span<const VoteRule> rules, std::spa
       if (rules[r].vote == vote) order.push_back(r);
     if (order.empty()) continue;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rules[a].k < rules[b].k; });
-    const bool at_zero = distances[0] == 0;
     count_prefixes(
-        voters, rules, order, rows,
-        [&](std::size_t n) {
-          if (vote == Vote::uniform) return 1.0;
-          if (at_zero) return distances[n] == 0 ? 1.0 : 0.0;
-          return 1 / distances[n];
-        },
-        results);
+        voters, rules, order, rows, [&](std::size_t n) { return vote_of(vote, distances, n, 0); }, results);
   }
   const auto columns = voters.columns();
   for (std::size_t r = 0; r < rules.size(); ++r) {
     if (rules[r].vote != Vote::gaussian) continue;
     Sums sums(voters);
-    const double last = distances[static_cast<std::size_t>(rules[r].k - 1)];
-    for (std::size_t n = 0; n < static_cast<std::size_t>(rules[r].k); ++n) {
-      const double t = last > 0 ? distances[n] / last : 0;
-      sums.add(rows[n], std::exp(-t * t / 2));
-    }
+    for (std::size_t n = 0; n < static_cast<std::size_t>(rules[r].k); ++n)
+      sums.add(rows[n], vote_of(Vote::gaussian, distances, n, rules[r].k));
     sums.write(results.subspan(r * columns, columns));
   }
 }

@@ -25,6 +25,10 @@ struct VoteRule {
   Vote vote = Vote::uniform;
 };
 
+/// What neighbour n of the k nearest counts for, before it is multiplied with the weight of its row. `distances` are
+/// those of the nearest, ascending.
+double vote_of(Vote vote, std::span<const double> distances, std::size_t n, std::int64_t k);
+
 /// results: rules x columns; each class's share of the votes, or the mean number. `rows` and `distances` are a list of
 /// neighbours, the nearest first, as long as the largest k at least.
 void count_votes(const Voters& voters, std::span<const VoteRule> rules, std::span<const std::int32_t> rows,

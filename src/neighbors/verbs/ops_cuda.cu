@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "cuda/check.cuh"
-#include "cuda/staging.cuh"
-#include "neighbors/verbs/exact_cuda.cuh"
-#include "neighbors/verbs/filter_cuda.cuh"
+#include "neighbors/verbs/decide_cuda.cuh"
+#include "neighbors/verbs/results_cuda.cuh"
 
 namespace sheaf::neighbors {
 namespace {
@@ -21,6 +20,7 @@ using gpu::DeviceRows;
 using gpu::FilterRows;
 using gpu::FilterView;
 using gpu::FilterWork;
+using gpu::Results;
 using gpu::RowsView;
 
 constexpr std::int64_t most_queries = 16384;  // of a block
@@ -28,8 +28,7 @@ constexpr std::int64_t block_share = 4;       // what a block needs may take thi
 constexpr std::int64_t rows_share = 2;        // rows of the filter likewise
 constexpr std::int64_t first_rows = 8192;     // that give the first limits, or so many times k
 constexpr std::int64_t rows_per_k = 8;
-constexpr std::int64_t growth = 4;             // rows compared after which limits are lowered again
-constexpr std::int64_t piece_bytes = 1 << 22;  // of results on their way to the host
+constexpr std::int64_t growth = 4;  // rows compared after which limits are lowered again
 
 /// Room for candidates: rows are in no order, so that a limit from some of them lets `growth` times k pass among the
 /// next, and the bounds of the filter some more.
@@ -53,128 +52,6 @@ std::vector<std::int32_t> spread_order(std::int64_t rows) {
     if (at >= rows) at -= rows;
   }
   return order;
-}
-
-template <class Metric, class S>
-__global__ void __launch_bounds__(gpu::pair_threads)
-    all_distances(Metric metric, const double* weights, RowsView<S> queries, RowsView<S> data, Allowed places,
-                  std::int64_t first_query, std::int64_t first_row, std::int64_t columns, std::int64_t pairs,
-                  double* out) {
-  const std::int64_t pair = static_cast<std::int64_t>(blockIdx.x) * gpu::pairs_of_block + threadIdx.x / parts;
-  if (pair >= pairs) return;
-  const std::int64_t q = pair / columns;
-  const std::int64_t row = first_row + pair % columns;
-  const double distance = gpu::pair_distance(metric, weights, queries, places.query(first_query + q), data, row);
-  if (threadIdx.x % parts == 0) out[pair] = distance;
-}
-
-/// Exact distances of candidates. Blocks of candidates x queries.
-template <class Metric, class S>
-__global__ void __launch_bounds__(gpu::pair_threads)
-    candidate_distances(Metric metric, const double* weights, RowsView<S> queries, RowsView<S> data,
-                        const __grid_constant__ FilterWork work, double* out) {
-  const std::int64_t q = blockIdx.y;
-  const CandidateView& candidates = work.candidates;
-  const int count = min(candidates.counts[q], candidates.capacity);
-  const std::int64_t c = static_cast<std::int64_t>(blockIdx.x) * gpu::pairs_of_block + threadIdx.x / parts;
-  if (c >= count) return;
-  const std::int64_t at = q * candidates.capacity + c;
-  const std::int64_t query = work.allowed.query(work.queries.place(work.first_query + q));
-  const double distance = gpu::pair_distance(metric, weights, queries, query, data, candidates.rows[at]);
-  if (threadIdx.x % parts == 0) out[at] = distance;
-}
-
-/// Exact distances of candidates, of which the k nearest are written in order; whether a list is incomplete, or longer
-/// than `room`, a power of two. One block a query, with 12 bytes of shared memory for each place of the room.
-template <class Metric, class S>
-__global__ void __launch_bounds__(gpu::pair_threads)
-    decide_nearest(Metric metric, const double* weights, RowsView<S> queries, RowsView<S> data,
-                   const __grid_constant__ FilterWork work, int room, std::int64_t k, std::int32_t* rows,
-                   double* distances, std::uint8_t* incomplete) {
-  extern __shared__ double keys[];
-  auto* found = reinterpret_cast<std::int32_t*>(keys + room);
-  const std::int64_t q = blockIdx.x;
-  const int count = work.candidates.counts[q];
-  const bool whole = count >= k && count <= work.candidates.capacity && count <= room;
-  if (threadIdx.x == 0) incomplete[q] = whole ? 0 : 1;
-  if (!whole) return;
-  int size = 32;
-  while (size < count) size *= 2;
-  const std::int32_t* mine = work.candidates.rows + q * work.candidates.capacity;
-  const std::int64_t query = work.allowed.query(work.queries.place(work.first_query + q));
-  for (int c = static_cast<int>(threadIdx.x) / parts; c < size; c += gpu::pairs_of_block) {
-    const std::int32_t row = c < count ? mine[c] : 0x7fffffff;
-    const double distance = c < count ? gpu::pair_distance(metric, weights, queries, query, data, row)
-                                      : __longlong_as_double(0x7ff0000000000000LL);
-    if (threadIdx.x % parts != 0) continue;
-    keys[c] = distance;
-    found[c] = row;
-  }
-  __syncthreads();
-  for (int width = 2; width <= size; width *= 2)
-    for (int step = width / 2; step > 0; step /= 2) {
-      for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += static_cast<int>(blockDim.x)) {
-        const int low = 2 * i - (i & (step - 1));
-        const int high = low + step;
-        const double a = keys[low];
-        const double b = keys[high];
-        const bool after = a > b || (a == b && found[low] > found[high]);
-        if (after != ((low & width) == 0)) continue;
-        keys[low] = b;
-        keys[high] = a;
-        const std::int32_t row = found[low];
-        found[low] = found[high];
-        found[high] = row;
-      }
-      __syncthreads();
-    }
-  for (std::int64_t n = threadIdx.x; n < k; n += blockDim.x) {
-    rows[q * k + n] = found[n];
-    distances[q * k + n] = keys[n];
-  }
-}
-
-/// The k nearest of each row of distances, in any order; of the rows at the k-th distance those of the lowest indices.
-/// One block a query.
-__global__ void __launch_bounds__(gpu::select_threads)
-    select_nearest(const double* distances, std::int64_t columns, std::int64_t first_query, std::int64_t k,
-                   Allowed allowed, std::int32_t* rows, double* found) {
-  const std::int64_t q = blockIdx.x;
-  const double* mine = distances + q * columns;
-  const auto value = [&](std::int64_t j) {
-    return allowed(first_query + q, j) ? mine[j] : __longlong_as_double(0x7ff0000000000000LL);
-  };
-  const auto selected = gpu::select_kth<64>(columns, k, value);
-  __shared__ int taken;
-  __shared__ int ties[gpu::select_threads];
-  __shared__ std::int64_t ties_before;
-  if (threadIdx.x == 0) {
-    taken = 0;
-    ties_before = 0;
-  }
-  __syncthreads();
-  const std::int64_t wanted_ties = k - selected.before;
-  const auto put = [&](std::int64_t j) {
-    const int at = atomicAdd(&taken, 1);
-    rows[q * k + at] = static_cast<std::int32_t>(j);
-    found[q * k + at] = mine[j];
-  };
-  for (std::int64_t begin = 0; begin < columns; begin += blockDim.x) {
-    const std::int64_t j = begin + threadIdx.x;
-    const std::uint64_t bits = j < columns ? gpu::bits_of(value(j)) : ~std::uint64_t{0};
-    if (bits < selected.bits) put(j);
-    ties[threadIdx.x] = bits == selected.bits ? 1 : 0;
-    if (__syncthreads_or(ties[threadIdx.x]) == 0) continue;
-    if (ties[threadIdx.x] != 0) {
-      std::int64_t rank = ties_before;
-      for (unsigned t = 0; t < threadIdx.x; ++t) rank += ties[t];
-      if (rank < wanted_ties) put(j);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0)
-      for (unsigned t = 0; t < blockDim.x; ++t) ties_before += ties[t];
-    __syncthreads();
-  }
 }
 
 /// Eligible rows as the GPU knows them.
@@ -221,31 +98,6 @@ class DeviceCandidates {
   Array<std::int32_t> rows_;
   Array<int> counts_;
   Array<float> limits_;
-};
-
-class Event {
- public:
-  Event() { cuda::check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  ~Event() { cudaEventDestroy(event_); }
-  void record(cudaStream_t stream) { cuda::check(cudaEventRecord(event_, stream), "marking an event"); }
-  void hold(cudaStream_t stream) { cuda::check(cudaStreamWaitEvent(stream, event_), "waiting for an event"); }
-  void wait() { cuda::check(cudaEventSynchronize(event_), "waiting for the GPU"); }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-/// Neighbours of a block of queries on the GPU.
-struct Results {
-  Results(std::int64_t queries, std::int64_t k, Device device)
-      : rows(queries * k, device), distances(queries * k, device), incomplete(queries, device) {}
-  static std::int64_t bytes_per_query(std::int64_t k) { return k * 12 + 1; }
-  Array<std::int32_t> rows;
-  Array<double> distances;
-  Array<std::uint8_t> incomplete;
-  Event ready;
 };
 
 template <class S>
@@ -382,9 +234,9 @@ class CudaOps final : public NeighborOps {
     const auto pairs = (queries.end - queries.begin) * columns;
     const auto blocks = static_cast<unsigned>((pairs + gpu::pairs_of_block - 1) / gpu::pairs_of_block);
     with_metric(pair_.distance, pair_.columns(), [&](const auto& metric) {
-      all_distances<<<blocks, gpu::pair_threads, 0, stream_>>>(metric, weights(), from().view(), data_.view(), places,
-                                                               queries.begin, rows.begin, columns, pairs,
-                                                               exact_.data());
+      gpu::all_distances<<<blocks, gpu::pair_threads, 0, stream_>>>(metric, weights(), from().view(), data_.view(),
+                                                                    places, queries.begin, rows.begin, columns, pairs,
+                                                                    exact_.data());
       cuda::check_launch("all_distances");
     });
   }
@@ -400,7 +252,7 @@ class CudaOps final : public NeighborOps {
       context_.check_stop();
       const auto count = std::min(step, queries.end - first);
       launch_all(allowed, {first, first + count}, {0, rows});
-      select_nearest<<<static_cast<unsigned>(count), gpu::select_threads, 0, stream_>>>(
+      gpu::select_nearest<<<static_cast<unsigned>(count), gpu::select_threads, 0, stream_>>>(
           exact_.data(), rows, first, k, allowed, found.data(), keys.data());
       cuda::check_launch("select_nearest");
       const auto at = static_cast<std::size_t>(first * k);
@@ -463,15 +315,20 @@ class CudaOps final : public NeighborOps {
     } else {
       // The results of a block travel while the GPU works on the next one.
       Results results[2] = {{step, k, device_}, {step, k, device_}};
+      const auto take = [&](Range block, Results& from) {
+        transport_.take(
+            context_, block, k, from, [&](std::int64_t query) { return place_of(queries, query); }, indices, distances,
+            incomplete);
+      };
       for (std::int64_t block = 0; block * step < queries.rows; ++block) {
         next(block * step);
         decide(work, k, results[block % 2]);
         if (block == 0) continue;
-        take(queries, {(block - 1) * step, block * step}, k, results[(block - 1) % 2], indices, distances, incomplete);
+        take({(block - 1) * step, block * step}, results[(block - 1) % 2]);
         stage.advance(step);
       }
       const auto last = (queries.rows - 1) / step;
-      take(queries, {last * step, queries.rows}, k, results[last % 2], indices, distances, incomplete);
+      take({last * step, queries.rows}, results[last % 2]);
       stage.advance(queries.rows - last * step);
     }
     complete(eligible, incomplete, k, indices, distances);
@@ -519,7 +376,7 @@ class CudaOps final : public NeighborOps {
     const auto room = sorted_room(k);
     const auto bytes = static_cast<int>(room * 12);
     with_metric(pair_.distance, pair_.columns(), [&](const auto& metric) {
-      const auto kernel = decide_nearest<std::decay_t<decltype(metric)>, S>;
+      const auto kernel = gpu::decide_nearest<std::decay_t<decltype(metric)>, S>;
       allow_memory(kernel, bytes);
       kernel<<<static_cast<unsigned>(work.query_end - work.first_query), gpu::pair_threads,
                static_cast<std::size_t>(bytes), stream_>>>(metric, weights(), from().view(), data_.view(), work,
@@ -535,49 +392,6 @@ class CudaOps final : public NeighborOps {
     return queries.order == nullptr ? query : std::int64_t{order_[static_cast<std::size_t>(query)]};
   }
 
-  /// Brings results to the host, piece by piece through pinned memory, and adds queries without them to `incomplete`.
-  void take(const FilterView& queries, Range block, std::int64_t k, Results& results, std::span<std::int32_t> indices,
-            std::span<double> distances, std::vector<std::int64_t>& incomplete) {
-    const auto count = block.end - block.begin;
-    const auto step = std::clamp<std::int64_t>(piece_bytes / Results::bytes_per_query(k), 1, count);
-    struct Piece {
-      double* distances;
-      std::int32_t* rows;
-      std::uint8_t* incomplete;
-    } pieces[2];
-    for (int turn = 0; turn < 2; ++turn) {
-      const auto all = step * k;
-      auto* memory = staging_[turn].template room<double>(static_cast<std::size_t>(all + (all + 1) / 2 + step / 8 + 1));
-      auto* rows = reinterpret_cast<std::int32_t*>(memory + all);
-      pieces[turn] = {memory, rows, reinterpret_cast<std::uint8_t*>(rows + all)};
-    }
-    results.ready.hold(copies_);
-    const auto begin = [&](std::int64_t first, int turn) {
-      const auto some = std::min(step, count - first);
-      fetch(pieces[turn].distances, results.distances.data() + first * k, some * k, copies_);
-      fetch(pieces[turn].rows, results.rows.data() + first * k, some * k, copies_);
-      fetch(pieces[turn].incomplete, results.incomplete.data() + first, some, copies_);
-      arrived_[turn].record(copies_);
-    };
-    begin(0, 0);
-    for (std::int64_t first = 0, turn = 0; first < count; first += step, turn = 1 - turn) {
-      if (first + step < count) begin(first + step, static_cast<int>(1 - turn));
-      arrived_[turn].wait();
-      const Piece& piece = pieces[turn];
-      const auto some = std::min(step, count - first);
-      parallel_ranges(context_.threads(), some, std::max<std::int64_t>(1, (std::int64_t{1} << 15) / k),
-                      [&](Range range) {
-                        for (auto q = range.begin; q < range.end; ++q) {
-                          const auto to = place_of(queries, block.begin + first + q) * k;
-                          std::copy_n(piece.rows + q * k, k, indices.data() + to);
-                          std::copy_n(piece.distances + q * k, k, distances.data() + to);
-                        }
-                      });
-      for (std::int64_t q = 0; q < some; ++q)
-        if (piece.incomplete[q] != 0) incomplete.push_back(place_of(queries, block.begin + first + q));
-    }
-  }
-
   /// Exact distances of the candidates, of which the host takes the k nearest: for lists too long to be sorted in
   /// shared memory.
   void decide_on_host(const FilterWork& work, std::int64_t k, std::span<std::int32_t> indices,
@@ -585,21 +399,21 @@ class CudaOps final : public NeighborOps {
     const auto& view = work.candidates;
     const auto count = work.query_end - work.first_query;
     std::vector<int> counts(static_cast<std::size_t>(count));
-    fetch(counts.data(), view.counts, count, stream_);
+    gpu::fetch(counts.data(), view.counts, count, stream_);
     stream_.synchronize();
     const int most = std::min(*std::max_element(counts.begin(), counts.end()), view.capacity);
     const auto wide = static_cast<unsigned>((most + gpu::pairs_of_block - 1) / gpu::pairs_of_block);
     const auto size = count * view.capacity;
     if (exact_.size() < size) exact_ = Array<double>(size, device_);
     with_metric(pair_.distance, pair_.columns(), [&](const auto& metric) {
-      candidate_distances<<<dim3(wide, static_cast<unsigned>(count)), gpu::pair_threads, 0, stream_>>>(
+      gpu::candidate_distances<<<dim3(wide, static_cast<unsigned>(count)), gpu::pair_threads, 0, stream_>>>(
           metric, weights(), from().view(), data_.view(), work, exact_.data());
       cuda::check_launch("candidate_distances");
     });
     rows_.resize(static_cast<std::size_t>(size));
     keys_.resize(static_cast<std::size_t>(size));
-    fetch(rows_.data(), view.rows, size, stream_);
-    fetch(keys_.data(), exact_.data(), size, stream_);
+    gpu::fetch(rows_.data(), view.rows, size, stream_);
+    gpu::fetch(keys_.data(), exact_.data(), size, stream_);
     stream_.synchronize();
     parallel_ranges(context_.threads(), count, 16, [&](Range range) {
       std::vector<Found> found;
@@ -646,19 +460,11 @@ class CudaOps final : public NeighborOps {
     }
   }
 
-  template <class V>
-  void fetch(V* to, const V* from, std::int64_t count, cudaStream_t stream) {
-    cuda::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(V), cudaMemcpyDeviceToHost, stream),
-                "fetching neighbours");
-  }
-
   Context context_;
   Device device_;
   const RowPair<S>& pair_;
   cuda::Stream stream_;
-  cuda::Stream copies_;
-  cuda::Staging staging_[2];
-  Event arrived_[2];
+  gpu::ResultTransport transport_;
   DeviceRows<S> data_, queries_;
   Array<double> weights_;
   FilterPlan plan_;

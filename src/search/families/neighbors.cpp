@@ -1,6 +1,7 @@
 // Models of nearest neighbours in the search. A point is a k and, where they are tried, a vote, a distance, a weighting
-// of features, lambda and temperature. Points that differ in k, vote and lambda alone share one list of neighbours,
-// which is kept from batch to batch; folds that share no row are kept apart inside the search for neighbours.
+// of features, lambda and temperature, or cost and gamma of local SVMs. Points that differ in k, vote, lambda, cost and
+// gamma alone share one list of neighbours; that of votes is kept from batch to batch, and folds that share no row are
+// kept apart inside the search for neighbours.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -44,7 +45,22 @@ std::vector<Value> values_of(std::string_view kind, const std::vector<std::strin
   return values;
 }
 
-enum Axis : std::uint8_t { k_axis, vote_axis, metric_axis, weighting_axis, lambda_axis, temperature_axis };
+/// The last two are there for local SVMs alone, gamma for those with an RBF kernel.
+enum Axis : std::uint8_t {
+  k_axis,
+  vote_axis,
+  metric_axis,
+  weighting_axis,
+  lambda_axis,
+  temperature_axis,
+  cost_axis,
+  gamma_axis
+};
+
+bool takes_gamma(const KnnOptions& options) { return trains_svms(options.rule) && options.kernel == LocalKernel::rbf; }
+
+constexpr double default_local_costs[] = {0.01, 0.1, 1, 10, 100};
+constexpr std::int64_t default_local_ks[] = {10, 20, 40, 80};
 
 /// The names of a choice, as an axis and its values 1, 2 ...
 template <class Value>
@@ -81,6 +97,14 @@ Space space_of(const KnnSearch& search, const Choosable& choices) {
   values.push_back(search.lambdas);
   axes.push_back({"temperature", "T"});
   values.push_back(search.temperatures);
+  if (trains_svms(search.options.rule)) {
+    axes.push_back({"cost", "C"});
+    values.push_back(search.costs);
+  }
+  if (takes_gamma(search.options)) {
+    axes.push_back({"gamma", "gamma"});
+    values.push_back(search.gammas);
+  }
   return product_space(std::move(axes), values);
 }
 
@@ -101,12 +125,16 @@ class KnnFamily : public Family {
   const Labels& labels() const override { return labels_; }
   std::string title() const override {
     if (search_.options.rule == LocalRule::votes) return "votes of nearest neighbours";
+    if (trains_svms(search_.options.rule))
+      return fmt::format("local SVMs with {} kernel{}",
+                         search_.options.kernel == LocalKernel::linear ? "a linear" : "an RBF",
+                         search_.options.rule == LocalRule::falk_svm ? " around centres (FaLK-SVM)" : "");
     return fmt::format("{} of nearest neighbours", to_string(search_.options.rule));
   }
   bool has_probabilities() const override { return false; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return 1; }
-  std::int64_t least_rows() const override { return largest_k(); }
+  std::int64_t least_rows() const override { return search_.options.rule == LocalRule::votes ? largest_k() : 1; }
   Point shared_part(const Point& point) const override {
     return {point[metric_axis], point[weighting_axis], point[temperature_axis]};
   }
@@ -145,6 +173,8 @@ class KnnFamily : public Family {
     if (options.weighting == FeatureWeighting::none) options.distance.weights.clear();
     options.lambda = point[lambda_axis];
     options.temperature = point[temperature_axis];
+    if (trains_svms(options.rule)) options.cost = point[cost_axis];
+    if (takes_gamma(options)) options.gamma = point[gamma_axis];
     return options;
   }
   std::int64_t largest_k() const { return *std::max_element(search_.ks.begin(), search_.ks.end()); }
@@ -192,22 +222,34 @@ class KnnFamily : public Family {
       const auto rows = training_rows(split);
       const auto weights = neighbors::learn_weights(context_, family_.dataset_, family_.labels_, rows, models.front());
       std::vector<LocalSetting> settings;
-      for (const auto& model : models) settings.push_back({model.k, model.lambda});
+      for (const auto& model : models) settings.push_back({model.k, model.lambda, model.cost, model.gamma});
+      const auto queries = some_rows<T>(family_.dataset_.x, tests(split));
+      if (trains_svms(models.front().rule)) {
+        const auto of_rows = row_weights(split);
+        return neighbors::decide_by_svms(context_, models.front(), weights, settings, family_.dataset_, family_.labels_,
+                                         {rows, of_rows, {}}, queries);
+      }
       return neighbors::decide_by_costs(context_, models.front(), weights, settings, family_.dataset_, family_.labels_,
-                                        rows, some_rows<T>(family_.dataset_.x, tests(split)));
+                                        rows, queries);
+    }
+
+    /// Of all rows; empty where they are 0 and 1 alone.
+    std::vector<float> row_weights(std::int32_t split) const {
+      std::vector<float> weights;
+      bool all_one = true;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(family_.labels_.rows); ++i) {
+        weights.push_back(weight(i, split));
+        all_one = all_one && (weights.back() == 0 || weights.back() == 1);
+      }
+      if (all_one) weights.clear();
+      return weights;
     }
 
     Decisions decide_by_votes(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
       std::vector<VoteRule> rules;
       for (const auto& model : models) rules.push_back({model.k, model.vote});
       const auto& labels = family_.labels_;
-      std::vector<float> weights;
-      bool all_one = true;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(labels.rows); ++i) {
-        weights.push_back(weight(i, split));
-        all_one = all_one && (weights.back() == 0 || weights.back() == 1);
-      }
-      if (all_one) weights.clear();
+      const auto weights = row_weights(split);
       const neighbors::Voters voters{static_cast<std::int32_t>(labels.class_names.size()), labels.classes,
                                      labels.values, weights};
       return neighbors::decide_by_votes(context_, voters, rules, lists(shared, split, models.front()));
@@ -345,13 +387,31 @@ class KnnFamily : public Family {
 
 }  // namespace
 
+namespace {
+
+void decide_svms(std::int64_t features, KnnSearch& search) {
+  if (!takes_gamma(search.options) && !search.gammas.empty())
+    fail_usage("gamma is for the RBF kernel, and the kernel is linear");
+  if (search.costs.empty()) search.costs.assign(std::begin(default_local_costs), std::end(default_local_costs));
+  if (takes_gamma(search.options) && search.gammas.empty())
+    search.gammas = {neighbors::gamma_of(search.options, features)};
+  sort_once(search.costs);
+  sort_once(search.gammas);
+}
+
+}  // namespace
+
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search) {
+  const bool svms = trains_svms(search.options.rule);
   if (search.ks.empty()) {
     // What a training fold of two halves has is always there.
-    for (const auto k : default_ks())
-      if (k == 1 || 2 * k <= dataset.rows()) search.ks.push_back(k);
+    const std::vector<std::int64_t> known =
+        svms ? std::vector<std::int64_t>(std::begin(default_local_ks), std::end(default_local_ks)) : default_ks();
+    for (const auto k : known)
+      if (k == known.front() || 2 * k <= dataset.rows()) search.ks.push_back(k);
   }
+  if (svms) decide_svms(dataset.features(), search);
   const auto choices = choosable(search);
   const bool regression = takes_numbers(search.options, dataset.target);
   for (const auto metric : choices.metrics) {
@@ -364,7 +424,8 @@ FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search) {
   sort_once(search.ks);
   sort_once(search.lambdas);
   sort_once(search.temperatures);
-  return {regression, false, regression ? Metric::r2 : Metric::accuracy, Strategy::grid, "votes of neighbours"};
+  return {regression, false, regression ? Metric::r2 : Metric::accuracy, Strategy::grid,
+          svms ? "local SVMs" : "votes of neighbours"};
 }
 
 template <class T>
