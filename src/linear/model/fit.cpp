@@ -28,7 +28,8 @@ LinearModel train_linear(const Context& context, const Dataset<T>& dataset, cons
   problem.sheaf.row_weights.assign(row_weights.begin(), row_weights.end());
   auto fits = linear::train_tasks(context, dataset, problem.sheaf, options);
   LinearModel model;
-  model.solver = linear_solver(options.loss, options.method).name;
+  model.solver = options.penalty == LinearPenalty::l1 ? l1_solver(options.loss).name
+                                                      : linear_solver(options.loss, options.method).name;
   model.class_names = std::move(problem.labels.class_names);
   model.features = dataset.features();
   model.columns = fits.weights.tasks();
