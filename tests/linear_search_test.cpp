@@ -130,10 +130,11 @@ TEST(CostSearch, ARegressionSearchesTheTubeToo) {
     for (std::size_t k = 0; k < search.trials.size(); ++k) {
       const auto& trial = search.trials[k];
       const bool next = k == 0 || trial.epsilon != search.trials[k - 1].epsilon;
-      if (next)
+      if (next) {
         EXPECT_NEAR(trial.epsilon, epsilon -= most / 20, 1e-12 * most);
-      else
+      } else {
         EXPECT_EQ(trial.cost, 2 * search.trials[k - 1].cost);
+      }
       EXPECT_GE(trial.score.squared_error, search.best.score.squared_error);
     }
     EXPECT_NEAR(epsilon, 0, 1e-12 * most);

@@ -130,7 +130,9 @@ TEST_F(OneClassFiles, ModelsAreLiblinears) {
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     double z = -rho;
     for (const auto& [j, value] : table.rows[i]) z += value * plain.w[j];
-    if (std::abs(z) > 1e-9) EXPECT_EQ(predicted[i], z > 0 ? "1" : "-1") << i;
+    if (std::abs(z) > 1e-9) {
+      EXPECT_EQ(predicted[i], z > 0 ? "1" : "-1") << i;
+    }
   }
   run("sheaf predict data --model-file model --output p.csv --quiet");
   write("bad", "solver_type ONECLASS_SVM\nnr_class 2\nnr_feature 1\nbias -1\nw\n1 \n");
