@@ -4,6 +4,7 @@ set(sheaf_hot_sources
   src/linear/products/ops_cpu.cpp
   src/linear/net/ops_cpu.cpp
   src/linear/dual/ops_cpu.cpp
+  src/linear/dual/multiclass_cpu.cpp
   src/kernel/verbs/ops_cpu.cpp
   src/kernel/values/table.cpp
   src/information/count/ops_cpu.cpp

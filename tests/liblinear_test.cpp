@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "linear_objective.hpp"
@@ -50,8 +51,25 @@ const std::vector<Case> dual_cases{
     {"heart_scale", "-s 1 -c 0.25 -B 1", {0.25}},
     {"heart_scale", "-s 3 -c 0.01", {0.01}},
     {"iris", "-s 7 -B 1 -c 0.5", {0.5}},
+    {"classification:--rows 300 --features 20", "-s 4 -c 0.05 -w1 3", {0.05, 0.1, {{1, 3}}}},
+    {"classification:--rows 400 --features 15 --classes 4", "-s 4 -c 0.02 -B 1", {0.02}},
+    {"text:--rows 200 --features 3000", "-s 4"},
+    {"iris", "-s 4 -c 0.01", {0.01}},
+    {"glass", "-s 4 -c 0.0001", {0.0001}},
     {"abalone", "-s 12 -c 0.01", {0.01}},
     {"housing_scale", "-s 13 -c 0.1 -B 1", {0.1}},
+};
+
+/// Of the solvers with an L1 penalty.
+const std::vector<Case> l1_cases{
+    {"classification:--rows 300 --features 20", "-s 5 -c 0.25 -B 1", {0.25}},
+    {"classification:--rows 300 --features 20", "-s 6 -w1 3", {1, 0.1, {{1, 3}}}},
+    {"classification:--rows 400 --features 15 --classes 4", "-s 5 -c 0.1 -w1 3", {0.1, 0.1, {{1, 3}}}},
+    {"classification:--rows 400 --features 15 --classes 4", "-s 6 -c 0.5 -B 1", {0.5}},
+    {"text:--rows 200 --features 3000", "-s 5 -B 0.5"},
+    {"text:--rows 200 --features 3000", "-s 6 -c 10", {10}},
+    {"heart_scale", "-s 5"},
+    {"iris", "-s 6 -B 1"},
 };
 
 class Liblinear : public PeerTest {
@@ -102,10 +120,25 @@ TEST_F(Liblinear, DualSolversFindTheSameOptimum) {
     EXPECT_EQ(ours.solver, theirs.solver);
     EXPECT_EQ(ours.labels, theirs.labels);
     ASSERT_EQ(ours.w.size(), theirs.w.size());
-    for (std::size_t c = 0; c < ours.columns; ++c) {
-      const double other = measure(table, theirs, one.costs, c).objective;
-      EXPECT_NEAR(measure(table, ours, one.costs, c).objective, other, 1e-4 * other) << c;
-    }
+    const auto found = objectives(table, ours, one.costs);
+    const auto wanted = objectives(table, theirs, one.costs);
+    for (std::size_t c = 0; c < wanted.size(); ++c) EXPECT_NEAR(found[c], wanted[c], 1e-4 * wanted[c]) << c;
+  });
+}
+
+TEST_F(Liblinear, L1SolversFindTheSameOptimum) {
+  for_each(l1_cases, [&](const Case& one, const std::string& device) {
+    run("sheaf liblinear-train -q -e 1e-5 " + one.flags + " data ours" + device);
+    run("liblinear-train -q -e 1e-6 " + one.flags + " data theirs");
+    const auto table = plain_table(file("data"));
+    const auto ours = plain_model(file("ours"));
+    const auto theirs = plain_model(file("theirs"));
+    EXPECT_EQ(ours.solver, theirs.solver);
+    EXPECT_EQ(ours.labels, theirs.labels);
+    ASSERT_EQ(ours.w.size(), theirs.w.size());
+    const auto found = objectives(table, ours, one.costs);
+    const auto wanted = objectives(table, theirs, one.costs);
+    for (std::size_t c = 0; c < wanted.size(); ++c) EXPECT_LE(found[c], wanted[c] * (1 + 1e-6)) << c;
   });
 }
 
@@ -115,7 +148,7 @@ TEST_F(Liblinear, DualSolversTakeAboutAsManyPasses) {
     return std::stod(text.substr(text.find(before) + before.size()));
   };
   ASSERT_TRUE(make("text:--rows 600 --features 3000"));
-  for (const std::string solver : {"1", "3", "7"}) {
+  for (const std::string solver : {"1", "3", "4", "7"}) {
     const auto ours = shell("sheaf liblinear-train --device cpu -s " + solver + " data ours").out;
     const auto theirs = shell("liblinear-train -s " + solver + " data theirs").out;
     const double wanted = count(theirs, "#iter = ");
@@ -129,9 +162,9 @@ TEST_F(Liblinear, TheDefaultIsTheDualOfTheSquaredHinge) {
   EXPECT_EQ(plain_model(file("ours")).solver, "L2R_L2LOSS_SVC_DUAL");
 }
 
-TEST_F(Liblinear, DualSolversCrossValidateLikeTheirs) {
+TEST_F(Liblinear, OtherSolversCrossValidateLikeTheirs) {
   ASSERT_TRUE(make("classification:--rows 600 --features 10 --classes 3"));
-  for (const std::string solver : {"1", "3", "7"}) {
+  for (const std::string solver : {"1", "3", "4", "5", "6", "7"}) {
     const auto rate = [&](const std::string& program) {
       const auto text = shell(program + " -v 5 -s " + solver + " data").out;
       return std::stod(text.substr(text.find("Accuracy = ") + 11));
@@ -192,6 +225,7 @@ void expect_same_numbers(const std::string& ours, const std::string& theirs) {
 TEST_F(Liblinear, EachReadsTheOthersModelsAndPredictsAlike) {
   auto all = cases;
   all.insert(all.end(), dual_cases.begin(), dual_cases.end());
+  all.insert(all.end(), l1_cases.begin(), l1_cases.end());
   for_each(all, [&](const Case& one, const std::string& device) {
     const bool regression = one.flags.starts_with("-s 1") && one.flags.size() > 4 && one.flags[4] != ' ';
     run("sheaf liblinear-train -q " + one.flags + " data ours" + device);
@@ -272,6 +306,27 @@ TEST_F(Liblinear, CrossValidationComesCloseToTheirs) {
   };
   // Folds are drawn differently: a tenth of the rows is far more than that can change.
   EXPECT_NEAR(rate("sheaf liblinear-train", "-v 5"), rate("liblinear-train -q", "-v 5"), 10);
+}
+
+/// The same epsilons and, at each, the same first cost; folds are drawn differently.
+TEST_F(Liblinear, ARegressionSearchesTheSameParameters) {
+  ASSERT_TRUE(make("regression:--rows 120 --features 5"));
+  const auto epsilons = [&](const std::string& line) {
+    std::vector<std::string> found;  // "log2c= -34.00\tp=  47.50" where p changes
+    std::string last;
+    for (const auto& text : lines_of(shell(line).out)) {
+      const auto at = text.find("p=");
+      if (!text.starts_with("log2c=") || at == std::string::npos) continue;
+      const auto p = text.substr(at, text.find('\t', at) - at);
+      if (p != std::exchange(last, p)) found.push_back(text.substr(0, text.find("\tMean")));
+    }
+    return found;
+  };
+  const auto ours = epsilons("sheaf liblinear-train -s 11 -C -v 3 data");
+  EXPECT_EQ(ours.size(), 20U);
+  EXPECT_EQ(ours, epsilons("liblinear-train -q -s 11 -C -v 3 data"));
+  EXPECT_EQ(epsilons("sheaf liblinear-train -s 11 -C -v 3 -c 4 -p 0.4 data"),
+            epsilons("liblinear-train -q -s 11 -C -v 3 -c 4 -p 0.4 data"));
 }
 
 }  // namespace

@@ -169,15 +169,21 @@ TEST_F(LinearCli, MistakesAreAnsweredClearly) {
 
 TEST_F(LinearCli, LiblinearsFlagsAreHeldToTheirMeaning) {
   write("t", svm);
-  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 4 t m"), 2, {"-s 4", "not supported", "12 and 13"}));
-  EXPECT_TRUE(complains(shell("sheaf liblinear-train -R -B 1 t m"), 2, {"-R", "0, 2 and 11"}));
-  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 1 -C t m"), 2, {"-C", "-s 0 and -s 2"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf liblinear-train -s 8 t m"), 2, {"-s 8", "no solver", "0 to 7, 11, 12, 13 and 21"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -R -B 1 t m"), 2, {"-R", "0, 2, 5, 6 and 11"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 4 -R -B 1 t m"), 2, {"-R", "0, 2, 5, 6 and 11"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 1 -C t m"), 2, {"-C", "-s 0, -s 2 and -s 11"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 5 -C t m"), 2, {"-C", "-s 0, -s 2 and -s 11"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 99 t m"), 2, {"-s 99"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 21 -n 1.5 t m"), 2, {"-n", "at most 1"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 2 -n 0.1 t m"), 2, {"-n", "-s 21"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 21 -v 3 t m"), 2, {"-v", "-s 21"}));
+  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 21 -B 1 t m"), 2, {"-B", "-s 21"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -z t m"), 2, {"'-z'"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -c -1 t m"), 2, {"-c", "above 0"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -R t m"), 2, {"-R", "-B 1"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -v 1 t"), 2, {"-v", "2 or more"}));
-  EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 11 -C t"), 2, {"-C"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0"), 2, {"training_set_file is missing"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 a b c"), 2, {"'c'"}));
   EXPECT_TRUE(complains(shell("sheaf liblinear-train -s 0 -w1 t m"), 2, {"-w1", "'t'"}));
@@ -224,6 +230,9 @@ TEST_F(LinearCli, CrossValidationAndCostSearchPrintLiblinearsWords) {
   ASSERT_EQ(shell("sheaf generate regression r --rows 60 --features 4 --to libsvm --quiet").code, 0);
   EXPECT_TRUE(holds(shell("sheaf liblinear-train -s 11 -v 3 r").out,
                     {"Cross Validation Mean squared error = ", "Cross Validation Squared correlation coefficient = "}));
+  const auto tube = shell("sheaf liblinear-train -s 11 -C -c 1 -v 3 r").out;
+  EXPECT_TRUE(tube.starts_with("log2c=   0.00\tp=")) << tube;
+  EXPECT_TRUE(holds(tube, {"\tMean squared error=", "\nBest C = ", " Best p = ", "  CV MSE = "}));
   EXPECT_FALSE(exists("t.model"));
 }
 

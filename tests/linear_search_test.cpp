@@ -114,10 +114,41 @@ TEST(CostSearch, DoublesTheCostAndKeepsTheBest) {
     }
 }
 
-TEST(CostSearch, IsNotForAmounts) {
+/// Twenty epsilons from just below the largest target down to 0, or from the one given; of each the costs double.
+TEST(CostSearch, ARegressionSearchesTheTubeToo) {
+  const auto table = make_table(40, 3, 0, 1);
+  const auto dataset = dataset_of<double>(table, 3);
   LinearOptions options;
   options.loss = Loss::squared_tube;
-  EXPECT_THROW(search_cost<double>(on(Device::cpu()), dataset_of<double>(make_table(20, 3, 0, 1), 3), options, 2, 0),
+  options.tolerance = 1e-7;
+  double most = 0;
+  for (const double y : table.labels) most = std::max(most, std::abs(y));
+  for (const Device device : devices()) {
+    const auto search = search_cost<double>(on(device), dataset, options, 2, 0, 0.16 * most);
+    ASSERT_FALSE(search.trials.empty());
+    double epsilon = 4 * most / 20;
+    for (std::size_t k = 0; k < search.trials.size(); ++k) {
+      const auto& trial = search.trials[k];
+      const bool next = k == 0 || trial.epsilon != search.trials[k - 1].epsilon;
+      if (next) {
+        EXPECT_NEAR(trial.epsilon, epsilon -= most / 20, 1e-12 * most);
+      } else {
+        EXPECT_EQ(trial.cost, 2 * search.trials[k - 1].cost);
+      }
+      EXPECT_GE(trial.score.squared_error, search.best.score.squared_error);
+    }
+    EXPECT_NEAR(epsilon, 0, 1e-12 * most);
+    options.cost = search.best.cost;
+    options.epsilon = search.best.epsilon;
+    const auto cold = cross_validate_linear(on(device), dataset, options, 2);
+    EXPECT_NEAR(search.best.score.squared_error, cold.score.squared_error, 1e-3 * cold.score.squared_error);
+  }
+}
+
+TEST(CostSearch, IsForNewtonsMethod) {
+  LinearOptions options;
+  options.loss = Loss::hinge;
+  EXPECT_THROW(search_cost<double>(on(Device::cpu()), dataset_of<double>(make_table(20, 3, 2, 1), 3), options, 2, 0),
                UsageError);
 }
 

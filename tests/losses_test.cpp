@@ -102,6 +102,7 @@ TEST_P(LossFunctor, DualValuesAreMinima) {
         for (double other = -9; other < 9; other += 0.31)
           EXPECT_GE(functor.terms(other, y, 0.0).value + u * other, dual - 1e-12 * (1 + std::abs(dual)));
         const double h = 1e-6 * std::abs(u);
+        if (u == 0) continue;  // no more losses from there on: the minimum is not at one z
         EXPECT_NEAR((functor.dual_value(u + h, y) - functor.dual_value(u - h, y)) / (2 * h), z,
                     1e-4 * (1 + std::abs(z)));
         // Scaled residuals stay where the dual value is finite: dual points depend on it.

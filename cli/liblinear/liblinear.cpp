@@ -11,8 +11,7 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr const char* trained =
-    "Sheaf trains -s 0, 1, 2, 3, 7, 11, 12 and 13 (sheaf liblinear-predict takes the models of all)";
+constexpr const char* solvers = "there are 0 to 7, 11, 12, 13 and 21";
 
 bool is_integer(const std::string& text) {
   int value = 0;
@@ -120,12 +119,9 @@ std::string validation_text(const Score& score, bool regression) {
 }
 
 int solver_id(const std::string& text) {
-  for (const auto& solver : linear_solvers()) {
-    if (solver.net() || std::to_string(solver.id) != text) continue;
-    if (!solver.loss) fail_usage("-s {} ({}) is not supported; {}", text, solver.about, trained);
-    return solver.id;
-  }
-  fail_usage("-s {} is no solver; {}", text, trained);
+  for (const auto& solver : linear_solvers())
+    if (solver.id >= 0 && std::to_string(solver.id) == text) return solver.id;
+  fail_usage("-s {} is no solver; {}", text, solvers);
 }
 
 const LinearSolver& trained_solver(int id) {

@@ -80,7 +80,7 @@ std::string prediction_lines(const Predictions& predictions, std::span<const std
 /// "Accuracy = 86.6667% (234/270)" and `remark`, or the two lines of a regression.
 std::string score_lines(const Score& score, bool regression, std::string_view remark = {});
 
-/// One of LIBLINEAR's solvers that Sheaf trains; others are answered with those.
+/// One of LIBLINEAR's solvers; other numbers are answered with those.
 int solver_id(const std::string& text);
 const LinearSolver& trained_solver(int id);
 

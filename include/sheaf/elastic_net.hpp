@@ -50,7 +50,7 @@ struct NetSheaf {
 };
 
 struct NetParams {
-  Loss loss = Loss::squared;  ///< squared or logistic
+  Loss loss = Loss::squared;  ///< squared, logistic or squared_hinge
   NetSolver solver = NetSolver::automatic;
   /// Stop once the duality gap is at most tolerance times the deviance of the model without features: sum of squared
   /// distances from the mean / sum of weights (logistic: twice the mean loss), as in scikit-learn.
@@ -79,8 +79,8 @@ using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T
 
 /// For every path and alpha: min over w, b of 1 / (2 sum s) * sum over rows of s (y - b - x'w)^2 + alpha * l1 * sum
 /// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f; in place of
-/// the squares, for the logistic loss, 1 / sum s * sum of s log(1 + exp(-y (b + x'w))). A path whose rows are all of
-/// one class is an Error for the logistic loss. That a model did not converge is no error: see its fit.
+/// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y). A path whose rows are all of one class is an
+/// Error for losses of classes, where there is an intercept. That a model did not converge is no error: see its fit.
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use);

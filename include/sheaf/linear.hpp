@@ -1,6 +1,6 @@
-// Linear models with an L2 penalty: trained on a dataset, kept in a file, applied to other datasets, cross-validated.
-// All classes, folds and costs of one call are trained together as one sheaf, by Newton's method or by coordinate
-// descent on the dual variables.
+// Linear models with an L2 penalty (or, as in LIBLINEAR, an L1 penalty): trained on a dataset, kept in a file, applied
+// to other datasets, cross-validated. All classes, folds and costs of one call are trained together as one sheaf, by
+// Newton's method or by coordinate descent on the dual variables.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ namespace sheaf {
 
 /// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
 /// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z;
-/// max(0, 1 - yz); max(0, |y - z| - epsilon).
+/// max(0, 1 - yz); max(0, |y - z| - epsilon); and, of the decision values z_c of all classes, the largest of
+/// 1 + z_c - z_y over the classes c other than y, or 0 (Crammer and Singer).
 enum class Loss : std::uint8_t {
   logistic,
   squared_hinge,
@@ -38,6 +39,7 @@ enum class Loss : std::uint8_t {
   negative_binomial,
   hinge,
   tube,
+  crammer_singer,
 };
 std::string_view to_string(Loss loss);
 
@@ -48,6 +50,11 @@ enum class LinearMethod : std::uint8_t {
   dual,       ///< coordinate descent, one variable a row: logistic and all hinges and tubes
 };
 std::string_view to_string(LinearMethod method);
+
+enum class LinearPenalty : std::uint8_t {
+  l2,  ///< w'w / 2
+  l1,  ///< sum of |w|; logistic and squared_hinge
+};
 
 enum class StepRule : std::uint8_t {
   trust_region,  ///< as LIBLINEAR up to 2.30
@@ -106,9 +113,9 @@ struct NewtonParams {
 /// How the training of one task ended.
 struct TaskFit {
   double objective = 0;
-  double gradient_norm = 0;  ///< of the dual: the duality gap, or what StopRule::gradient measures
+  double gradient_norm = 0;  ///< of the dual: the duality gap, or what StopRule::gradient measures; L1: the gap
   double tolerance = 0;      ///< what the norm had to reach
-  int iterations = 0;        ///< Newton steps taken; of the dual: passes over the rows
+  int iterations = 0;        ///< Newton steps taken; of the dual: passes over the rows; L1: over features in work
   int products = 0;          ///< Hessian products
   bool converged = false;
 };
@@ -127,7 +134,7 @@ Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& s
                const Block<T>* start = nullptr);
 
 struct DualParams {
-  Loss loss = Loss::squared_hinge;  ///< squared_hinge, hinge, logistic, squared_tube or tube
+  Loss loss = Loss::squared_hinge;  ///< squared_hinge, hinge, logistic, squared_tube, tube or crammer_singer
   StopRule stop = StopRule::gradient;
   double tolerance = 0.1;  ///< of the rule
   int max_iterations = 1000;
@@ -135,7 +142,9 @@ struct DualParams {
 };
 
 /// The objective of newton(), for the losses of DualParams, by coordinate descent on the dual variables. Rows are
-/// visited in an order drawn from the context's seed. Sheaves with column transforms are not taken.
+/// visited in an order drawn from the context's seed. Sheaves with column transforms are not taken. crammer_singer:
+/// each `target_columns` tasks in a row are one model, with a task for each class in the order of the targets and the
+/// cost of a row that of its class (cost_positive); all of them have the TaskFit of the model.
 template <class T>
 Fits<T> dual_descent(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const DualParams& params);
 
@@ -150,6 +159,7 @@ struct LinearSolver {
   std::optional<Loss> loss = {};     ///< that Sheaf trains it with; none: it is only applied
   std::string_view applied_as = {};  ///< nets: the solver of LIBLINEAR whose models predict alike
   LinearMethod method = LinearMethod::newton;
+  LinearPenalty penalty = LinearPenalty::l2;
 
   bool net() const { return id == -1; }
   bool glm() const { return id == -2; }
@@ -157,10 +167,15 @@ struct LinearSolver {
 std::span<const LinearSolver> linear_solvers();
 /// The solver Sheaf trains a loss with; automatic: Newton's method where it can. The squared loss has none.
 const LinearSolver& linear_solver(Loss loss, LinearMethod method = LinearMethod::automatic);
+/// The same with an L1 penalty: logistic or squared_hinge.
+const LinearSolver& l1_solver(Loss loss);
 
 struct LinearOptions {
-  Loss loss = Loss::logistic;  ///< logistic, squared_hinge, hinge, squared_tube or tube
+  Loss loss = Loss::logistic;  ///< logistic, squared_hinge, hinge, crammer_singer, squared_tube or tube
   LinearMethod method = LinearMethod::automatic;
+  /// l1: trained as elastic nets are, until the duality gap is at most the tolerance times the losses at w = 0;
+  /// `method`, `stop` and `rule` do not matter. Searches do not take it: see NetSearch.
+  LinearPenalty penalty = LinearPenalty::l2;
   double cost = 1;
   double epsilon = 0.1;  ///< regression: errors up to it cost nothing
   /// 0: 0.0001; of the rule `gradient` LIBLINEAR's: Newton's method 0.01 for classes and 0.0001 for regression, the
@@ -251,9 +266,10 @@ struct LinearModel {
   std::string solver = "L2R_LR";         ///< the name of one of linear_solvers()
   std::vector<std::string> class_names;  ///< regression: none
   std::int64_t features = 0;             ///< without the bias
-  std::int32_t columns = 1;              ///< decision values: one for two classes and for regression, else one a class
-  double bias = 0;                       ///< value of a constant feature behind the others; 0: none
-  std::vector<double> weights;           ///< feature-major: rows() x columns
+  /// Decision values: one for two classes (of a coupled model: two) and for regression, else one a class.
+  std::int32_t columns = 1;
+  double bias = 0;              ///< value of a constant feature behind the others; 0: none
+  std::vector<double> weights;  ///< feature-major: rows() x columns
   /// Empty: named by position. In an elastic net the names of features without a weight may be left empty.
   std::vector<std::string> feature_names;
 
@@ -272,7 +288,8 @@ struct LinearModel {
   }
   bool is_regression() const;
   bool has_probabilities() const;
-  bool is_dual() const;  ///< whether coordinate descent on the dual trained it
+  bool is_dual() const;     ///< whether coordinate descent on the dual trained it
+  bool is_coupled() const;  ///< whether its decision values were trained as one problem (Crammer and Singer)
   std::string feature_name(std::int64_t j) const {
     const bool named = !feature_names.empty() && !feature_names[static_cast<std::size_t>(j)].empty();
     return named ? feature_names[static_cast<std::size_t>(j)] : std::to_string(j + 1);
@@ -286,6 +303,19 @@ struct LinearModel {
 template <class T>
 LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                          std::span<const float> row_weights = {});
+
+struct OneClassOptions {
+  double nu = 0.5;              ///< the share of rows that may be outliers; above 0, at most 1
+  double tolerance = 1e-4;      ///< of the duality gap, relative to w'w / 2
+  int max_iterations = 100000;  ///< passes over the rows of each problem on the way
+};
+
+/// The one-class SVM: min over w, rho of w'w / 2 - nu * S * rho + sum over rows of s * max(0, rho - x'w), with row
+/// weights s (none: 1) and their sum S. The classes of the model are 1 and -1, the outliers, and its bias, of value 1,
+/// has the weight -rho. Labels are not looked at.
+template <class T>
+LinearModel train_one_class(const Context& context, const Dataset<T>& dataset, const OneClassOptions& options,
+                            std::span<const float> row_weights = {});
 
 /// Features with the largest weights of one decision value, largest first, up to `most`, without zeros. `with_bias`:
 /// the bias takes part too, as number `features`.
@@ -324,19 +354,23 @@ CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& 
 
 struct CostTrial {
   double cost = 0;
+  double epsilon = 0;  ///< regression
   Score score;
 };
 struct CostSearch {
   std::vector<CostTrial> trials;
-  CostTrial best;                ///< the most accurate; of equals the smallest cost
+  CostTrial best;                ///< the most accurate, or that of the smallest squared error; of equals the first
   bool reached_maximum = false;  ///< models still changed at the largest cost
 };
 
-/// LIBLINEAR's -C: doubles the cost from `start` (0: a cost so small that all models are nearly alike) up to 1024 and
-/// starts each model from that of the cost before; ends early once no model changed for five costs in a row.
-/// `listen`, if given, is called after each trial. For classification; a regression is a UsageError.
+/// LIBLINEAR's -C, by Newton's method: doubles the cost from `start` (0: a cost so small that all models are nearly
+/// alike) up to 1024 and starts each model from that of the cost before; ends early once no model changed for five
+/// costs in a row. A regression (squared_tube) does so, up to a cost of 2^20, for each epsilon of twenty equal steps
+/// from just below the largest target, or from `largest_epsilon` where that is above 0, down to 0. `listen`, if given,
+/// is called after each trial.
 template <class T>
 CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
-                       std::int32_t folds, double start, const std::function<void(const CostTrial&)>& listen = {});
+                       std::int32_t folds, double start, double largest_epsilon = 0,
+                       const std::function<void(const CostTrial&)>& listen = {});
 
 }  // namespace sheaf

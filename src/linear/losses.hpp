@@ -62,12 +62,19 @@ struct SquaredHinge {
   static constexpr std::string_view name = "squared-hinge";
   static constexpr bool regression = false;
   static constexpr bool strictly_convex = false;
+  static constexpr bool quadratic = false;
+  static constexpr double largest_curvature = 2;
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
     const T slack = 1 - y * z;
     if (slack <= 0) return {0, 0, 0};
     return {slack * slack, -2 * y * slack, 2};
+  }
+  /// Residuals, scaled or not, have the sign of y.
+  SHEAF_HOST_DEVICE static double dual_value(double u, double /*y*/) {
+    const double a = std::abs(u);
+    return a - a * a / 4;
   }
 };
 

@@ -1,14 +1,15 @@
 // Coordinate descent on the dual variables of linear models, each: min over w of w'w / 2 + sum_i c_i loss(x_i'w, y_i).
-// losses.hpp has the duals and what a visit of one row does.
+// losses.hpp has the duals and what a visit of one row does; multiclass.hpp those of Crammer and Singer's model, whose
+// weights of all classes are one problem.
 //
-// Hsieh et al. 2008, Yu et al. 2011, Ho and Lin 2012; stopping and shrinking (some passes skip rows) as in
-// LIBLINEAR. Where we differ: models that differ in fold, cost or class are trained side by side in blocks, and one
-// read of a row serves all models of a block that still visit it; a row held out by a model's fold has no variable in
-// that model. Models of a block have about the same cost, for that decides how many passes they need, and those that no
-// longer share their rows with others (the others are finished, or have left the rows out) go on alone. Blocks are
-// independent of each other: threads take whole blocks, and only the blocks at work have weights in memory. The rule
-// StopRule::suboptimality is ours: the duality gap is about known from the visits of a pass and measured exactly once
-// it may be small enough.
+// Hsieh et al. 2008, Keerthi et al. 2008, Yu et al. 2011, Ho and Lin 2012; stopping and shrinking (some passes skip
+// rows) as in LIBLINEAR. Where we differ: models that differ in fold, cost or class are trained side by side in blocks,
+// and one read of a row serves all models of a block that still visit it; a row held out by a model's fold has no
+// variable in that model. Models of a block have about the same cost, for that decides how many passes they need, and
+// those that no longer share their rows with others (the others are finished, or have left the rows out) go on alone.
+// Blocks are independent of each other: threads take whole blocks, and only the blocks at work have weights in memory.
+// The rule StopRule::suboptimality is ours: the duality gap is about known from the visits of a pass and measured
+// exactly once it may be small enough.
 #include "linear/dual/dual.hpp"
 
 #include <algorithm>
@@ -37,17 +38,22 @@ constexpr double least_inner_tolerance = 1e-8;
 
 /// The gap is measured again once the visits say that it is at most this many times smaller.
 constexpr double largest_gap_ratio = 10;
+/// Coupled: all variables are visited again, and the gap is measured, each time that it is so many times smaller. A
+/// class that is left out stays out until then, and a row has many.
+constexpr double gap_between_recalls = 10;
 /// Models of a block that visit a row together, on average; with fewer, each is trained alone.
 constexpr double fewest_together = 2.5;
 
 /// One model of a block.
 struct ModelState {
-  std::int32_t task = -1;  // in the sheaf; -1: padding
+  std::int32_t task = -1;  // in the sheaf, of several the first; -1: padding
   bool finished = true;
   bool measured = false;  // the fit has its objective
   Start start;
   PassBounds bounds;
   double first_amount = -1;
+  bool from_all = true;    // coupled: the pass begins with all variables
+  double recall_at = 0;    // coupled: all variables are visited again once the violation, or the gap, is below it
   double left_out = 0;     // rows
   double visited_gap = 0;  // what the visits of a pass said of the gap, when it was measured last
   double gap_ratio = 1;    // of the gap to that
@@ -66,6 +72,7 @@ struct Rule {
 
   bool by_gap() const { return params.stop == StopRule::suboptimality; }
   bool is_tube() const { return is_regression(loss); }
+  bool is_coupled() const { return loss == Loss::crammer_singer; }
 
   void begin(ModelState& model) const {
     model.bounds = {};
@@ -75,7 +82,7 @@ struct Rule {
 
   /// What LIBLINEAR's solvers compare with their tolerance.
   double violation(const PassSums& sums) const {
-    if (loss == Loss::logistic) return sums.largest;
+    if (loss == Loss::logistic || is_coupled()) return sums.largest;
     return is_tube() ? sums.amount : sums.largest - sums.smallest;
   }
 
@@ -87,6 +94,7 @@ struct Rule {
       if (sums.amount <= model.start.rows / 10) bounds.upper = std::max(least, bounds.upper / 10);
       return;
     }
+    if (is_coupled()) return;
     bounds.upper = sums.largest > 0 || is_tube() ? sums.largest : none;
     bounds.lower = sums.smallest < 0 ? sums.smallest : -none;
   }
@@ -98,6 +106,7 @@ struct Rule {
     if (model.first_amount < 0) model.first_amount = sums.amount;
     if (by_gap()) return after_pass_by_gap(sums, found, model);
     model.fit.gradient_norm = found;
+    if (is_coupled()) return after_coupled_pass(model);
     model.fit.tolerance = params.tolerance * (is_tube() ? model.first_amount : 1);
     const bool small = found <= model.fit.tolerance;
     model.fit.converged = small && model.left_out == 0;
@@ -107,12 +116,27 @@ struct Rule {
     return Next::pass;
   }
 
+  /// LIBLINEAR's rule for Crammer and Singer's model: each time that the violation falls below a bound, all variables
+  /// are visited again, and the bound is halved.
+  Next after_coupled_pass(ModelState& model) const {
+    const double found = model.fit.gradient_norm;
+    model.fit.tolerance = params.tolerance;
+    model.fit.converged = found <= params.tolerance && model.from_all;
+    if (model.fit.converged || model.fit.iterations >= params.max_iterations) return Next::finish;
+    if (model.recall_at == 0) model.recall_at = std::max(10 * params.tolerance, 1.0);
+    model.from_all = found < model.recall_at;
+    if (!model.from_all) return Next::pass;
+    model.recall_at = std::max(model.recall_at / 2, params.tolerance);
+    return Next::all_rows;
+  }
+
   Next after_pass_by_gap(const PassSums& sums, double found, ModelState& model) const {
     model.fit.gradient_norm = sums.gap * model.gap_ratio;
     model.fit.tolerance = wanted_gap(model);
     const bool still = found == 0 && loss != Loss::logistic;  // every variable is at its best
     const bool last = model.fit.iterations >= params.max_iterations || (still && model.left_out == 0);
-    if (last || still || model.fit.gradient_norm <= model.fit.tolerance) {
+    const bool recall = is_coupled() && model.fit.gradient_norm <= model.recall_at;
+    if (last || still || recall || model.fit.gradient_norm <= model.fit.tolerance) {
       model.visited_gap = sums.gap;
       model.finished = last;
       return Next::measure;
@@ -133,6 +157,7 @@ struct Rule {
     model.fit.tolerance = wanted_gap(model);
     model.fit.converged = measure.gap <= model.fit.tolerance;
     if (model.fit.converged || model.finished) return Next::finish;
+    model.recall_at = measure.gap / gap_between_recalls;
     // Rows that were left out are not in what the visits said.
     const bool comparable = model.left_out == 0 && model.visited_gap > 0;
     model.gap_ratio = comparable ? std::clamp(measure.gap / model.visited_gap, 1.0, largest_gap_ratio) : 1.0;
@@ -150,7 +175,13 @@ class DualRun {
  public:
   DualRun(const Context& context, DualOps<T>& ops, const Sheaf& sheaf, const Rule& rule, const DualOutput<T>& output,
           std::vector<TaskFit>& fits)
-      : context_(context), ops_(ops), sheaf_(sheaf), rule_(rule), output_(output), fits_(fits) {
+      : context_(context),
+        ops_(ops),
+        sheaf_(sheaf),
+        rule_(rule),
+        output_(output),
+        fits_(fits),
+        tasks_of_model_(rule.is_coupled() ? sheaf.target_columns : 1) {
     make_blocks();
   }
 
@@ -185,20 +216,20 @@ class DualRun {
   };
   TrainedBlock& block(std::int32_t b) { return blocks_[static_cast<std::size_t>(b)]; }
 
-  /// Tasks of the same cost, then those of the same rows side by side; the largest costs, which take longest, first.
+  /// Models of the same cost, then those of the same rows side by side; the largest costs, which take longest, first.
   void make_blocks() {
-    std::vector<std::int32_t> order(sheaf_.tasks.size());
-    std::iota(order.begin(), order.end(), 0);
+    std::vector<std::int32_t> order(sheaf_.tasks.size() / static_cast<std::size_t>(tasks_of_model_));
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<std::int32_t>(k) * tasks_of_model_;
     const auto key = [&](std::int32_t t) {
       const Task& task = sheaf_.tasks[static_cast<std::size_t>(t)];
       return std::tuple(-task.cost_negative, task.rows, task.target, t);
     };
     std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return key(a) < key(b); });
-    const auto tasks = static_cast<std::int64_t>(order.size());
-    const std::int64_t count = (tasks + ops_.width() - 1) / ops_.width();
+    const auto models = static_cast<std::int64_t>(order.size());
+    const std::int64_t count = (models + ops_.width() - 1) / ops_.width();
     for (std::int64_t b = 0; b < count; ++b) {
       blocks_.push_back({std::vector<ModelState>(static_cast<std::size_t>(ops_.width()))});
-      const Range range = part_of(tasks, count, b);
+      const Range range = part_of(models, count, b);
       for (std::int64_t k = range.begin; k < range.end; ++k) {
         auto& model = blocks_.back().models[static_cast<std::size_t>(k - range.begin)];
         model.task = order[static_cast<std::size_t>(k)];
@@ -211,11 +242,13 @@ class DualRun {
   void start(std::int32_t b) {
     std::vector<Task> tasks;
     for (const auto& model : block(b).models)
-      if (model.task >= 0) tasks.push_back(sheaf_.tasks[static_cast<std::size_t>(model.task)]);
+      for (std::int32_t c = 0; c < tasks_of_model_ && model.task >= 0; ++c)
+        tasks.push_back(sheaf_.tasks[static_cast<std::size_t>(model.task + c)]);
     std::vector<Start> starts(block(b).models.size());
     ops_.start(b, tasks, starts);
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
+    for (std::size_t t = 0; t < starts.size(); ++t) {
       auto& model = block(b).models[t];
+      if (model.task < 0) continue;
       model.start = starts[t];
       rule_.begin(model);
     }
@@ -318,7 +351,7 @@ class DualRun {
     ops_.release(b);
     for (auto& model : models) {
       if (model.task < 0) continue;
-      fits_[static_cast<std::size_t>(model.task)] = model.fit;
+      for (std::int32_t c = 0; c < tasks_of_model_; ++c) fits_[static_cast<std::size_t>(model.task + c)] = model.fit;
       context_.progress().advance(model.progress.finish());
     }
   }
@@ -329,14 +362,25 @@ class DualRun {
   const Rule& rule_;
   const DualOutput<T>& output_;
   std::vector<TaskFit>& fits_;
+  std::int32_t tasks_of_model_;  // in a row in the sheaf
   std::vector<TrainedBlock> blocks_;
   std::int32_t trained_blocks_ = 0;
 };
 
+/// Each model has a task for each class, in the order of the targets, over the same rows.
+void check_models(const Sheaf& sheaf) {
+  for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
+    const auto& task = sheaf.tasks[t];
+    require(task.target == static_cast<std::int32_t>(t) % sheaf.target_columns, "a class of a model is missing");
+    require(task.target == 0 || task.rows == sheaf.tasks[t - 1].rows, "the classes of a model have different rows");
+  }
+  require(sheaf.tasks.size() % static_cast<std::size_t>(sheaf.target_columns) == 0, "a class of a model is missing");
+}
+
 }  // namespace
 
 bool has_dual_solver(Loss loss) {
-  return dual::with_dual(loss, [](auto) {});
+  return loss == Loss::crammer_singer || dual::with_dual(loss, [](auto) {});
 }
 
 template <class T>
@@ -345,10 +389,12 @@ std::vector<TaskFit> train_dual(const Context& context, const Dataset<T>& datase
   require(has_dual_solver(params.loss), "the dual is not trained with this loss");
   require(sheaf.column_transforms == 0, "the dual takes no column transforms");
   require(sheaf.examples == dataset.rows(), "a sheaf was made for another dataset");
+  if (params.loss == Loss::crammer_singer) check_models(sheaf);
   const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
   std::vector<TaskFit> fits(sheaf.tasks.size());
   if (tasks == 0) return fits;
-  Stage stage(context.progress(), "training", tasks * progress_per_model);
+  const auto models = params.loss == Loss::crammer_singer ? tasks / sheaf.target_columns : tasks;
+  Stage stage(context.progress(), "training", models * progress_per_model);
   const auto ops = dual::make_dual_ops<T>(context, dataset, sheaf, params.loss, static_cast<T>(params.bias), tasks);
   const Rule rule{params.loss, params, 16 * static_cast<double>(std::numeric_limits<T>::epsilon())};
   DualRun<T>(context, *ops, sheaf, rule, output, fits).run();

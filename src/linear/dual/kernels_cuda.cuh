@@ -6,32 +6,12 @@
 
 #include "linear/dual/losses.hpp"
 #include "linear/dual/order.hpp"
+#include "linear/dual/rows_cuda.cuh"
 
 namespace sheaf::linear::dual::gpu {
 
 constexpr int models = 32;  // of a block: a warp reads the weights of a feature in one piece
 constexpr int teams = 8;    // warps that share the entries of a row
-
-template <class T>
-struct SparseRows {
-  const std::int64_t* offsets;
-  const std::int32_t* indices;
-  const T* values;
-  std::int64_t columns;
-
-  __device__ std::int64_t begin(std::int64_t i) const { return offsets[i]; }
-  __device__ std::int64_t end(std::int64_t i) const { return offsets[i + 1]; }
-  __device__ std::int64_t index(std::int64_t /*i*/, std::int64_t k) const { return indices[k]; }
-};
-template <class T>
-struct DenseRows {
-  const T* values;
-  std::int64_t columns;
-
-  __device__ std::int64_t begin(std::int64_t i) const { return i * columns; }
-  __device__ std::int64_t end(std::int64_t i) const { return (i + 1) * columns; }
-  __device__ std::int64_t index(std::int64_t i, std::int64_t k) const { return k - i * columns; }
-};
 
 /// One block of models; entries of models side by side.
 template <class T>
@@ -44,33 +24,37 @@ struct BlockMemory {
   std::uint32_t* active = nullptr;  // of each row: a bit for each model that visits it
 };
 
-/// What a pass is asked of one model, and what it found.
+/// What a pass is asked of one model.
 template <class T>
 struct ModelPass {
   T upper, lower;
   std::int32_t visited;
 };
-struct FoundSums {
-  double largest, smallest, amount, gap, visits, left_out, shared;
-};
 
 template <class Functor, class T, class Rows>
 __global__ void __launch_bounds__(models* teams)
     pass_kernel(Rows x, const T* squares, T bias, const std::int32_t* rows, RowOrder order, bool gaps,
-                const BlockMemory<T>* blocks, const std::int32_t* going, const ModelPass<T>* asked, FoundSums* found) {
+                const BlockMemory<T>* blocks, const ModelPass<T>* asked, FoundSums* found) {
   __shared__ T partial[teams][models];
   __shared__ T steps[models];
   __shared__ bool moved;
   const int m = static_cast<int>(threadIdx.x);
   const int team = static_cast<int>(threadIdx.y);
-  const BlockMemory<T> memory = blocks[going[blockIdx.x]];
+  const BlockMemory<T> memory = blocks[blockIdx.x];
   const ModelPass<T> mine = asked[blockIdx.x * models + threadIdx.x];
   const std::uint32_t visited = __ballot_sync(~0U, mine.visited != 0);
   const T epsilon = memory.epsilons[m];
   FoundSums sums{};
+  // What is known of the next row is fetched ahead. Bits are the same for all threads: a row is met once in a pass.
+  std::int64_t next = order.rows > 0 ? rows[order.at(0)] : 0;
+  std::uint32_t next_bits = order.rows > 0 ? memory.active[next] & visited : 0;
   for (std::uint64_t n = 0; n < order.rows; ++n) {
-    const std::int64_t i = rows[order.at(n)];
-    const std::uint32_t bits = memory.active[i] & visited;  // the same for all threads: a row is met once in a pass
+    const std::int64_t i = next;
+    const std::uint32_t bits = next_bits;
+    if (n + 1 < order.rows) {
+      next = rows[order.at(n + 1)];
+      next_bits = memory.active[next] & visited;
+    }
     if (bits == 0) continue;
     sums.shared += 1;
     const std::int64_t begin = x.begin(i);
@@ -129,10 +113,6 @@ __global__ void take_back_kernel(const T* costs, std::int64_t rows, std::uint32_
   const std::uint32_t bits = __ballot_sync(~0U, trained) & flags;
   if (i < rows && threadIdx.x == 0) active[i] |= bits;
 }
-
-struct PartialMeasure {
-  double squares, losses, gap;
-};
 
 /// Part blockIdx.x of the rows, then of the weights. Decision values go to columns[m] of `decisions`, if there are any.
 template <class Functor, class T, class Rows>

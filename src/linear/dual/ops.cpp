@@ -3,16 +3,22 @@
 #include <sheaf/error.hpp>
 
 #include "core/instruction_sets.hpp"
+#include "linear/dual/multiclass.hpp"
 
 namespace sheaf::linear::dual {
 
 template <class T>
 std::unique_ptr<DualOps<T>> make_dual_ops(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                                           Loss loss, T bias, std::int32_t tasks) {
+  const bool coupled = loss == Loss::crammer_singer;
   if (context.device().is_cpu())
-    return with_instruction_set(
-        [&](auto set) { return make_cpu_dual_ops<decltype(set), T>(context, dataset, sheaf, loss, bias, tasks); });
+    return with_instruction_set([&](auto set) {
+      using Set = decltype(set);
+      return coupled ? make_cpu_multiclass_ops<Set, T>(context, dataset, sheaf, bias)
+                     : make_cpu_dual_ops<Set, T>(context, dataset, sheaf, loss, bias, tasks);
+    });
 #if SHEAF_CUDA
+  if (coupled) return make_cuda_multiclass_ops<T>(context, dataset, sheaf, bias);
   return make_cuda_dual_ops<T>(context, dataset, sheaf, loss, bias);
 #else
   throw InternalError("a GPU was chosen in a build without CUDA");

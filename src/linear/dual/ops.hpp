@@ -2,7 +2,8 @@
 // ops_cpu.cpp and ops_cuda.cu name a thread.
 //
 // A block has the weights of its models side by side for each feature, and likewise their dual variables for each row:
-// one read of a row serves all of them. Models of a block visit the rows in the same order.
+// one read of a row serves all of them. Models of a block visit the rows in the same order. A model is one task, or for
+// Crammer and Singer's loss one task for each class, in a row.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct PassSums {
   double amount = 0;    ///< sum over the visits of DualVisit::amount
   double gap = 0;       ///< about the duality gap of the rows visited: each was measured as it was met
   double visits = 0;    ///< rows visited
-  double left_out = 0;  ///< of those, rows that the next passes leave out
+  double left_out = 0;  ///< of those, rows (or classes of rows) that the next passes leave out
   double shared = 0;    ///< rows that any model of the block visited
 };
 
@@ -69,7 +70,7 @@ class DualOps {
 
   /// Room for `blocks` blocks. Verbs of different blocks may be called by different threads.
   virtual void reserve(std::int32_t blocks) = 0;
-  /// w = 0, and no row has been visited; at most width() tasks.
+  /// w = 0, and no row has been visited; the tasks of at most width() models.
   virtual void start(std::int32_t block, std::span<const Task> tasks, std::span<Start> starts) = 0;
   /// Visits the rows of each block once, in the order of this pass. `gaps`: PassSums::gap is wanted too.
   virtual void pass(std::span<const std::int32_t> blocks, std::int64_t pass, bool gaps,
@@ -78,11 +79,11 @@ class DualOps {
   virtual void move_out(std::int32_t block, std::int32_t model, std::int32_t alone) = 0;
   /// The models with a flag visit all of their rows again.
   virtual void take_back(std::int32_t block, std::span<const std::uint8_t> models) = 0;
-  /// How the models of a block stand. Decision values of all rows go to column columns[model] of `decisions`, on this
-  /// device, unless that is empty or the column is below 0.
+  /// How the models of a block stand. Decision values of all rows go to column columns[model] of `decisions` (of
+  /// several classes: from there on), on this device, unless that is empty or the column is below 0.
   virtual void measure(std::int32_t block, std::span<const std::int32_t> columns, BlockView<T> decisions,
                        std::span<Measure> measures) = 0;
-  /// The weights go to column columns[model] of `weights`, in CPU memory, unless that is below 0.
+  /// The weights go to column columns[model] of `weights`, or from there on, in CPU memory, unless that is below 0.
   virtual void copy_weights(std::int32_t block, std::span<const std::int32_t> columns, BlockView<T> weights) = 0;
   /// Gives the block's memory back.
   virtual void release(std::int32_t block) = 0;

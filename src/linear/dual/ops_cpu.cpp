@@ -6,6 +6,7 @@
 #include "core/simd.hpp"
 #include "linear/dual/losses.hpp"
 #include "linear/dual/ops.hpp"
+#include "linear/dual/rows_cpu.hpp"
 #include "linear/dual/tables.hpp"
 
 namespace sheaf::linear::dual {
@@ -53,67 +54,6 @@ struct Pack<T, 1> {
   static std::uint32_t bits(bool mask, int /*u*/) { return mask ? 1 : 0; }
 };
 
-/// The entries of a row.
-template <class T>
-struct SparseRow {
-  const std::int32_t* indices;
-  const T* values;
-  std::int64_t size;
-
-  std::int64_t index(std::int64_t k) const { return indices[k]; }
-  void prefetch() const {
-    for (int line = 0; line < 4; ++line) __builtin_prefetch(reinterpret_cast<const char*>(values) + 64 * line);
-    for (int line = 0; line < 2; ++line) __builtin_prefetch(reinterpret_cast<const char*>(indices) + 64 * line);
-  }
-};
-template <class T>
-struct DenseRow {
-  const T* values;
-  std::int64_t size;
-
-  static std::int64_t index(std::int64_t k) { return k; }
-  void prefetch() const {
-    for (int line = 0; line < 4; ++line) __builtin_prefetch(reinterpret_cast<const char*>(values) + 64 * line);
-  }
-};
-
-template <class T>
-SparseRow<T> row_of(const SparseMatrix<T>& x, std::int64_t i) {
-  const std::int64_t begin = x.offsets.data()[i];
-  return {x.indices.data() + begin, x.values.data() + begin, x.offsets.data()[i + 1] - begin};
-}
-template <class T>
-DenseRow<T> row_of(const DenseMatrix<T>& x, std::int64_t i) {
-  return {x.values.data() + i * x.columns, x.columns};
-}
-
-/// Four sums, so that no addition waits for the one before.
-template <int Width, class T, class Row>
-Lanes<T, Width> multiply(const Row& row, const T* w) {
-  using L = Lanes<T, Width>;
-  L sums[4] = {L::zero(), L::zero(), L::zero(), L::zero()};
-  std::int64_t k = 0;
-  for (; k + 4 <= row.size; k += 4)
-    for (int s = 0; s < 4; ++s) sums[s].add_scaled(row.values[k + s], w + row.index(k + s) * Width);
-  for (; k < row.size; ++k) sums[0].add_scaled(row.values[k], w + row.index(k) * Width);
-  sums[0].add_scaled(T(1), sums[1]);
-  sums[2].add_scaled(T(1), sums[3]);
-  sums[0].add_scaled(T(1), sums[2]);
-  return sums[0];
-}
-
-/// w += step * x
-template <int Width, class T, class Row>
-void add_row(const Row& row, const T* steps, T* w) {
-  const auto step = Lanes<T, Width>::load(steps);
-  for (std::int64_t k = 0; k < row.size; ++k) {
-    T* to = w + row.index(k) * Width;
-    auto sum = Lanes<T, Width>::load(to);
-    sum.add_scaled(row.values[k], step);
-    sum.store(to);
-  }
-}
-
 template <class T>
 struct Memory {
   std::int32_t width = 1;
@@ -145,21 +85,10 @@ class Pass {
            std::span<PassSums> sums) {
     begin(bounds);
     const RowOrder order = draw_order(seed, pass, static_cast<std::int64_t>(m_.visited.size()));
-    std::uint64_t at = order.place;
-    const auto next = [&] {
-      const std::int64_t i = m_.visited[at];
-      at += order.length;
-      if (at >= order.rows) at -= order.rows;
-      return i;
-    };
-    std::int64_t i = order.rows > 0 ? next() : 0;
-    for (std::uint64_t n = 0; n < order.rows; ++n) {
-      const std::int64_t after = next();
-      row_of(x_, after).prefetch();
+    for_rows(x_, m_.visited, order, [&](std::int64_t i) {
       const std::uint32_t bits = m_.active[i] & models_.visited;
       if (bits != 0) visit(i, bits, gaps);
-      i = after;
-    }
+    });
     end(sums);
     if (models_.shared < static_cast<std::int64_t>(order.rows) || left_out_) drop_rows();
   }
@@ -183,7 +112,7 @@ class Pass {
     ++models_.shared;
     for (int t = 0; t < Width; ++t) models_.visits[t] += bits >> t & 1;
     const auto row = row_of(x_, i);
-    auto z = multiply<Width>(row, m_.w.data());
+    auto z = multiply<Width>(row, m_.w.data(), Width);
     if (bias_ > 0) z.add_scaled(bias_, m_.w.data() + x_.columns * Width);
     alignas(64) T decisions[Width];
     alignas(64) T steps[Width];
@@ -198,8 +127,8 @@ class Pass {
     bool moved = false;
     for (int t = 0; t < Width; ++t) moved = moved || steps[t] != 0;
     if (!moved) return;
-    add_row<Width>(row, steps, m_.w.data());
-    if (bias_ > 0) add_row<Width>(DenseRow<T>{&bias_, 1}, steps, m_.w.data() + x_.columns * Width);
+    add_row<Width>(row, steps, m_.w.data(), Width);
+    if (bias_ > 0) add_row<Width>(DenseRow<T>{&bias_, 1}, steps, m_.w.data() + x_.columns * Width, Width);
   }
 
   DualRow<Unit> unit_of(std::int64_t i, int u, const T* decisions) const {
@@ -415,7 +344,7 @@ class CpuDualOps final : public DualOps<T> {
                     std::span<Measure> measures) const {
     using Primal = typename Functor::Primal;
     for (std::int64_t i = 0; i < x.rows; ++i) {
-      auto sum = multiply<Width>(row_of(x, i), memory.w.data());
+      auto sum = multiply<Width>(row_of(x, i), memory.w.data(), Width);
       if (bias_ > 0) sum.add_scaled(bias_, memory.w.data() + x.columns * Width);
       alignas(64) T z[Width];
       sum.store(z);

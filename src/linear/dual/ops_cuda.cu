@@ -83,19 +83,17 @@ class CudaDualOps final : public DualOps<T> {
     const auto current = here();
     const RowOrder order = draw_order(seed_, pass, rows(x_));
     std::vector<gpu::BlockMemory<T>> views;
-    for (auto& memory : blocks_) views.push_back(memory.view());
+    for (const std::int32_t block : blocks) views.push_back(blocks_[static_cast<std::size_t>(block)].view());
     std::vector<gpu::ModelPass<T>> asked;
     for (const auto& bound : bounds)
       asked.push_back({static_cast<T>(bound.upper), static_cast<T>(bound.lower), bound.visited ? 1 : 0});
-    const auto on_device = Array<gpu::BlockMemory<T>>::copy_of(views, device_);
-    const auto going = Array<std::int32_t>::copy_of(blocks, device_);
+    const auto going = Array<gpu::BlockMemory<T>>::copy_of(views, device_);
     const auto passes = Array<gpu::ModelPass<T>>::copy_of(asked, device_);
     Array<gpu::FoundSums> found(static_cast<std::int64_t>(sums.size()), device_);
     with_rows([&](auto x, auto functor) {
       gpu::pass_kernel<decltype(functor), T>
           <<<static_cast<unsigned>(blocks.size()), dim3(gpu::models, gpu::teams), 0, stream_>>>(
-              x, squares_.data(), bias_, order_.data(), order, gaps, on_device.data(), going.data(), passes.data(),
-              found.data());
+              x, squares_.data(), bias_, order_.data(), order, gaps, going.data(), passes.data(), found.data());
     });
     cuda::check_launch("pass over rows");
     stream_.synchronize();
@@ -150,13 +148,7 @@ class CudaDualOps final : public DualOps<T> {
   /// Calls f(rows, functor).
   template <class F>
   void with_rows(const F& f) const {
-    with_dual(loss_, [&](auto functor) {
-      if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))
-        f(gpu::SparseRows<T>{sparse->offsets.data(), sparse->indices.data(), sparse->values.data(), sparse->columns},
-          functor);
-      else
-        f(gpu::DenseRows<T>{std::get<DenseMatrix<T>>(x_).values.data(), columns(x_)}, functor);
-    });
+    with_dual(loss_, [&](auto functor) { gpu::with_rows(x_, [&](auto x) { f(x, functor); }); });
   }
 
   Device device_;

@@ -14,8 +14,11 @@ namespace {
 
 using linear::Problem;
 
+// As LIBLINEAR's -C.
 constexpr double largest_cost = 1024;
+constexpr double largest_regression_cost = 1048576;
 constexpr int unchanged_costs = 5;
+constexpr int epsilon_steps = 20;
 
 /// Every fold's tasks side by side: task f * columns + c is that of decision value c without fold f.
 struct Folds {
@@ -157,13 +160,90 @@ double largest_row(const Dataset<T>& dataset, double bias) {
   return largest;
 }
 
-/// The power of two below which the losses hardly move the weights.
+/// The power of two below which the losses hardly move the weights. For a regression the largest cost at which, by a
+/// bound of LIBLINEAR's, the losses fall by less than a tenth of what they could.
 template <class T>
-double smallest_cost(const Dataset<T>& dataset, const LinearOptions& options) {
-  const double size = static_cast<double>(dataset.rows()) * largest_row(dataset, options.bias);
-  if (!(size > 0)) return 1;
-  const double cost = (options.loss == Loss::squared_hinge ? 0.5 : 1.0) / size;
-  return std::exp2(std::floor(std::log2(cost)));
+double smallest_cost(const Dataset<T>& dataset, const LinearOptions& options, std::span<const double> targets) {
+  const double longest = largest_row(dataset, options.bias);
+  double cost = 1 / (static_cast<double>(dataset.rows()) * longest);
+  if (options.loss == Loss::squared_hinge) cost /= 2;
+  if (linear_solver(options.loss).regression) {
+    double losses = 0;
+    double sum = 0;
+    for (const double y : targets) {
+      const double excess = std::max(std::abs(y) - options.epsilon, 0.0);
+      losses += excess * excess;
+      sum += std::abs(y);
+    }
+    if (losses == 0) return largest_regression_cost;
+    cost = 0.01 * losses / (8 * sum * sum * longest);
+  }
+  return longest > 0 ? std::exp2(std::floor(std::log2(cost))) : 1;
+}
+
+bool is_better(const Score& score, const Score& best, bool regression) {
+  return regression ? score.squared_error < best.squared_error : score.correct > best.correct;
+}
+
+/// LIBLINEAR's search for the cost at one epsilon.
+template <class T>
+class CostLoop {
+ public:
+  CostLoop(const Context& context, const Dataset<T>& dataset, Folds& plan, const LinearOptions& options,
+           CostSearch& search, const std::function<void(const CostTrial&)>& listen)
+      : context_(context), dataset_(dataset), plan_(plan), options_(options), search_(search), listen_(listen) {}
+
+  void run(double start) {
+    const bool regression = plan_.problem.labels.class_names.empty();
+    const double largest = regression ? largest_regression_cost : largest_cost;
+    const auto tasks = plan_.problem.sheaf.tasks;
+    Block<T> weights;
+    int unchanged = 0;
+    for (double cost = std::min(start, largest); cost <= largest && unchanged < unchanged_costs; cost *= 2) {
+      for (std::size_t t = 0; t < tasks.size(); ++t) {
+        auto& task = plan_.problem.sheaf.tasks[t];
+        task.cost_positive = tasks[t].cost_positive * cost;
+        task.cost_negative = tasks[t].cost_negative * cost;
+        task.loss_parameter = options_.epsilon;
+      }
+      auto fits = newton(context_, dataset_, plan_.problem.sheaf, linear::newton_params(options_),
+                         weights.tasks() == 0 ? nullptr : &weights);
+      weights = std::move(fits.weights);
+      const bool moved =
+          std::any_of(fits.tasks.begin(), fits.tasks.end(), [](const auto& fit) { return fit.iterations > 0; });
+      unchanged = moved ? 0 : unchanged + 1;
+      const auto predictions = held_out(context_, dataset_, plan_, weights, options_.bias);
+      keep({cost, regression ? options_.epsilon : 0, score_held_out(predictions, plan_.problem)}, regression);
+    }
+    plan_.problem.sheaf.tasks = tasks;
+    search_.reached_maximum = search_.reached_maximum || unchanged < unchanged_costs;
+  }
+
+ private:
+  void keep(const CostTrial& trial, bool regression) {
+    if (search_.trials.empty() || is_better(trial.score, search_.best.score, regression)) search_.best = trial;
+    search_.trials.push_back(trial);
+    if (listen_) listen_(trial);
+  }
+
+  const Context& context_;
+  const Dataset<T>& dataset_;
+  Folds& plan_;
+  const LinearOptions& options_;
+  CostSearch& search_;
+  const std::function<void(const CostTrial&)>& listen_;
+};
+
+/// From just below the largest target, or from `largest` where that is above 0, down to 0.
+std::vector<double> epsilons_of(std::span<const double> targets, double largest) {
+  double most = 0;
+  for (const double y : targets) most = std::max(most, std::abs(y));
+  int first = epsilon_steps - 1;
+  if (largest > 0 && most > 0)
+    first = static_cast<int>(std::min(std::floor(largest / (most / epsilon_steps)), static_cast<double>(first)));
+  std::vector<double> epsilons;
+  for (int k = first; k >= 0; --k) epsilons.push_back(k * most / epsilon_steps);
+  return epsilons;
 }
 
 }  // namespace
@@ -180,7 +260,7 @@ CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& 
   if (options.method == LinearMethod::dual) {
     result.predictions = dual_held_out(context, dataset, plan, options, fits.tasks);
   } else {
-    fits = newton(context, dataset, plan.problem.sheaf, linear::newton_params(options));
+    fits = linear::train_tasks(context, dataset, plan.problem.sheaf, options);
     result.predictions = held_out(context, dataset, plan, fits.weights, options.bias);
   }
   result.score = score_held_out(result.predictions, plan.problem);
@@ -192,37 +272,23 @@ CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& 
 
 template <class T>
 CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
-                       std::int32_t folds, double start, const std::function<void(const CostTrial&)>& listen) {
-  if (linear_solver(options.loss).regression) fail_usage("the cost is searched for classes only, not for a regression");
+                       std::int32_t folds, double start, double largest_epsilon,
+                       const std::function<void(const CostTrial&)>& listen) {
+  if (options.penalty == LinearPenalty::l1) fail_usage("the cost is searched for models with an L2 penalty");
   if (options.method == LinearMethod::dual || linear_solver(options.loss).method == LinearMethod::dual)
     fail_usage("models that start from those of the cost before are trained by Newton's method, not by the dual");
   auto unit = options;
   unit.cost = 1;
   auto plan = make_folds(context, dataset, unit, folds);
   find_present(plan);
-  const auto params = linear::newton_params(options);
-  const auto tasks = plan.problem.sheaf.tasks;
+  const auto& targets = plan.problem.labels.values;
+  const bool regression = linear_solver(options.loss).regression;
   CostSearch search;
-  Block<T> weights;
-  int unchanged = 0;
-  double cost = start > 0 ? start : smallest_cost(dataset, options);
-  for (; cost <= largest_cost && unchanged < unchanged_costs; cost *= 2) {
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      plan.problem.sheaf.tasks[t].cost_positive = tasks[t].cost_positive * cost;
-      plan.problem.sheaf.tasks[t].cost_negative = tasks[t].cost_negative * cost;
-    }
-    auto fits = newton(context, dataset, plan.problem.sheaf, params, search.trials.empty() ? nullptr : &weights);
-    weights = std::move(fits.weights);
-    const bool moved =
-        std::any_of(fits.tasks.begin(), fits.tasks.end(), [](const auto& fit) { return fit.iterations > 0; });
-    unchanged = moved ? 0 : unchanged + 1;
-    const auto predictions = held_out(context, dataset, plan, weights, options.bias);
-    search.trials.push_back({cost, score_held_out(predictions, plan.problem)});
-    if (search.trials.size() == 1 || search.trials.back().score.correct > search.best.score.correct)
-      search.best = search.trials.back();
-    if (listen) listen(search.trials.back());
+  for (const double epsilon : regression ? epsilons_of(targets, largest_epsilon) : std::vector{unit.epsilon}) {
+    unit.epsilon = epsilon;
+    CostLoop<T>(context, dataset, plan, unit, search, listen)
+        .run(start > 0 ? start : smallest_cost(dataset, unit, targets));
   }
-  search.reached_maximum = unchanged < unchanged_costs;
   return search;
 }
 
@@ -231,8 +297,8 @@ template CrossValidation cross_validate_linear(const Context&, const Dataset<flo
 template CrossValidation cross_validate_linear(const Context&, const Dataset<double>&, const LinearOptions&,
                                                std::int32_t);
 template CostSearch search_cost(const Context&, const Dataset<float>&, const LinearOptions&, std::int32_t, double,
-                                const std::function<void(const CostTrial&)>&);
+                                double, const std::function<void(const CostTrial&)>&);
 template CostSearch search_cost(const Context&, const Dataset<double>&, const LinearOptions&, std::int32_t, double,
-                                const std::function<void(const CostTrial&)>&);
+                                double, const std::function<void(const CostTrial&)>&);
 
 }  // namespace sheaf

@@ -9,10 +9,12 @@
 //     0.034519015902634315
 //     ...
 //
-// Regression has no label line. Every number of the weights has a blank behind it. The bias is -1 where there is none;
-// its weights are the last line.
+// Regression has no label line, and neither have one-class models, which have a line "rho 0.5" before the weights and
+// never a bias. Every number of the weights has a blank behind it. The bias is -1 where there is none; its weights are
+// the last line.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -25,12 +27,15 @@
 namespace sheaf::linear {
 namespace {
 
+bool is_one_class(std::string_view solver) { return solver == "ONECLASS_SVM"; }
+
 struct Heading {
   const LinearSolver* solver = nullptr;
   std::int64_t classes = -1;
   std::int64_t features = -1;
   bool has_bias = false;
   double bias = 0;
+  std::optional<double> rho;  // one-class models
   std::vector<std::string> labels;
 };
 
@@ -46,7 +51,6 @@ const LinearSolver* read_solver(ModelReader& reader) {
     }
     names.emplace_back(solver.name);
   }
-  if (word == "ONECLASS_SVM") reader.fail_here("one-class models are not supported");
   reader.fail_expected("a solver, one of " + join_names(names, "or"));
 }
 
@@ -77,25 +81,31 @@ void read_entry(ModelReader& reader, Heading& heading) {
     reader.take(word);
     heading.bias = reader.number<double>("the bias, a number");
     heading.has_bias = heading.bias >= 0;
+  } else if (word == "rho") {
+    reader.take(word);
+    heading.rho = reader.number<double>("rho, a number");
   } else {
-    reader.fail_expected("solver_type, nr_class, label, nr_feature, bias or w");
+    reader.fail_expected("solver_type, nr_class, label, nr_feature, bias, rho or w");
   }
 }
 
 Heading read_heading(ModelReader& reader) {
   Heading heading;
   for (reader.skip_space(); reader.peek() != "w"; reader.skip_space()) read_entry(reader, heading);
-  const bool labelled = heading.solver != nullptr && !heading.solver->regression;
+  const bool one_class = heading.solver != nullptr && is_one_class(heading.solver->name);
+  const bool labelled = heading.solver != nullptr && !heading.solver->regression && !one_class;
   if (heading.solver == nullptr) reader.fail_here("no solver_type stands before the weights");
   if (heading.classes < 0) reader.fail_here("no nr_class stands before the weights");
   if (heading.features < 0) reader.fail_here("no nr_feature stands before the weights");
   if (labelled && heading.labels.empty()) reader.fail_here("no labels stand before the weights");
+  if (one_class && !heading.rho) reader.fail_here("no rho stands before the weights of a one-class model");
+  if (one_class && heading.has_bias) reader.fail_here("a one-class model has no bias");
   reader.take("w");
   return heading;
 }
 
 std::int32_t columns_of(const Heading& heading) {
-  if (heading.solver->regression) return 1;
+  if (heading.solver->regression || heading.rho) return 1;
   if (heading.classes == 2 && heading.solver->name != "MCSVM_CS") return 1;
   return static_cast<std::int32_t>(heading.classes);
 }
@@ -130,6 +140,11 @@ LinearModel read_liblinear_model(ModelReader& reader) {
   model.columns = columns_of(heading);
   model.bias = std::max(0.0, heading.bias);
   read_weights(reader, model.rows() * model.columns, model.weights);
+  if (is_one_class(model.solver)) {  // decision values are x'w - rho
+    model.class_names = {"1", "-1"};
+    model.bias = 1;
+    model.weights.push_back(-*heading.rho);
+  }
   std::vector<double> without_effect;  // the weights of a bias of 0
   if (heading.has_bias && model.bias == 0) read_weights(reader, model.columns, without_effect);
   reader.skip_space();
@@ -140,13 +155,17 @@ LinearModel read_liblinear_model(ModelReader& reader) {
 std::string format_liblinear_model(const LinearModel& model) {
   std::string text = fmt::format("solver_type {}\nnr_class {}\n", written_solver(model),
                                  model.is_regression() ? 2 : static_cast<int>(model.class_names.size()));
-  if (!model.is_regression()) {
+  const bool one_class = is_one_class(model.solver);
+  if (!model.is_regression() && !one_class) {
     text += "label";
     for (const auto& name : model.class_names) text += ' ' + integer_label(name, "LIBLINEAR");
     text += '\n';
   }
-  text += fmt::format("nr_feature {}\nbias {:.17g}\nw\n", model.features, model.bias > 0 ? model.bias : -1.0);
-  for (std::int64_t j = 0; j < model.rows(); ++j) {
+  const bool has_bias = model.bias > 0 && !one_class;
+  text += fmt::format("nr_feature {}\nbias {:.17g}\n", model.features, has_bias ? model.bias : -1.0);
+  if (one_class) text += fmt::format("rho {:.17g}\n", -model.bias * model.weights.back());
+  text += "w\n";
+  for (std::int64_t j = 0; j < (has_bias ? model.rows() : model.features); ++j) {
     for (std::int32_t c = 0; c < model.columns; ++c) text += fmt::format("{:.17g} ", model.weight(j, c));
     text += '\n';
   }

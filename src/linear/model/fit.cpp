@@ -33,7 +33,8 @@ LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset
   }
   auto fits = linear::train_tasks(context, dataset, problem.sheaf, options);
   LinearModel model;
-  model.solver = linear_solver(options.loss, options.method).name;
+  model.solver = options.penalty == LinearPenalty::l1 ? l1_solver(options.loss).name
+                                                      : linear_solver(options.loss, options.method).name;
   model.class_names = std::move(problem.labels.class_names);
   model.features = dataset.features();
   model.columns = fits.weights.tasks();

@@ -20,15 +20,19 @@ constexpr std::array solvers{
     LinearSolver{2, "L2R_L2LOSS_SVC", "L2-loss support vector classification", false, false, Loss::squared_hinge},
     LinearSolver{3, "L2R_L1LOSS_SVC_DUAL", "L1-loss support vector classification (dual)", false, false, Loss::hinge,
                  "", LinearMethod::dual},
-    LinearSolver{4, "MCSVM_CS", "support vector classification by Crammer and Singer"},
-    LinearSolver{5, "L1R_L2LOSS_SVC", "L1-regularized L2-loss support vector classification"},
-    LinearSolver{6, "L1R_LR", "L1-regularized logistic regression", false, true},
+    LinearSolver{4, "MCSVM_CS", "support vector classification by Crammer and Singer", false, false,
+                 Loss::crammer_singer, "", LinearMethod::dual},
+    LinearSolver{5, "L1R_L2LOSS_SVC", "L1-regularized L2-loss support vector classification", false, false,
+                 Loss::squared_hinge, "", LinearMethod::newton, LinearPenalty::l1},
+    LinearSolver{6, "L1R_LR", "L1-regularized logistic regression", false, true, Loss::logistic, "",
+                 LinearMethod::newton, LinearPenalty::l1},
     LinearSolver{7, "L2R_LR_DUAL", "logistic regression (dual)", false, true, Loss::logistic, "", LinearMethod::dual},
     LinearSolver{11, "L2R_L2LOSS_SVR", "L2-loss support vector regression", true, false, Loss::squared_tube},
     LinearSolver{12, "L2R_L2LOSS_SVR_DUAL", "L2-loss support vector regression (dual)", true, false, Loss::squared_tube,
                  "", LinearMethod::dual},
     LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true, false, Loss::tube, "",
                  LinearMethod::dual},
+    LinearSolver{21, "ONECLASS_SVM", "one-class support vector machine"},
     LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, Loss::squared, "L2R_L2LOSS_SVC"},
     LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, Loss::squared, "L2R_L2LOSS_SVR"},
     LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, Loss::logistic, "L2R_LR"},
@@ -44,10 +48,11 @@ constexpr std::array kinds{
 };
 
 /// nullptr: there is none.
-const LinearSolver* find_solver(Loss loss, bool net, bool regression, LinearMethod method) {
+const LinearSolver* find_solver(Loss loss, bool net, bool regression, LinearMethod method,
+                                LinearPenalty penalty = LinearPenalty::l2) {
   for (const auto& solver : solvers)
     if (solver.loss == loss && !solver.glm() && solver.net() == net && solver.regression == regression &&
-        solver.method == method)
+        solver.method == method && solver.penalty == penalty)
       return &solver;
   return nullptr;
 }
@@ -111,6 +116,9 @@ const LinearSolver& linear_solver(Loss loss, LinearMethod method) {
   if (method != LinearMethod::automatic) return known(method == LinearMethod::dual ? dual : newton);
   return known(newton != nullptr ? newton : dual);
 }
+const LinearSolver& l1_solver(Loss loss) {
+  return known(find_solver(loss, false, false, LinearMethod::newton, LinearPenalty::l1));
+}
 const LinearSolver& net_solver(Loss loss, bool classes) {
   return known(find_solver(loss, true, !classes, LinearMethod::newton));
 }
@@ -123,7 +131,7 @@ const NetKind* find_net_kind(std::string_view name) {
 }
 
 std::string_view to_string(Loss loss) {
-  std::string_view name;
+  std::string_view name = loss == Loss::crammer_singer ? "crammer-singer" : "";
   linear::with_loss(loss, [&](auto functor) { name = functor.name; });
   return name;
 }
@@ -134,6 +142,7 @@ std::string_view to_string(LinearMethod method) {
 }
 
 bool LinearModel::is_dual() const { return solver_named(solver).method == LinearMethod::dual; }
+bool LinearModel::is_coupled() const { return solver_named(solver).loss == Loss::crammer_singer; }
 bool LinearModel::is_regression() const { return solver_named(solver).regression; }
 bool LinearModel::has_probabilities() const { return solver_named(solver).probabilities; }
 
@@ -156,13 +165,31 @@ std::vector<std::string> warnings_of(const LinearModel& model) {
   if (model.glm) warn_of_glm(model, warnings);
   for (std::size_t c = 0; c < model.fits.size(); ++c) {
     const auto& fit = model.fits[c];
-    if (fit.converged) continue;
-    const auto what = model.is_regression() ? std::string("the regression") : "class " + model.class_names[c];
+    if (fit.converged || (c > 0 && model.is_coupled())) continue;
+    const auto what = model.is_regression() ? std::string("the regression")
+                      : model.is_coupled()  ? std::string("the model of all classes")
+                                            : "class " + model.class_names[c];
+    if (model.solver == "ONECLASS_SVM") {
+      warnings.push_back(
+          fmt::format("the one-class model did not converge: the duality gap is {:.3g}, {:.3g} was "
+                      "wanted; scale the features, or take a larger tolerance",
+                      fit.gradient_norm, fit.tolerance));
+      continue;
+    }
+    if (solver_named(model.solver).penalty == LinearPenalty::l1) {
+      warnings.push_back(
+          fmt::format("{} at C = {} did not converge: the duality gap is {:.3g} after {} epochs, {:.3g} was wanted; "
+                      "scale the features, or take a smaller C or a larger tolerance",
+                      what, model.cost, fit.gradient_norm, fit.iterations, fit.tolerance));
+      continue;
+    }
     if (model.is_dual()) {
+      const bool only = linear_solver(*solver_named(model.solver).loss).method == LinearMethod::dual;
       warnings.push_back(
           fmt::format("{} at C = {} did not converge: {:.3g} is left after {} passes, {:.3g} was wanted; scale the "
-                      "features, or take a smaller C, a larger tolerance or --solver newton",
-                      what, model.cost, fit.gradient_norm, fit.iterations, fit.tolerance));
+                      "features, or take a smaller C, a larger tolerance or {}",
+                      what, model.cost, fit.gradient_norm, fit.iterations, fit.tolerance,
+                      only ? "more passes" : "--solver newton"));
       continue;
     }
     warnings.push_back(
@@ -183,14 +210,16 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
           {{"logistic", Loss::logistic},
            {"svm", Loss::squared_hinge},
            {"hinge", Loss::hinge},
+           {"crammer-singer", Loss::crammer_singer},
            {"svr", Loss::squared_tube},
            {"epsilon-insensitive", Loss::tube}},
-          "what errors cost: logistic regression; L2-loss (svm) or L1-loss (hinge) SVM for classes; L2-loss (svr) or "
-          "L1-loss (epsilon-insensitive) SVM for a numeric target"),
+          "what errors cost: logistic regression; L2-loss (svm) or L1-loss (hinge) SVM for classes, one against the "
+          "rest, or for all classes at once (crammer-singer); L2-loss (svr) or L1-loss (epsilon-insensitive) SVM for a "
+          "numeric target"),
       choice_row<O, LinearMethod>(
           "solver", &O::method,
           {{"auto", LinearMethod::automatic}, {"newton", LinearMethod::newton}, {"dual", LinearMethod::dual}},
-          "Newton's method, or coordinate descent on the dual (hinge and epsilon-insensitive: "
+          "Newton's method, or coordinate descent on the dual (hinge, crammer-singer and epsilon-insensitive: "
           "always); auto: by the shape of the data"),
       positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights"),
       number_row("epsilon", &O::epsilon, {0, most}, "svr, epsilon-insensitive: errors up to it cost nothing"),

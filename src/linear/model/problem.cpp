@@ -30,7 +30,7 @@ LinearMethod suitable_method(const Context& context, const Dataset<T>& dataset, 
 void add_class_tasks(const LinearOptions& options, Problem& problem) {
   auto& sheaf = problem.sheaf;
   const auto& weight = problem.class_weights;
-  const bool two = weight.size() == 2;
+  const bool two = weight.size() == 2 && options.loss != Loss::crammer_singer;
   const auto columns = static_cast<std::int32_t>(two ? 1 : weight.size());
   sheaf.target_columns = columns;
   const auto& classes = problem.labels.classes;
@@ -87,6 +87,12 @@ void check_row_weights(std::span<const float> row_weights, std::int64_t rows) {
 template <class T>
 LinearOptions with_method(const Context& context, const Dataset<T>& dataset, LinearOptions options,
                           std::int64_t tasks) {
+  if (options.penalty == LinearPenalty::l1) {
+    if (options.loss != Loss::logistic && options.loss != Loss::squared_hinge)
+      fail_usage("an L1 penalty is for the losses logistic and svm, not for {}", to_string(options.loss));
+    options.method = LinearMethod::newton;
+    return options;
+  }
   if (options.method == LinearMethod::automatic) options.method = suitable_method(context, dataset, options, tasks);
   const bool dual_only = linear_solver(options.loss).method == LinearMethod::dual;
   if (options.method == LinearMethod::newton && dual_only)
@@ -114,6 +120,7 @@ DualParams dual_params(const LinearOptions& options) {
 template <class T>
 Fits<T> train_tasks(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                     const LinearOptions& options) {
+  if (options.penalty == LinearPenalty::l1) return train_l1(context, dataset, sheaf, options);
   if (options.method == LinearMethod::dual) return dual_descent(context, dataset, sheaf, dual_params(options));
   return newton(context, dataset, sheaf, newton_params(options));
 }

@@ -41,6 +41,10 @@ LinearOptions with_method(const Context& context, const Dataset<T>& dataset, Lin
 NewtonParams newton_params(const LinearOptions& options);
 DualParams dual_params(const LinearOptions& options);
 
+/// The tasks of the sheaf with an L1 penalty in place of the other, as elastic nets; see LinearOptions::penalty.
+template <class T>
+Fits<T> train_l1(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const LinearOptions& options);
+
 /// Trains all tasks of the sheaf by the method of the options.
 template <class T>
 Fits<T> train_tasks(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,

@@ -181,7 +181,7 @@ class SmoothFit {
       const T spread = second - mean * first;
       if (team.rank() == 0) {
         features.mean[k] = mean;
-        features.curvature[k] = model_.task.variance(features.list[k]) > 0 && spread > 0
+        features.curvature[k] = model_.task.curvature(features.list[k]) > 0 && spread > 0
                                     ? spread / static_cast<T>(model_.task.total)
                                     : T(0);
         features.start[k] = features.w[k];

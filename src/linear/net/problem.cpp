@@ -33,7 +33,7 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
     sum += s * y;
     positive += y > 0 ? s : 0;
   }
-  if (!Functor::regression && !(positive > 0 && positive < total))
+  if (!Functor::regression && params.intercept && !(positive > 0 && positive < total))
     fail("rows to train on are all of one class (row weights {}); a classifier needs both", path.rows + 1);
   double loss = 0;
   const auto evaluate = [&](double intercept) {

@@ -32,11 +32,13 @@ LinearOptions unit_options(LinearOptions options) {
 template <class T>
 class LinearTrainer : public Trainer {
  public:
+  /// The cost of a task is that of the point times `cost_factor`.
   LinearTrainer(const Context& context, const Dataset<T>& dataset, const linear::Problem& problem,
-                const LinearOptions& options, bool keep_decisions)
+                const LinearOptions& options, double cost_factor, bool keep_decisions)
       : context_(context),
         dataset_(dataset),
         options_(options),
+        cost_factor_(cost_factor),
         labels_(problem.labels),
         sheaf_(problem.sheaf),
         unit_(problem.sheaf.tasks),
@@ -89,7 +91,7 @@ class LinearTrainer : public Trainer {
     const auto classes = labels_.class_names.size();
     const auto counts = std::span(class_counts_).subspan(static_cast<std::size_t>(job.split) * classes, classes);
     const auto weights = weigh_classes({options_.class_weights, options_.balanced}, labels_.class_names, counts);
-    const double cost = job.point->front();
+    const double cost = cost_factor_ * job.point->front();
     for (std::size_t c = 0; c < unit_.size(); ++c) {
       auto task = unit_[c];
       task.rows = job.split;
@@ -147,6 +149,7 @@ class LinearTrainer : public Trainer {
   const Context& context_;
   const Dataset<T>& dataset_;
   const LinearOptions& options_;
+  double cost_factor_;
   const Labels& labels_;
   Sheaf sheaf_;
   std::vector<Task> unit_;  // of each decision value
@@ -163,8 +166,7 @@ class LinearFamily : public Family {
         search_(search),
         row_weights_(options.row_weights),
         keep_decisions_(options.keep_decisions),
-        problem_(linear::make_problem(context, dataset.target, dataset.source, dataset.rows(),
-                                      unit_options(search.options))),
+        problem_(make_problem(context)),
         space_(product_space({{"cost", "C"}}, {search.costs})) {
     const auto models = static_cast<std::int64_t>(search.costs.size()) * options.folds;
     if (seen != nullptr) {
@@ -172,6 +174,7 @@ class LinearFamily : public Family {
       search_.options.method = LinearMethod::newton;  // the dual sees features as they are
     }
     search_.options = linear::with_method(context, dataset, search_.options, models * problem_.sheaf.target_columns);
+    if (problem_.labels.class_names.size() == 2 && search.options.loss == Loss::crammer_singer) halve_problem(context);
     for (const auto& [name, weight] : search.options.class_weights) find_class(problem_.labels.class_names, name);
     space_.finer = {refinement_of(search.costs)};
     space_.halvings = 3;
@@ -202,10 +205,12 @@ class LinearFamily : public Family {
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options, keep_decisions_);
+    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options, cost_factor_,
+                                              keep_decisions_);
   }
   Model refit(const Context& context, const Point& point) const override {
     auto options = search_.options;
+    options.loss = asked_loss();
     options.cost = point.front();
     return linear::train_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr);
   }
@@ -218,12 +223,27 @@ class LinearFamily : public Family {
   }
 
  private:
-  const LinearSolver& solver() const { return linear_solver(search_.options.loss, search_.options.method); }
+  Loss asked_loss() const { return cost_factor_ == 1 ? search_.options.loss : Loss::crammer_singer; }
+  const LinearSolver& solver() const { return linear_solver(asked_loss(), search_.options.method); }
+
+  linear::Problem make_problem(const Context& context) const {
+    return linear::make_problem(context, dataset_.target, dataset_.source, dataset_.rows(),
+                                unit_options(search_.options));
+  }
+
+  /// Of two classes the weights of Crammer and Singer's model are u / 2 and -u / 2, with u the weights of the hinge
+  /// loss at twice the cost: its one decision value ranks and decides as those two do.
+  void halve_problem(const Context& context) {
+    search_.options.loss = Loss::hinge;
+    cost_factor_ = 2;
+    problem_ = make_problem(context);
+  }
 
   const Dataset<T>& dataset_;
   LinearSearch search_;
   std::span<const float> row_weights_;
   bool keep_decisions_;
+  double cost_factor_ = 1;
   linear::Problem problem_;
   ColumnTransforms seen_;
   Space space_;
@@ -233,6 +253,8 @@ class LinearFamily : public Family {
 
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& /*dataset*/, LinearSearch& search) {
+  if (search.options.penalty == LinearPenalty::l1)
+    fail_usage("linear models with an L1 penalty are searched as elastic nets");
   if (search.costs.empty()) search.costs = default_costs();
   sort_once(search.costs);
   search.options.cost = 1;
