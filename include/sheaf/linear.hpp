@@ -22,7 +22,8 @@ namespace sheaf {
 
 /// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
 /// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z;
-/// max(0, 1 - yz); max(0, |y - z| - epsilon).
+/// max(0, 1 - yz); max(0, |y - z| - epsilon); of one decision value a class, minus the logarithm of the probability of
+/// the row's class, exp(z_k) / sum of exp(z).
 enum class Loss : std::uint8_t {
   logistic,
   squared_hinge,
@@ -38,6 +39,7 @@ enum class Loss : std::uint8_t {
   negative_binomial,
   hinge,
   tube,
+  softmax,
 };
 std::string_view to_string(Loss loss);
 
