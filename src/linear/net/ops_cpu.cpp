@@ -180,8 +180,8 @@ class CpuNetOps final : public NetOps<T> {
   void choose_set(const NetBlocks<T>& blocks, const FeatureChoice& choice, std::int32_t model,
                   std::vector<std::int32_t>& set) {
     const auto t = index(model);
-    screens_[t]->choose(tasks_[t], columns_of(blocks, model), choice.count, ratios_[t], choice.scale, choice.radius,
-                        set);
+    screens_[t]->choose(tasks_[t], columns_of(blocks, model), choice.count / classes_, ratios_[t], choice.scale,
+                        choice.radius, set);
   }
   /// What a further class works on.
   void add_set(const NetBlocks<T>& blocks, const FeatureChoice& choice, std::int32_t model,

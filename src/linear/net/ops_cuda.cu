@@ -36,7 +36,7 @@ class CudaNetOps final : public NetOps<T> {
     const auto current = here();
     weights_ = Array<float>::copy_of(sheaf.row_weights, device_);
     targets_ = converted<T, double>(sheaf.targets, threads_).to(device_);
-    offsets_ = converted<T, double>(sheaf.offsets, threads_).to(device_);
+    row_offsets_ = converted<T, double>(sheaf.offsets, threads_).to(device_);
     factors_ = converted<T, double>(sheaf.penalty_factors, threads_).to(device_);
     classes_ = sheaf.classes;
     const std::int32_t columns = sheaf.weight_columns;
@@ -46,7 +46,7 @@ class CudaNetOps final : public NetOps<T> {
     units_ = units_of<T>(sheaf, params, features_).to(device_);
     first_ = first_task(sheaf, params, weights_.data(), targets_, factors_, means_, variances_);
     if (units_.size() > 0) first_.units = units_.data();
-    if (offsets_.size() > 0) first_.offsets = offsets_.data();
+    if (row_offsets_.size() > 0) first_.offsets = row_offsets_.data();
     T* deviations = params.standardise ? units_.data() : nullptr;
     const auto sums = Array<double>::copy_of(totals, device_);
     if (size == 0) return;
@@ -314,7 +314,7 @@ class CudaNetOps final : public NetOps<T> {
   std::int32_t models_ = 0;
   std::int32_t classes_ = 1;
   Array<float> weights_;
-  Array<T> targets_, offsets_, factors_, means_, variances_, units_;
+  Array<T> targets_, row_offsets_, factors_, means_, variances_, units_;
   ModelTask<T> first_;  // of the first columns of the tables
   Array<ModelTask<T>> tasks_;
   Array<FeatureSums> partial_, sums_;

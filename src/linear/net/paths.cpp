@@ -222,7 +222,7 @@ void NetRun<T>::choose_features() {
   for (std::int32_t t = 0; t < count(); ++t) {
     auto& state = states_[static_cast<std::size_t>(t)];
     const auto sums = sums_of(t);
-    const auto nonzeros = static_cast<std::int32_t>(sums.nonzeros / classes());
+    const auto nonzeros = static_cast<std::int32_t>(sums.nonzeros);
     // A round that did not bring the gap down by half had too few features to work on.
     if (state.rounds > 0 && state.gap > state.last_gap / 2)
       state.wanted = static_cast<std::int32_t>(std::min<std::int64_t>(2 * std::int64_t{state.wanted}, features_));
