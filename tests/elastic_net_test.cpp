@@ -30,7 +30,7 @@ struct Setting {
   double l1 = 0.5;
   bool intercept = true;
   bool standardise = false;
-  bool logistic = false;
+  Loss loss = Loss::squared;
 };
 
 struct Verdict {
@@ -63,19 +63,24 @@ Verdict measure(const Plain& p, const Setting& set, const NetModel& model) {
     y_mean += p.s[i] * p.y[i] / total;
     positive += p.y[i] > 0 ? p.s[i] / total : 0;
   }
-  const double b0 = !set.intercept ? 0 : set.logistic ? std::log(positive / (1 - positive)) : y_mean;
+  const double b0 = !set.intercept               ? 0
+                    : set.loss == Loss::logistic ? std::log(positive / (1 - positive))
+                    : set.loss == Loss::poisson  ? std::log(y_mean)
+                                                 : y_mean;
   std::vector<double> r(n), r0(n);
-  double null_loss = 0, balance = 0;
+  double null_loss = 0, least = 0, balance = 0;
   for (std::size_t i = 0; i < n; ++i) {
     double z = model.intercept;
     for (std::size_t j = 0; j < d; ++j) z += p.x[i][j] * w[j];
     const auto terms = [&](double at) -> std::pair<double, double> {
-      if (!set.logistic) return {std::pow(p.y[i] - at, 2) / 2, p.y[i] - at};
+      if (set.loss == Loss::squared) return {std::pow(p.y[i] - at, 2) / 2, p.y[i] - at};
+      if (set.loss == Loss::poisson) return {std::exp(at) - p.y[i] * at, p.y[i] - std::exp(at)};
       const double t = p.y[i] > 0 ? 1 : 0;
       return {std::log1p(std::exp(p.y[i] > 0 ? -at : at)), t - 1 / (1 + std::exp(-at))};
     };
     loss += p.s[i] * terms(z).first / total;
     null_loss += p.s[i] * terms(b0).first / total;
+    if (set.loss == Loss::poisson && p.y[i] > 0) least += p.s[i] * terms(std::log(p.y[i])).first / total;
     r[i] = p.s[i] * terms(z).second / total;
     r0[i] = p.s[i] * terms(b0).second / total;
     balance += r[i];
@@ -113,8 +118,11 @@ Verdict measure(const Plain& p, const Setting& set, const NetModel& model) {
     for (std::size_t i = 0; i < n; ++i) {
       if (p.s[i] <= 0) continue;
       const double a = scale * r[i] * total / p.s[i];
-      if (!set.logistic) {
+      if (set.loss == Loss::squared) {
         sum += p.s[i] / total * (a * (p.y[i] - b0) - a * a / 2);
+      } else if (set.loss == Loss::poisson) {
+        const double left = p.y[i] - a;
+        if (left > 0) sum += p.s[i] / total * (left - left * std::log(left));
       } else {
         const double q = std::abs(a);
         if (q > 0 && q < 1) sum -= p.s[i] / total * (q * std::log(q) + (1 - q) * std::log(1 - q));
@@ -124,7 +132,7 @@ Verdict measure(const Plain& p, const Setting& set, const NetModel& model) {
   };
   if (set.l1 > 0 && set.alpha > 0) dual = value(k) - k * k / 2 * ridge;
   dual = std::max(dual, value(1) - excess);
-  verdict.gap = (verdict.objective - dual) / (2 * null_loss);
+  verdict.gap = (verdict.objective - dual) / (2 * (null_loss - least));
   return verdict;
 }
 
@@ -158,6 +166,13 @@ class Nets : public testing::TestWithParam<std::tuple<Device, bool, Loss>> {
   bool sparse() const { return std::get<1>(GetParam()); }
   Loss loss() const { return std::get<2>(GetParam()); }
   bool logistic() const { return loss() == Loss::logistic; }
+  /// Targets of the loss: numbers, signs or counts.
+  test::PlainTable make_table(std::size_t rows, std::size_t features, std::uint64_t seed) const {
+    auto table = test::make_table(rows, features, logistic() ? 2 : 0, seed);
+    if (loss() == Loss::poisson)
+      for (double& label : table.labels) label = std::floor(std::exp(1 + 0.5 * label));
+    return table;
+  }
 
   template <class T = double>
   std::vector<NetModel> train(const test::PlainTable& table, std::size_t features, const NetSheaf& sheaf,
@@ -170,7 +185,7 @@ class Nets : public testing::TestWithParam<std::tuple<Device, bool, Loss>> {
 
 TEST_P(Nets, EveryModelOfAGridIsOptimal) {
   for (const auto& shape : {Shape{40, 150}, Shape{200, 12}, Shape{33, 33}}) {
-    const auto table = test::make_table(shape.rows, shape.features, logistic() ? 2 : 0, 7);
+    const auto table = make_table(shape.rows, shape.features, 7);
     const auto plain = plain_of(table, shape.features);
     for (const bool intercept : {true, false})
       for (const bool standardise : {false, true}) {
@@ -189,11 +204,11 @@ TEST_P(Nets, EveryModelOfAGridIsOptimal) {
         for (const auto& model : models) {
           const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
           const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
-          const auto verdict = measure(plain, {alpha, path.l1_ratio, intercept, standardise, logistic()}, model);
+          const auto verdict = measure(plain, {alpha, path.l1_ratio, intercept, standardise, loss()}, model);
           EXPECT_TRUE(model.fit.converged);
           EXPECT_LT(verdict.gap, 1.01e-8);
           EXPECT_LT(verdict.violation, 2e-3);
-          EXPECT_NEAR(model.fit.objective, verdict.objective, 1e-10 * (1 + verdict.objective));
+          EXPECT_NEAR(model.fit.objective, verdict.objective, 1e-10 * (1 + std::abs(verdict.objective)));
           EXPECT_EQ(model.features.empty(), model.alpha == 0) << "the first alpha is above the largest";
         }
       }
@@ -202,7 +217,7 @@ TEST_P(Nets, EveryModelOfAGridIsOptimal) {
 
 TEST_P(Nets, EverySolverReachesTheSameObjective) {
   constexpr std::size_t features = 60;
-  const auto table = test::make_table(50, features, logistic() ? 2 : 0, 3);
+  const auto table = make_table(50, features, 3);
   const auto plain = plain_of(table, features);
   auto sheaf = sheaf_of(plain);
   sheaf.paths = {{0, 0, 0.9, {0.1, 0.03}}, {0, 0, 0.3, {0.05}}};
@@ -217,7 +232,7 @@ TEST_P(Nets, EverySolverReachesTheSameObjective) {
       for (const auto& model : models) {
         const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
         const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
-        const auto verdict = measure(plain, {alpha, path.l1_ratio, true, false, logistic()}, model);
+        const auto verdict = measure(plain, {alpha, path.l1_ratio, true, false, loss()}, model);
         EXPECT_LT(verdict.gap, 1.01e-8) << to_string(solver) << " P " << parallel;
         EXPECT_TRUE(model.fit.converged);
       }
@@ -232,7 +247,7 @@ TEST_P(Nets, EverySolverReachesTheSameObjective) {
 /// Sixty copies of four features: steps of all at once go much too far.
 TEST_P(Nets, ShotgunComesBackFromDivergence) {
   constexpr std::size_t copies = 15;
-  auto table = test::make_table(60, 4, logistic() ? 2 : 0, 5);
+  auto table = make_table(60, 4, 5);
   for (auto& row : table.rows) {
     std::vector<std::pair<std::size_t, double>> wide;
     for (const auto& [j, value] : row)
@@ -247,7 +262,7 @@ TEST_P(Nets, ShotgunComesBackFromDivergence) {
   params.parallel = 60;
   params.tolerance = 1e-7;
   const auto model = train(table, 4 * copies, sheaf, params).at(0);
-  EXPECT_LT(measure(plain, {0.1, 0.5, true, false, logistic()}, model).gap, 1.01e-7);
+  EXPECT_LT(measure(plain, {0.1, 0.5, true, false, loss()}, model).gap, 1.01e-7);
   EXPECT_LT(model.fit.parallel, 60);
   params.parallel = 0;
   EXPECT_LE(train(table, 4 * copies, sheaf, params).at(0).fit.parallel, 8) << "15 copies of each feature";
@@ -256,7 +271,7 @@ TEST_P(Nets, ShotgunComesBackFromDivergence) {
 /// Folds, resamples and case weights of one table are row weights; each model is that of its rows alone.
 TEST_P(Nets, RowWeightsStandForRows) {
   constexpr std::size_t features = 80;
-  const auto table = test::make_table(70, features, logistic() ? 2 : 0, 11);
+  const auto table = make_table(70, features, 11);
   auto plain = plain_of(table, features);
   auto sheaf = sheaf_of(plain);
   constexpr std::int32_t columns = 9;
@@ -277,7 +292,7 @@ TEST_P(Nets, RowWeightsStandForRows) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
     for (std::size_t i = 0; i < plain.x.size(); ++i)
       plain.s[i] = sheaf.row_weights[i * columns + static_cast<std::size_t>(path.rows)];
-    const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, logistic()};
+    const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, loss()};
     EXPECT_LT(measure(plain, setting, model).gap, 1.01e-8);
   }
 }
@@ -290,7 +305,7 @@ TEST_P(Nets, FeaturesOfSingleEntries) {
   for (std::size_t i = 0; i < rows; ++i) {
     auto& row = table.rows.emplace_back();
     for (const auto j : {i, 400 + 2 * i, 1300 + 4 * i}) row.emplace_back(j, 1.0);
-    table.labels.push_back(random.uniform() < 0.5 ? 1 : -1);
+    table.labels.push_back(random.uniform() < 0.5 ? 1 : loss() == Loss::poisson ? 0 : -1);
   }
   const auto plain = plain_of(table, features);
   auto sheaf = sheaf_of(plain);
@@ -298,14 +313,14 @@ TEST_P(Nets, FeaturesOfSingleEntries) {
   for (const auto& model : train(table, features, sheaf, {})) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
     EXPECT_TRUE(model.fit.converged);
-    EXPECT_LT(measure(plain, {1e-4, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-4);
+    EXPECT_LT(measure(plain, {1e-4, path.l1_ratio, true, false, loss()}, model).gap, 1.01e-4);
   }
 }
 
 /// What is handed out beside the models: their values on all rows, those left out among them.
 TEST_P(Nets, DecisionsCoverEveryRow) {
   constexpr std::size_t features = 50;
-  const auto table = test::make_table(45, features, logistic() ? 2 : 0, 13);
+  const auto table = make_table(45, features, 13);
   const auto plain = plain_of(table, features);
   auto sheaf = sheaf_of(plain);
   for (std::size_t i = 0; i < plain.x.size(); i += 3) sheaf.row_weights[i] = 0;
@@ -332,7 +347,7 @@ TEST_P(Nets, DecisionsCoverEveryRow) {
 
 TEST_P(Nets, CornersOfThePenalty) {
   constexpr std::size_t features = 20;
-  const auto table = test::make_table(90, features, logistic() ? 2 : 0, 17);
+  const auto table = make_table(90, features, 17);
   auto plain = plain_of(table, features);
   for (std::size_t j = 0; j < features; ++j) plain.factors[j] = static_cast<double>(j % 4) / 2;  // some are free
   for (const double l1 : {0.0, 1.0}) {
@@ -342,7 +357,7 @@ TEST_P(Nets, CornersOfThePenalty) {
     params.tolerance = 1e-9;
     for (const auto& model : train(table, features, sheaf, params)) {
       const double alpha = sheaf.paths[0].alphas[static_cast<std::size_t>(model.alpha)];
-      EXPECT_LT(measure(plain, {alpha, l1, true, false, logistic()}, model).violation, 1e-3) << "l1-ratio " << l1;
+      EXPECT_LT(measure(plain, {alpha, l1, true, false, loss()}, model).violation, 1e-3) << "l1-ratio " << l1;
     }
   }
   // Least squares, and the likelihood alone: the gradient vanishes.
@@ -352,13 +367,13 @@ TEST_P(Nets, CornersOfThePenalty) {
   params.tolerance = 1e-10;
   const auto models = train(table, features, sheaf, params);
   for (const std::size_t k : {0, 2})
-    EXPECT_LT(measure(plain, {0, 0.5, true, false, logistic()}, models.at(k)).violation, 1e-3);
+    EXPECT_LT(measure(plain, {0, 0.5, true, false, loss()}, models.at(k)).violation, 1e-3);
 }
 
 /// Decades between the alphas of a path, and before its first.
 TEST_P(Nets, AlphasFarApart) {
   constexpr std::size_t features = 90;
-  const auto table = test::make_table(60, features, logistic() ? 2 : 0, 31);
+  const auto table = make_table(60, features, 31);
   const auto plain = plain_of(table, features);
   auto sheaf = sheaf_of(plain);
   sheaf.paths = {{0, 0, 0.9, {0.3, 0.01, 0.001}}, {0, 0, 0.5, {0.002}}, {0, 0, 0.05, {100, 0.004}}};
@@ -369,14 +384,14 @@ TEST_P(Nets, AlphasFarApart) {
   for (const auto& model : models) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
     const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
-    EXPECT_LT(measure(plain, {alpha, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-7) << "alpha " << alpha;
+    EXPECT_LT(measure(plain, {alpha, path.l1_ratio, true, false, loss()}, model).gap, 1.01e-7) << "alpha " << alpha;
     EXPECT_TRUE(alpha < 100 || model.features.empty());
   }
 }
 
 TEST_P(Nets, OddColumnsDoNoHarm) {
   constexpr std::size_t features = 40;
-  auto table = test::make_table(30, features, logistic() ? 2 : 0, 19);
+  auto table = make_table(30, features, 19);
   for (auto& row : table.rows) {
     std::erase_if(row, [](const auto& entry) { return entry.first >= 30; });
     row.emplace_back(30, 7.0);  // constant; 31 to 34 are empty; 35 to 39 repeat the first
@@ -394,7 +409,7 @@ TEST_P(Nets, OddColumnsDoNoHarm) {
     for (const auto& model : train(table, features, sheaf, params)) {
       const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
       const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, standardise,
-                            logistic()};
+                            loss()};
       EXPECT_LT(measure(plain, setting, model).gap, 1.01e-8);
       for (const auto j : model.features) EXPECT_TRUE(j < 30 || j > 34) << "feature " << j << " says nothing";
     }
@@ -403,7 +418,7 @@ TEST_P(Nets, OddColumnsDoNoHarm) {
 
 TEST_P(Nets, FloatReachesItsTolerance) {
   constexpr std::size_t features = 120;
-  const auto table = test::make_table(100, features, logistic() ? 2 : 0, 23);
+  const auto table = make_table(100, features, 23);
   const auto plain = plain_of(table, features);
   auto sheaf = sheaf_of(plain);
   sheaf.paths = {{0, 0, 0.9, {0.2, 0.1, 0.05, 0.02}}, {0, 0, 0.2, {0.2, 0.1, 0.05, 0.02}}};
@@ -411,7 +426,7 @@ TEST_P(Nets, FloatReachesItsTolerance) {
   params.tolerance = 1e-4;
   for (const auto& model : train<float>(table, features, sheaf, params)) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
-    const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, logistic()};
+    const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, loss()};
     EXPECT_LT(measure(plain, setting, model).gap, 1.02e-4);
   }
 }
@@ -419,7 +434,7 @@ TEST_P(Nets, FloatReachesItsTolerance) {
 /// Long paths are cut into segments on a GPU, and models come and go.
 TEST_P(Nets, LongPathsAndManyLanes) {
   constexpr std::size_t features = 90;
-  const auto table = test::make_table(60, features, logistic() ? 2 : 0, 29);
+  const auto table = make_table(60, features, 29);
   const auto plain = plain_of(table, features);
   auto sheaf = sheaf_of(plain);
   for (const double l1 : {0.95, 0.6, 0.3}) sheaf.paths.push_back({0, 0, l1, alpha_path(0.3, 0.05, 37)});
@@ -437,7 +452,7 @@ TEST_P(Nets, LongPathsAndManyLanes) {
         ASSERT_EQ(models[at].path, p);
         ASSERT_EQ(models[at].alpha, static_cast<std::int32_t>(a));
         const auto& path = sheaf.paths[static_cast<std::size_t>(p)];
-        EXPECT_LT(measure(plain, {path.alphas[a], path.l1_ratio, true, false, logistic()}, models[at]).gap, 1.01e-6);
+        EXPECT_LT(measure(plain, {path.alphas[a], path.l1_ratio, true, false, loss()}, models[at]).gap, 1.01e-6);
       }
   }
 }
@@ -445,7 +460,7 @@ TEST_P(Nets, LongPathsAndManyLanes) {
 /// Where X does not fit the GPU, products stream it and models get the columns of their working sets.
 TEST_P(Nets, TablesLargerThanTheMemory) {
   constexpr std::size_t features = 400;
-  const auto table = test::make_table(150, features, logistic() ? 2 : 0, 37);
+  const auto table = make_table(150, features, 37);
   const auto plain = plain_of(table, features);
   const auto dataset = test::dataset_of<double>(table, features, sparse());
   auto sheaf = sheaf_of(plain);
@@ -462,7 +477,7 @@ TEST_P(Nets, TablesLargerThanTheMemory) {
   ASSERT_EQ(models.size(), 7U);
   for (const auto& model : models) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
-    const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, logistic()};
+    const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, false, loss()};
     EXPECT_LT(measure(plain, setting, model).gap, 1.01e-7);
   }
 }
@@ -470,7 +485,7 @@ TEST_P(Nets, TablesLargerThanTheMemory) {
 /// Every model is trained once, by whichever device, and is the same optimum.
 TEST_P(Nets, SeveralDevicesShareThePaths) {
   constexpr std::size_t features = 60;
-  const auto table = test::make_table(50, features, logistic() ? 2 : 0, 41);
+  const auto table = make_table(50, features, 41);
   const auto plain = plain_of(table, features);
   const auto dataset = test::dataset_of<double>(table, features, sparse());
   auto sheaf = sheaf_of(plain);
@@ -488,7 +503,7 @@ TEST_P(Nets, SeveralDevicesShareThePaths) {
           const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
           const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
           ++times[static_cast<std::size_t>(model.path * 3 + model.alpha)];
-          EXPECT_LT(measure(plain, {alpha, path.l1_ratio, true, false, logistic()}, model).gap, 1.01e-7);
+          EXPECT_LT(measure(plain, {alpha, path.l1_ratio, true, false, loss()}, model).gap, 1.01e-7);
         }
       });
   for (const int count : times) EXPECT_EQ(count, 1);
@@ -498,7 +513,8 @@ TEST_P(Nets, RealTablesOfFewRowsAndManyFeatures) {
   const std::string folder = std::string(SHEAF_TESTS_DIR) + "/../../shared/data/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no real tables beside the checkout";
   for (const std::string name : {"colon-cancer", "leukemia", "duke", "breastcancer_vantveer", "riboflavin"}) {
-    if (logistic() && name == "riboflavin") continue;  // amounts
+    if (logistic() && name == "riboflavin") continue;  // numbers
+    if (loss() == Loss::poisson) continue;             // no counts among them
     ReadOptions options;
     options.storage = sparse() ? Storage::sparse : Storage::dense;
     const auto dataset = read_dataset<double>(on(device()), folder + name + "/train.libsvm.xz", options);
@@ -520,7 +536,7 @@ TEST_P(Nets, RealTablesOfFewRowsAndManyFeatures) {
     for (std::size_t p = 0; p < 2; ++p) sheaf.paths[p].alphas = alpha_path(largest[p], 0.05, 4);
     for (const auto& model : elastic_nets<double>(on(device()), dataset, sheaf, params)) {
       const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
-      const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, true, logistic()};
+      const Setting setting{path.alphas[static_cast<std::size_t>(model.alpha)], path.l1_ratio, true, true, loss()};
       EXPECT_TRUE(model.fit.converged) << name;
       EXPECT_LT(measure(plain, setting, model).gap, 1.01e-6) << name;
     }
@@ -529,7 +545,7 @@ TEST_P(Nets, RealTablesOfFewRowsAndManyFeatures) {
 
 TEST_P(Nets, WrongRequestsAreToldApart) {
   constexpr std::size_t features = 5;
-  const auto table = test::make_table(20, features, logistic() ? 2 : 0, 31);
+  const auto table = make_table(20, features, 31);
   const auto plain = plain_of(table, features);
   const auto refuses = [&](const auto& spoil, const std::string& why) {
     auto sheaf = sheaf_of(plain);
@@ -551,17 +567,44 @@ TEST_P(Nets, WrongRequestsAreToldApart) {
   refuses([](NetSheaf& s, NetParams&) { std::fill(s.row_weights.begin(), s.row_weights.end(), 0.0F); }, "no rows");
   if (logistic())
     refuses([](NetSheaf& s, NetParams&) { std::fill(s.targets.begin(), s.targets.end(), 1.0); }, "one class");
+  if (loss() == Loss::poisson) {
+    refuses([](NetSheaf& s, NetParams&) { s.targets[2] = -1; }, "the target of row 3 is -1");
+    refuses([](NetSheaf& s, NetParams&) { std::fill(s.targets.begin(), s.targets.end(), 0.0); }, "all 0");
+  }
+}
+
+/// The intercept of rare counts and of large ones, from which Newton's method alone would start far off.
+TEST_P(Nets, CountsOfAnySize) {
+  if (loss() != Loss::poisson) GTEST_SKIP() << "of counts";
+  constexpr std::size_t features = 10;
+  for (const double size : {1e-3, 1.0, 1e6}) {
+    auto table = make_table(80, features, 43);
+    for (double& label : table.labels) label *= size;
+    const auto plain = plain_of(table, features);
+    auto sheaf = sheaf_of(plain);
+    sheaf.paths = {{0, 0, 0.9, {0.1 * size, 0.01 * size, 0}}};
+    NetParams params;
+    params.tolerance = 1e-8;
+    for (const auto& model : train(table, features, sheaf, params)) {
+      const double alpha = sheaf.paths[0].alphas[static_cast<std::size_t>(model.alpha)];
+      const auto verdict = measure(plain, {alpha, 0.9, true, false, loss()}, model);
+      EXPECT_TRUE(model.fit.converged);
+      EXPECT_LT(verdict.violation, 1e-3) << "counts times " << size << ", alpha " << alpha;
+    }
+  }
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<Device, bool, Loss>>& info) {
   std::string name = to_string(std::get<0>(info.param));
   std::erase_if(name, [](char c) { return c == ':'; });
   return name + (std::get<1>(info.param) ? "Sparse" : "Dense") +
-         (std::get<2>(info.param) == Loss::logistic ? "Logistic" : "Squared");
+         (std::get<2>(info.param) == Loss::logistic  ? "Logistic"
+          : std::get<2>(info.param) == Loss::poisson ? "Poisson"
+                                                     : "Squared");
 }
 INSTANTIATE_TEST_SUITE_P(Devices, Nets,
                          testing::Combine(testing::ValuesIn(test::devices()), testing::Bool(),
-                                          testing::Values(Loss::squared, Loss::logistic)),
+                                          testing::Values(Loss::squared, Loss::logistic, Loss::poisson)),
                          name_of);
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Every loss functor against finite differences and limits; the elementary functions behind them against the C library.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/math.hpp"
+#include "core/random.hpp"
 #include "linear/losses.hpp"
 
 namespace sheaf::linear {
@@ -93,7 +95,7 @@ TEST_P(LossFunctor, PredictionsAreWhereTheSlopeIsZero) {
 /// For losses that elastic nets are trained for: dual_value(u, y) = min over z of loss(z, y) + u z.
 TEST_P(LossFunctor, DualValuesAreMinima) {
   with_net_loss(GetParam(), [](auto functor) {
-    for (const double y : {-1.0, 1.0, functor.regression ? 0.3 : 1.0})
+    for (const double y : targets_of<decltype(functor)>())
       for (double z = -7.03; z < 7; z += 0.17) {
         const auto at = functor.terms(z, y, 0.0);
         const double u = -at.slope;
@@ -107,8 +109,52 @@ TEST_P(LossFunctor, DualValuesAreMinima) {
                     1e-4 * (1 + std::abs(z)));
         // Scaled residuals stay where the dual value is finite: dual points depend on it.
         for (const double scale : {0.0, 0.4, 1.0}) EXPECT_TRUE(std::isfinite(functor.dual_value(scale * u, y)));
+        EXPECT_GE(at.value, functor.least(y) - 1e-12 * (1 + std::abs(at.value)));
       }
   });
+}
+
+/// All classes together: the classes' dual values add up to min over z of loss(z, y) + u'z.
+TEST(SoftmaxLoss, DualValuesOfAllClassesAreMinima) {
+  constexpr std::size_t classes = 4;
+  using Values = std::array<double, classes>;
+  const auto loss = [](const Values& z, const Values& y) {
+    double sum = 0, own = 0;
+    for (std::size_t k = 0; k < classes; ++k) {
+      sum += std::exp(z[k]);
+      own += y[k] * z[k];
+    }
+    return std::log(sum) - own;
+  };
+  Random random(3);
+  for (const Values y : {Values{0, 1, 0, 0}, Values{0.2, 0.5, 0, 0.3}})
+    for (int turn = 0; turn < 50; ++turn) {
+      Values z{}, u{};
+      double sum = 0;
+      for (double& one : z) sum += std::exp(one = 2 * random.normal());
+      double least = loss(z, y);
+      double dual = 0;
+      for (std::size_t k = 0; k < classes; ++k) {
+        u[k] = y[k] - std::exp(z[k]) / sum;
+        least += u[k] * z[k];
+        dual += Softmax::dual_value(u[k], y[k]);
+        // In one class alone it is a logistic loss of the log odds against the others.
+        const double odds = z[k] - std::log(sum - std::exp(z[k]));
+        EXPECT_NEAR(Softmax::terms(odds, y[k], 0.0).slope, -u[k], 1e-12);
+        Values above = z, below = z;
+        above[k] += 1e-4;
+        below[k] -= 1e-4;
+        EXPECT_NEAR(Softmax::terms(odds, y[k], 0.0).curvature,
+                    (loss(above, y) - 2 * loss(z, y) + loss(below, y)) / 1e-8, 1e-6);
+      }
+      EXPECT_NEAR(dual, least, 1e-12);
+      for (int other = 0; other < 20; ++other) {
+        Values at{};
+        double value = 0;
+        for (std::size_t k = 0; k < classes; ++k) value += u[k] * (at[k] = 3 * random.normal());
+        EXPECT_GE(loss(at, y) + value, dual - 1e-12);
+      }
+    }
 }
 
 TEST_P(LossFunctor, TraitsAreTrue) {

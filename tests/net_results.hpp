@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,28 +27,135 @@ inline std::vector<double> signs_of(const std::vector<double>& labels) {
   return signs;
 }
 
+/// The class of each row from 0 on, ascending; numbers that are not whole are classes below 3, below 7 and above.
+inline std::vector<std::size_t> classes_of(std::vector<double> labels) {
+  if (std::any_of(labels.begin(), labels.end(), [](double y) { return y != std::round(y); }))
+    for (double& label : labels) label = label < 3 ? 0 : label < 7 ? 1 : 2;
+  std::map<double, std::size_t> places;
+  for (const double label : labels) places.emplace(label, 0);
+  std::size_t next = 0;
+  for (auto& [label, place] : places) place = next++;
+  std::vector<std::size_t> classes;
+  for (const double label : labels) classes.push_back(places.at(label));
+  return classes;
+}
+
+inline Loss net_loss_of(const nlohmann::json& one) {
+  const std::string name = one["loss"];
+  return name == "logistic"      ? Loss::logistic
+         : name == "poisson"     ? Loss::poisson
+         : name == "multinomial" ? Loss::softmax
+                                 : Loss::squared;
+}
+
 inline NetSheaf net_sheaf_of(const nlohmann::json& one, const Target& target) {
   NetSheaf sheaf;
   sheaf.examples = target.rows();
-  sheaf.targets = one["loss"] == "logistic" ? signs_of(target.values) : target.values;
+  sheaf.targets = target.values;
+  const Loss loss = net_loss_of(one);
+  if (loss == Loss::logistic) sheaf.targets = signs_of(target.values);
+  if (loss == Loss::poisson)
+    for (double& y : sheaf.targets) y = std::abs(std::round(y));
+  if (loss == Loss::softmax) {
+    const auto classes = classes_of(target.values);
+    const std::size_t count = *std::max_element(classes.begin(), classes.end()) + 1;
+    sheaf.classes = sheaf.target_columns = static_cast<std::int32_t>(count);
+    sheaf.targets.assign(classes.size() * count, 0.0);
+    for (std::size_t i = 0; i < classes.size(); ++i) sheaf.targets[i * count + classes[i]] = 1;
+  }
   for (const double weight : one["row_weights"]) sheaf.row_weights.push_back(static_cast<float>(weight));
   sheaf.penalty_factors = one["penalty_factors"].get<std::vector<double>>();
+  if (one.contains("offsets")) sheaf.offsets = one["offsets"].get<std::vector<double>>();
   sheaf.paths = {{0, 0, one["l1_ratio"], {}}};
   for (const auto& point : one["path"]) sheaf.paths[0].alphas.push_back(point["alpha"]);
   return sheaf;
 }
 
-/// The largest difference as a share of the largest weight (the intercept: of itself, where that is larger).
-inline double weight_error(const NetModel& model, const nlohmann::json& point) {
-  auto wanted = point["weights"].get<std::vector<double>>();
-  const double intercept = point["intercept"];
+/// Weights of all features and the intercept of one decision value.
+struct PlainWeights {
+  double intercept = 0;
+  std::vector<double> weights;
+};
+
+/// Those that the other program found, of each class.
+inline std::vector<PlainWeights> found_weights(const nlohmann::json& point) {
+  if (!point["intercept"].is_array()) return {{point["intercept"], point["weights"].get<std::vector<double>>()}};
+  std::vector<PlainWeights> all;
+  for (std::size_t k = 0; k < point["intercept"].size(); ++k)
+    all.push_back({point["intercept"][k], point["weights"][k].get<std::vector<double>>()});
+  return all;
+}
+inline std::vector<PlainWeights> plain_weights(std::span<const NetModel> models, std::size_t features) {
+  std::vector<PlainWeights> all;
+  for (const auto& model : models) {
+    auto& one = all.emplace_back(PlainWeights{model.intercept, std::vector<double>(features, 0.0)});
+    for (std::size_t k = 0; k < model.features.size(); ++k)
+      one.weights[static_cast<std::size_t>(model.features[k])] = model.weights[k];
+  }
+  return all;
+}
+
+/// The largest difference as a share of the largest weight (intercepts: of themselves, where that is larger).
+inline double weight_error(const std::vector<PlainWeights>& ours, const std::vector<PlainWeights>& theirs) {
   double largest = 0;
-  for (const double weight : wanted) largest = std::max(largest, std::abs(weight));
-  for (std::size_t k = 0; k < model.features.size(); ++k)
-    wanted[static_cast<std::size_t>(model.features[k])] -= model.weights[k];
-  double error = std::abs(model.intercept - intercept) / std::max(largest, std::abs(intercept));
-  for (const double difference : wanted) error = std::max(error, std::abs(difference) / largest);
+  double intercept = 0;
+  for (const auto& one : theirs) {
+    for (const double weight : one.weights) largest = std::max(largest, std::abs(weight));
+    intercept = std::max(intercept, std::abs(one.intercept));
+  }
+  double error = 0;
+  for (std::size_t k = 0; k < theirs.size(); ++k) {
+    error = std::max(error, std::abs(ours[k].intercept - theirs[k].intercept) / std::max(largest, intercept));
+    for (std::size_t j = 0; j < theirs[k].weights.size(); ++j)
+      error = std::max(error, std::abs(ours[k].weights[j] - theirs[k].weights[j]) / largest);
+  }
   return error;
+}
+
+/// The objective of elastic_nets(), by its definition.
+inline double plain_objective(const DenseMatrix<double>& x, const NetSheaf& sheaf, const NetParams& params,
+                              double alpha, const std::vector<PlainWeights>& model) {
+  const auto weight = [&](std::int64_t i) {
+    return sheaf.row_weights.empty() ? 1.0 : double(sheaf.row_weights[static_cast<std::size_t>(i)]);
+  };
+  double total = 0;
+  double loss = 0;
+  for (std::int64_t i = 0; i < x.rows; ++i) {
+    total += weight(i);
+    std::vector<double> z;
+    for (const auto& one : model) {
+      z.push_back(one.intercept + (sheaf.offsets.empty() ? 0.0 : sheaf.offsets[static_cast<std::size_t>(i)]));
+      for (std::int64_t j = 0; j < x.columns; ++j)
+        z.back() += x.values[i * x.columns + j] * one.weights[static_cast<std::size_t>(j)];
+    }
+    const double* y = sheaf.targets.data() + i * sheaf.target_columns;
+    if (params.loss == Loss::softmax) {
+      double sum = 0;
+      for (const double value : z) sum += std::exp(value);
+      loss += weight(i) * std::log(sum);
+      for (std::size_t k = 0; k < z.size(); ++k) loss -= weight(i) * y[k] * z[k];
+    } else {
+      loss += weight(i) * (params.loss == Loss::poisson    ? std::exp(z[0]) - y[0] * z[0]
+                           : params.loss == Loss::logistic ? std::log1p(std::exp(-y[0] * z[0]))
+                                                           : (y[0] - z[0]) * (y[0] - z[0]) / 2);
+    }
+  }
+  const double l1 = sheaf.paths[0].l1_ratio;
+  double penalty = 0;
+  for (std::int64_t j = 0; j < x.columns; ++j) {
+    double mean = 0;
+    double variance = 0;
+    for (std::int64_t i = 0; i < x.rows; ++i) mean += weight(i) * x.values[i * x.columns + j] / total;
+    for (std::int64_t i = 0; i < x.rows; ++i)
+      variance += weight(i) * std::pow(x.values[i * x.columns + j] - mean, 2) / total;
+    const double unit = params.standardise ? std::sqrt(variance) : 1.0;
+    const double factor = sheaf.penalty_factors.empty() ? 1.0 : sheaf.penalty_factors[static_cast<std::size_t>(j)];
+    for (const auto& one : model) {
+      const double w = one.weights[static_cast<std::size_t>(j)] * unit;
+      penalty += alpha * factor * (l1 * std::abs(w) + (1 - l1) / 2 * w * w);
+    }
+  }
+  return loss / total + penalty;
 }
 
 /// Every case of a file of results, on every device and in both storages. `data` is where a dataset's file is.
@@ -62,17 +171,33 @@ void expect_nets(const nlohmann::json& results, double tolerance, const FindData
         ReadOptions options;
         options.storage = storage;
         const auto dataset = read_dataset<double>(on(device), data(name), options);
+        const auto dense =
+            is_sparse(dataset.x) ? to_dense(std::get<SparseMatrix<double>>(dataset.x), 1) : DenseMatrix<double>{};
+        const auto& x = is_sparse(dataset.x) ? dense : std::get<DenseMatrix<double>>(dataset.x);
         NetParams params;
-        params.loss = one["loss"] == "logistic" ? Loss::logistic : Loss::squared;
+        params.loss = net_loss_of(one);
         params.tolerance = 1e-11;
         params.max_epochs = 20000;
         params.intercept = one["intercept"];
         params.standardise = one["standardise"];
-        const auto models = elastic_nets<double>(on(device), dataset, net_sheaf_of(one, dataset.target), params);
-        ASSERT_EQ(models.size(), one["path"].size());
-        for (std::size_t k = 0; k < models.size(); ++k) {
-          EXPECT_LE(models[k].fit.gap, 10 * models[k].fit.tolerance);  // its last digits may be lost in rounding
-          EXPECT_LT(weight_error(models[k], one["path"][k]), tolerance) << "alpha " << one["path"][k]["alpha"];
+        const auto sheaf = net_sheaf_of(one, dataset.target);
+        const auto models = elastic_nets<double>(on(device), dataset, sheaf, params);
+        const auto columns = static_cast<std::size_t>(sheaf.classes);
+        ASSERT_EQ(models.size(), one["path"].size() * columns);
+        // Of several classes the lasso's weights need not be the only ones that are best.
+        const bool unique = params.loss != Loss::softmax || sheaf.paths[0].l1_ratio < 1;
+        for (std::size_t k = 0; k < one["path"].size(); ++k) {
+          const auto& point = one["path"][k];
+          const auto classes = std::span(models).subspan(k * columns, columns);
+          const auto ours = plain_weights(classes, static_cast<std::size_t>(dataset.features()));
+          const auto theirs = found_weights(point);
+          EXPECT_LE(classes[0].fit.gap, 10 * classes[0].fit.tolerance);  // its last digits may be lost in rounding
+          if (unique) {
+            EXPECT_LT(weight_error(ours, theirs), tolerance) << "alpha " << point["alpha"];
+          }
+          const double objective = plain_objective(x, sheaf, params, point["alpha"], ours);
+          EXPECT_NEAR(classes[0].fit.objective, objective, 1e-10 * (1 + std::abs(objective)));
+          EXPECT_LE(objective, plain_objective(x, sheaf, params, point["alpha"], theirs) + 1e-9 * std::abs(objective));
         }
       }
 }

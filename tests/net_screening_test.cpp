@@ -140,7 +140,7 @@ TEST_P(Screened, SkippedFeaturesChangeNothing) {
     screen.forget();
     screen.meet(here, u.data(), 1);
     FeatureSums found;
-    const auto sum = [&] { return screen.feature_sums(x_, here, {w.data(), g.data(), 1}, free_, 1.0, found); };
+    const auto sum = [&] { return screen.feature_sums(x_, here, {w.data(), g.data(), 1}, free_, found); };
     x_.products = 0;
     if (!sum()) {
       ++full;

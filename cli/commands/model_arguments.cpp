@@ -74,6 +74,12 @@ void ModelArguments::declare_options(Arguments& arguments) {
   arguments.add_for_family(
       net_family, {"--unpenalised", "NAMES", "features without a penalty, which stay in: by name or position from 1",
                    "", [this](const std::string& text) { unpenalised_.push_back(text); }});
+  const auto add_exposure = [&](const std::string& family) {
+    arguments.add_for_family(
+        family, {"--exposure", "FILE", "over how much each row's target was counted: one number above 0 to a line", "",
+                 [this](const std::string& text) { exposure_path_ = text; }});
+  };
+  add_exposure(net_family);
   if (!nets_only_) {
     arguments.section("Generalised linear models (--model glm, multinomial)");
     if (searching_) arguments.family_parameters(glm_family, glm_);
@@ -82,9 +88,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
     arguments.family_parameters(
         glm_family, glm_.options,
         {"power", "theta", "intercept", "reference", "solver", "tolerance", "max-iterations", "class-weight"});
-    arguments.add_for_family(
-        glm_family, {"--exposure", "FILE", "over how much each row's target was counted: one number above 0 to a line",
-                     "", [this](const std::string& text) { exposure_path_ = text; }});
+    add_exposure(glm_family);
     arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn, local-svm, falk-svm)");
     if (searching_) arguments.family_parameters(knn_family, knn_);
     if (!searching_)
@@ -195,7 +199,9 @@ PipelineOptions ModelArguments::pipeline(ReadOptions& reading) const {
 template <class T>
 void ModelArguments::read_files(const Dataset<T>& dataset) {
   if (!row_weights_path_.empty()) row_weights_ = read_row_weights(row_weights_path_, dataset.rows());
-  if (!exposure_path_.empty()) glm_.options.offsets = read_exposures(exposure_path_, dataset.rows());
+  if (!exposure_path_.empty())
+    (family_ == net_family ? net_.options.offsets : glm_.options.offsets) =
+        read_exposures(exposure_path_, dataset.rows());
   auto& factors = net_.options.penalty_factors;
   if (!factors_path_.empty()) factors = read_penalty_factors(factors_path_, dataset.features());
   if (!feature_weights_path_.empty())

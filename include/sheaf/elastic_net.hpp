@@ -30,7 +30,7 @@ std::string_view to_string(NetSolver solver);
 /// Models that differ in alpha alone. Each begins where the one before ended.
 struct NetPath {
   std::int32_t rows = 0;    ///< column of the row-weight table
-  std::int32_t target = 0;  ///< column of the target table
+  std::int32_t target = 0;  ///< column of the target table; of several classes the first
   double l1_ratio = 0.5;
   std::vector<double> alphas;  ///< descending
 };
@@ -42,7 +42,9 @@ struct NetSheaf {
   std::int32_t weight_columns = 1;
   std::vector<float> row_weights;
   std::int32_t target_columns = 1;
-  std::vector<double> targets;          ///< numbers, or +1 / -1
+  std::vector<double> targets;          ///< numbers, or +1 / -1; softmax: 1 in the column of the row's class, else 0
+  std::int32_t classes = 1;             ///< softmax: how many decision values a model has, and columns its target
+  std::vector<double> offsets;          ///< poisson, logistic: added to the row's decision value; empty: all 0
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
   /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as
   /// they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
@@ -50,10 +52,11 @@ struct NetSheaf {
 };
 
 struct NetParams {
-  Loss loss = Loss::squared;  ///< squared, logistic or squared_hinge
+  Loss loss = Loss::squared;  ///< squared, logistic, squared_hinge, poisson or softmax
   NetSolver solver = NetSolver::automatic;
   /// Stop once the duality gap is at most tolerance times the deviance of the model without features: sum of squared
-  /// distances from the mean / sum of weights (logistic: twice the mean loss), as in scikit-learn.
+  /// distances from the mean / sum of weights, as in scikit-learn (other losses: twice what the mean loss is above that
+  /// of a perfect fit).
   double tolerance = 1e-4;
   int max_epochs = 10000;     ///< passes over the features of one model
   bool intercept = true;      ///< not penalised
@@ -62,10 +65,11 @@ struct NetParams {
   std::int32_t models_at_once = 0;  ///< 0: as many as are worth it and fit
 };
 
-/// Decision values are z = x'w + intercept.
+/// Decision values are z = x'w + intercept, without offsets. Of a softmax model there is one NetModel for each class.
 struct NetModel {
   std::int32_t path = 0;
-  std::int32_t alpha = 0;  ///< position in the path
+  std::int32_t alpha = 0;   ///< position in the path
+  std::int32_t column = 0;  ///< the class; 0 where models have one decision value
   double intercept = 0;
   NetFit fit;
   std::vector<std::int32_t> features;  ///< those with a weight, ascending; empty where weights are not kept
@@ -73,19 +77,22 @@ struct NetModel {
 };
 
 /// Models that ended together, with the decision values of all rows of the dataset (training rows and held-out rows),
-/// one column a model, on the context's device. They come in any order.
+/// one column a NetModel, on the context's device. They come in any order, but the classes of a model side by side.
 template <class T>
 using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T> decisions)>;
 
 /// For every path and alpha: min over w, b of 1 / (2 sum s) * sum over rows of s (y - b - x'w)^2 + alpha * l1 * sum
 /// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f; in place of
-/// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y). A path whose rows are all of one class is an
-/// Error for losses of classes, where there is an intercept. That a model did not converge is no error: see its fit.
+/// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 + exp(-y z)) (logistic), max(0, 1 - yz)^2
+/// (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) - sum of y_k z_k (softmax; w and f |w| are
+/// of each class). A path whose rows are all of one class, where there is an intercept, and targets that the loss does
+/// not have, are Errors. That a model did not converge is no error: see its fit. Softmax: of all weights that predict
+/// alike those of the least penalty, and intercepts of sum 0.
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use);
 
-/// The same, all models in the order of paths and alphas, with weights.
+/// The same, all models in the order of paths, alphas and classes, with weights.
 template <class T>
 std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
                                    const NetParams& params);
@@ -118,12 +125,15 @@ std::span<const NetKind> net_kinds();
 const NetKind* find_net_kind(std::string_view name);
 /// The name of a net with this loss in model files.
 const LinearSolver& net_solver(Loss loss, bool classes);
+/// The loss that a net was trained with.
+Loss net_loss(const LinearModel& model);
 
 struct NetOptions {
-  Loss loss = Loss::squared;    ///< squared or logistic
+  Loss loss = Loss::squared;    ///< squared, logistic, poisson or softmax
   std::optional<double> alpha;  ///< how much the penalty weighs; must be given to train one model
   double l1_ratio = NetPath{}.l1_ratio;
-  /// Two classes are +1 and -1; of three or more each one is set against the rest. The logistic loss is for classes.
+  /// Two classes are +1 and -1; of three or more each one is set against the rest. The logistic loss and softmax are
+  /// for classes; softmax of two classes is the logistic loss. Poisson is for numbers.
   LabelKind labels = LabelKind::automatic;
   bool intercept = NetParams{}.intercept;
   bool standardise = NetParams{}.standardise;
@@ -132,12 +142,15 @@ struct NetOptions {
   double tolerance = NetParams{}.tolerance;
   int max_epochs = NetParams{}.max_epochs;
   std::vector<double> penalty_factors;                        ///< one a feature; empty: all 1
+  std::vector<double> offsets;  ///< poisson: added to the row's decision value; empty: all 0. Predictions have none
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
 };
 
 /// Whether the labels are classes for these options. Labels that do not suit the loss are an Error.
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source);
+/// The options with the loss that is trained: softmax of two classes is logistic.
+NetOptions decide_net(NetOptions options, const Target& target, const std::string& source);
 
 /// All classes as one sheaf; the order of classes, and what a decision value speaks for, as train_linear(). Without an
 /// alpha a UsageError says from which one on all weights are 0. That training did not converge is no error: see

@@ -23,7 +23,8 @@ namespace sheaf {
 /// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
 /// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z;
 /// max(0, 1 - yz); max(0, |y - z| - epsilon); and, of the decision values z_c of all classes, the largest of
-/// 1 + z_c - z_y over the classes c other than y, or 0 (Crammer and Singer).
+/// 1 + z_c - z_y over the classes c other than y, or 0 (Crammer and Singer), and minus the logarithm of the probability
+/// of the row's class, exp(z_y) / sum of exp(z_c).
 enum class Loss : std::uint8_t {
   logistic,
   squared_hinge,
@@ -40,6 +41,7 @@ enum class Loss : std::uint8_t {
   hinge,
   tube,
   crammer_singer,
+  softmax,
 };
 std::string_view to_string(Loss loss);
 

@@ -17,10 +17,9 @@
 #include "core/host_device.hpp"
 #include "core/math.hpp"
 #include "linear/loss_terms.hpp"
+#include "linear/target_range.hpp"
 
 namespace sheaf::linear {
-
-enum class TargetRange : unsigned char { classes, any, nonnegative, counts, positive };
 
 inline constexpr double forbidden = 1e30;
 
@@ -103,6 +102,8 @@ struct Poisson {
   static constexpr std::string_view name = "poisson";
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = true;
+  static constexpr bool quadratic = false;
+  static constexpr double largest_curvature = HUGE_VAL;
   static constexpr TargetRange targets = TargetRange::nonnegative;
 
   template <class T>
@@ -115,6 +116,12 @@ struct Poisson {
     return bounded_exp(z);
   }
   static double link(double mean, double /*unused*/) { return std::log(mean); }
+  /// The minimum is where the mean is y - u, which residuals times a factor of at most 1 keep at 0 or more.
+  SHEAF_HOST_DEVICE static double dual_value(double u, double y) {
+    const double mean = y - u;
+    return mean > 0 ? mean - mean * std::log(mean) : 0;
+  }
+  static double least(double y) { return y > 0 ? y - y * std::log(y) : 0; }
 };
 
 /// Gamma, mean exp(z).

@@ -6,6 +6,7 @@
 //   largest_curvature       an upper bound of the second derivative; may be infinite
 //   quadratic               whether the second derivative is 1 everywhere
 //   dual_value(u, y)        min over z of loss(z, y) + u z: minus the convex conjugate at -u
+//   least(y)                min over z of loss(z, y): that of a perfect fit
 // and one for generalised linear models what glm_losses.hpp says; those losses are there.
 #pragma once
 
@@ -54,6 +55,7 @@ struct Logistic {
     if (a < 1) sum -= (1 - a) * std::log1p(-a);
     return sum;
   }
+  static double least(double /*y*/) { return 0; }
 };
 
 /// max(0, 1 - y z)^2, y = +-1.
@@ -146,16 +148,47 @@ struct Squared {
   }
   static double link(double mean, double /*unused*/) { return mean; }
   SHEAF_HOST_DEVICE static double dual_value(double u, double y) { return u * (y - u / 2); }
+  static double least(double /*y*/) { return 0; }
+};
+
+/// One class of several, y = 1 in its rows and 0 in others: the loss of all classes, log sum over k of exp(z_k) - sum
+/// of y_k z_k, as a function of the log odds z of this class against all others, which stay as they are. Second
+/// derivatives are at most 1/4 in one class and 1/2 in all together (Boehning 1992).
+struct Softmax {
+  static constexpr Loss loss = Loss::softmax;
+  static constexpr std::string_view name = "softmax";
+  static constexpr bool regression = false;
+  static constexpr bool strictly_convex = true;
+  static constexpr bool quadratic = false;
+  static constexpr double largest_curvature = 0.5;
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    const T e = exp_nonpositive(-std::abs(z));
+    const T share = 1 / (1 + e);
+    const T p = (z > 0 ? T(1) : e) * share;
+    return {log1p_unit(e) + (z > 0 ? z : T(0)) - y * z, p - y, e * share * share};
+  }
+  /// What this class adds to the minimum over all decision values: the entropy of the shares y - u.
+  SHEAF_HOST_DEVICE static double dual_value(double u, double y) {
+    const double share = y - u;
+    return share > 0 ? -share * std::log(share) : 0;
+  }
+  static double least(double y) { return y > 0 ? -y * std::log(y) : 0; }
 };
 
 using AllLosses = std::tuple<Logistic, SquaredHinge, SquaredTube, Squared, Probit, Cloglog, Poisson, GammaLog,
-                             GammaInverse, InverseGaussian, Tweedie, NegativeBinomial, Hinge, Tube>;
+                             GammaInverse, InverseGaussian, Tweedie, NegativeBinomial, Hinge, Tube, Softmax>;
 
 /// Losses that elastic nets are trained for.
 template <class Functor>
 inline constexpr bool has_dual = requires {
   Functor::dual_value(0.0, 0.0);
 };
+
+/// Losses of all classes together: models have a decision value for each.
+template <class Functor>
+inline constexpr bool is_softmax = Functor::loss == Loss::softmax;
 
 /// Losses of generalised linear models.
 template <class Functor>

@@ -124,8 +124,12 @@ std::string_view written_solver(const LinearModel& model) {
   if (model.glm)
     fail_usage("LIBLINEAR's model files hold no model of the family {} with the link {}; take Sheaf's own format",
                to_string(model.glm->family), to_string(model.glm->link));
-  for (const auto& solver : linear_solvers())
-    if (solver.name == model.solver && solver.net()) return solver.applied_as;
+  for (const auto& solver : linear_solvers()) {
+    if (solver.name != model.solver || !solver.net()) continue;
+    if (solver.applied_as.empty())
+      fail_usage("LIBLINEAR's model files hold no {}; take Sheaf's own format", solver.about);
+    return solver.applied_as;
+  }
   return model.solver;
 }
 

@@ -32,46 +32,6 @@ constexpr std::array kinds{
     GlmKind{GlmFamily::negative_binomial, GlmLink::log, Loss::negative_binomial, numbers, fixed},
 };
 
-bool within(TargetRange range, double y) {
-  switch (range) {
-    case TargetRange::nonnegative:
-      return y >= 0;
-    case TargetRange::counts:
-      return y >= 0 && y == std::floor(y);
-    case TargetRange::positive:
-      return y > 0;
-    case TargetRange::classes:
-    case TargetRange::any:
-      break;
-  }
-  return true;
-}
-
-std::string_view in_words(TargetRange range) {
-  if (range == TargetRange::counts) return "whole numbers of 0 or more";
-  return range == TargetRange::positive ? "numbers above 0" : "numbers of 0 or more";
-}
-
-void check_targets(const GlmKind& kind, std::span<const double> targets, const std::string& source) {
-  with_glm_loss(kind.loss, [&](auto functor) {
-    for (std::size_t i = 0; i < targets.size(); ++i)
-      if (!within(functor.targets, targets[i]))
-        fail("{}: the target of row {} is {}; the family {} is for {}", source, i + 1, targets[i],
-             to_string(kind.family), in_words(functor.targets));
-  });
-}
-
-void check_offsets(const GlmOptions& options, const GlmParams& params, std::int64_t rows) {
-  if (options.offsets.empty()) return;
-  if (params.columns > 1) fail_usage("offsets are for models of one decision value, not for multinomial ones");
-  if (static_cast<std::int64_t>(options.offsets.size()) != rows)
-    fail("there are {} offsets for {} rows", options.offsets.size(), rows);
-  for (std::size_t i = 0; i < options.offsets.size(); ++i)
-    if (!std::isfinite(options.offsets[i]))
-      fail("the offset of row {} is {}; offsets are finite numbers (the logarithms of exposures above 0)", i + 1,
-           options.offsets[i]);
-}
-
 void check_parameters(const GlmOptions& options, const GlmKind& kind) {
   if (kind.family == GlmFamily::tweedie && !(options.power > 1 && options.power < 2))
     fail_usage(
@@ -141,7 +101,9 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
   problem.params.tolerance = options.tolerance;
   problem.params.max_iterations = options.max_iterations;
   check_parameters(options, kind);
-  check_offsets(options, problem.params, rows);
+  if (!options.offsets.empty() && problem.params.columns > 1)
+    fail_usage("offsets are for models of one decision value, not for multinomial ones");
+  check_offsets(options.offsets, rows);
   auto& sheaf = problem.sheaf;
   sheaf.examples = rows;
   sheaf.tasks = {{0, 0, options.alpha}};
@@ -151,7 +113,9 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
     if (!options.class_weights.empty() || options.balanced)
       fail_usage("class weights are for classes, and the family {} is for numbers", to_string(kind.family));
     sheaf.targets = problem.labels.values;
-    check_targets(kind, sheaf.targets, source);
+    with_glm_loss(kind.loss, [&](auto functor) {
+      check_targets(functor.targets, sheaf.targets, 1, source, fmt::format("the family {}", to_string(kind.family)));
+    });
     return problem;
   }
   check_two_classes(problem.labels, source);

@@ -36,6 +36,9 @@ constexpr std::array solvers{
     LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, Loss::squared, "L2R_L2LOSS_SVC"},
     LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, Loss::squared, "L2R_L2LOSS_SVR"},
     LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, Loss::logistic, "L2R_LR"},
+    LinearSolver{-1, "ELASTIC_NET_POISSON", "elastic-net Poisson regression", true, false, Loss::poisson},
+    LinearSolver{-1, "ELASTIC_NET_MULTINOMIAL", "elastic-net multinomial logistic regression", false, true,
+                 Loss::softmax},
     LinearSolver{-2, "GLM", "generalised linear model", true},
     LinearSolver{-2, "GLM_CLASSES", "generalised linear model", false, true},
 };
@@ -45,6 +48,8 @@ constexpr std::array kinds{
     NetKind{"lasso", "lasso: the elastic net of l1-ratio 1", Loss::squared, 1.0},
     NetKind{"ridge", "ridge regression: the elastic net of l1-ratio 0", Loss::squared, 0.0},
     NetKind{"elastic-net-logistic", "logistic regression with the penalty of the elastic net", Loss::logistic},
+    NetKind{"elastic-net-multinomial", "the same of all classes in one model", Loss::softmax},
+    NetKind{"elastic-net-poisson", "Poisson regression of counts with the penalty of the elastic net", Loss::poisson},
 };
 
 /// nullptr: there is none.
@@ -72,7 +77,9 @@ void warn_of_nets(const LinearModel& model, std::vector<std::string>& warnings) 
   for (std::size_t c = 0; c < model.net->fits.size(); ++c) {
     const auto& fit = model.net->fits[c];
     if (fit.converged) continue;
-    const auto what = model.is_regression() ? std::string("the net") : "class " + model.class_names[c];
+    const bool whole = model.is_regression() || net_loss(model) == Loss::softmax;
+    if (whole && c > 0) break;  // the fit of all classes
+    const auto what = whole ? std::string("the net") : "class " + model.class_names[c];
     warnings.push_back(fmt::format(
         "{} at alpha = {} did not converge: the duality gap is {:.3g} after {} epochs, {:.3g} was wanted; scale the "
         "features (--standardise), use double precision, or take more epochs, a larger alpha or a larger tolerance",
@@ -122,6 +129,7 @@ const LinearSolver& l1_solver(Loss loss) {
 const LinearSolver& net_solver(Loss loss, bool classes) {
   return known(find_solver(loss, true, !classes, LinearMethod::newton));
 }
+Loss net_loss(const LinearModel& model) { return solver_named(model.solver).loss.value(); }
 
 std::span<const NetKind> net_kinds() { return kinds; }
 

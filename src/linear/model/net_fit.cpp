@@ -12,9 +12,9 @@ NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options) {
   sheaf.row_weights = std::move(made.row_weights);
   sheaf.target_columns = made.problem.sheaf.target_columns;
   sheaf.targets = std::move(made.problem.sheaf.targets);
+  sheaf.offsets = options.offsets;
   sheaf.penalty_factors = options.penalty_factors;
-  for (std::int32_t c = 0; c < sheaf.target_columns; ++c)
-    sheaf.paths.push_back({0, c, options.l1_ratio, {options.alpha.value_or(0)}});
+  linear::add_paths({0, 0, options.l1_ratio, {options.alpha.value_or(0)}}, options, sheaf);
   return sheaf;
 }
 
@@ -52,8 +52,9 @@ void linear::see_weights(const ColumnTransforms& transforms, std::int32_t split,
 }
 
 template <class T>
-LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& given,
                                    std::span<const float> row_weights, const ColumnTransforms* seen) {
+  const auto options = decide_net(given, dataset.target, dataset.source);
   auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
   auto sheaf = sheaf_of(made, options);
   if (seen != nullptr) sheaf.column_factors = seen->factors;

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "linear/glm/objective.hpp"
 #include "linear/losses.hpp"
+#include "linear/products/ops.hpp"
 
 namespace sheaf {
 namespace linear {
@@ -22,7 +24,7 @@ void weigh_rows(const std::vector<std::int32_t>& classes, const std::vector<doub
 
 LinearOptions scored_as(const NetOptions& options, bool classes) {
   LinearOptions like;
-  like.loss = !is_regression(options.loss) ? options.loss : classes ? Loss::squared_hinge : Loss::squared_tube;
+  like.loss = !is_regression(options.loss) ? Loss::logistic : classes ? Loss::squared_hinge : Loss::squared_tube;
   like.class_weights = options.class_weights;
   like.balanced = options.balanced;
   return like;
@@ -34,12 +36,40 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
   if (!classes && (options.balanced || !options.class_weights.empty()))
     fail_usage("class weights are for classes, and the labels of {} are a numeric target", source);
   check_row_weights(row_weights, rows);
+  if (!options.offsets.empty() && options.loss != Loss::poisson)
+    fail_usage("exposures and offsets are for counts (elastic-net-poisson)");
+  check_offsets(options.offsets, rows);
   NetProblem result{make_problem(context, target, source, rows, scored_as(options, classes)),
                     {row_weights.begin(), row_weights.end()}};
   check_two_classes(result.problem.labels, source);
+  auto& sheaf = result.problem.sheaf;
+  if (options.loss == Loss::softmax)
+    for (double& y : sheaf.targets) y = y > 0 ? 1 : 0;
+  if (options.loss == Loss::poisson) check_targets(Poisson::targets, sheaf.targets, 1, source, "a Poisson model");
   if (classes) weigh_rows(result.problem.labels.classes, result.problem.class_weights, result.row_weights);
   return result;
 }
+
+void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf) {
+  const std::int32_t models = options.loss == Loss::softmax ? 1 : sheaf.target_columns;
+  sheaf.classes = sheaf.target_columns / models;
+  for (std::int32_t c = 0; c < models; ++c) {
+    sheaf.paths.push_back(path);
+    sheaf.paths.back().target = c;
+  }
+}
+
+bool has_response(Loss loss) { return loss == Loss::poisson || loss == Loss::softmax; }
+
+template <class T>
+void respond(LinearOps<T>& ops, Loss loss, const NetSheaf& sheaf, Block<T>& z) {
+  if (!sheaf.offsets.empty()) add_offsets<T>(ops, sheaf.offsets, z);
+  ops.predict(loss, T(0), sheaf.classes, z.view());
+  ops.synchronize();
+}
+
+template void respond(LinearOps<float>&, Loss, const NetSheaf&, Block<float>&);
+template void respond(LinearOps<double>&, Loss, const NetSheaf&, Block<double>&);
 
 NetParams net_params(const NetOptions& options) {
   NetParams params;
@@ -57,6 +87,14 @@ NetParams net_params(const NetOptions& options) {
 
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
+  if (options.loss == Loss::poisson) {
+    if (options.labels == LabelKind::classes || target.values.empty())
+      fail(
+          "{}: Poisson regression is for counts, and the labels are classes; use elastic-net-logistic or "
+          "elastic-net-multinomial",
+          source);
+    return false;
+  }
   const bool classifier = !linear::is_regression(options.loss);
   const bool wanted = classifier || options.labels == LabelKind::classes;
   if (classifier && options.labels == LabelKind::numbers)
@@ -72,6 +110,12 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
   if (options.labels == LabelKind::numbers && target.values.empty())
     fail("{}: some labels are not numbers, so they are no numeric target; leave out --labels numbers", source);
   return wanted || (options.labels == LabelKind::automatic && target.looks_like_classes());
+}
+
+NetOptions decide_net(NetOptions options, const Target& target, const std::string& source) {
+  if (options.loss == Loss::softmax && takes_classes(options, target, source) && target.class_names.size() == 2)
+    options.loss = Loss::logistic;
+  return options;
 }
 
 }  // namespace sheaf

@@ -19,9 +19,19 @@ struct NetProblem {
 /// Options of a linear model that reads its labels, and scores its decision values, as the net does.
 LinearOptions scored_as(const NetOptions& options, bool classes);
 
-/// Labels that do not suit, a single class, and weights that are not 0 or more are Errors.
+/// Options as decide_net() returns them. Labels that do not suit, a single class, and weights that are not 0 or more
+/// are Errors.
 NetProblem make_net_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
                             const NetOptions& options, std::span<const float> row_weights);
+
+/// One path for each target of the sheaf, or of softmax one for all; sets the sheaf's classes.
+void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf);
+
+/// Whether predictions are not the decision values: means of counts, log odds of several classes.
+bool has_response(Loss loss);
+/// Decision values of a loss that has a response become predictions, in place; offsets are added.
+template <class T>
+void respond(LinearOps<T>& ops, Loss loss, const NetSheaf& sheaf, Block<T>& z);
 
 NetParams net_params(const NetOptions& options);
 

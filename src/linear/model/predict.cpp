@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/linear.hpp>
 
 #include "core/fail.hpp"
@@ -53,15 +54,18 @@ void to_log_odds(std::span<double> row) {
     row[k] = linear::log_odds(row[k] - largest, std::exp(row[k] - largest), rest, k == best);
 }
 
-/// Decision values of a generalised linear model become means, or log odds of classes.
+/// Decision values of a generalised linear model, or of a net with its loss, become means, or log odds of classes.
 void respond(const LinearModel& model, Predictions& predictions) {
   const auto columns = static_cast<std::size_t>(model.columns);
   auto& decisions = predictions.decisions;
-  for (std::size_t i = 0; i < decisions.size() && columns > 1; i += columns)
-    to_log_odds(std::span(decisions).subspan(i, columns));
-  if (columns > 1) return;
-  linear::with_glm_loss(linear::glm_kind(model.glm->family, model.glm->link).loss, [&](auto functor) {
-    for (double& value : decisions) value = functor.prediction(value, model.glm->parameter);
+  if (model.net ? net_loss(model) == Loss::softmax : columns > 1) {
+    for (std::size_t i = 0; i < decisions.size(); i += columns) to_log_odds(std::span(decisions).subspan(i, columns));
+    return;
+  }
+  const Loss loss = model.net ? net_loss(model) : linear::glm_kind(model.glm->family, model.glm->link).loss;
+  const double parameter = model.glm ? model.glm->parameter : 0.0;
+  linear::with_glm_loss(loss, [&](auto functor) {
+    for (double& value : decisions) value = functor.prediction(value, parameter);
   });
 }
 
@@ -82,7 +86,7 @@ Predictions predict_linear(const Context& context, const LinearModel& model, con
   };
   linear::for_decisions<T>(context, dataset, weights_for<T>(model, dataset.features()), static_cast<T>(model.bias),
                            keep);
-  if (model.glm) respond(model, result);
+  if (model.glm || model.net) respond(model, result);
   if (probabilities) add_probabilities(model, result);
   if (model.is_regression()) return result;
   const auto columns = static_cast<std::size_t>(result.columns);

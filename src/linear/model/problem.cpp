@@ -84,6 +84,15 @@ void check_row_weights(std::span<const float> row_weights, std::int64_t rows) {
       fail("the weight of row {} is {}; weights are 0 or more", i + 1, row_weights[i]);
 }
 
+void check_offsets(std::span<const double> offsets, std::int64_t rows) {
+  if (offsets.empty()) return;
+  if (static_cast<std::int64_t>(offsets.size()) != rows) fail("there are {} offsets for {} rows", offsets.size(), rows);
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    if (!std::isfinite(offsets[i]))
+      fail("the offset of row {} is {}; offsets are finite numbers (the logarithms of exposures above 0)", i + 1,
+           offsets[i]);
+}
+
 template <class T>
 LinearOptions with_method(const Context& context, const Dataset<T>& dataset, LinearOptions options,
                           std::int64_t tasks) {

@@ -24,6 +24,8 @@ struct InterceptTerms {
 template <class Evaluate>
 SHEAF_HOST_DEVICE double best_intercept(double start, double total, double precision, const Evaluate& evaluate) {
   constexpr int most_turns = 50;
+  constexpr int newton_turns =
+      10;  // after which every second turn halves the interval: exp(b) falls by steps of 1 only
   constexpr double least_curvature = 1e-5;
   double low = -HUGE_VAL;
   double high = HUGE_VAL;
@@ -36,7 +38,8 @@ SHEAF_HOST_DEVICE double best_intercept(double start, double total, double preci
     const double step = terms.residual / (terms.curvature > least ? terms.curvature : least);
     if (std::abs(step) <= 1e-15 * std::abs(b)) return b;
     double next = b + step;
-    if (!(next > low && next < high)) next = (low + high) / 2;
+    const bool slow = turn > newton_turns && turn % 2 == 0 && std::isfinite(low) && std::isfinite(high);
+    if (slow || !(next > low && next < high)) next = (low + high) / 2;
     b = next;
   }
 }
@@ -147,8 +150,7 @@ class SmoothFit {
   }
   SHEAF_HOST_DEVICE double dual_at(const RowSums& /*sums*/, double scale) const {
     return model_.sum_rows([&](std::int64_t i) {
-      const double s = model_.task.weight(i);
-      return s > 0 ? s * Functor::dual_value(scale * double(model_.rows.q[i]) / s, model_.task.target(i)) : 0.0;
+      return dual_term<Functor>(model_.task, i, scale * double(model_.rows.q[i]));
     }) / model_.task.total;
   }
 
@@ -192,8 +194,12 @@ class SmoothFit {
     if constexpr (solves_systems<typename Model::TeamType>) team.gram().forget();
   }
 
+  /// The objective of the features of the working set, after begin_step() and before anything has moved.
+  SHEAF_HOST_DEVICE double objective() const { return objective_at(0); }
+
   /// How far along the Newton step the true objective falls below `objective`, that of before; weights and z go there.
-  SHEAF_HOST_DEVICE void end_step(double objective) {
+  /// Returns what z has in it of a changed intercept, beside intercept().
+  SHEAF_HOST_DEVICE double end_step(double objective) {
     const auto& rows = model_.rows;
     const auto& features = model_.features;
     for (std::int32_t k = 0; k < features.count; ++k) {
@@ -205,15 +211,18 @@ class SmoothFit {
     const double change = -model_.shift;  // of the intercept, as the quadratic model has it
     model_.over_rows([&](std::int64_t i) { rows.step[i] += static_cast<T>(change); });
     model_.team.sync();
+    // Near the end what a step gains is less than what rounding makes of the sums.
+    constexpr double rounding = 1e-14;
     double share = 1;
     for (int turn = 0; turn < 30; ++turn, share /= 2)
-      if (objective_at(share) <= objective) break;
+      if (objective_at(share) <= objective + rounding * std::abs(objective)) break;
     model_.over_features([&](std::int32_t k) {
       features.w[k] = features.start[k] + static_cast<T>(share) * (features.w[k] - features.start[k]);
     });
     // The intercept's share stands in z until finish().
     model_.over_rows([&](std::int64_t i) { rows.z[i] += static_cast<T>(share) * rows.step[i]; });
     model_.team.sync();
+    return share * change;
   }
 
   /// Memory for x'w of all rows, which finish() takes.
@@ -231,14 +240,14 @@ class SmoothFit {
 
  private:
   SHEAF_HOST_DEVICE LossTerms<T> terms_at(std::int64_t i, T intercept) const {
-    return Functor::terms(model_.rows.z[i] + intercept, model_.task.target(i), T(0));
+    return Functor::terms(model_.rows.z[i] + intercept + model_.task.offset(i), model_.task.target(i), T(0));
   }
 
   /// At the decision values plus step(i).
   template <class Step>
   SHEAF_HOST_DEVICE double loss_with(const Step& step) const {
     return model_.sum_rows([&](std::int64_t i) {
-      const double z = double(model_.rows.z[i]) + step(i) + intercept_;
+      const double z = double(model_.rows.z[i]) + step(i) + intercept_ + double(model_.task.offset(i));
       return double(model_.task.weight(i)) * Functor::terms(z, double(model_.task.target(i)), 0.0).value;
     }) / model_.task.total;
   }

@@ -8,6 +8,7 @@
 
 #include "linear/losses.hpp"
 #include "linear/net/penalty.hpp"
+#include "linear/net/task.hpp"
 
 namespace sheaf::linear {
 
@@ -15,7 +16,17 @@ namespace sheaf::linear {
 struct RowSums {
   double loss = 0;
   double dual = 0;  ///< the dual value of the residuals as they are
+  // Of softmax models, whose intercepts are never all at their best at once; 0 for others:
+  double tilt = 0;  ///< intercepts times the sums of their classes' residuals
+  double free = 0;  ///< how far intercepts are from their best, each by itself, times the same sums
 };
+
+/// What row i adds to the dual value of the weighted residuals u: of decision values without the row's offset.
+template <class Functor, class T>
+SHEAF_HOST_DEVICE double dual_term(const ModelTask<T>& task, std::int64_t i, double u) {
+  const double s = task.weight(i);
+  return s > 0 ? s * Functor::dual_value(u / s, double(task.target(i))) - u * double(task.offset(i)) : 0.0;
+}
 
 /// The factor by which residuals shrink to become a dual point.
 SHEAF_HOST_DEVICE inline double feasible_scale(double ratio) { return ratio > 1 ? 1 / ratio : 1; }
@@ -40,13 +51,14 @@ SHEAF_HOST_DEVICE inline double squared_dual(const RowSums& rows, double scale) 
 }
 
 /// `dual`: the dual value of the residuals times `scale`. Features without a penalty make dual points impossible until
-/// their gradients are 0: until then what each of them could still gain counts as well.
+/// their gradients are 0: until then what each of them could still gain counts as well. So do intercepts of softmax
+/// models: residuals are dual points of changes of the intercepts, whose present values are offsets (the tilt).
 SHEAF_HOST_DEVICE inline double duality_gap(const FeatureSums& features, const RowSums& rows, double scale,
                                             double dual) {
-  const double kept = rows.dual - features.excess;
-  const double scaled = dual - scale * scale / 2 * features.ridge;
+  const double kept = rows.dual - rows.tilt - features.excess;
+  const double scaled = dual - scale * rows.tilt - scale * scale / 2 * features.ridge;
   const double gap = rows.loss + features.penalty() - (kept > scaled ? kept : scaled);
-  return (gap > 0 ? gap : 0) + features.free;
+  return (gap > 0 ? gap : 0) + features.free + rows.free;
 }
 
 }  // namespace sheaf::linear

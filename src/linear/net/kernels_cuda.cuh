@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "linear/net/model_solver.hpp"
+#include "linear/net/softmax_solver.hpp"
 #include "linear/net/team_cuda.cuh"
 #include "linear/net/working_set.hpp"
 
@@ -72,7 +72,7 @@ __global__ void normalise_features(ModelTask<T> task, std::int64_t features, T* 
 template <class T>
 __global__ void sum_features(const ModelTask<T>* tasks, std::int32_t models, const T* g, const T* w,
                              std::int32_t stride, std::int64_t features, std::int64_t part_length,
-                             double largest_curvature, FeatureSums* partial) {
+                             FeatureSums* partial) {
   __shared__ FeatureSums sums[along_rows][across_models];
   const auto model = static_cast<std::int32_t>(blockIdx.y * across_models + threadIdx.x);
   FeatureSums mine;
@@ -82,7 +82,7 @@ __global__ void sum_features(const ModelTask<T>* tasks, std::int32_t models, con
     const std::int64_t end = first + part_length < features ? first + part_length : features;
     for (std::int64_t j = first + threadIdx.y; j < end; j += along_rows)
       mine.add(static_cast<double>(g[j * stride + model]) / task.total, static_cast<double>(w[j * stride + model]),
-               task.penalty(j), static_cast<double>(task.curvature(j)) * largest_curvature);
+               task.penalty(j), static_cast<double>(task.curvature(j)) * task.loss_curvature);
   }
   sums[threadIdx.y][threadIdx.x] = mine;
   __syncthreads();
@@ -107,11 +107,8 @@ __global__ void sum_dual_values(const ModelTask<T>* tasks, std::int32_t models, 
   if (model >= models) return;
   const ModelTask<T> task = tasks[model];
   double sum = 0;
-  for (std::int64_t i = threadIdx.x & 31U; i < task.examples; i += 32) {
-    const auto s = static_cast<double>(task.weight(i));
-    const auto residual = static_cast<double>(u[i * stride + model]);
-    if (s > 0) sum += s * Functor::dual_value(scales[model] * residual / s, static_cast<double>(task.target(i)));
-  }
+  for (std::int64_t i = threadIdx.x & 31U; i < task.examples; i += 32)
+    sum += dual_term<Functor>(task, i, scales[model] * static_cast<double>(u[i * stride + model]));
   sum = warp_sum(sum);
   if ((threadIdx.x & 31U) == 0) out[model] = sum / task.total;
 }
@@ -126,10 +123,17 @@ struct ChoiceView {
   const T* w;
   std::int32_t stride;
   std::int64_t features;
+  std::int32_t classes;
 
+  /// Of several classes, whose tasks differ in their targets alone, the highest.
   __device__ int bucket(const ModelTask<T>& task, const FeatureChoice& choice, std::int64_t j) const {
-    const std::int64_t at = j * stride + choice.model;
-    return feature_bucket(task, j, static_cast<double>(g[at]), static_cast<double>(w[at]), choice.scale, choice.radius);
+    int highest = -1;
+    for (std::int64_t at = j * stride + choice.model, end = at + classes; at < end; ++at) {
+      const int own =
+          feature_bucket(task, j, static_cast<double>(g[at]), static_cast<double>(w[at]), choice.scale, choice.radius);
+      if (own > highest) highest = own;
+    }
+    return highest;
   }
 };
 
@@ -215,16 +219,18 @@ struct JobMemory {
   const ModelTask<T>* tasks;
   const Job* jobs;
   const std::int32_t* lists;
-  T* over_features;  // feature_vectors for each entry of the lists
+  T* over_features;  // feature_vectors() for each entry of the lists
   ColumnPlace* places;
   std::int32_t* active;
-  T* over_rows;  // row_vectors for each job
+  T* over_rows;  // row_vectors() for each job
   std::int64_t examples;
   bool shared;  // q and s live in shared memory
   T* w;
   T* z;
   T* u;
   std::int32_t stride;
+  std::int32_t classes;
+  double* intercepts;
   SolveReport* reports;
   const volatile int* stop;
 };
@@ -242,18 +248,18 @@ __global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> 
     else
       return Team{memory.stop};
   }();
-  RowVectors<T> rows = make_row_vectors(
-      memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * row_vectors(Functor::quadratic) * memory.examples,
-      memory.examples, Functor::quadratic);
+  RowVectors<T> rows = make_row_vectors<Functor>(
+      memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * row_vectors<Functor>(memory.classes) * memory.examples,
+      memory.examples);
   if (memory.shared) {
     rows.q = reinterpret_cast<T*>(on_chip);
     rows.s = rows.q + memory.examples;
   }
-  const WorkingSet<T> features =
-      make_working_set(memory.lists + job.list, job.size, memory.over_features + job.list * feature_vectors,
-                       memory.places + job.list, memory.active + job.list);
-  const SolveReport report = solve_on_working_set<Functor>(team, x, task, rows, features, job.order, memory.w, memory.z,
-                                                           memory.u, memory.stride);
+  const WorkingSet<T> features = make_working_set(memory.lists + job.list, job.size,
+                                                  memory.over_features + job.list * feature_vectors(memory.classes),
+                                                  memory.places + job.list, memory.active + job.list, memory.classes);
+  const SolveReport report = solve_any<Functor>(team, x, task, rows, features, job.order, memory.classes, memory.w,
+                                                memory.z, memory.u, memory.stride, memory.intercepts);
   if (threadIdx.x == 0) memory.reports[blockIdx.x] = report;
 }
 

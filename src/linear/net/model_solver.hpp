@@ -8,15 +8,13 @@ namespace sheaf::linear {
 
 /// What a model is asked to do on its working set.
 struct SolveOrder {
-  std::int32_t model = 0;
-  double intercept = 0;  ///< of its present weights
+  std::int32_t model = 0;  ///< its column of the blocks; of several classes the first
   double tolerance = 0;
   DescentRules rules;
 };
 
 /// What became of a model.
 struct SolveReport {
-  double intercept = 0;
   RowSums rows;
   std::int32_t epochs = 0;
   std::int32_t parallel = 1;
@@ -49,12 +47,14 @@ SHEAF_HOST_DEVICE void multiply_anew(const Model& model, typename Model::Value* 
       });
 }
 
-/// `w`, `z` and `u` are the blocks of weights, of decision values and of s times the residuals. The parts are variables
-/// of their own, not members of one object: only so does nvcc keep them in registers.
+/// `w`, `z` and `u` are the blocks of weights, of decision values and of s times the residuals; `intercepts` has one
+/// for each of their columns. The parts are variables of their own, not members of one object: only so does nvcc keep
+/// them in registers.
 template <class Functor, class Team, class T, class Columns>
 SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Columns& x, const ModelTask<T>& task,
                                                    const RowVectors<T>& rows, const WorkingSet<T>& working,
-                                                   const SolveOrder& order, T* w, T* z, T* u, std::int64_t stride) {
+                                                   const SolveOrder& order, T* w, T* z, T* u, std::int64_t stride,
+                                                   double* intercepts) {
   constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;
   using Model = QuadraticModel<Team, T, Columns>;
   Model model(team, x, task, rows, working);
@@ -75,12 +75,14 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
     fit.begin_step();
     const double gained = descent.run(gap, order.tolerance, fit.enough);
     fit.end_step(sums.loss + features.penalty());
-    if (gained <= precision * sums.loss) break;  // steps are lost in rounding: this is as near as it gets
+    if (gained <= precision * std::abs(sums.loss)) break;  // steps are lost in rounding: this is as near as it gets
   }
   multiply_anew(model, fit.fresh());
   model.over_features([&](std::int32_t k) { w[working.list[k] * stride] = working.w[k]; });
-  const RowSums sums = fit.finish(z, u, stride, order.intercept);
-  return {fit.intercept(), sums, model.epochs, descent.parallel()};
+  const RowSums sums = fit.finish(z, u, stride, intercepts[order.model]);
+  team.sync();  // everybody has read the intercept
+  if (team.rank() == 0) intercepts[order.model] = fit.intercept();
+  return {sums, model.epochs, descent.parallel()};
 }
 
 }  // namespace sheaf::linear

@@ -1,5 +1,6 @@
 // The verbs of elastic nets, beside those of linear models (products/ops.hpp): what a solver of paths asks of a device.
-// Column t of every block belongs to the t-th active model: one that is being trained.
+// Column t of every block belongs to the t-th active model: one that is being trained. The classes of a softmax model
+// are so many neighbouring columns, and active models but for choose_features() and solve(), which take them together.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 #include <sheaf/elastic_net.hpp>
 
-#include "linear/net/model_solver.hpp"
+#include "linear/net/softmax_solver.hpp"
 #include "linear/net/working_set.hpp"
 #include "linear/products/ops.hpp"
 
@@ -51,13 +52,14 @@ class NetOps {
   virtual void feature_sums(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) = 0;
   /// The dual value of scales[t] * u, for each model: the weighted mean over its examples.
   virtual void dual_values(Loss loss, BlockView<const T> u, std::span<const double> scales, std::span<double> out) = 0;
-  /// Makes the working sets of some models; `sizes` are theirs.
+  /// Makes the working sets of some models; `sizes` are theirs. Of several classes: what any of them works on.
   virtual void choose_features(const NetBlocks<T>& blocks, std::span<const FeatureChoice> choices,
                                std::span<std::int32_t> sizes) = 0;
-  /// Trains the models of the last choose_features() on their working sets: their columns of w, z and u. Once the
-  /// context's work is to end it returns early, and what it leaves is of no use.
+  /// Trains the models of the last choose_features() on their working sets: their columns of w, z and u, and
+  /// `intercepts`, one for each column. Once the context's work is to end it returns early, and what it leaves is of no
+  /// use.
   virtual void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders,
-                     std::span<SolveReport> out) = 0;
+                     std::span<double> intercepts, std::span<SolveReport> out) = 0;
 };
 
 /// The task of the first columns of a sheaf's tables, which are on the device; `weights` is null where all are 1.

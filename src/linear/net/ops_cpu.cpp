@@ -23,6 +23,7 @@ class CpuNetOps final : public NetOps<T> {
 
   void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) override {
     tables_ = std::make_shared<const CpuTables<T>>(x_, sheaf, params, totals, threads_);
+    classes_ = sheaf.classes;
   }
 
   std::unique_ptr<NetOps<T>> apart(LinearOps<T>& linear) const override {
@@ -33,7 +34,7 @@ class CpuNetOps final : public NetOps<T> {
 
   void normalisers(BlockView<T> means, BlockView<T> scales) override {
     for (std::int32_t c = 0; c < means.tasks; ++c) {
-      const auto task = tables_->task_of({c, 0, 0, 0, 1, 0});
+      const auto task = tables_->task_of({.rows = c, .total = 1});
       for (std::int64_t j = 0; j < x_.features(); ++j)
         normalise(task, j, means.data[j * means.stride + c], scales.data[j * scales.stride + c]);
     }
@@ -79,11 +80,8 @@ class CpuNetOps final : public NetOps<T> {
       parallel_for(threads_, static_cast<std::int64_t>(out.size()), [&](std::int64_t t) {
         const auto& task = tasks_[index(t)];
         double sum = 0;
-        for (std::int64_t i = 0; i < x_.rows(); ++i) {
-          const double s = task.weight(i);
-          if (s > 0)
-            sum += s * functor.dual_value(scales[index(t)] * double(u.data[i * u.stride + t]) / s, task.target(i));
-        }
+        for (std::int64_t i = 0; i < x_.rows(); ++i)
+          sum += dual_term<decltype(functor)>(task, i, scales[index(t)] * double(u.data[i * u.stride + t]));
         out[index(t)] = sum / task.total;
       });
     });
@@ -93,23 +91,21 @@ class CpuNetOps final : public NetOps<T> {
                        std::span<std::int32_t> sizes) override {
     parallel_for(threads_, static_cast<std::int64_t>(choices.size()), [&](std::int64_t c) {
       const auto& choice = choices[index(c)];
-      const auto t = index(choice.model);
-      if (choice.count >= x_.features())
-        take_all(tasks_[t], sets_[t]);
-      else
-        screens_[t]->choose(tasks_[t], columns_of(blocks, choice.model), choice.count, ratios_[t], choice.scale,
-                            choice.radius, sets_[t]);
+      auto& set = sets_[index(choice.model)];
+      if (choice.count >= x_.features()) return take_all(tasks_[index(choice.model)], set);
+      choose_set(blocks, choice, choice.model, set);
+      for (std::int32_t k = 1; k < classes_; ++k) add_set(blocks, choice, choice.model + k, set);
     });
     for (std::size_t c = 0; c < choices.size(); ++c)
       sizes[c] = static_cast<std::int32_t>(sets_[index(choices[c].model)].size());
   }
 
-  void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders,
+  void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders, std::span<double> intercepts,
              std::span<SolveReport> out) override {
     with_net_loss(loss, [&](auto functor) {
       x_.with([&](const auto& x) {
         parallel_for(threads_, static_cast<std::int64_t>(orders.size()), [&](std::int64_t o) {
-          out[index(o)] = solve_model<decltype(functor)>(x, blocks, orders[index(o)]);
+          out[index(o)] = solve_model<decltype(functor)>(x, blocks, orders[index(o)], intercepts.data());
         });
       });
     });
@@ -117,7 +113,12 @@ class CpuNetOps final : public NetOps<T> {
 
  private:
   CpuNetOps(const CpuNetOps& other, LinearOps<T>& linear)
-      : linear_(linear), x_(other.x_), threads_(1), stop_(other.stop_), tables_(other.tables_) {}
+      : linear_(linear),
+        x_(other.x_),
+        threads_(1),
+        stop_(other.stop_),
+        tables_(other.tables_),
+        classes_(other.classes_) {}
 
   static ModelColumns<T> columns_of(const NetBlocks<T>& blocks, std::int32_t model) {
     return {blocks.w.data + model, blocks.g.data + model, blocks.w.stride};
@@ -133,9 +134,7 @@ class CpuNetOps final : public NetOps<T> {
       const auto t = index(model);
       auto& screen = *screens_[t];
       screen.meet(tasks_[t], blocks.u.data + model, blocks.u.stride);
-      if (!screen.feature_sums(x, tasks_[t], columns_of(blocks, model), tables_->unpenalised(),
-                               tables_->largest_curvature(), out[t]))
-        return;
+      if (!screen.feature_sums(x, tasks_[t], columns_of(blocks, model), tables_->unpenalised(), out[t])) return;
       ratios_[t] = out[t].ratio;
       summed[index(k)] = 1;
     });
@@ -178,24 +177,42 @@ class CpuNetOps final : public NetOps<T> {
       if (task.curvature(j) > 0) set.push_back(static_cast<std::int32_t>(j));
   }
 
+  void choose_set(const NetBlocks<T>& blocks, const FeatureChoice& choice, std::int32_t model,
+                  std::vector<std::int32_t>& set) {
+    const auto t = index(model);
+    screens_[t]->choose(tasks_[t], columns_of(blocks, model), choice.count / classes_, ratios_[t], choice.scale,
+                        choice.radius, set);
+  }
+  /// What a further class works on.
+  void add_set(const NetBlocks<T>& blocks, const FeatureChoice& choice, std::int32_t model,
+               std::vector<std::int32_t>& set) {
+    auto& more = sets_[index(model)];
+    choose_set(blocks, choice, model, more);
+    set.insert(set.end(), more.begin(), more.end());
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+  }
+
   template <class Functor, class Columns>
-  SolveReport solve_model(const Columns& x, const NetBlocks<T>& blocks, const SolveOrder& order) {
-    auto& screen = *screens_[index(order.model)];
+  SolveReport solve_model(const Columns& x, const NetBlocks<T>& blocks, const SolveOrder& order, double* intercepts) {
     const auto& set = sets_[index(order.model)];
     const auto size = static_cast<std::int64_t>(set.size());
-    Array<T> over_rows(x_.rows() * row_vectors(Functor::quadratic));
-    Array<T> over_features(size * feature_vectors);
-    const auto vectors = make_row_vectors(over_rows.data(), x_.rows(), Functor::quadratic);
+    Array<T> over_rows(x_.rows() * row_vectors<Functor>(classes_));
+    Array<T> over_features(size * feature_vectors(classes_));
+    const auto vectors = make_row_vectors<Functor>(over_rows.data(), x_.rows());
     Array<ColumnPlace> places(size);
     Array<std::int32_t> active(size);
     const auto working = make_working_set(set.data(), static_cast<std::int32_t>(size), over_features.data(),
-                                          places.data(), active.data());
-    const Single team{&screen.gram(), &stop_};
-    const auto report = solve_on_working_set<Functor>(team, x, tasks_[index(order.model)], vectors, working, order,
-                                                      blocks.w.data, blocks.z.data, blocks.u.data, blocks.w.stride);
-    screen.weighted().clear();
-    for (std::int64_t k = 0; k < size; ++k)
-      if (working.w[k] != 0) screen.weighted().push_back(set[index(k)]);
+                                          places.data(), active.data(), classes_);
+    const Single team{&screens_[index(order.model)]->gram(), &stop_};
+    const auto report = solve_any<Functor>(team, x, tasks_[index(order.model)], vectors, working, order, classes_,
+                                           blocks.w.data, blocks.z.data, blocks.u.data, blocks.w.stride, intercepts);
+    for (std::int32_t c = 0; c < classes_; ++c) {
+      auto& weighted = screens_[index(order.model + c)]->weighted();
+      weighted.clear();
+      for (std::int64_t k = 0; k < size; ++k)
+        if (working.w[c * size + k] != 0) weighted.push_back(set[index(k)]);
+    }
     return report;
   }
 
@@ -204,6 +221,7 @@ class CpuNetOps final : public NetOps<T> {
   int threads_;
   std::stop_token stop_;
   std::shared_ptr<const CpuTables<T>> tables_;
+  std::int32_t classes_ = 1;
   std::vector<ModelTask<T>> tasks_;
   std::vector<std::unique_ptr<FeatureScreen<T>>> screens_;
   std::vector<double> ratios_;  // as feature_sums() found them

@@ -36,8 +36,9 @@ class CudaNetOps final : public NetOps<T> {
     const auto current = here();
     weights_ = Array<float>::copy_of(sheaf.row_weights, device_);
     targets_ = converted<T, double>(sheaf.targets, threads_).to(device_);
+    row_offsets_ = converted<T, double>(sheaf.offsets, threads_).to(device_);
     factors_ = converted<T, double>(sheaf.penalty_factors, threads_).to(device_);
-    largest_curvature_ = linear::largest_curvature(params.loss);
+    classes_ = sheaf.classes;
     const std::int32_t columns = sheaf.weight_columns;
     const std::int64_t size = features_ * columns;
     means_ = Array<T>(size, device_);
@@ -45,6 +46,7 @@ class CudaNetOps final : public NetOps<T> {
     units_ = units_of<T>(sheaf, params, features_).to(device_);
     first_ = first_task(sheaf, params, weights_.data(), targets_, factors_, means_, variances_);
     if (units_.size() > 0) first_.units = units_.data();
+    if (row_offsets_.size() > 0) first_.offsets = row_offsets_.data();
     T* deviations = params.standardise ? units_.data() : nullptr;
     const auto sums = Array<double>::copy_of(totals, device_);
     if (size == 0) return;
@@ -65,7 +67,7 @@ class CudaNetOps final : public NetOps<T> {
     if (features_ == 0) return;
     for (std::int32_t c = 0; c < means.tasks; ++c) {
       gpu::normalise_features<T><<<blocks_1d(features_), threads_1d, 0, stream_>>>(
-          first_.of({c, 0, 0, 0, 1, 0}), features_, means.data + c, means.stride, scales.data + c, scales.stride);
+          first_.of({.rows = c, .total = 1}), features_, means.data + c, means.stride, scales.data + c, scales.stride);
       cuda::check_launch("normalise_features");
     }
     stream_.synchronize();
@@ -86,8 +88,7 @@ class CudaNetOps final : public NetOps<T> {
     grow(partial_, static_cast<std::int64_t>(parts) * models_);
     grow(sums_, models_);
     gpu::sum_features<T><<<grid(parts, models_), dim3(gpu::across_models, gpu::along_rows), 0, stream_>>>(
-        tasks_.data(), models_, blocks.g.data, blocks.w.data, blocks.w.stride, features_, part_length,
-        largest_curvature_, partial_.data());
+        tasks_.data(), models_, blocks.g.data, blocks.w.data, blocks.w.stride, features_, part_length, partial_.data());
     cuda::check_launch("sum_features");
     gpu::join_features<<<blocks_1d(models_), threads_1d, 0, stream_>>>(partial_.data(), parts, models_, sums_.data());
     cuda::check_launch("join_features");
@@ -112,8 +113,8 @@ class CudaNetOps final : public NetOps<T> {
     const auto current = here();
     upload(choices, choices_);
     const auto count = static_cast<std::int32_t>(choices.size());
-    const gpu::ChoiceView<T> view{tasks_.data(), choices_.data(), count,    blocks.g.data,
-                                  blocks.w.data, blocks.w.stride, features_};
+    const gpu::ChoiceView<T> view{tasks_.data(), choices_.data(), count,     blocks.g.data,
+                                  blocks.w.data, blocks.w.stride, features_, classes_};
     const auto [parts, part_length] = feature_parts(count);
     counts_ = Array<std::int32_t>::zeros(static_cast<std::int64_t>(count) * ratio_buckets, device_);
     constexpr std::size_t bytes = sizeof(std::int32_t) * gpu::across_models * ratio_buckets;
@@ -151,10 +152,12 @@ class CudaNetOps final : public NetOps<T> {
     stream_.synchronize();
   }
 
-  void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders,
+  void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders, std::span<double> intercepts,
              std::span<SolveReport> out) override {
     const auto current = here();
+    upload(std::span<const double>(intercepts), intercepts_);
     with_net_loss(loss, [&](auto functor) { solve_jobs<decltype(functor)>(blocks, orders); });
+    fetch(intercepts_, intercepts);
     fetch(reports_, out);
   }
 
@@ -214,18 +217,31 @@ class CudaNetOps final : public NetOps<T> {
     }
     upload(std::span<const gpu::Job>(jobs), jobs_);
     const auto count = static_cast<std::int64_t>(jobs.size());
-    const std::int64_t rows_of_job = row_vectors(Functor::quadratic) * rows_;
-    grow(over_features_, set_offsets_.back() * feature_vectors);
+    const std::int64_t rows_of_job = row_vectors<Functor>(classes_) * rows_;
+    grow(over_features_, set_offsets_.back() * feature_vectors(classes_));
     grow(column_places_, set_offsets_.back());
     grow(active_, set_offsets_.back());
     grow(over_rows_, count * rows_of_job);
     grow(reports_, count);
     const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(T));
     const bool shared = on_chip + 1024 <= most_shared_;
-    const gpu::JobMemory<T> memory{
-        tasks_.data(),     jobs_.data(),    lists_.data(), over_features_.data(), column_places_.data(), active_.data(),
-        over_rows_.data(), rows_,           shared,        blocks.w.data,         blocks.z.data,         blocks.u.data,
-        blocks.w.stride,   reports_.data(), stop_.get()};
+    const gpu::JobMemory<T> memory{tasks_.data(),
+                                   jobs_.data(),
+                                   lists_.data(),
+                                   over_features_.data(),
+                                   column_places_.data(),
+                                   active_.data(),
+                                   over_rows_.data(),
+                                   rows_,
+                                   shared,
+                                   blocks.w.data,
+                                   blocks.z.data,
+                                   blocks.u.data,
+                                   blocks.w.stride,
+                                   classes_,
+                                   intercepts_.data(),
+                                   reports_.data(),
+                                   stop_.get()};
     for (const Range& part : solvable_parts(count)) {
       gpu::JobMemory<T> some = memory;
       some.jobs += part.begin;
@@ -296,13 +312,13 @@ class CudaNetOps final : public NetOps<T> {
   gpu::GpuColumns<T> columns_;
   std::vector<std::int32_t> host_lists_;
   std::int32_t models_ = 0;
+  std::int32_t classes_ = 1;
   Array<float> weights_;
-  Array<T> targets_, factors_, means_, variances_, units_;
+  Array<T> targets_, row_offsets_, factors_, means_, variances_, units_;
   ModelTask<T> first_;  // of the first columns of the tables
-  double largest_curvature_ = 1;
   Array<ModelTask<T>> tasks_;
   Array<FeatureSums> partial_, sums_;
-  Array<double> scales_, doubles_;
+  Array<double> scales_, doubles_, intercepts_;
   Array<FeatureChoice> choices_;
   Array<std::int32_t> counts_, places_, sizes_, offsets_, lists_;
   Array<int> lowest_;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include <sheaf/error.hpp>
@@ -101,12 +102,12 @@ std::vector<double> NetRun<T>::largest_alphas() {
     begin(first, std::min(paths, first + most_models()));
     std::vector<ActiveModel> models;
     for (const auto& state : states_)
-      models.push_back(active_model(state, std::max(path_of(state).l1_ratio, smallest_l1_ratio), 0));
+      add_active(state, std::max(path_of(state).l1_ratio, smallest_l1_ratio), 0, models);
     ops_->choose_models(models);
     ops_->update_gradients(*linear_, blocks());
-    sums_.assign(states_.size(), {});
+    sums_.assign(models.size(), {});
     ops_->feature_sums(blocks(), {}, sums_);
-    for (const auto& sums : sums_) result.push_back(sums.ratio);
+    for (std::int32_t t = 0; t < count(); ++t) result.push_back(sums_of(t).ratio);
   }
   return result;
 }
@@ -130,10 +131,29 @@ void NetRun<T>::run_segments(std::int32_t first, std::int32_t last) {
 }
 
 template <class T>
-ActiveModel NetRun<T>::active_model(const ModelState& state, double alpha1, double alpha2) const {
+std::vector<std::int32_t> NetRun<T>::columns_of(std::span<const std::int32_t> models) const {
+  std::vector<std::int32_t> columns;
+  for (const auto t : models)
+    for (std::int32_t c = 0; c < classes(); ++c) columns.push_back(t * classes() + c);
+  return columns;
+}
+
+/// Of all classes of the t-th active model.
+template <class T>
+FeatureSums NetRun<T>::sums_of(std::int32_t t) const {
+  FeatureSums all;
+  for (std::int32_t c = 0; c < classes(); ++c) all.join(sums_[static_cast<std::size_t>(t * classes() + c)]);
+  return all;
+}
+
+template <class T>
+void NetRun<T>::add_active(const ModelState& state, double alpha1, double alpha2,
+                           std::vector<ActiveModel>& models) const {
   const auto& path = path_of(state);
   const auto& null = null_of(state);
-  return {path.rows, path.target, alpha1, alpha2, null.total, null.center, state.id};
+  for (std::int32_t c = 0; c < classes(); ++c)
+    models.push_back({path.rows, path.target + c, alpha1, alpha2, null.total, null.center, null.curvature,
+                      state.id * classes() + c});
 }
 
 template <class T>
@@ -141,29 +161,35 @@ void NetRun<T>::choose_models() {
   std::vector<ActiveModel> models;
   for (const auto& state : states_) {
     const double l1_ratio = path_of(state).l1_ratio;
-    models.push_back(active_model(state, state.alpha * l1_ratio, state.alpha * (1 - l1_ratio)));
+    add_active(state, state.alpha * l1_ratio, state.alpha * (1 - l1_ratio), models);
   }
   ops_->choose_models(models);
 }
 
 template <class T>
 void NetRun<T>::compute_gaps() {
-  sums_.resize(states_.size());
+  const auto columns = static_cast<std::size_t>(count() * classes());
+  sums_.resize(columns);
   ops_->feature_sums(blocks(), moved_, sums_);
-  std::vector<double> scales(states_.size());
-  std::vector<double> duals(states_.size());
+  std::vector<double> scales;
+  std::vector<double> duals(columns);
   with_net_loss(params_.loss, [&](auto functor) {
     using Functor = decltype(functor);
-    for (std::size_t t = 0; t < scales.size(); ++t) scales[t] = dual_scale<Functor>(sums_[t], states_[t].rows);
+    for (std::int32_t t = 0; t < count(); ++t)
+      scales.insert(scales.end(), static_cast<std::size_t>(classes()),
+                    dual_scale<Functor>(sums_of(t), states_[static_cast<std::size_t>(t)].rows));
     if constexpr (Functor::quadratic)
       for (std::size_t t = 0; t < duals.size(); ++t) duals[t] = squared_dual(states_[t].rows, scales[t]);
     else
       ops_->dual_values(params_.loss, std::as_const(u_).view(), scales, duals);
   });
-  for (std::size_t t = 0; t < states_.size(); ++t) {
-    auto& state = states_[t];
-    state.objective = state.rows.loss + sums_[t].penalty();
-    state.gap = duality_gap(sums_[t], state.rows, scales[t], duals[t]);
+  for (std::int32_t t = 0; t < count(); ++t) {
+    auto& state = states_[static_cast<std::size_t>(t)];
+    const auto sums = sums_of(t);
+    const auto* dual = duals.data() + t * classes();
+    state.objective = state.rows.loss + sums.penalty();
+    state.gap = duality_gap(sums, state.rows, scales[static_cast<std::size_t>(t * classes())],
+                            std::accumulate(dual, dual + classes(), 0.0));
     if (!state.finished && !intermediate(state))
       context_.progress().advance(state.progress.approach(state.gap, tolerance_of(state)));
   }
@@ -175,17 +201,16 @@ void NetRun<T>::compact() {
   for (std::int32_t t = 0; t < count(); ++t)
     if (!states_[static_cast<std::size_t>(t)].finished) stay.push_back(t);
   if (static_cast<std::int32_t>(stay.size()) == count()) return;
+  const auto columns = columns_of(stay);
   std::vector<ModelState> states;
   std::vector<FeatureSums> sums;
-  for (const auto t : stay) {
-    states.push_back(states_[static_cast<std::size_t>(t)]);
-    sums.push_back(sums_[static_cast<std::size_t>(t)]);
-  }
+  for (const auto t : stay) states.push_back(std::move(states_[static_cast<std::size_t>(t)]));
+  for (const auto c : columns) sums.push_back(sums_[static_cast<std::size_t>(c)]);
   states_ = std::move(states);
   sums_ = std::move(sums);
-  moved_.assign(states_.size(), 1);
+  moved_.assign(columns.size(), 1);
   if (states_.empty()) return;
-  for (Block<T>* block : {&w_, &g_, &z_, &u_}) *block = kept_columns(*linear_, *block, stay);
+  for (Block<T>* block : {&w_, &g_, &z_, &u_}) *block = kept_columns(*linear_, *block, columns);
   choose_models();
 }
 
@@ -196,7 +221,7 @@ void NetRun<T>::choose_features() {
   std::vector<FeatureChoice> choices;
   for (std::int32_t t = 0; t < count(); ++t) {
     auto& state = states_[static_cast<std::size_t>(t)];
-    const auto& sums = sums_[static_cast<std::size_t>(t)];
+    const auto sums = sums_of(t);
     const auto nonzeros = static_cast<std::int32_t>(sums.nonzeros);
     // A round that did not bring the gap down by half had too few features to work on.
     if (state.rounds > 0 && state.gap > state.last_gap / 2)
@@ -207,7 +232,7 @@ void NetRun<T>::choose_features() {
                               ? std::numeric_limits<double>::infinity()
                               : std::sqrt(2 * state.gap * largest_curvature(params_.loss));
     choices.push_back(
-        {t, all ? static_cast<std::int32_t>(features_) : state.wanted, feasible_scale(sums.ratio), radius});
+        {t * classes(), all ? static_cast<std::int32_t>(features_) : state.wanted, feasible_scale(sums.ratio), radius});
   }
   std::vector<std::int32_t> sizes(choices.size());
   ops_->choose_features(blocks(), choices, sizes);
@@ -216,20 +241,22 @@ void NetRun<T>::choose_features() {
 template <class T>
 void NetRun<T>::solve() {
   std::vector<SolveOrder> orders;
+  std::vector<double> intercepts;
   for (std::int32_t t = 0; t < count(); ++t) {
     const auto& state = states_[static_cast<std::size_t>(t)];
     const DescentRules rules{params_.solver, std::max(1, params_.max_epochs - state.epochs),
                              state.parallel > 0 ? state.parallel : parallel_,
                              context_.seed() + static_cast<std::uint64_t>(state.segment)};
-    orders.push_back({t, state.intercept, std::max(state.inner_tolerance, 0.1 * state.gap), rules});
+    orders.push_back({t * classes(), std::max(state.inner_tolerance, 0.1 * state.gap), rules});
+    intercepts.insert(intercepts.end(), state.intercepts.begin(), state.intercepts.end());
   }
   std::vector<SolveReport> reports(orders.size());
-  ops_->solve(params_.loss, blocks(), orders, reports);
+  ops_->solve(params_.loss, blocks(), orders, intercepts, reports);
   context_.check_stop();
   for (std::size_t t = 0; t < reports.size(); ++t) {
     auto& state = states_[t];
     state.rows = reports[t].rows;
-    state.intercept = reports[t].intercept;
+    std::copy_n(intercepts.begin() + static_cast<std::ptrdiff_t>(t) * classes(), classes(), state.intercepts.begin());
     state.epochs += reports[t].epochs;
     state.parallel = reports[t].parallel;
     // The working set was solved and the whole was not: solve it better the next time.

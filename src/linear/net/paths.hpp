@@ -11,12 +11,14 @@
 
 namespace sheaf::linear {
 
-/// Sum of weights, mean and deviance of a target under a column of row weights.
+/// The model without features, for a target under a column of row weights.
 struct NetNull {
-  double total = 0;
-  double center = 0;     ///< the mean; 0 without an intercept
-  double deviance = 0;   ///< of the model without features, divided by the total: twice its loss
-  double intercept = 0;  ///< of that model
+  double total = 0;                ///< sum of the weights
+  double center = 0;               ///< mean of the target; 0 without an intercept
+  double loss = 0;                 ///< mean
+  double deviance = 0;             ///< twice what the loss is above that of a perfect fit
+  double curvature = 0;            ///< largest second derivative of the loss, or where there is no largest its mean
+  std::vector<double> intercepts;  ///< one, or one a class
 };
 
 inline double row_weight(const NetSheaf& sheaf, std::int64_t row, std::int32_t column) {
@@ -25,6 +27,10 @@ inline double row_weight(const NetSheaf& sheaf, std::int64_t row, std::int32_t c
 }
 inline double target_of(const NetSheaf& sheaf, std::int64_t row, std::int32_t column) {
   return sheaf.targets[static_cast<std::size_t>(row * sheaf.target_columns + column)];
+}
+
+inline double offset_of(const NetSheaf& sheaf, std::int64_t row) {
+  return sheaf.offsets.empty() ? 0 : sheaf.offsets[static_cast<std::size_t>(row)];
 }
 
 /// Checks the sheaf; the totals of all columns of row weights.
@@ -54,7 +60,7 @@ struct ModelState {
   std::size_t at = 0;  // which of the segment's alphas
   double alpha = 0;    // that one, or an intermediate one before it
   RowSums rows;        // of the present weights
-  double intercept = 0;
+  std::vector<double> intercepts;  // one, or one a class
   double gap = 0;
   double last_gap = 0;  // a round before
   double objective = 0;
@@ -85,6 +91,10 @@ class NetRun {
          std::unique_ptr<NetOps<T>> ops, const UseNets<T>& use);
   bool run_apart(std::span<const std::int32_t> paths);
   std::int32_t count() const { return static_cast<std::int32_t>(states_.size()); }
+  /// How many columns of a block a model has: one, or one a class.
+  std::int32_t classes() const { return sheaf_.classes; }
+  std::vector<std::int32_t> columns_of(std::span<const std::int32_t> models) const;
+  FeatureSums sums_of(std::int32_t t) const;
   const PathSegment& segment_of(const ModelState& state) const {
     return segments_[static_cast<std::size_t>(state.segment)];
   }
@@ -105,13 +115,13 @@ class NetRun {
   void begin(std::int32_t first, std::int32_t last);
   void start_without_weights();
   void start_from_held();
-  ActiveModel active_model(const ModelState& state, double alpha1, double alpha2) const;
+  void add_active(const ModelState& state, double alpha1, double alpha2, std::vector<ActiveModel>& models) const;
   void choose_models();
   void compute_gaps();
   double longest_alpha_step() const;
   bool start_near_alpha_max(ModelState& state, const FeatureSums& sums) const;
   bool advance_finished();
-  void take_weights(std::int32_t t, NetModel& model);
+  void take_weights(std::int32_t column, NetModel& model);
   void return_results(std::span<const std::int32_t> models);
   void advance(ModelState& state);
   void compact();
@@ -135,8 +145,8 @@ class NetRun {
   std::int32_t first_pass_ = 0;  // the number of the first segments, whose models others begin with
   std::int64_t started_ = 0;     // models so far, for their ids
   std::vector<ModelState> states_;
-  std::vector<FeatureSums> sums_;
-  std::vector<std::uint8_t> moved_;  // models whose alpha or weights changed since their gaps were computed
+  std::vector<FeatureSums> sums_;    // of columns
+  std::vector<std::uint8_t> moved_;  // columns of models whose alpha or weights changed since their gaps were computed
   Block<T> w_, g_, z_, u_;
   Block<T> held_w_, held_z_, held_u_;
   std::vector<ModelState> held_;

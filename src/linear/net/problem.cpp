@@ -13,7 +13,8 @@ namespace {
 
 void check_path(const NetPath& path, const NetSheaf& sheaf) {
   require(path.rows >= 0 && path.rows < sheaf.weight_columns, "a path names row weights that are not there");
-  require(path.target >= 0 && path.target < sheaf.target_columns, "a path names a target that is not there");
+  require(path.target >= 0 && path.target + sheaf.classes <= sheaf.target_columns,
+          "a path names a target that is not there");
   if (!(path.l1_ratio >= 0 && path.l1_ratio <= 1)) fail_usage("the l1-ratio {} is not between 0 and 1", path.l1_ratio);
   for (std::size_t a = 0; a < path.alphas.size(); ++a) {
     if (!(path.alphas[a] >= 0) || std::isinf(path.alphas[a])) fail_usage("alpha {} is not 0 or more", path.alphas[a]);
@@ -21,38 +22,78 @@ void check_path(const NetPath& path, const NetSheaf& sheaf) {
   }
 }
 
+[[noreturn]] void fail_one_class(const NetPath& path) {
+  fail("rows to train on are all of one class (row weights {}); a classifier needs two", path.rows + 1);
+}
+
+/// Of one decision value.
 template <class Functor>
 NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
   NetNull null;
-  null.total = total;
   double sum = 0;
   double positive = 0;
+  double least = 0;
   for (std::int64_t i = 0; i < sheaf.examples; ++i) {
     const double s = row_weight(sheaf, i, path.rows);
     const double y = target_of(sheaf, i, path.target);
     sum += s * y;
     positive += y > 0 ? s : 0;
+    least += s * Functor::least(y) / total;
   }
-  if (!Functor::regression && params.intercept && !(positive > 0 && positive < total))
-    fail("rows to train on are all of one class (row weights {}); a classifier needs both", path.rows + 1);
-  double loss = 0;
+  if (!Functor::regression && params.intercept && !(positive > 0 && positive < total)) fail_one_class(path);
   const auto evaluate = [&](double intercept) {
-    loss = 0;
+    null.loss = 0;
     InterceptTerms sums;
     for (std::int64_t i = 0; i < sheaf.examples; ++i) {
       const double s = row_weight(sheaf, i, path.rows);
-      const auto terms = Functor::terms(intercept, target_of(sheaf, i, path.target), 0.0);
-      loss += s * terms.value / total;
+      const auto terms = Functor::terms(intercept + offset_of(sheaf, i), target_of(sheaf, i, path.target), 0.0);
+      null.loss += s * terms.value / total;
       sums.residual -= s * terms.slope;
       sums.curvature += s * terms.curvature;
     }
+    null.curvature = sums.curvature / total;
     return params.intercept ? sums : InterceptTerms{};
   };
-  if (params.intercept) null.center = sum / total;
+  double start = 0;
+  if (params.intercept) {
+    null.center = sum / total;
+    if constexpr (Functor::regression) start = Functor::link(null.center, 0.0);
+    if (!std::isfinite(start))
+      fail("the targets of the rows to train on are all 0 (row weights {}); {} models need some above 0", path.rows + 1,
+           Functor::name);
+  }
   // The mean is the best intercept of the squared loss.
-  null.intercept = Functor::quadratic ? best_intercept(null.center, total, HUGE_VAL, evaluate)
-                                      : best_intercept(0, total, 1e-12, evaluate);
-  null.deviance = 2 * loss;
+  null.intercepts = {best_intercept(start, total, Functor::quadratic ? HUGE_VAL : 1e-12, evaluate)};
+  null.deviance = 2 * (null.loss - least);
+  return null;
+}
+
+/// Of several classes: intercepts are the logarithms of their shares, of sum 0.
+NetNull null_softmax(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
+  constexpr double least_share = 1e-15;  // for a class that has no rows
+  NetNull null;
+  std::vector<double> shares(static_cast<std::size_t>(sheaf.classes), 0.0);
+  double least = 0;
+  for (std::int64_t i = 0; i < sheaf.examples; ++i)
+    for (std::int32_t c = 0; c < sheaf.classes; ++c) {
+      const double s = row_weight(sheaf, i, path.rows) / total;
+      const double y = target_of(sheaf, i, path.target + c);
+      shares[static_cast<std::size_t>(c)] += s * y;
+      least += s * Softmax::least(y);
+    }
+  if (std::count_if(shares.begin(), shares.end(), [](double share) { return share > 0; }) < 2) fail_one_class(path);
+  double center = 0;
+  for (const double share : shares) {
+    null.intercepts.push_back(params.intercept ? std::log(std::max(share, least_share)) : 0.0);
+    center += null.intercepts.back() / sheaf.classes;
+  }
+  double sum = 0;
+  for (double& intercept : null.intercepts) {
+    intercept -= center;
+    sum += std::exp(intercept);
+  }
+  for (std::size_t c = 0; c < shares.size(); ++c) null.loss += shares[c] * (std::log(sum) - null.intercepts[c]);
+  null.deviance = 2 * (null.loss - least);
   return null;
 }
 
@@ -67,6 +108,13 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
       sheaf.row_weights.empty() || static_cast<std::int64_t>(sheaf.row_weights.size()) == rows * sheaf.weight_columns,
       "the row-weight table is not full");
   require(with_net_loss(params.loss, [](auto) {}), "elastic nets are not trained for this loss");
+  require(params.loss == Loss::softmax ? sheaf.classes > 1 : sheaf.classes == 1,
+          "several classes in one model are for the softmax loss");
+  require(sheaf.offsets.empty() || static_cast<std::int64_t>(sheaf.offsets.size()) == rows, "offsets are one a row");
+  require(sheaf.offsets.empty() || params.loss == Loss::poisson || params.loss == Loss::logistic,
+          "offsets are for the losses poisson and logistic; of squares take them off the targets");
+  if (params.loss == Loss::poisson)
+    check_targets(Poisson::targets, sheaf.targets, sheaf.target_columns, "elastic net", "a Poisson model");
   if (!(params.tolerance > 0)) fail_usage("the tolerance must be above 0");
   if (!sheaf.penalty_factors.empty() && static_cast<std::int64_t>(sheaf.penalty_factors.size()) != features)
     fail("{} penalty factors for {} features", sheaf.penalty_factors.size(), features);
@@ -95,10 +143,18 @@ std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params,
   for (const auto& path : sheaf.paths) {
     const auto found = known.try_emplace({path.rows, path.target});
     NetNull& null = found.first->second;
-    if (found.second)
+    if (found.second) {
+      const double total = totals[static_cast<std::size_t>(path.rows)];
       with_net_loss(params.loss, [&](auto functor) {
-        null = null_model<decltype(functor)>(sheaf, params, path, totals[static_cast<std::size_t>(path.rows)]);
+        using Functor = decltype(functor);
+        if constexpr (is_softmax<Functor>)
+          null = null_softmax(sheaf, params, path, total);
+        else
+          null = null_model<Functor>(sheaf, params, path, total);
+        null.total = total;
+        if (std::isfinite(Functor::largest_curvature)) null.curvature = Functor::largest_curvature;
       });
+    }
     nulls.push_back(null);
   }
   return nulls;

@@ -11,12 +11,13 @@
 #include <cmath>
 #include <cstdint>
 
+#include "linear/losses.hpp"
 #include "linear/net/columns.hpp"
 #include "linear/net/task.hpp"
 
 namespace sheaf::linear {
 
-/// Memory for vectors over rows: z and step for losses that are not quadratic only.
+/// Memory for vectors over rows: z and step for losses that are not quadratic only, the last two for softmax models.
 template <class T>
 struct RowVectors {
   T* q = nullptr;
@@ -24,13 +25,27 @@ struct RowVectors {
   T* before = nullptr;  ///< q before steps that may be taken back
   T* z = nullptr;
   T* step = nullptr;
+  T* log_sum = nullptr;  ///< of exp(z) over classes
+  T* class_z = nullptr;  ///< decision values of all classes, one class after another
 };
-SHEAF_HOST_DEVICE constexpr int row_vectors(bool quadratic) { return quadratic ? 3 : 5; }
+template <class Functor>
+SHEAF_HOST_DEVICE constexpr std::int32_t row_vectors(std::int32_t classes) {
+  return Functor::quadratic ? 3 : is_softmax<Functor> ? 6 + classes : 5;
+}
 
-template <class T>
-SHEAF_HOST_DEVICE RowVectors<T> make_row_vectors(T* memory, std::int64_t examples, bool quadratic) {
-  return {memory, memory + examples, memory + 2 * examples, quadratic ? nullptr : memory + 3 * examples,
-          quadratic ? nullptr : memory + 4 * examples};
+template <class Functor, class T>
+SHEAF_HOST_DEVICE RowVectors<T> make_row_vectors(T* memory, std::int64_t examples) {
+  const auto at = [&](int k) { return memory + k * examples; };
+  RowVectors<T> rows{at(0), at(1), at(2)};
+  if constexpr (!Functor::quadratic) {
+    rows.z = at(3);
+    rows.step = at(4);
+  }
+  if constexpr (is_softmax<Functor>) {
+    rows.log_sum = at(5);
+    rows.class_z = at(6);
+  }
+  return rows;
 }
 
 /// Passes between extrapolations, and one.
@@ -43,7 +58,7 @@ struct WorkingSet {
   std::int32_t count = 0;
   ColumnPlace* places = nullptr;
   std::int32_t* active = nullptr;  ///< those that have a weight
-  T* w = nullptr;
+  T* w = nullptr;                  ///< of several classes those of all, one class after another
   T* mean = nullptr;
   T* curvature = nullptr;
   T* penalty1 = nullptr;
@@ -51,13 +66,13 @@ struct WorkingSet {
   T* start = nullptr;    ///< weights before the Newton step
   T* history = nullptr;  ///< weights after each of the last passes, history_length of them
 };
-inline constexpr int feature_vectors = 6 + history_length;
+SHEAF_HOST_DEVICE constexpr std::int32_t feature_vectors(std::int32_t classes) { return classes + 5 + history_length; }
 
 template <class T>
 SHEAF_HOST_DEVICE WorkingSet<T> make_working_set(const std::int32_t* list, std::int32_t count, T* memory,
-                                                 ColumnPlace* places, std::int32_t* active) {
-  const auto at = [&](std::int64_t k) { return memory + k * count; };
-  return {list, count, places, active, at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
+                                                 ColumnPlace* places, std::int32_t* active, std::int32_t classes) {
+  const auto at = [&](std::int64_t k) { return memory + (classes - 1 + k) * count; };
+  return {list, count, places, active, memory, at(1), at(2), at(3), at(4), at(5), at(6)};
 }
 
 /// The order of all features.
@@ -115,7 +130,7 @@ struct QuadraticModel {
       features.places[k] = x.place(static_cast<std::int32_t>(j));
       features.w[k] = w[j * stride];
       features.mean[k] = task.intercept ? task.mean(j) : T(0);
-      features.curvature[k] = task.curvature(j);
+      features.curvature[k] = static_cast<T>(task.curvature(j) * task.loss_curvature);
       features.penalty1[k] = static_cast<T>(penalty.p1);
       features.penalty2[k] = static_cast<T>(penalty.p2);
     });

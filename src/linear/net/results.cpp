@@ -54,7 +54,7 @@ bool NetRun<T>::advance_finished() {
     auto& state = states_[static_cast<std::size_t>(t)];
     if (state.finished) continue;
     const bool given_up = state.epochs >= params_.max_epochs || state.rounds >= most_rounds;
-    if (start_near_alpha_max(state, sums_[static_cast<std::size_t>(t)]))
+    if (start_near_alpha_max(state, sums_of(t)))
       going.push_back(t);
     else if (state.gap <= tolerance_of(state) || given_up)
       (intermediate(state) ? going : finished).push_back(t);
@@ -77,19 +77,19 @@ bool NetRun<T>::advance_finished() {
     const double goal = target_alpha(state);
     state.alpha = goal > 0 ? std::max(goal, state.alpha / longest_alpha_step()) : goal;
     advance(state);
-    moved_[static_cast<std::size_t>(t)] = 1;
+    std::fill_n(moved_.begin() + static_cast<std::ptrdiff_t>(t) * classes(), classes(), std::uint8_t{1});
   }
   return !going.empty();
 }
 
-/// The features that have a weight in column t, ascending, and their weights.
+/// The features that have a weight in a column, ascending, and their weights.
 template <class T>
-void NetRun<T>::take_weights(std::int32_t t, NetModel& model) {
-  const Block<T> column = kept_columns(*linear_, w_, std::span(&t, 1)).to(Device::cpu());
+void NetRun<T>::take_weights(std::int32_t column, NetModel& model) {
+  const Block<T> w = kept_columns(*linear_, w_, std::span(&column, 1)).to(Device::cpu());
   for (std::int64_t j = 0; j < features_; ++j) {
-    if (column(j, 0) == 0) continue;
+    if (w(j, 0) == 0) continue;
     model.features.push_back(static_cast<std::int32_t>(j));
-    model.weights.push_back(column(j, 0));
+    model.weights.push_back(w(j, 0));
   }
 }
 
@@ -100,30 +100,34 @@ void NetRun<T>::return_results(std::span<const std::int32_t> finished) {
   for (const auto t : finished) {
     const auto& state = states_[static_cast<std::size_t>(t)];
     const auto& segment = segment_of(state);
-    NetModel model;
-    model.path = segment.path;
-    model.alpha = segment.alphas[state.at];
-    model.intercept = state.intercept;
-    model.fit = {state.objective,
-                 state.gap,
-                 tolerance_of(state),
-                 static_cast<std::int32_t>(sums_[static_cast<std::size_t>(t)].nonzeros),
-                 state.epochs,
-                 std::max(state.parallel, 1),
-                 state.gap <= tolerance_of(state)};
-    if (keep_weights_) take_weights(t, model);
-    models.push_back(std::move(model));
+    for (std::int32_t c = 0; c < classes(); ++c) {
+      const std::int32_t column = t * classes() + c;
+      NetModel model;
+      model.path = segment.path;
+      model.alpha = segment.alphas[state.at];
+      model.column = c;
+      model.intercept = state.intercepts[static_cast<std::size_t>(c)];
+      model.fit = {state.objective,
+                   state.gap,
+                   tolerance_of(state),
+                   static_cast<std::int32_t>(sums_[static_cast<std::size_t>(column)].nonzeros),
+                   state.epochs,
+                   std::max(state.parallel, 1),
+                   state.gap <= tolerance_of(state)};
+      if (keep_weights_) take_weights(column, model);
+      models.push_back(std::move(model));
+    }
     if (segment.hold < 0) continue;
     held_models.push_back(t);
     held_at.push_back(segment.hold + static_cast<std::int32_t>(state.at));
     held_[static_cast<std::size_t>(held_at.back())] = state;
   }
-  const Block<T> z = kept_columns(*linear_, z_, finished);
+  const Block<T> z = kept_columns(*linear_, z_, columns_of(finished));
   use_(models, z.view());
   if (held_models.empty()) return;
   const auto hold = [&](const Block<T>& from, Block<T>& to) {
-    const Block<T> some = kept_columns(*linear_, from, held_models);
-    linear_->place_tasks(some.view(), held_at, to.view());
+    const Block<T> some = kept_columns(*linear_, from, columns_of(held_models));
+    linear_->place_tasks(some.view(), columns_of(held_at), to.view());
     linear_->synchronize();
   };
   hold(w_, held_w_);

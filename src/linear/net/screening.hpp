@@ -106,7 +106,7 @@ class FeatureScreen {
   /// What the features say about the gap. False: a full product is cheaper than all that would have to be looked at.
   template <class Columns>
   bool feature_sums(const Columns& x, const ModelTask<T>& task, const ModelColumns<T>& columns,
-                    std::span<const std::int32_t> free, double curvature_bound, FeatureSums& sums) {
+                    std::span<const std::int32_t> free, FeatureSums& sums) {
     if (before_.empty()) {  // a new model
       weighted_.clear();
       for (std::int64_t j = 0; j < features_; ++j)
@@ -117,16 +117,15 @@ class FeatureScreen {
     sums = {};
     looked_.clear();
     if (task.alpha1 <= 0) {
-      for (std::int64_t j = 0; j < features_; ++j)
-        look(x, task, columns, static_cast<std::int32_t>(j), curvature_bound, sums);
+      for (std::int64_t j = 0; j < features_; ++j) look(x, task, columns, static_cast<std::int32_t>(j), sums);
       return true;
     }
     if (nearest_ < 0)
       nearest_ = static_cast<std::int32_t>(std::max_element(near_.begin(), near_.end()) - near_.begin());
-    for (const auto j : weighted_) look(x, task, columns, j, curvature_bound, sums);
+    for (const auto j : weighted_) look(x, task, columns, j, sums);
     for (const auto j : free)
-      if (columns.weight(j) == 0) look(x, task, columns, j, curvature_bound, sums);
-    if (features_ > 0 && columns.weight(nearest_) == 0) look(x, task, columns, nearest_, curvature_bound, sums);
+      if (columns.weight(j) == 0) look(x, task, columns, j, sums);
+    if (features_ > 0 && columns.weight(nearest_) == 0) look(x, task, columns, nearest_, sums);
     // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
     const double ratio = task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
     limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
@@ -134,7 +133,7 @@ class FeatureScreen {
         std::span(others_).first(list_above(near_, reach_, share(), distance(), limit_, others_.data()));
     if (!known_ && too_many(others.size())) return false;
     for (const auto j : others)
-      if (columns.weight(j) == 0 && j != nearest_) look(x, task, columns, j, curvature_bound, sums);
+      if (columns.weight(j) == 0 && j != nearest_) look(x, task, columns, j, sums);
     return true;
   }
 
@@ -226,10 +225,10 @@ class FeatureScreen {
 
   template <class Columns>
   void look(const Columns& x, const ModelTask<T>& task, const ModelColumns<T>& columns, std::int32_t j,
-            double curvature_bound, FeatureSums& sums) {
+            FeatureSums& sums) {
     const T product = known_ ? columns.product(j) : x.whole_dot(j, now_.data());
     looked_.push_back({j, product});
-    sums.add(double(product) / task.total, columns.weight(j), task.penalty(j), task.curvature(j) * curvature_bound);
+    sums.add(double(product) / task.total, columns.weight(j), task.penalty(j), task.curvature(j) * task.loss_curvature);
   }
 
   std::int64_t id_, features_;

@@ -17,16 +17,27 @@ constexpr std::int32_t worthwhile_on_gpu = 2048;
 /// Paths are cut where they are fewer.
 constexpr std::int32_t models_to_fill_gpu = 512;
 
+/// What the loss of a class is a function of: its decision value, or of several classes the log odds against the
+/// others.
+double log_odds_of(std::span<const double> decisions, std::int32_t c) {
+  const double own = decisions[static_cast<std::size_t>(c)];
+  if (decisions.size() == 1) return own;
+  double others = 0;
+  for (std::size_t k = 0; k < decisions.size(); ++k)
+    others += k != static_cast<std::size_t>(c) ? std::exp(decisions[k] - own) : 0.0;
+  return -std::log(others);
+}
+
 }  // namespace
 
 template <class T>
 std::int32_t NetRun<T>::most_models() const {
   if (params_.models_at_once > 0) return params_.models_at_once;
-  const std::int64_t per_model = (4 * features_ + 5 * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t per_column = (4 * features_ + 5 * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t room = (context_.memory() - linear_->data_bytes()) / 2;
-  const bool gpu = context_.device().is_cuda();
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(room / per_model / 8 * 8, 1, gpu ? worthwhile_on_gpu : worthwhile_on_cpu));
+  const std::int64_t worthwhile = context_.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;
+  const std::int64_t columns = std::min(room / per_column / 8 * 8, worthwhile);
+  return static_cast<std::int32_t>(std::max<std::int64_t>(columns / classes(), 1));
 }
 
 /// Whole paths on the CPU; pieces of about the square root of their length where the GPU has room.
@@ -62,7 +73,7 @@ void NetRun<T>::plan_segments(std::span<const std::int32_t> paths) {
   first_pass_ = static_cast<std::int32_t>(segments_.size());
   segments_.insert(segments_.end(), pieces.begin(), pieces.end());
   if (held_.empty()) return;
-  const auto columns = static_cast<std::int32_t>(held_.size());
+  const auto columns = static_cast<std::int32_t>(held_.size()) * classes();
   held_w_ = Block<T>(features_, columns, context_.device());
   held_z_ = Block<T>(sheaf_.examples, columns, context_.device());
   held_u_ = Block<T>(sheaf_.examples, columns, context_.device());
@@ -84,38 +95,43 @@ void NetRun<T>::begin(std::int32_t first, std::int32_t last) {
     advance(state);
     states_.push_back(state);
   }
-  moved_.assign(states_.size(), 1);
-  g_ = Block<T>(features_, count(), context_.device());
+  moved_.assign(states_.size() * static_cast<std::size_t>(classes()), 1);
+  g_ = Block<T>(features_, count() * classes(), context_.device());
   segments_[static_cast<std::size_t>(first)].from < 0 ? start_without_weights() : start_from_held();
 }
 
-/// No weights, and the intercept that is best without any.
+/// No weights, and the intercepts that are best without any.
 template <class T>
 void NetRun<T>::start_without_weights() {
-  Block<T> z(sheaf_.examples, count()), u(sheaf_.examples, count());
+  const std::int32_t columns = count() * classes();
+  Block<T> z(sheaf_.examples, columns), u(sheaf_.examples, columns);
   for (std::int32_t t = 0; t < count(); ++t) {
     auto& state = states_[static_cast<std::size_t>(t)];
     const auto& path = path_of(state);
     const auto& null = null_of(state);
-    state.intercept = null.intercept;
-    state.rows = {null.deviance / 2, null.deviance / 2};  // without weights they are equal
-    with_net_loss(params_.loss, [&](auto functor) {
-      for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
-        const auto terms = functor.terms(null.intercept, target_of(sheaf_, i, path.target), 0.0);
-        z(i, t) = static_cast<T>(null.intercept);
-        u(i, t) = static_cast<T>(-row_weight(sheaf_, i, path.rows) * terms.slope);
-      }
-    });
+    state.intercepts = null.intercepts;
+    state.rows = {null.loss, null.loss};  // without weights they are equal
+    for (std::int32_t c = 0; c < classes(); ++c) {
+      const double decision = log_odds_of(null.intercepts, c);
+      with_net_loss(params_.loss, [&](auto functor) {
+        for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
+          const auto terms = functor.terms(decision + offset_of(sheaf_, i), target_of(sheaf_, i, path.target + c), 0.0);
+          z(i, t * classes() + c) = static_cast<T>(null.intercepts[static_cast<std::size_t>(c)]);
+          u(i, t * classes() + c) = static_cast<T>(-row_weight(sheaf_, i, path.rows) * terms.slope);
+        }
+      });
+    }
   }
   u_ = u.to(context_.device());
-  w_ = Block<T>(features_, count(), context_.device());
+  w_ = Block<T>(features_, columns, context_.device());
   z_ = z.to(context_.device());
 }
 
 template <class T>
 void NetRun<T>::start_from_held() {
-  std::vector<std::int32_t> from;
-  for (const auto& state : states_) from.push_back(segment_of(state).from);
+  std::vector<std::int32_t> models;
+  for (const auto& state : states_) models.push_back(segment_of(state).from);
+  const auto from = columns_of(models);
   w_ = kept_columns(*linear_, held_w_, from);
   z_ = kept_columns(*linear_, held_z_, from);
   u_ = kept_columns(*linear_, held_u_, from);

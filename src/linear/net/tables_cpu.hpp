@@ -17,15 +17,16 @@ class CpuTables {
             int threads)
       : weight_columns_(sheaf.weight_columns),
         targets_(converted<T, double>(sheaf.targets, threads)),
+        offsets_(converted<T, double>(sheaf.offsets, threads)),
         factors_(converted<T, double>(sheaf.penalty_factors, threads)),
         means_(x.features() * weight_columns_),
         variances_(x.features() * weight_columns_),
         units_(units_of<T>(sheaf, params, x.features())),
-        standardise_(params.standardise),
-        largest_curvature_(linear::largest_curvature(params.loss)) {
+        standardise_(params.standardise) {
     const float* weights = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
     first_ = linear::first_task(sheaf, params, weights, targets_, factors_, means_, variances_);
     if (units_.size() > 0) first_.units = units_.data();
+    if (offsets_.size() > 0) first_.offsets = offsets_.data();
     for (std::int64_t j = 0; j < static_cast<std::int64_t>(factors_.size()); ++j)
       if (!(factors_[j] > 0)) unpenalised_.push_back(static_cast<std::int32_t>(j));
     x.with([&](const auto& columns) { take_moments(columns, x.features(), totals, threads); });
@@ -34,8 +35,6 @@ class CpuTables {
   ModelTask<T> task_of(const ActiveModel& model) const { return first_.of(model); }
   /// Features without a penalty.
   std::span<const std::int32_t> unpenalised() const { return unpenalised_; }
-  /// Of the loss.
-  double largest_curvature() const { return largest_curvature_; }
 
  private:
   /// Columns of row weights whose moments are taken together.
@@ -91,9 +90,8 @@ class CpuTables {
   }
 
   std::int32_t weight_columns_;
-  Array<T> targets_, factors_, means_, variances_, units_;
+  Array<T> targets_, offsets_, factors_, means_, variances_, units_;
   bool standardise_;
-  double largest_curvature_;
   ModelTask<T> first_;  // of the first columns
   std::vector<std::int32_t> unpenalised_;
 };

@@ -16,6 +16,7 @@ struct ActiveModel {
   double alpha2 = 0;    ///< of the L2 part
   double total = 0;     ///< sum of the row weights
   double center = 0;    ///< weighted mean of the targets; 0 without an intercept
+  double loss_curvature = 1;  ///< see ModelTask
   std::int64_t id = 0;  ///< the same for all alphas of a path segment, different from that of any other
 };
 
@@ -25,10 +26,14 @@ struct ModelTask {
   std::int64_t examples = 0;
   const T* targets = nullptr;
   std::int64_t target_stride = 1;
+  const T* offsets = nullptr;      ///< what is added to the decision value of each row; nullptr: nothing
   const float* weights = nullptr;  ///< nullptr: all 1
   std::int64_t weight_stride = 1;  ///< of weights and of what is known of features
   double total = 0;                ///< sum of the weights
   double center = 0;               ///< mean of the targets under the weights; 0 without an intercept
+  /// Of the loss, for what features without a penalty could gain: the largest second derivative, or where there is no
+  /// largest its mean over the rows, without features.
+  double loss_curvature = 1;
   const T* factors = nullptr;      ///< penalty factors; nullptr: all 1
   const T* means = nullptr;        ///< of the features, under the weights
   const T* variances = nullptr;
@@ -46,6 +51,7 @@ struct ModelTask {
     if (weights != nullptr) task.weights += model.rows;
     task.total = model.total;
     task.center = model.center;
+    task.loss_curvature = model.loss_curvature;
     task.alpha1 = model.alpha1;
     task.alpha2 = model.alpha2;
     return task;
@@ -55,6 +61,7 @@ struct ModelTask {
     return weights != nullptr ? static_cast<T>(weights[i * weight_stride]) : T(1);
   }
   SHEAF_HOST_DEVICE T target(std::int64_t i) const { return targets[i * target_stride]; }
+  SHEAF_HOST_DEVICE T offset(std::int64_t i) const { return offsets != nullptr ? offsets[i] : T(0); }
   SHEAF_HOST_DEVICE T mean(std::int64_t j) const { return means[j * weight_stride]; }
   SHEAF_HOST_DEVICE T variance(std::int64_t j) const { return variances[j * weight_stride]; }
   /// The standard deviation where features are standardised; 0 for a feature that is left out.

@@ -5,6 +5,7 @@
 #include <future>
 #include <mutex>
 #include <numeric>
+#include <tuple>
 
 #include <sheaf/progress.hpp>
 
@@ -146,7 +147,7 @@ std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dat
     for (auto& model : models) all.push_back(std::move(model));
   });
   std::sort(all.begin(), all.end(), [](const NetModel& a, const NetModel& b) {
-    return std::pair(a.path, a.alpha) < std::pair(b.path, b.alpha);
+    return std::tuple(a.path, a.alpha, a.column) < std::tuple(b.path, b.alpha, b.column);
   });
   return all;
 }

@@ -10,7 +10,8 @@
 namespace sheaf::linear {
 
 /// How features are chosen for a model: all with a weight, and those whose |g - p2 w| / p1 is largest, up to `count` of
-/// them in all; none whose `scale` times |g|, plus `radius` times the length of the feature, stays below p1.
+/// them in all (of several classes: all together); none whose `scale` times |g|, plus `radius` times the length of the
+/// feature, stays below p1.
 struct FeatureChoice {
   std::int32_t model = 0;
   std::int32_t count = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <sheaf/profile.hpp>
 
@@ -63,7 +64,7 @@ class NetTrainer : public Trainer {
         sheaf_(sheaf),
         scorer_(context, truth_of(labels), net_solver(options.loss, !labels.class_names.empty()).probabilities) {
     if (keep_decisions) scorer_.keep_decisions();
-    if (columns() > 1) ops_ = linear::make_ops<T>(context, dataset);
+    if (columns() > 1 || linear::has_response(options.loss)) ops_ = linear::make_ops<T>(context, dataset);
   }
 
   void load(const SplitTable& table) override {
@@ -115,11 +116,8 @@ class NetTrainer : public Trainer {
                 [&](auto a, auto b) { return jobs[a].point->at(1) > jobs[b].point->at(1); });
       NetPath path{key.first, 0, key.second, {}};
       for (const auto k : members) path.alphas.push_back(jobs[k].point->at(1));
-      for (std::int32_t c = 0; c < columns(); ++c) {
-        path.target = c;
-        sheaf_.paths.push_back(path);
-        jobs_of_.push_back(members);
-      }
+      linear::add_paths(path, options_, sheaf_);
+      jobs_of_.resize(sheaf_.paths.size(), members);
     }
   }
 
@@ -130,7 +128,7 @@ class NetTrainer : public Trainer {
     for (auto& net : nets) {
       const auto path = static_cast<std::size_t>(net.path);
       of.push_back(jobs_of_[path][static_cast<std::size_t>(net.alpha)]);
-      targets.push_back(sheaf_.paths[path].target);
+      targets.push_back(sheaf_.paths[path].target + net.column);
       auto& model = scores[of.back()];
       const auto column = static_cast<std::size_t>(targets.back());
       model.size += net.fit.nonzeros;
@@ -139,19 +137,31 @@ class NetTrainer : public Trainer {
       if (transforms_.splits > 0) linear::see_weights(transforms_, jobs[of.back()].split, net);
       model.weights[column] = weights_of(net);
     }
-    if (columns() == 1)
+    if (columns() == sheaf_.classes)
       score_all(jobs, of, z, scores);
     else
       for (std::size_t t = 0; t < of.size(); ++t)
         gather(jobs, of[t], z, static_cast<std::int32_t>(t), targets[t], scores);
   }
 
+  /// All decision values of each model are there, side by side.
   void score_all(std::span<const Job> jobs, std::span<const std::size_t> of, BlockView<const T> z,
                  std::vector<ModelScores>& scores) {
+    const auto step = static_cast<std::size_t>(columns());
     std::vector<std::int32_t> tests;
-    for (const auto k : of) tests.push_back(jobs[k].split);
-    auto found = scorer_.score(z, tests);
-    for (std::size_t t = 0; t < of.size(); ++t) static_cast<Scores&>(scores[of[t]]) = std::move(found[t]);
+    for (std::size_t t = 0; t < of.size(); t += step) tests.push_back(jobs[of[t]].split);
+    auto found =
+        linear::has_response(options_.loss) ? scorer_.score(responses(z).view(), tests) : scorer_.score(z, tests);
+    for (std::size_t m = 0; m < found.size(); ++m) static_cast<Scores&>(scores[of[m * step]]) = std::move(found[m]);
+  }
+
+  Block<T> responses(BlockView<const T> z) {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(z.tasks));
+    std::iota(all.begin(), all.end(), 0);
+    Block<T> result(z.rows, z.tasks, context_.device());
+    ops_->keep_tasks(z, all, result.view());
+    linear::respond(*ops_, options_.loss, sheaf_, result);
+    return result;
   }
 
   /// Decision values of one model come one by one, in any order; it is scored once they are complete.
@@ -178,7 +188,7 @@ class NetTrainer : public Trainer {
   ColumnTransforms transforms_;
   std::vector<std::vector<std::size_t>> jobs_of_;  // by path and alpha
   score::Scorer<T> scorer_;
-  std::unique_ptr<linear::LinearOps<T>> ops_;  // three classes or more
+  std::unique_ptr<linear::LinearOps<T>> ops_;  // three classes or more, and counts
   std::map<std::size_t, Parts> waiting_;       // by job
 };
 
@@ -198,6 +208,7 @@ class NetFamily : public Family {
     sheaf_.examples = dataset.rows();
     sheaf_.target_columns = problem_.sheaf.target_columns;
     sheaf_.targets = problem_.sheaf.targets;
+    sheaf_.offsets = search.options.offsets;
     sheaf_.penalty_factors = search.options.penalty_factors;
     if (seen != nullptr) seen_ = *seen;
     find_space(context);
@@ -242,10 +253,7 @@ class NetFamily : public Family {
     NetPath path{0, 0, point[0], {}};
     for (const auto& one : space_.lattice)
       if (one[0] == point[0]) path.alphas.push_back(one[1]);
-    for (std::int32_t c = 0; c < sheaf.target_columns; ++c) {
-      path.target = c;
-      sheaf.paths.push_back(path);
-    }
+    linear::add_paths(path, search_.options, sheaf);
     std::vector<PathStep> steps;
     for (const double alpha : path.alphas) steps.push_back({{point[0], alpha}, {}});
     for (auto& net : elastic_nets(context, dataset_, sheaf, linear::net_params(search_.options)))
@@ -288,13 +296,13 @@ class NetFamily : public Family {
       std::copy(row_weights_.begin(), row_weights_.end(), sheaf.row_weights.begin());
       weigh_rows(labels(), class_weights(), count_classes(labels()), 1, sheaf.row_weights);
     }
-    for (const double l1_ratio : search_.l1_ratios)
-      for (std::int32_t c = 0; c < sheaf.target_columns; ++c) sheaf.paths.push_back({0, c, l1_ratio, {}});
+    for (const double l1_ratio : search_.l1_ratios) linear::add_paths({0, 0, l1_ratio, {}}, search_.options, sheaf);
     const auto largest = largest_alphas(context, dataset_, sheaf, linear::net_params(search_.options));
+    const auto paths = sheaf.paths.size() / ratios;
     std::vector<std::vector<double>> alphas;
     for (std::size_t l = 0; l < ratios; ++l) {
-      const auto* begin = largest.data() + l * static_cast<std::size_t>(sheaf.target_columns);
-      const double from = *std::max_element(begin, begin + sheaf.target_columns);
+      const auto* begin = largest.data() + l * paths;
+      const double from = *std::max_element(begin, begin + paths);
       if (!(from > 0))
         fail("{}: no feature goes with the labels at all, so there are no alphas to try", dataset_.source);
       alphas.push_back(alpha_path(from, search_.smallest_share, search_.alpha_count));
@@ -364,15 +372,21 @@ class NetFamily : public Family {
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
   const bool classes = takes_classes(search.options, dataset.target, dataset.source);
+  search.options = decide_net(search.options, dataset.target, dataset.source);
   if (search.l1_ratios.empty()) search.l1_ratios = default_l1_ratios();
   sort_once(search.l1_ratios);
   sort_once(search.alphas);
   std::reverse(search.alphas.begin(), search.alphas.end());
   const auto& solver = net_solver(search.options.loss, classes);
-  return {!classes, solver.probabilities, classes ? Metric::auc : Metric::r2, Strategy::grid,
-          solver.probabilities ? std::string(solver.about)
-          : classes            ? "the elastic net on classes"
-                               : "the elastic net"};
+  const bool counts = search.options.loss == Loss::poisson;
+  return {!classes, solver.probabilities,
+          classes  ? Metric::auc
+          : counts ? Metric::mean_poisson_deviance
+                   : Metric::r2,
+          Strategy::grid,
+          solver.probabilities || counts ? std::string(solver.about)
+          : classes                      ? "the elastic net on classes"
+                                         : "the elastic net"};
 }
 
 template <class T>

@@ -33,6 +33,7 @@ Json family_json(const NetSearch& search) {
           {"loss", to_string(search.options.loss)},
           {"space", parameters_json(search)},
           {"training", parameters_json(search.options)},
+          {"offsets", checksum(search.options.offsets)},
           {"penalty_factors", checksum(search.options.penalty_factors)}};
 }
 Json family_json(const KnnSearch& search) {

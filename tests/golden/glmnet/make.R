@@ -2,7 +2,8 @@
 #   Rscript make.R [LIST DATA OUTPUT]      (../nets.txt ../data results.json; DATA is a folder of NAME.libsvm)
 #
 # The weights are those of Sheaf's problem (scikit-learn's too):
-#   1 / (2 sum s) sum s (y - b - x'w)^2 + alpha l1 |w|_1 + alpha (1 - l1) / 2 |w|^2        (logistic: mean log(1 + exp(-y z)))
+#   1 / (2 sum s) sum s (y - b - x'w)^2 + alpha l1 |w|_1 + alpha (1 - l1) / 2 |w|^2        (logistic: mean log(1 + exp(-y z));
+#   poisson: mean exp(z) - y z; multinomial: mean log sum exp(z) - z of the row's class, with weights of each class)
 # glmnet divides a numeric y by its standard deviation first, which makes the L2 penalty that many times weaker: lambda and its
 # alpha (called mix here) are chosen so that the two objectives are the same.
 suppressMessages(library(glmnet))
@@ -22,39 +23,56 @@ number <- function(v) sprintf("%.17g", v)
 numbers <- function(v) paste0("[", paste(number(v), collapse = ","), "]")
 truth <- function(v) if (v) "true" else "false"
 
+classes_of <- function(y) if (all(y == round(y))) match(y, sort(unique(y))) else findInterval(y, c(3, 7)) + 1
+
 # Row i has weight 1 + i mod 3 (i from 1) where `weighted`; feature j has a penalty factor in proportion to 0.5 + j mod 2 where
-# `factors`, of mean 1 because glmnet would scale them so itself.
-fit_case <- function(data, logistic, l1_ratio, standardise, weighted, intercept, factors) {
+# `factors`, of mean 1 because glmnet would scale them so itself; row i has the offset log(1 + i mod 4) where `exposed`. Multinomial intercepts and weights are lists, one for each class
+# in ascending order.
+fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, factors, exposed) {
   table <- read_libsvm(data)
   x <- table$x
-  y <- table$y
-  n <- length(y)
+  n <- nrow(x)
+  y <- switch(loss, squared = table$y, logistic = as.numeric(table$y == max(table$y)), poisson = abs(round(table$y)),
+              multinomial = classes_of(table$y))
   s <- if (weighted) 1 + seq_len(n) %% 3 else rep(1, n)
   penalties <- if (factors) 0.5 + seq_len(ncol(x)) %% 2 else rep(1, ncol(x))
   penalties <- penalties / mean(penalties)
-  mean_y <- if (intercept) sum(s * y) / sum(s) else 0
-  deviation <- if (logistic) 1 else sqrt(sum(s * (y - mean_y)^2) / sum(s))
+  offsets <- if (exposed) log(1 + seq_len(n) %% 4) else NULL
+  deviation <- if (loss == "squared") sqrt(sum(s * (y - if (intercept) sum(s * y) / sum(s) else 0)^2) / sum(s)) else 1
   mix <- l1_ratio / (l1_ratio + deviation * (1 - l1_ratio))
   # The alpha from which on all weights are 0, near enough to choose the path by.
-  residual <- if (logistic) ifelse(y > 0, 1, 0) - sum(s * (y > 0)) / sum(s) else y - mean_y
+  targets <- if (loss == "multinomial") outer(y, seq_len(max(y)), "==") + 0 else matrix(y)
+  means <- if (intercept || loss == "logistic") colSums(s * targets) / sum(s) else if (loss == "squared") 0 else 1 / ncol(targets)
+  residual <- sweep(targets, 2, means)
   scale <- if (standardise) apply(x, 2, function(v) sqrt(sum(s * (v - sum(s * v) / sum(s))^2) / sum(s))) else rep(1, ncol(x))
-  largest <- max(ifelse(scale > 0, abs(colSums(s * residual * x)) / scale / penalties, 0)) / sum(s) / l1_ratio
+  largest <- max(ifelse(scale > 0, abs(crossprod(x, s * residual)) / scale / penalties, 0)) / sum(s) / l1_ratio
   alphas <- signif(largest * c(0.5, 0.2, 0.1, 0.05), 4)
   lambdas <- alphas * (l1_ratio + deviation * (1 - l1_ratio))
-  fit <- glmnet(x, if (logistic) factor(y) else y, weights = s, family = if (logistic) "binomial" else "gaussian",
-                alpha = mix, lambda = lambdas, standardize = standardise, intercept = intercept, penalty.factor = penalties,
-                thresh = 1e-14, maxit = 1e8)
-  coefficients <- as.matrix(coef(fit))
-  path <- sapply(seq_along(alphas), function(k) sprintf('    {"alpha": %s, "intercept": %s, "weights": %s}', number(alphas[k]),
-                                                        number(coefficients[1, k]), numbers(coefficients[-1, k])))
-  paste0('  {"data": "', data, '", "loss": "', if (logistic) "logistic" else "squared", '", "l1_ratio": ', number(l1_ratio),
+  family <- switch(loss, squared = "gaussian", logistic = "binomial", loss)
+  fit <- glmnet(x, if (loss == "squared" || loss == "poisson") y else factor(y), weights = s, family = family, alpha = mix,
+                lambda = lambdas, standardize = standardise, intercept = intercept, penalty.factor = penalties, thresh = 1e-14,
+                maxit = 1e8, offset = offsets)
+  path <- sapply(seq_along(alphas), function(k) {
+    if (loss == "multinomial") {
+      each <- lapply(coef(fit), function(one) as.matrix(one)[, k])
+      intercepts <- numbers(sapply(each, `[`, 1))
+      weights <- paste0("[", paste(sapply(each, function(one) numbers(one[-1])), collapse = ","), "]")
+    } else {
+      one <- as.matrix(coef(fit))[, k]
+      intercepts <- number(one[1])
+      weights <- numbers(one[-1])
+    }
+    paste0('    {"alpha": ', number(alphas[k]), ', "intercept": ', intercepts, ', "weights": ', weights, "}")
+  })
+  paste0('  {"data": "', data, '", "loss": "', loss, '", "l1_ratio": ', number(l1_ratio),
          ', "standardise": ', truth(standardise), ', "intercept": ', truth(intercept), ', "row_weights": ',
          if (weighted) numbers(s) else "[]", ', "penalty_factors": ', if (factors) numbers(penalties) else "[]",
+         ', "offsets": ', if (exposed) numbers(offsets) else "[]",
          ', "path": [\n', paste(path, collapse = ",\n"), "]}")
 }
 
 cases <- sapply(strsplit(grep("^#", readLines(arguments[1]), invert = TRUE, value = TRUE), " "), function(words)
-  fit_case(words[1], words[2] == "logistic", as.numeric(words[3]), "standardise" %in% words, "weighted" %in% words,
-           !("no_intercept" %in% words), "factors" %in% words))
+  fit_case(words[1], words[2], as.numeric(words[3]), "standardise" %in% words, "weighted" %in% words,
+           !("no_intercept" %in% words), "factors" %in% words, "exposed" %in% words))
 version <- paste0("glmnet ", packageVersion("glmnet"), ", R ", getRversion())
 writeLines(paste0('{"program": "', version, '", "cases": [\n', paste(cases, collapse = ",\n"), "]}"), arguments[3])

@@ -1,0 +1,165 @@
+// Elastic nets of counts and of several classes in one model, as people and scripts meet them.
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/random.hpp"
+#include "devices.hpp"
+#include "program.hpp"
+
+namespace sheaf::test {
+namespace {
+
+using Json = nlohmann::json;
+
+bool holds(const std::string& text, const std::vector<std::string>& parts) {
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const auto& part) { return text.find(part) != std::string::npos; });
+}
+
+class NetFamiliesCli : public ProgramTest {
+ protected:
+  /// Twelve features; counts of mean exp(1 + a - 0.5 b), and three classes by a and b.
+  void SetUp() override {
+    ProgramTest::SetUp();
+    Random random(9);
+    std::string counts = "a,b,c,d,e,f,g,h,i,j,k,l,label\n";
+    std::string classes = counts;
+    for (int row = 0; row < 150; ++row) {
+      std::string line;
+      std::vector<double> x;
+      for (int j = 0; j < 12; ++j) line += fmt::format("{:.4f},", x.emplace_back(random.normal()));
+      const double mean = std::exp(1 + x[0] - 0.5 * x[1]);
+      double left = random.uniform();
+      int count = 0;
+      for (double chance = std::exp(-mean); left > chance && count < 200; chance *= mean / ++count) left -= chance;
+      counts += line + fmt::format("{}\n", count);
+      const double noise = 0.3 * random.normal();
+      classes += line + (x[0] + noise > 0.5 ? "red\n" : x[1] + noise > 0 ? "green\n" : "blue\n");
+    }
+    write("counts.csv", counts);
+    write("classes.csv", classes);
+  }
+
+  /// The numbers of a column of a CSV file.
+  std::vector<double> column(const std::string& path, std::size_t number) const {
+    std::istringstream lines(file(path));
+    std::vector<double> values;
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+      std::istringstream cells(line);
+      std::string cell;
+      for (std::size_t k = 0; k <= number; ++k) std::getline(cells, cell, ',');
+      values.push_back(std::stod(cell));
+    }
+    return values;
+  }
+};
+
+TEST_F(NetFamiliesCli, CountsArePredictedByMeans) {
+  for (const Device device : devices()) {
+    const auto on = " --device " + to_string(device);
+    const auto fit = shell("sheaf fit counts.csv --model elastic-net-poisson --alpha 0.05 --output m" + on);
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_TRUE(holds(fit.out, {"elastic-net Poisson regression, alpha = 0.05", "converged", "Largest weights"}))
+        << fit.out;
+    EXPECT_TRUE(holds(file("m"), {"solver ELASTIC_NET_POISSON\n", "classes 0\n"}));
+    ASSERT_EQ(shell("sheaf predict counts.csv --model-file m --output p.csv" + on).code, 0);
+    const auto means = column("p.csv", 0);
+    const auto counts = column("counts.csv", 12);
+    double predicted = 0, counted = 0;
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      EXPECT_GT(means[i], 0);
+      predicted += means[i];
+      counted += counts[i];
+    }
+    EXPECT_NEAR(predicted, counted, 1e-3 * counted) << "the intercept makes the sums equal";
+  }
+}
+
+TEST_F(NetFamiliesCli, ExposuresAreWhatCountsWereMadeOver) {
+  std::string doubled, exposures;
+  std::istringstream lines(file("counts.csv"));
+  std::string line;
+  std::getline(lines, line);
+  doubled = line + "\n";
+  for (int row = 0; std::getline(lines, line); ++row) {
+    const auto comma = line.rfind(',');
+    doubled += line.substr(0, comma + 1) + std::to_string(4 * std::stoi(line.substr(comma + 1))) + "\n";
+    exposures += "4\n";
+  }
+  write("doubled.csv", doubled);
+  write("e.txt", exposures);
+  ASSERT_EQ(shell("sheaf fit counts.csv --model elastic-net-poisson --alpha 0 --tolerance 1e-9 --output a").code, 0);
+  ASSERT_EQ(shell("sheaf fit doubled.csv --model elastic-net-poisson --alpha 0 --tolerance 1e-9 --exposure e.txt "
+                  "--output b")
+                .code,
+            0);
+  ASSERT_EQ(shell("sheaf predict counts.csv --model-file a --output a.csv").code, 0);
+  ASSERT_EQ(shell("sheaf predict counts.csv --model-file b --output b.csv").code, 0);
+  const auto once = column("a.csv", 0);
+  const auto per_exposure = column("b.csv", 0);
+  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(once[i], per_exposure[i], 1e-3 * once[i]);
+  EXPECT_TRUE(complains(shell("sheaf fit counts.csv --model elastic-net --alpha 1 --exposure e.txt --output x"), 2,
+                        {"elastic-net-poisson"}));
+}
+
+TEST_F(NetFamiliesCli, SeveralClassesAreOneModel) {
+  for (const Device device : devices()) {
+    const auto on = " --device " + to_string(device);
+    const auto fit = shell("sheaf fit classes.csv --model elastic-net-multinomial --alpha 0.01 --output m" + on);
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    EXPECT_TRUE(holds(fit.out, {"elastic-net multinomial logistic regression", "converged"})) << fit.out;
+    EXPECT_TRUE(holds(file("m"), {"solver ELASTIC_NET_MULTINOMIAL\n", "classes 3\n"}));
+    const auto predict = shell("sheaf predict classes.csv --model-file m --output p.csv --probabilities" + on);
+    ASSERT_EQ(predict.code, 0) << predict.err;
+    EXPECT_TRUE(holds(predict.out, {"accuracy"}));
+    const auto red = column("p.csv", 1), green = column("p.csv", 2), blue = column("p.csv", 3);
+    for (std::size_t i = 0; i < red.size(); ++i) EXPECT_NEAR(red[i] + green[i] + blue[i], 1, 1e-6);
+  }
+  ASSERT_EQ(shell("sheaf generate classification two.csv --rows 60 --features 8 --quiet").code, 0);
+  ASSERT_EQ(shell("sheaf fit two.csv --model elastic-net-multinomial --alpha 0.1 --output t --quiet").code, 0);
+  EXPECT_TRUE(holds(file("t"), {"solver ELASTIC_NET_LOGISTIC\n"})) << "two classes are a logistic model";
+}
+
+TEST_F(NetFamiliesCli, SearchesScoreWhatIsPredicted) {
+  for (const Device device : devices()) {
+    const auto on = " --quiet --json --device " + to_string(device);
+    const auto counts = shell("sheaf search counts.csv --model elastic-net-poisson --output c --alpha-count 8" + on);
+    ASSERT_EQ(counts.code, 0) << counts.err;
+    const auto of_counts = Json::parse(counts.out);
+    EXPECT_EQ(of_counts["score"], "mean-poisson-deviance") << counts.out.substr(0, 400);
+    const auto classes =
+        shell("sheaf search classes.csv --model elastic-net-multinomial --output k --alpha-count 8" + on);
+    ASSERT_EQ(classes.code, 0) << classes.err;
+    const auto predict = shell("sheaf predict classes.csv --model-file k/model.txt --json" + on);
+    EXPECT_EQ(predict.code, 0) << predict.err;
+    ASSERT_EQ(shell("rm -r c k").code, 0);
+  }
+}
+
+TEST_F(NetFamiliesCli, TargetsThatDoNotSuitAreRefused) {
+  write("below.csv", "a,label\n1,0\n2,3\n3,-2\n4,1\n");
+  EXPECT_TRUE(complains(shell("sheaf fit below.csv --model elastic-net-poisson --alpha 1 --output x"), 1,
+                        {"below.csv", "row 3 is -2", "numbers of 0 or more"}));
+  EXPECT_TRUE(complains(shell("sheaf fit classes.csv --model elastic-net-poisson --alpha 1 --output x"), 1,
+                        {"classes.csv", "counts"}));
+  write("zero.csv", "a,label\n1,0\n2,0\n3,0\n");
+  EXPECT_TRUE(complains(shell("sheaf fit zero.csv --model elastic-net-poisson --alpha 1 --output x"), 1, {"all 0"}));
+  write("one.csv", "a,label\n1,x\n2,x\n3,x\n");
+  EXPECT_TRUE(complains(shell("sheaf fit one.csv --model elastic-net-multinomial --alpha 1 --output x"), 1,
+                        {"one.csv", "at least two classes"}));
+}
+
+TEST_F(NetFamiliesCli, LiblinearHasNoSuchModels) {
+  EXPECT_TRUE(complains(
+      shell("sheaf fit counts.csv --model elastic-net-poisson --alpha 0.1 --model-format liblinear --output l"), 2,
+      {"Poisson", "Sheaf's own format"}));
+}
+
+}  // namespace
+}  // namespace sheaf::test
