@@ -78,6 +78,7 @@ struct SquaredHinge {
     const double a = std::abs(u);
     return a - a * a / 4;
   }
+  static double least(double /*y*/) { return 0; }
 };
 
 /// max(0, 1 - y z), y = +-1. Its slope jumps, so that only the dual is trained with it.
