@@ -176,16 +176,17 @@ Rows<S> make_rows(const Context& context, const Dataset<T>& dataset, std::int64_
   return rows;
 }
 
-/// Whether dense rows are the faster ones, and have room. The distances are the same.
+/// Whether dense rows are much the faster ones, and have room. The distances are the same.
 template <class T>
 bool is_nearly_dense(const Context& context, const Dataset<T>& dataset, const Dataset<T>* queries,
                      std::int64_t columns) {
-  constexpr double worth = 8;  // values for each stored one: dense rows are compared eight at a time and more
-  constexpr double share = 4;  // of the memory
+  constexpr double many = 1 << 20;  // values; with fewer nothing takes long
+  constexpr double worth = 8;       // values for each stored one: dense rows are compared eight at a time and more
+  constexpr double share = 4;       // of the memory
   const auto rows = static_cast<double>(dataset.rows() + (queries != nullptr ? queries->rows() : 0));
   const auto entries = static_cast<double>(stored(dataset.x) + (queries != nullptr ? stored(queries->x) : 0));
   const double values = rows * static_cast<double>(columns);
-  return values <= worth * entries &&
+  return values >= many && values <= worth * entries &&
          values * static_cast<double>(sizeof(T)) <= static_cast<double>(cpu_budget(context)) / share;
 }
 
