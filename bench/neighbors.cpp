@@ -149,9 +149,10 @@ void run_peers(const Options& options) {
   write_dataset(context_of(options), dataset, path, {.format = "libsvm"});
   std::string ks;
   for (const auto k : options.ks) ks += fmt::format("{}{}", ks.empty() ? "" : ",", k);
-  std::istringstream lines(output_of(fmt::format(
-      "{} {}/neighbors.py {} {} {} {} {} {} 2>/dev/null", options.python, options.peers, path, 0, options.metric,
-      options.threads > 0 ? options.threads : available_threads(), options.sparse ? "sparse" : "dense", ks)));
+  std::istringstream lines(
+      output_of(fmt::format("{} {}/neighbors.py {} {} {} {} {} {} {} 2>/dev/null", options.python, options.peers, path,
+                            0, options.metric, options.threads > 0 ? options.threads : available_threads(),
+                            options.sparse ? "sparse" : "dense", ks, options.rounds)));
   std::filesystem::remove(path);
   std::string name;
   std::int64_t k = 0;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <sheaf/io.hpp>
 
 #include "program.hpp"

@@ -154,6 +154,11 @@ TEST_F(NeighborsCli, FitPredictAndSearch) {
     EXPECT_EQ(answer["chosen"]["metric"], "euclidean");
     EXPECT_EQ(answer["chosen"]["accuracy"]["mean"], 1.0);
     EXPECT_TRUE(file("found/model.txt").starts_with("sheaf-model 1\nfamily neighbors\n"));
+    // A plot for each metric, with a curve for each vote.
+    const auto page = file("found/report.html");
+    for (const auto* part : {"Accuracy of each k, metric euclidean", "Accuracy of each k, metric cosine",
+                             "curve,k,mean,", "\nuniform,1,", "\ngaussian,3,"})
+      EXPECT_NE(page.find(part), std::string::npos) << part;
   }
 }
 

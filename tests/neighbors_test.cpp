@@ -314,6 +314,21 @@ TEST(Neighbors, LongTablesAmongThemselvesGiveTheSameOnEveryDevice) {
   }
 }
 
+/// Long sparse tables with few zeros are searched as dense ones.
+TEST(Neighbors, LongTablesWithFewZerosGiveTheSameInEveryStorage) {
+  const auto rows = rows_with_ties(2100, 520, 0.2, 15);
+  NeighborOptions options;
+  options.k = 4;
+  for (const auto device : test::devices())
+    for (const auto metric : {DistanceType::euclidean, DistanceType::cosine}) {
+      options.distance.metric = metric;
+      const auto dense = find_neighbors(context_on(device), dataset_of<float>(rows, 520, false), options);
+      const auto sparse = find_neighbors(context_on(device), dataset_of<float>(rows, 520, true), options);
+      EXPECT_EQ(sparse.indices, dense.indices);
+      EXPECT_EQ(sparse.distances, dense.distances);
+    }
+}
+
 TEST(Neighbors, TinyAndHugeValuesKeepTheirOrder) {
   for (const auto device : test::devices())
     for (const double size : {1e-200, 1e-42, 1.0, 1e30, 1e140}) {

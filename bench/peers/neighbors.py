@@ -1,8 +1,8 @@
 """Nearest neighbours of rows among themselves by scikit-learn's brute force and by FAISS's IndexFlatL2.
 
-Arguments: table (LIBSVM format), rows, metric, threads, dense or sparse, values of k (comma-separated).
-Prints one line for each peer and k: name, k, seconds by the clock and of the processors, each the best of two. A peer
-that is not installed is left out.
+Arguments: table (LIBSVM format), rows, metric, threads, dense or sparse, values of k (comma-separated), rounds.
+Prints one line for each peer and k: name, k, seconds by the clock and of the processors, each the best of all rounds.
+A peer that is not installed is left out.
 """
 import sys
 import time
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.neighbors import NearestNeighbors
 
-table, rows, metric, threads, storage, ks = sys.argv[1:7]
+table, rows, metric, threads, storage, ks, rounds = sys.argv[1:8]
 x, _ = load_svmlight_file(table, dtype=np.float32)
 if int(rows) > 0:
     x = x[: int(rows)]
@@ -19,9 +19,9 @@ if storage == "dense":
     x = np.ascontiguousarray(x.toarray())
 
 
-def best_of(work, rounds=2):
+def best_of(work):
     clock, processors = [], []
-    for _ in range(rounds):
+    for _ in range(int(rounds)):
         begin, used = time.perf_counter(), time.process_time()
         work()
         clock.append(time.perf_counter() - begin)

@@ -176,6 +176,20 @@ Rows<S> make_rows(const Context& context, const Dataset<T>& dataset, std::int64_
   return rows;
 }
 
+/// Whether dense rows are much the faster ones, and have room. The distances are the same.
+template <class T>
+bool is_nearly_dense(const Context& context, const Dataset<T>& dataset, const Dataset<T>* queries,
+                     std::int64_t columns) {
+  constexpr double many = 1 << 20;  // values; with fewer nothing takes long
+  constexpr double worth = 8;       // values for each stored one: dense rows are compared eight at a time and more
+  constexpr double share = 4;       // of the memory
+  const auto rows = static_cast<double>(dataset.rows() + (queries != nullptr ? queries->rows() : 0));
+  const auto entries = static_cast<double>(stored(dataset.x) + (queries != nullptr ? stored(queries->x) : 0));
+  const double values = rows * static_cast<double>(columns);
+  return values >= many && values <= worth * entries &&
+         values * static_cast<double>(sizeof(T)) <= static_cast<double>(cpu_budget(context)) / share;
+}
+
 DistanceOptions checked(const DistanceOptions& given, std::int64_t features, std::int64_t columns) {
   auto distance = given;
   const auto& function = distance_function(distance.metric);
@@ -212,7 +226,8 @@ AnyRowPair make_row_pair(const Context& context, const Dataset<T>& dataset, cons
   if (queries != nullptr) check_finite(*queries, threads);
   const auto columns = std::max(dataset.features(), queries != nullptr ? queries->features() : 0);
   const auto distance = checked(given, dataset.features(), columns);
-  const bool sparse = is_sparse(dataset.x) && distance.metric != DistanceType::correlation;
+  const bool sparse = is_sparse(dataset.x) && distance.metric != DistanceType::correlation &&
+                      !is_nearly_dense(context, dataset, queries, columns);
   const auto fill = [&]<class S>(RowPair<S> pair) -> AnyRowPair {
     pair.distance = distance;
     pair.self = queries == nullptr;
