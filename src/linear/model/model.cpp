@@ -214,9 +214,8 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
            {"svr", Loss::squared_tube},
            {"epsilon-insensitive", Loss::tube}},
           "what errors cost: logistic regression (logistic); L2-loss (svm) or L1-loss (hinge) SVM for classes, one "
-          "against the "
-          "rest, or for all classes at once (crammer-singer); L2-loss (svr) or L1-loss (epsilon-insensitive) SVM for a "
-          "numeric target"),
+          "against the rest, or for all classes at once (crammer-singer); L2-loss (svr) or L1-loss "
+          "(epsilon-insensitive) SVM for a numeric target"),
       choice_row<O, LinearMethod>(
           "solver", &O::method,
           {{"auto", LinearMethod::automatic}, {"newton", LinearMethod::newton}, {"dual", LinearMethod::dual}},
