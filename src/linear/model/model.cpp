@@ -221,9 +221,9 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
            {"crammer-singer", Loss::crammer_singer},
            {"svr", Loss::squared_tube},
            {"epsilon-insensitive", Loss::tube}},
-          "what errors cost: logistic regression; L2-loss (svm) or L1-loss (hinge) SVM for classes, one against the "
-          "rest, or for all classes at once (crammer-singer); L2-loss (svr) or L1-loss (epsilon-insensitive) SVM for a "
-          "numeric target"),
+          "what errors cost: logistic regression (logistic); L2-loss (svm) or L1-loss (hinge) SVM for classes, one "
+          "against the rest, or for all classes at once (crammer-singer); L2-loss (svr) or L1-loss "
+          "(epsilon-insensitive) SVM for a numeric target"),
       choice_row<O, LinearMethod>(
           "solver", &O::method,
           {{"auto", LinearMethod::automatic}, {"newton", LinearMethod::newton}, {"dual", LinearMethod::dual}},

@@ -9,6 +9,7 @@
 // duality gap is known exactly.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <sheaf/linear.hpp>
@@ -20,7 +21,7 @@ namespace sheaf {
 namespace {
 
 constexpr std::int32_t costs_at_once = 16;
-constexpr int most_rounds = 12;
+constexpr int most_rounds = 8;
 
 template <class F>
 void for_entries(const auto& x, std::int64_t i, const F& f) {
@@ -68,10 +69,12 @@ class OneClass {
   }
 
   LinearModel run() {
-    fit_.tolerance = 0;
+    fit_.gradient_norm = std::numeric_limits<double>::infinity();
     mix();
+    // As the levels come nearer to each other, so must the solutions come to their optima.
     dual_.tolerance = options_.tolerance;
-    for (int round = 0; round < most_rounds && !fit_.converged; ++round, dual_.tolerance /= 4) narrow(round);
+    for (int round = 0; round < most_rounds && !fit_.converged; ++round, dual_.tolerance /= costs_at_once)
+      narrow(round);
     LinearModel model;
     model.solver = "ONECLASS_SVM";
     model.class_names = {"1", "-1"};
@@ -153,25 +156,30 @@ class OneClass {
       solution.w[j] = t * static_cast<double>(fits.weights(static_cast<std::int64_t>(j), k));
   }
 
-  /// w where the variables sum up to what is wanted, its best rho, and the gap.
+  /// w where the variables sum up to what is wanted, its best rho, and the gap; kept where the gap is the smallest so
+  /// far.
   void mix() {
     const double range = high_.sum - low_.sum;
     const double share = range > 0 ? std::clamp((wanted_ - low_.sum) / range, 0.0, 1.0) : 1.0;
-    w_.resize(high_.w.size());
+    std::vector<double> w(high_.w.size());
     double squares = 0;
-    for (std::size_t j = 0; j < w_.size(); ++j) {
-      w_[j] = low_.w[j] + share * (high_.w[j] - low_.w[j]);
-      squares += w_[j] * w_[j];
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      w[j] = low_.w[j] + share * (high_.w[j] - low_.w[j]);
+      squares += w[j] * w[j];
     }
-    const auto z = decisions(w_);
-    rho_ = quantile(z);
-    double primal = squares / 2 - wanted_ * rho_;
+    const auto z = decisions(w);
+    const double rho = quantile(z);
+    double primal = squares / 2 - wanted_ * rho;
     for (std::size_t i = 0; i < z.size(); ++i)
-      primal += weight(static_cast<std::int64_t>(i)) * std::max(0.0, rho_ - z[i]);
+      primal += weight(static_cast<std::int64_t>(i)) * std::max(0.0, rho - z[i]);
+    const double gap = std::max(primal + squares / 2, 0.0);
+    if (gap >= fit_.gradient_norm) return;
+    w_ = std::move(w);
+    rho_ = rho;
     fit_.objective = primal;
-    fit_.gradient_norm = std::max(primal + squares / 2, 0.0);
+    fit_.gradient_norm = gap;
     fit_.tolerance = options_.tolerance * squares / 2;
-    fit_.converged = fit_.gradient_norm <= fit_.tolerance;
+    fit_.converged = gap <= fit_.tolerance;
   }
 
   /// The decision value up to which rows of the wanted weight lie.
