@@ -29,9 +29,10 @@ column <- function(name) ggplot2::aes(x = .data[[name[1]]], y = .data[[name[2]]]
 autoplot.sheaf_net <- function(object, ...) {
   table <- tidy.sheaf_net(object)
   table <- table[table$term != "(Intercept)", ]
-  ggplot2::ggplot(table, column(c("lambda", "estimate"))) +
+  plot <- ggplot2::ggplot(table, column(c("lambda", "estimate"))) +
     ggplot2::geom_line(ggplot2::aes(group = .data$term, colour = .data$term), show.legend = FALSE) +
     ggplot2::scale_x_log10() + ggplot2::labs(x = "lambda", y = "coefficient")
+  if (object$family == "multinomial") plot + ggplot2::facet_wrap("class") else plot
 }
 
 #' @rdname autoplot

@@ -9,8 +9,8 @@
 #' standard deviation of each fold's rows, and Sheaf by that of all rows. What [sheaf_net()] does not have is not here.
 #'
 #' @param x,y,weights,offset,lambda as in [sheaf_net()].
-#' @param type.measure `"mse"`, `"mae"`, `"deviance"`, `"class"` (errors) or `"auc"`; `"default"`: `"mse"` (gaussian) or
-#'   `"deviance"` (binomial).
+#' @param type.measure `"mse"`, `"mae"`, `"deviance"`, `"class"` (errors; binomial, multinomial) or `"auc"` (binomial);
+#'   `"default"`: `"mse"` (gaussian) or `"deviance"` (others).
 #' @param nfolds number of folds.
 #' @param foldid the fold of each row, in place of `nfolds`.
 #' @param grouped whether standard errors are those of the folds' means (`TRUE`) or of the rows.
@@ -54,8 +54,8 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   decisions <- train_folds(problem, x, path$lambda, folds)
   scores <- summarise_folds(problem, decisions, folds, type, grouped)
   out <- c(list(lambda = path$lambda), scores,
-           list(nzero = stats::setNames(path$df, names(path$a0)), call = call, name = measure_names[type],
-                glmnet.fit = path))
+           list(nzero = coefficient_counts(path), call = call,
+                name = measure_name(type, problem$family), glmnet.fit = path))
   if (keep) {
     out$fit.preval <- if (problem$family == "binomial") 1 / (1 + exp(-decisions)) else decisions
     out$foldid <- foldid
@@ -63,8 +63,18 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   structure(c(out, best_lambda(path$lambda, out$cvm, out$cvsd, type)), class = "cv_sheaf_net")
 }
 
-measure_names <- c(mse = "Mean-Squared Error", mae = "Mean Absolute Error", deviance = "Binomial Deviance",
-                   class = "Misclassification Error", auc = "AUC")
+# Of several classes the median of theirs.
+coefficient_counts <- function(path) {
+  if (path$family == "multinomial") return(ceiling(apply(path$dfmat, 2, stats::median)))
+  stats::setNames(path$df, names(path$a0))
+}
+
+measure_name <- function(type, family) {
+  family <- paste0(toupper(substr(family, 1, 1)), substring(family, 2))
+  names <- c(mse = "Mean-Squared Error", mae = "Mean Absolute Error", deviance = paste(family, "Deviance"),
+             class = "Misclassification Error", auc = "AUC")
+  names[type]
+}
 
 # Arguments of sheaf_net() that go through `...`, with their defaults.
 net_arguments <- function(x, ...) {
@@ -77,7 +87,8 @@ net_arguments <- function(x, ...) {
 }
 
 measure_of <- function(type, family, folds) {
-  allowed <- if (family == "binomial") c("deviance", "class", "auc", "mse", "mae") else c("mse", "deviance", "mae")
+  allowed <- switch(family, gaussian = c("mse", "deviance", "mae"), binomial = c("deviance", "class", "auc", "mse", "mae"),
+                    poisson = c("deviance", "mse", "mae"), multinomial = c("deviance", "class", "mse", "mae"))
   if (type == "default") type <- allowed[1]
   if (!type %in% allowed) stop_argument("type.measure", "\"", type, "\" is not for the family ", family)
   if (type == "deviance" && family == "gaussian") type <- "mse"
@@ -88,14 +99,14 @@ measure_of <- function(type, family, folds) {
   type
 }
 
-# Decision values of the rows that each fold held out: rows x penalties.
+# Decision values of the rows that each fold held out, as as_link() has them.
 train_folds <- function(problem, x, lambda, folds) {
   w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
   weights <- vapply(seq_len(max(folds) + 1L) - 1L, function(fold) w * (folds != fold), w)
   options <- net_options(problem, lambda / problem$scale, weights, folds)
   trained <- core(core_nets(problem$control, x, list(), problem$target, options))
   warn_unconverged(trained$unconverged, problem)
-  trained$decisions * problem$scale + if (is.null(problem$offset)) 0 else problem$offset
+  as_link(problem, trained$decisions)
 }
 
 # Means over the held-out rows and their standard errors, as cv.glmnet() has them.
@@ -122,6 +133,12 @@ summarise_folds <- function(problem, decisions, folds, type, grouped) {
 row_losses <- function(problem, decisions, type) {
   y <- problem$response
   if (problem$family == "gaussian") return(if (type == "mse") (y - decisions)^2 else abs(y - decisions))
+  if (problem$family == "multinomial") return(class_losses(y, shares(decisions), type))
+  if (problem$family == "poisson") {
+    problem$weights <- NULL
+    return(switch(type, mse = (y - exp(decisions))^2, mae = abs(y - exp(decisions)),
+                  deviance = deviances(problem, decisions)))
+  }
   p <- 1 / (1 + exp(-decisions))
   switch(type,
     mse = 2 * (y - p)^2,
@@ -131,6 +148,18 @@ row_losses <- function(problem, decisions, type) {
       p <- pmin(pmax(p, 1e-5), 1 - 1e-5)
       -2 * (y * log(p) + (1 - y) * log(1 - p))
     }
+  )
+}
+
+# Of all classes in one model: `y` rows x classes, `p` rows x classes x penalties.
+class_losses <- function(y, p, type) {
+  over_classes <- function(values) apply(values, c(1, 3), sum)
+  apart <- sweep(p, c(1, 2), y)
+  switch(type,
+    mse = over_classes(apart^2),
+    mae = over_classes(abs(apart)),
+    class = apply(p, 3, function(one) 1 - y[cbind(seq_len(nrow(y)), max.col(one, "first"))]),
+    deviance = -2 * over_classes(sweep(log(pmin(pmax(p, 1e-5), 1 - 1e-5)), c(1, 2), y, "*"))
   )
 }
 

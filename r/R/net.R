@@ -13,16 +13,16 @@
 #' deviance of the model without features (the duality gap). A path that was not given ends where glmnet's does: where
 #' 99.9 % of the deviance are explained, or where another step explains hardly more.
 #'
-#' Families are `gaussian` and `binomial`. The families `poisson`, `multinomial`, `cox` and `mgaussian` of glmnet, its
-#' limits of coefficients, and offsets of binomial models are not there. [sheaf_glm()] has Poisson and multinomial
-#' models with a ridge penalty.
+#' Families are `gaussian`, `binomial`, `poisson` and `multinomial` (ungrouped). The families `cox` and `mgaussian` of
+#' glmnet, grouped multinomial models, its limits of coefficients, and offsets of multinomial models are not there.
+#' [sheaf_glm()] has more families with a ridge penalty.
 #'
 #' @param x a matrix, sparse matrix (`dgCMatrix`) or data frame of numbers.
 #' @param y numbers (gaussian); a factor of two levels or numbers of two values (binomial), of which coefficients speak
-#'   for the second.
-#' @param family `"gaussian"` or `"binomial"`.
+#'   for the second; numbers of 0 or more (poisson); a factor (multinomial).
+#' @param family `"gaussian"`, `"binomial"`, `"poisson"` or `"multinomial"`.
 #' @param weights how much each row counts; `NULL`: 1.
-#' @param offset added to the linear predictor; gaussian only.
+#' @param offset added to the linear predictor; not for multinomial models.
 #' @param alpha the share of the L1 penalty: 1 is the lasso, 0 ridge regression.
 #' @param nlambda how many penalties, where `lambda` is not given.
 #' @param lambda.min.ratio the smallest of those as a share of the largest; default 0.01 where there are more columns
@@ -35,17 +35,18 @@
 #' @param maxit most passes over the features of one model.
 #' @param control see [sheaf_control()].
 #' @return An object of class `sheaf_net` with the elements of a `glmnet` object: `a0`, `beta`, `df`, `dim`, `lambda`,
-#'   `dev.ratio`, `nulldev`, `npasses`, `jerr`, `offset`, `classnames` (binomial), `nobs`, `call`.
+#'   `dev.ratio`, `nulldev`, `npasses`, `jerr`, `offset`, `classnames` (binomial, multinomial), `nobs`, `call`. Multinomial:
+#'   `a0` has a row and `beta` a matrix for each class, `dfmat` the numbers of coefficients of each, `grouped` is `FALSE`.
 #' @seealso [cv_sheaf_net()], [predict.sheaf_net()]
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
 #' plot(fit, xvar = "lambda")
 #' coef(fit, s = 0.5)
 #' @export
-sheaf_net <- function(x, y, family = c("gaussian", "binomial"), weights = NULL, offset = NULL, alpha = 1, nlambda = 100,
-                      lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL, standardize = TRUE,
-                      intercept = TRUE, thresh = 1e-07, penalty.factor = rep(1, ncol(x)), maxit = 1e+05,
-                      control = list()) {
+sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial"), weights = NULL, offset = NULL,
+                      alpha = 1, nlambda = 100, lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL,
+                      standardize = TRUE, intercept = TRUE, thresh = 1e-07, penalty.factor = rep(1, ncol(x)),
+                      maxit = 1e+05, control = list()) {
   call <- match.call()
   x <- as_features(x)
   problem <- net_problem(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
@@ -60,13 +61,13 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial"), weights = NULL, 
 net_problem <- function(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
                         control) {
   rows <- nrow(x)
-  known <- c("gaussian", "binomial")
+  known <- c("gaussian", "binomial", "poisson", "multinomial")
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) family <- family$family
   if (!identical(family, known) && is.character(family) && !family[1] %in% known) {
     stop_argument("family", "is \"", family[1],
-                  "\"; elastic nets are \"gaussian\" or \"binomial\" here (sheaf_glm() has ",
-                  "others, with a ridge penalty)")
+                  "\"; elastic nets are \"gaussian\", \"binomial\", \"poisson\" or \"multinomial\" here ",
+                  "(sheaf_glm() has others, with a ridge penalty)")
   }
   family <- one_of(family, known, "family")
   y <- as_target(y, rows)
@@ -80,21 +81,43 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
   }
   if (all(penalty.factor == 0)) stop_argument("penalty.factor", "is 0 for all columns")
   factors <- penalty.factor * ncol(x) / sum(penalty.factor)
-  problem <- list(family = family, rows = rows, weights = weights, offset = offset, scale = 1,
+  problem <- list(family = family, rows = rows, weights = weights, offset = offset, scale = 1, classes = 1L,
                   l1_ratio = one_number(alpha, "alpha", 0, 1), standardise = one_flag(standardize, "standardize"),
                   intercept = one_flag(intercept, "intercept"), tolerance = one_number(thresh, "thresh", 1e-15, 1),
                   max_epochs = as.integer(one_number(maxit, "maxit", 1, .Machine$integer.max)),
                   penalty_factors = if (all(factors == 1)) numeric() else factors, control = as_control(control))
-  if (family == "binomial") binomial_target(problem, y) else gaussian_target(problem, y)
+  switch(family, gaussian = gaussian_target(problem, y), binomial = binomial_target(problem, y),
+         poisson = poisson_target(problem, y), multinomial = multinomial_target(problem, y))
 }
 
 binomial_target <- function(problem, y) {
-  if (!is.null(problem$offset)) stop_argument("offset", "is not for binomial elastic nets")
   y <- need_classes(y)
   if (nlevels(droplevels(y)) > 2) stop_argument("y", "has ", nlevels(y), " classes, and the family binomial is for two")
   problem$classnames <- levels(droplevels(y))
   problem$response <- as.double(y == problem$classnames[2])
   problem$target <- 2 * problem$response - 1
+  problem
+}
+
+poisson_target <- function(problem, y) {
+  if (is.factor(y)) stop_argument("y", "is of classes, and the family poisson is for counts")
+  if (any(y < 0)) {
+    row <- which(y < 0)[1]
+    stop_argument("y", "entry ", row, " is ", y[row], ", and the family poisson is for numbers of 0 or more")
+  }
+  if (all(y == 0)) stop_argument("y", "is 0 everywhere")
+  problem$response <- y
+  problem$target <- y
+  problem
+}
+
+multinomial_target <- function(problem, y) {
+  if (!is.null(problem$offset)) stop_argument("offset", "is not for multinomial elastic nets")
+  y <- need_classes(y)
+  problem$classnames <- levels(droplevels(y))
+  problem$classes <- length(problem$classnames)
+  problem$response <- outer(as.character(y), problem$classnames, "==") + 0
+  problem$target <- as.vector(t(problem$response))
   problem
 }
 
@@ -114,8 +137,27 @@ gaussian_target <- function(problem, y) {
 # For the compiled part. `weights`: rows x paths; `folds`: from 0, the path whose decision value of a row is wanted.
 net_options <- function(problem, alphas, weights, folds) {
   list(weights = weights, alphas = alphas, l1_ratio = problem$l1_ratio, penalty_factors = problem$penalty_factors,
-       logistic = problem$family == "binomial", tolerance = problem$tolerance, max_epochs = problem$max_epochs,
+       loss = switch(problem$family, gaussian = "squared", binomial = "logistic", poisson = "poisson",
+                     multinomial = "softmax"),
+       classes = problem$classes, tolerance = problem$tolerance, max_epochs = problem$max_epochs,
+       offsets = if (problem$family == "gaussian" || is.null(problem$offset)) numeric() else problem$offset,
        intercept = problem$intercept, standardise = problem$standardise, folds = folds)
+}
+
+# Decision values of the compiled part on the scale of the response, with offsets: rows x penalties, of several classes
+# rows x classes x penalties.
+as_link <- function(problem, decisions) {
+  if (problem$classes > 1) {
+    return(array(decisions, c(problem$rows, problem$classes, ncol(decisions) / problem$classes),
+                 list(NULL, problem$classnames, NULL)))
+  }
+  decisions * problem$scale + if (is.null(problem$offset)) 0 else problem$offset
+}
+
+# Probabilities of the classes, from their decision values.
+shares <- function(link) {
+  risen <- exp(sweep(link, c(1, 3), apply(link, c(1, 3), max)))
+  sweep(risen, c(1, 3), apply(risen, c(1, 3), sum), "/")
 }
 
 path_weights <- function(problem) {
@@ -142,11 +184,16 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
 # The largest penalty where some features have none: from the gradient of the model of those alone.
 largest_beside <- function(problem, x, enough) {
   options <- net_options(problem, enough, path_weights(problem), rep(0L, problem$rows))
-  decisions <- core(core_nets(problem$control, x, list(), problem$target, options))$decisions[, 1]
-  left <- if (problem$family == "binomial") problem$response - 1 / (1 + exp(-decisions)) else problem$target - decisions
+  link <- as_link(problem, core(core_nets(problem$control, x, list(), problem$target, options))$decisions)
+  left <- switch(problem$family,
+    gaussian = (problem$response - link[, 1]) / problem$scale,
+    binomial = problem$response - 1 / (1 + exp(-link[, 1])),
+    poisson = problem$response - exp(link[, 1]),
+    multinomial = problem$response - shares(link)[, , 1]
+  )
   w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
   w <- w / sum(w)
-  gradient <- abs(as.vector(crossprod(x, w * left)))
+  gradient <- apply(abs(as.matrix(crossprod(x, w * left))), 1, max)
   if (problem$standardise) {
     means <- as.vector(crossprod(x, w))
     spread <- sqrt(pmax(as.vector(crossprod(x^2, w)) - means^2, 0))
@@ -159,24 +206,44 @@ largest_beside <- function(problem, x, enough) {
 train_path <- function(problem, x, lambda) {
   options <- net_options(problem, lambda / problem$scale, path_weights(problem), rep(0L, problem$rows))
   path <- core(core_nets(problem$control, x, list(), problem$target, options))
-  lost <- deviances(problem, path$decisions * problem$scale)
   null <- null_deviance(problem)
-  ratio <- 1 - colSums(lost) / null
+  ratio <- 1 - colSums(deviances(problem, as_link(problem, path$decisions))) / null
   kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem$family)
   names <- paste0("s", seq_len(kept) - 1)
-  beta <- new("dgCMatrix", p = path$p, i = path$i, x = path$x * problem$scale, Dim = c(ncol(x), length(lambda)),
-              Dimnames = list(feature_names(x), NULL))[, seq_len(kept), drop = FALSE]
-  colnames(beta) <- names
-  warn_unconverged(sum(!path$converged[seq_len(kept)]), problem)
-  fit <- list(a0 = stats::setNames(path$a0[seq_len(kept)] * problem$scale, names), beta = beta,
-              df = diff(beta@p), dim = dim(beta), lambda = as.double(lambda)[seq_len(kept)],
-              dev.ratio = ratio[seq_len(kept)], nulldev = null, npasses = sum(path$epochs), jerr = 0L,
-              offset = !is.null(problem$offset), nobs = problem$rows)
-  if (problem$family == "binomial") fit$classnames <- problem$classnames
+  all <- new("dgCMatrix", p = path$p, i = path$i, x = path$x * problem$scale, Dim = c(ncol(x), length(path$a0)),
+             Dimnames = list(feature_names(x), NULL))
+  # Of class k at all penalties that are kept.
+  columns <- function(k) (seq_len(kept) - 1L) * problem$classes + k
+  first <- columns(1L)
+  warn_unconverged(sum(!path$converged[first]), problem)
+  beta <- lapply(seq_len(problem$classes), function(k) {
+    one <- all[, columns(k), drop = FALSE]
+    colnames(one) <- names
+    one
+  })
+  if (problem$family == "multinomial") {
+    names(beta) <- problem$classnames
+    a0 <- matrix(path$a0[seq_len(kept * problem$classes)], problem$classes,
+                 dimnames = list(problem$classnames, names))
+    used <- Reduce(`+`, lapply(beta, function(one) one != 0))
+    fit <- list(a0 = a0, beta = beta, dfmat = t(vapply(beta, function(one) diff(one@p), integer(kept))),
+                df = as.integer(colSums(used > 0)), dim = dim(beta[[1]]))
+    dimnames(fit$dfmat) <- dimnames(a0)
+  } else {
+    beta <- beta[[1]]
+    fit <- list(a0 = stats::setNames(path$a0[first] * problem$scale, names), beta = beta, df = diff(beta@p),
+                dim = dim(beta))
+  }
+  fit <- c(fit, list(lambda = as.double(lambda)[seq_len(kept)], dev.ratio = ratio[seq_len(kept)], nulldev = null,
+                     npasses = sum(path$epochs[first]), jerr = 0L, offset = !is.null(problem$offset),
+                     nobs = problem$rows))
+  if (!is.null(problem$classnames)) fit$classnames <- problem$classnames
+  if (problem$family == "multinomial") fit$grouped <- FALSE
   fit$family <- problem$family
   fit$n_features <- ncol(x)
   fit$feature_names <- colnames(x)
-  structure(fit, class = c(if (problem$family == "binomial") "sheaf_lognet" else "sheaf_elnet", "sheaf_net"))
+  kind <- c(gaussian = "sheaf_elnet", binomial = "sheaf_lognet", poisson = "sheaf_fishnet", multinomial = "sheaf_multnet")
+  structure(fit, class = c(kind[[problem$family]], "sheaf_net"))
 }
 
 warn_unconverged <- function(count, problem) {
@@ -185,12 +252,16 @@ warn_unconverged <- function(count, problem) {
   }
 }
 
-# Of each row and model, each times its weight.
-deviances <- function(problem, decisions) {
+# Of each row and model, each times its weight. `link` is what as_link() returns.
+deviances <- function(problem, link) {
   w <- if (is.null(problem$weights)) 1 else problem$weights
-  if (problem$family == "binomial") return(2 * w * log1p_exp(-problem$target * decisions))
-  left <- problem$response - if (is.null(problem$offset)) 0 else problem$offset
-  w * (left - decisions)^2
+  y <- problem$response
+  w * switch(problem$family,
+    gaussian = (y - link)^2,
+    binomial = 2 * log1p_exp(-problem$target * link),
+    poisson = 2 * (exp(link) - y * link - ifelse(y > 0, y - y * log(y), 0)),
+    multinomial = -2 * apply(sweep(log(shares(link)), c(1, 2), y, "*"), c(1, 3), sum)
+  )
 }
 
 # log(1 + exp(z)) without overflow.
@@ -198,22 +269,33 @@ log1p_exp <- function(z) pmax(z, 0) + log1p(exp(-abs(z)))
 
 null_deviance <- function(problem) {
   w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
-  none <- if (problem$family == "binomial") {
-    share <- if (problem$intercept) sum(w * problem$response) / sum(w) else 0.5
-    log(share / (1 - share))
-  } else if (problem$intercept) {
-    sum(w * problem$target * problem$scale) / sum(w)
-  } else {
-    0
+  offset <- if (is.null(problem$offset)) 0 else problem$offset
+  y <- problem$response
+  if (problem$family == "multinomial") {
+    share <- if (problem$intercept) colSums(w * y) / sum(w) else rep(1 / problem$classes, problem$classes)
+    return(sum(deviances(problem, array(rep(log(share), each = problem$rows), c(dim(y), 1L)))))
   }
-  sum(deviances(problem, matrix(none, problem$rows, 1L)))
+  none <- if (!problem$intercept) {
+    0
+  } else {
+    switch(problem$family,
+      gaussian = sum(w * problem$target * problem$scale) / sum(w),
+      poisson = log(sum(w * y) / sum(w * exp(offset))),
+      binomial = if (length(offset) == 1) {
+        stats::qlogis(sum(w * y) / sum(w))
+      } else {
+        stats::glm.fit(rep(1, problem$rows), y, w, offset = offset, family = stats::quasibinomial())$coefficients
+      }
+    )
+  }
+  sum(deviances(problem, matrix(none + offset, problem$rows, 1L)))
 }
 
 # Where glmnet's paths end (its fdev, devmax and mnlam).
 path_length <- function(ratio, family) {
   steps <- seq_along(ratio)
-  gained <- c(Inf, diff(ratio))
-  little <- if (family == "gaussian") gained < 1e-5 * ratio else gained < 1e-5
+  gained <- function(over) ratio - c(rep(-Inf, over), ratio)[steps]
+  little <- switch(family, gaussian = gained(1) < 1e-5 * ratio, poisson = gained(4) < 1e-4 * ratio, gained(1) < 1e-5)
   over <- which(steps >= 5 & (little | ratio > 0.999))
   if (length(over) == 0) length(ratio) else over[1]
 }
@@ -229,7 +311,8 @@ path_length <- function(ratio, family) {
 #' @param newoffset needed where the model was trained with an offset.
 #' @param ... not used; of `cv_sheaf_net` passed on.
 #' @return A matrix with a column for each penalty; `"nonzero"`: a list, or a data frame of one column; `coef()`: a
-#'   sparse matrix whose first row is the intercept.
+#'   sparse matrix whose first row is the intercept. Multinomial: `"link"` and `"response"` are arrays of rows, classes and
+#'   penalties, and coefficients and `"nonzero"` lists with an element for each class.
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
 #' predict(fit, as.matrix(mtcars[1:3, -1]), s = c(1, 0.1))
@@ -238,26 +321,54 @@ predict.sheaf_net <- function(object, newx, s = NULL, type = c("link", "response
                               newoffset = NULL, ...) {
   type <- one_of(type, c("link", "response", "coefficients", "nonzero", "class"), "type")
   coefficients <- path_coefficients(object, s)
+  several <- object$family == "multinomial"
   if (type == "coefficients") return(coefficients)
-  if (type == "nonzero") return(nonzero_features(coefficients))
+  if (type == "nonzero") return(if (several) lapply(coefficients, nonzero_features) else nonzero_features(coefficients))
   if (missing(newx)) stop_argument("newx", "is missing")
   x <- new_features(object, newx, "newx")
-  link <- as.matrix(x %*% coefficients[-1, , drop = FALSE]) + rep(coefficients[1, ], each = nrow(x))
+  if (several) return(predict_classes(x, coefficients, type))
+  link <- link_of(x, coefficients)
   if (object$offset) {
     if (is.null(newoffset)) stop_argument("newoffset", "is missing: the model was trained with an offset")
     link <- link + check_offset(newoffset, nrow(x), "newoffset")
   }
+  if (type == "class" && object$family != "binomial") stop_argument("type", "\"class\" is for models of classes")
+  if (type == "class") link[] <- object$classnames[(link > 0) + 1]
+  if (type != "response") return(link)
+  switch(object$family, gaussian = link, binomial = 1 / (1 + exp(-link)), poisson = exp(link))
+}
+
+link_of <- function(x, coefficients) {
+  link <- as.matrix(x %*% coefficients[-1, , drop = FALSE]) + rep(coefficients[1, ], each = nrow(x))
   dimnames(link) <- list(rownames(x), colnames(coefficients))
-  if (type == "link" || (object$family == "gaussian" && type == "response")) return(link)
-  if (type == "response") return(1 / (1 + exp(-link)))
-  if (object$family == "gaussian") stop_argument("type", "\"class\" is for models of classes")
-  link[] <- object$classnames[(link > 0) + 1]
   link
 }
 
+# Of all classes in one model; `coefficients` is a list of them.
+predict_classes <- function(x, coefficients, type) {
+  names <- names(coefficients)
+  link <- vapply(coefficients, function(one) link_of(x, one), matrix(0, nrow(x), ncol(coefficients[[1]])))
+  link <- aperm(link, c(1, 3, 2))
+  dimnames(link) <- list(rownames(x), names, colnames(coefficients[[1]]))
+  if (type == "link") return(link)
+  if (type == "response") return(shares(link))
+  chosen <- apply(link, c(1, 3), which.max)
+  chosen[] <- names[chosen]
+  chosen
+}
+
+# A matrix whose first row is the intercept; of all classes in one model a list of such.
 path_coefficients <- function(object, s) {
-  all <- rbind(object$a0, object$beta)
-  dimnames(all) <- list(c("(Intercept)", rownames(object$beta)), colnames(object$beta))
+  if (object$family != "multinomial") return(rows_at(rbind(object$a0, object$beta), object, s))
+  all <- lapply(object$classnames, function(name) {
+    rows_at(rbind(object$a0[name, ], object$beta[[name]]), object, s)
+  })
+  stats::setNames(all, object$classnames)
+}
+
+rows_at <- function(all, object, s) {
+  beta <- if (is.list(object$beta)) object$beta[[1]] else object$beta
+  dimnames(all) <- list(c("(Intercept)", rownames(beta)), colnames(beta))
   if (is.null(s)) return(all)
   if (!is.numeric(s) || anyNA(s)) stop_argument("s", "must be numbers")
   place <- interpolate(object$lambda, s)
@@ -317,17 +428,25 @@ deviance.sheaf_net <- function(object, ...) (1 - object$dev.ratio) * object$null
 #' @export
 plot.sheaf_net <- function(x, xvar = c("norm", "lambda", "dev"), label = FALSE, ...) {
   xvar <- one_of(xvar, c("norm", "lambda", "dev"), "xvar")
-  used <- rowSums(x$beta != 0) > 0
+  if (x$family != "multinomial") return(plot_path(x, x$beta, x$df, xvar, label, "Coefficients", ...))
+  for (name in x$classnames) {
+    plot_path(x, x$beta[[name]], x$dfmat[name, ], xvar, label, paste("Coefficients: Response", name), ...)
+  }
+  invisible(x)
+}
+
+plot_path <- function(x, beta, df, xvar, label, ylab, ...) {
+  used <- rowSums(beta != 0) > 0
   if (!any(used)) {
     warning("no feature has a coefficient: there is nothing to plot", call. = FALSE)
     return(invisible(x))
   }
-  beta <- t(as.matrix(x$beta[used, , drop = FALSE]))
+  beta <- t(as.matrix(beta[used, , drop = FALSE]))
   along <- switch(xvar, norm = rowSums(abs(beta)), lambda = log(x$lambda), dev = x$dev.ratio)
   title <- switch(xvar, norm = "L1 Norm", lambda = "Log Lambda", dev = "Fraction Deviance Explained")
-  graphics::matplot(along, beta, type = "l", lty = 1, xlab = title, ylab = "Coefficients", ...)
+  graphics::matplot(along, beta, type = "l", lty = 1, xlab = title, ylab = ylab, ...)
   marks <- pretty(along)
-  counts <- stats::approx(along, x$df, marks, rule = 2, ties = mean, method = "constant")$y
+  counts <- stats::approx(along, df, marks, rule = 2, ties = mean, method = "constant")$y
   graphics::axis(3, at = marks, labels = counts, tick = FALSE, line = -0.5)
   if (label) {
     last <- length(along)

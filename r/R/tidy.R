@@ -66,6 +66,14 @@ augment.sheaf_glm <- function(x, data = x$model, newdata = NULL, type.predict = 
 #' @export
 tidy.sheaf_net <- function(x, return_zeros = FALSE, ...) {
   all <- path_coefficients(x, NULL)
+  if (x$family != "multinomial") return(tidy_path(x, all, return_zeros))
+  tables <- lapply(x$classnames, function(name) {
+    cbind(class = name, tidy_path(x, all[[name]], return_zeros), stringsAsFactors = FALSE)
+  })
+  do.call(rbind, tables)
+}
+
+tidy_path <- function(x, all, return_zeros) {
   entries <- Matrix::summary(as(all, "CsparseMatrix"))
   if (return_zeros) entries <- data.frame(i = c(row(all)), j = c(col(all)), x = as.vector(as.matrix(all)))
   data.frame(term = rownames(all)[entries$i], step = entries$j, estimate = entries$x, lambda = x$lambda[entries$j],

@@ -14,10 +14,19 @@ struct Paths {
   std::vector<std::int32_t> folds;  ///< of each row, the path whose decision value is wanted
 };
 
+Loss loss_named(const std::string& name) {
+  for (const auto loss : {Loss::squared, Loss::logistic, Loss::poisson, Loss::softmax})
+    if (to_string(loss) == name) return loss;
+  throw InternalError("elastic nets have no such loss");
+}
+
+/// `y` has the targets of all classes of the first row, then those of the second ...
 Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   Paths paths;
-  paths.sheaf.examples = y.size();
+  paths.sheaf.classes = paths.sheaf.target_columns = Rcpp::as<int>(options["classes"]);
+  paths.sheaf.examples = y.size() / paths.sheaf.classes;
   paths.sheaf.targets.assign(y.begin(), y.end());
+  paths.sheaf.offsets = Rcpp::as<std::vector<double>>(options["offsets"]);
   const Rcpp::NumericMatrix weights = options["weights"];  // rows x paths, or nothing
   paths.sheaf.weight_columns = std::max(1, weights.ncol());
   for (int i = 0; i < weights.nrow(); ++i)
@@ -26,7 +35,7 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   for (int c = 0; c < paths.sheaf.weight_columns; ++c)
     paths.sheaf.paths.push_back({c, 0, Rcpp::as<double>(options["l1_ratio"]), alphas});
   paths.sheaf.penalty_factors = Rcpp::as<std::vector<double>>(options["penalty_factors"]);
-  paths.params.loss = Rcpp::as<bool>(options["logistic"]) ? Loss::logistic : Loss::squared;
+  paths.params.loss = loss_named(Rcpp::as<std::string>(options["loss"]));
   paths.params.tolerance = Rcpp::as<double>(options["tolerance"]);
   paths.params.max_epochs = Rcpp::as<int>(options["max_epochs"]);
   paths.params.intercept = Rcpp::as<bool>(options["intercept"]);
@@ -43,13 +52,22 @@ Context context_for(const Context& context, const Dataset<T>& dataset, const Pat
   return context.for_work(training_work(dataset, options, static_cast<double>(models)));
 }
 
-/// Decision values of the rows that each path did not see or, of a single path, of all rows: rows x alphas, column by
-/// column.
+/// The classes of an alpha stand side by side.
+std::size_t columns_of(const Paths& paths) {
+  return paths.sheaf.paths.front().alphas.size() * static_cast<std::size_t>(paths.sheaf.classes);
+}
+std::size_t column_of(const NetModel& model, std::int32_t classes) {
+  return static_cast<std::size_t>(model.alpha * classes + model.column);
+}
+
+/// Decision values of the rows that each path did not see or, of a single path, of all rows: rows x classes x alphas,
+/// column by column.
 template <class T>
 class Decisions {
  public:
-  Decisions(const Paths& paths, std::vector<double>& values) : folds_(paths.folds), values_(values) {
-    values_.assign(folds_.size() * paths.sheaf.paths.front().alphas.size(), 0.0);
+  Decisions(const Paths& paths, std::vector<double>& values)
+      : classes_(paths.sheaf.classes), folds_(paths.folds), values_(values) {
+    values_.assign(folds_.size() * columns_of(paths), 0.0);
   }
 
   void take(std::span<const NetModel> models, BlockView<const T> decisions) {
@@ -61,13 +79,14 @@ class Decisions {
     }
     const auto stride = static_cast<std::size_t>(decisions.stride);
     for (std::size_t m = 0; m < models.size(); ++m) {
-      double* column = values_.data() + static_cast<std::size_t>(models[m].alpha) * folds_.size();
+      double* column = values_.data() + column_of(models[m], classes_) * folds_.size();
       for (std::size_t i = 0; i < folds_.size(); ++i)
         if (folds_[i] == models[m].path) column[i] = static_cast<double>(decisions.data[i * stride + m]);
     }
   }
 
  private:
+  std::int32_t classes_;
   const std::vector<std::int32_t>& folds_;
   std::vector<double>& values_;
 };
@@ -103,8 +122,8 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
   const auto rows = rows_of(x, about);
   const auto paths = paths_of(y, options);
   const bool single = paths.sheaf.paths.size() == 1;
-  const auto alphas = paths.sheaf.paths.front().alphas.size();
-  std::vector<sheaf::NetModel> kept(single ? alphas : 0);
+  const auto columns = columns_of(paths);
+  std::vector<sheaf::NetModel> kept(single ? columns : 0);
   std::vector<double> values;
   std::int64_t unconverged = 0;
   const auto train = [&]<class T>(const sheaf::Context& context, const sheaf::Dataset<T>& dataset) {
@@ -112,8 +131,8 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
     const sheaf::UseNets<T> use = [&](std::span<sheaf::NetModel> models, sheaf::BlockView<const T> z) {
       decisions.take(models, z);
       for (auto& model : models) {
-        unconverged += model.fit.converged ? 0 : 1;
-        if (single) kept[static_cast<std::size_t>(model.alpha)] = std::move(model);
+        unconverged += model.fit.converged || model.column > 0 ? 0 : 1;
+        if (single) kept[column_of(model, paths.sheaf.classes)] = std::move(model);
       }
     };
     sheaf::elastic_nets(context_for(context, dataset, paths), dataset, paths.sheaf, paths.params, single, use);
@@ -123,7 +142,8 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
     std::visit([&](const auto& one) { train(context, one); }, dataset);
   });
   Rcpp::List answer = path_list(kept);
-  answer["decisions"] = Rcpp::NumericMatrix(static_cast<int>(y.size()), static_cast<int>(alphas), values.begin());
+  answer["decisions"] =
+      Rcpp::NumericMatrix(static_cast<int>(paths.sheaf.examples), static_cast<int>(columns), values.begin());
   answer["unconverged"] = static_cast<double>(unconverged);
   return answer;
 }

@@ -61,6 +61,91 @@ test_that("weights, penalty factors, offsets and raw features are those of glmne
   expect_names_argument(predict(found, x), "newoffset")
 })
 
+counts <- birth$ftv
+without <- x[, colnames(x) != "ftv"]
+
+test_that("paths of counts are those of glmnet", {
+  for (alpha in c(1, 0.5)) {
+    expect_like_glmnet(sheaf_net(without, counts, "poisson", alpha = alpha, thresh = 1e-10),
+                       glmnet::glmnet(without, counts, "poisson", alpha = alpha, thresh = 1e-14))
+  }
+  w <- rep(1:3, length.out = nrow(x))
+  exposure <- log(birth$age)
+  found <- sheaf_net(without, counts, "poisson", weights = w, offset = exposure, thresh = 1e-10)
+  expected <- glmnet::glmnet(without, counts, "poisson", weights = w, offset = exposure, thresh = 1e-14)
+  expect_like_glmnet(found, expected)
+  expect_close(predict(found, without, type = "response", newoffset = exposure),
+               predict(expected, without, type = "response", newoffset = exposure), 1e-4)
+  low <- sheaf_net(x, birth$low, "binomial", offset = birth$lwt / 100, thresh = 1e-10)
+  expect_like_glmnet(low, glmnet::glmnet(x, birth$low, "binomial", offset = birth$lwt / 100, thresh = 1e-14))
+})
+
+test_that("paths of several classes are those of glmnet", {
+  flowers <- as.matrix(iris[, 1:4])
+  for (alpha in c(1, 0.5)) {
+    found <- sheaf_net(flowers, iris$Species, "multinomial", alpha = alpha, thresh = 1e-10)
+    expected <- glmnet::glmnet(flowers, iris$Species, "multinomial", alpha = alpha, thresh = 1e-14, maxit = 1e7)
+    expect_close(found$lambda, expected$lambda)
+    expect_close(found$a0, expected$a0, 1e-4)
+    expect_identical(dimnames(found$a0), dimnames(expected$a0))
+    expect_identical(names(found$beta), names(expected$beta))
+    for (name in names(found$beta)) {
+      expect_close(found$beta[[name]], expected$beta[[name]], 1e-4)
+      expect_identical(dimnames(found$beta[[name]]), dimnames(expected$beta[[name]]))
+    }
+    expect_close(found$dev.ratio, expected$dev.ratio, 1e-4)
+    expect_close(found$nulldev, expected$nulldev)
+    expect_identical(found$df, expected$df)
+    expect_true(all(names(expected) %in% names(found)))
+    s <- c(0.1, 0.0123)
+    for (type in c("link", "response")) {
+      expect_close(as.vector(predict(found, flowers, s = s, type = type)),
+                   as.vector(predict(expected, flowers, s = s, type = type)), 1e-3)
+      expect_identical(dim(predict(found, flowers, s = s, type = type)), c(150L, 3L, 2L))
+    }
+    expect_identical(unname(predict(found, flowers, s = s, type = "class")),
+                     unname(predict(expected, flowers, s = s, type = "class")))
+    for (name in names(found$beta)) expect_close(coef(found, s = s)[[name]], coef(expected, s = s)[[name]], 1e-3)
+  }
+  table <- generics::tidy(found)
+  expect_setequal(unique(table$class), levels(iris$Species))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(found, xvar = "lambda"))
+})
+
+test_that("cross-validation of counts and of several classes is that of cv.glmnet", {
+  lambda <- c(0.1, 0.01, 0.001)
+  flowers <- as.matrix(iris[, 1:4])
+  compare <- function(x, y, family, measures) {
+    folds <- rep(1:5, length.out = nrow(x))
+    for (measure in measures) {
+      found <- cv_sheaf_net(x, y, family = family, foldid = folds, type.measure = measure, lambda = lambda,
+                            thresh = 1e-10, keep = TRUE)
+      expected <- glmnet::cv.glmnet(x, y, family = family, foldid = folds, type.measure = measure, lambda = lambda,
+                                    thresh = 1e-14, keep = TRUE, maxit = 1e7)
+      expect_close(found$cvm, expected$cvm, 1e-4)
+      expect_close(found$cvsd, expected$cvsd, 1e-3)
+      expect_identical(found$name, expected$name)
+      expect_identical(found$nzero, expected$nzero)
+      expect_identical(found$lambda.min, expected$lambda.min)
+      expect_close(as.vector(found$fit.preval), as.vector(expected$fit.preval), 1e-3)
+    }
+  }
+  compare(flowers, iris$Species, "multinomial", c("deviance", "class", "mse", "mae"))
+  compare(without, counts, "poisson", c("deviance", "mse", "mae"))
+  expect_names_argument(cv_sheaf_net(without, counts, family = "poisson", type.measure = "auc"), "type.measure")
+})
+
+test_that("responses that do not suit are refused", {
+  expect_names_argument(sheaf_net(without, counts - 1, "poisson"), "y")
+  expect_names_argument(sheaf_net(without, 0 * counts, "poisson"), "y")
+  expect_names_argument(sheaf_net(without, factor(birth$race), "poisson"), "y")
+  expect_names_argument(sheaf_net(without, rep("a", nrow(x)), "multinomial"), "y")
+  expect_names_argument(sheaf_net(without, birth$race, "multinomial", offset = birth$age), "offset")
+  expect_names_argument(sheaf_net(without, counts, "cox"), "family")
+})
+
 test_that("sparse data give the models of dense data", {
   sparse <- as(x, "CsparseMatrix")
   expect_close(coef(sheaf_net(sparse, birth$bwt)), coef(sheaf_net(x, birth$bwt)))
