@@ -166,6 +166,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Balanced", Loss::logistic, 3, SplitKind::stratified_shuffle, false, true},
                     Case{"SupportVectors", Loss::squared_hinge, 4, SplitKind::stratified_shuffle, false},
                     Case{"Hinge", Loss::hinge, 3, SplitKind::stratified_k_fold, true},
+                    Case{"CrammerSinger", Loss::crammer_singer, 3, SplitKind::stratified_k_fold, true},
+                    Case{"CrammerSingerOfTwo", Loss::crammer_singer, 2, SplitKind::k_fold, false, true},
                     Case{"Dual", Loss::squared_hinge, 3, SplitKind::k_fold, true, false, LinearMethod::dual},
                     Case{"DualBalanced", Loss::squared_hinge, 2, SplitKind::bootstrap, false, true, LinearMethod::dual},
                     Case{"Numbers", Loss::squared_tube, 2, SplitKind::k_fold, false},
