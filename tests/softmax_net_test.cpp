@@ -326,6 +326,25 @@ TEST_P(SoftmaxNets, FeaturesWithoutAPenalty) {
   });
 }
 
+/// Intercepts make up for large means, and are not at their best until the end.
+TEST_P(SoftmaxNets, FeaturesFarFromZero) {
+  make(80, 150, 3, 19);
+  for (std::size_t i = 0; i < table_.rows.size(); ++i) {
+    table_.rows[i].clear();
+    for (std::size_t j = 0; j < features_; ++j) {
+      plain_.x[i][j] += j % 3 == 0 ? 50 : 0;
+      if (plain_.x[i][j] != 0) table_.rows[i].emplace_back(j, plain_.x[i][j]);
+    }
+  }
+  sheaf_.paths = {{0, 0, 0.9, {0.1, 0.05, 0.02}}, {0, 0, 0.3, {0.2, 0.05}}};
+  NetParams params;
+  params.tolerance = 1e-7;
+  each(train(params), true, false, [&](const Verdict& verdict, auto classes, double alpha) {
+    EXPECT_TRUE(classes[0].fit.converged) << "alpha " << alpha;
+    EXPECT_LT(verdict.gap, 1.05e-7) << "alpha " << alpha;
+  });
+}
+
 TEST_P(SoftmaxNets, ManyClassesAndClassesOfOneRow) {
   make(150, 20, 12, 5);
   for (std::size_t i = 0; i < plain_.y.size(); ++i) {  // forty classes: the last ones have a row each

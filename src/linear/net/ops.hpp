@@ -74,7 +74,8 @@ ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const fl
           .factors = factors.data(),
           .means = means.data(),
           .variances = variances.data(),
-          .intercept = params.intercept};
+          .intercept = params.intercept,
+          .balanced = params.loss != Loss::softmax};
 }
 
 /// The units of features under each column of row weights, in CPU memory: those of the sheaf's column factors, or room

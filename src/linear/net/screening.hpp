@@ -187,10 +187,10 @@ class FeatureScreen {
   void take_units(const ModelTask<T>& task, std::int64_t j) {
     const auto at = static_cast<std::size_t>(j);
     const double unit = task.factor(j) * task.unit(j);
-    const double curvature = task.curvature(j);
-    const bool counts = unit > 0 && curvature > 0;
+    const double reach = task.reach(j);
+    const bool counts = unit > 0 && reach > 0;
     inverse_[at] = counts ? upward(1 / unit) : 0;
-    reach_[at] = counts ? upward(std::sqrt(task.total * curvature) / unit) : 0;
+    reach_[at] = counts ? upward(std::sqrt(task.total * reach) / unit) : 0;
   }
 
   /// u = share u0 + rest, and the length of the rest.

@@ -41,6 +41,7 @@ struct ModelTask {
   double alpha1 = 0;         ///< alpha * l1_ratio
   double alpha2 = 0;         ///< alpha * (1 - l1_ratio)
   bool intercept = true;
+  bool balanced = true;  ///< residuals sum to 0 where there is an intercept: not those of softmax models in training
 
   /// The task of a model, where this is that of the first columns of the tables.
   ModelTask of(const ActiveModel& model) const {
@@ -73,6 +74,11 @@ struct ModelTask {
     if (units != nullptr && !(units[j * weight_stride] > 0)) return 0;
     const T spread = variance(j);
     return intercept ? spread : spread + mean(j) * mean(j);
+  }
+  /// By how much, squared and divided by the sum of the weights, a change of the residuals of length 1 changes x'u.
+  SHEAF_HOST_DEVICE double reach(std::int64_t j) const {
+    const double spread = curvature(j);
+    return spread > 0 && intercept && !balanced ? spread + double(mean(j)) * double(mean(j)) : spread;
   }
   SHEAF_HOST_DEVICE double factor(std::int64_t j) const { return factors != nullptr ? double(factors[j]) : 1.0; }
   SHEAF_HOST_DEVICE ElasticNetPenalty<double> penalty(std::int64_t j) const {

@@ -35,13 +35,13 @@ SHEAF_HOST_DEVICE inline int bucket_of(float ratio) {
 template <class T>
 SHEAF_HOST_DEVICE inline int feature_bucket(const ModelTask<T>& task, std::int64_t j, double g, double w, double scale,
                                             double radius) {
-  const double curvature = task.curvature(j);
-  if (!(curvature > 0)) return -1;
+  const double reach = task.reach(j);
+  if (!(reach > 0)) return -1;
   const auto penalty = task.penalty(j);
   if (w != 0 || penalty.p1 <= 0) return ratio_buckets - 1;
   const double pull = std::abs(g) / task.total;
   const double room = penalty.p1 - scale * pull;
-  if (room > 0 && room * room > radius * radius * (curvature + penalty.p2)) return -1;
+  if (room > 0 && room * room > radius * radius * (reach + penalty.p2)) return -1;
   return bucket_of(static_cast<float>(pull / penalty.p1));
 }
 
