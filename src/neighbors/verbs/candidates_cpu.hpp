@@ -66,6 +66,7 @@ class Candidates {
 
   /// The k nearest of a query, whose list is complete.
   void decide(std::int64_t i, Scratch& scratch, std::int32_t* indices, double* distances) {
+    if (counts_[i - first_] > k_) tighten(i, scratch);
     find(i, scratch);
     std::sort(scratch.found.begin(), scratch.found.begin() + k_);
     for (std::int64_t k = 0; k < k_; ++k) {
@@ -85,7 +86,8 @@ class Candidates {
         std::remove_if(entries, entries + count, [&](const Candidate& c) { return c.lower > limit; }) - entries);
   }
 
-  void compact(std::int64_t i, Scratch& scratch) {
+  /// Drops what the upper bounds of the candidates rule out.
+  void tighten(std::int64_t i, Scratch& scratch) {
     const auto at = i - first_;
     const Candidate* entries = list(i);
     const double own = static_cast<double>(queries_[i]);
@@ -97,13 +99,15 @@ class Candidates {
     std::nth_element(scratch.uppers.begin(), middle, scratch.uppers.end());
     lower_limit(at, static_cast<float>(*middle + std::abs(*middle) * 0x1p-22 + 0x1p-120));
     keep_within_limit(i);
-    if (counts_[at] <= capacity_ - capacity_ / 8) return;
-    resolve(i, scratch);
+  }
+
+  void compact(std::int64_t i, Scratch& scratch) {
+    tighten(i, scratch);
+    if (counts_[i - first_] > capacity_ - capacity_ / 8) resolve(i, scratch);
   }
 
   /// Exact distances of all candidates, the k nearest in front.
   void find(std::int64_t i, Scratch& scratch) {
-    keep_within_limit(i);
     const Candidate* entries = list(i);
     const auto count = static_cast<std::size_t>(counts_[i - first_]);
     scratch.rows.resize(count);
