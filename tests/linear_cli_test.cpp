@@ -142,7 +142,8 @@ TEST_F(LinearCli, MistakesAreAnsweredClearly) {
   write("bad.model", "solver_type L2R_LR\nnr_class 2\nlabel 1 x\n");
   ASSERT_EQ(shell("sheaf fit t.csv --output m --quiet && sheaf fit t.csv --output s --loss svm --quiet").code, 0);
   EXPECT_TRUE(complains(shell("sheaf fit t.csv"), 2, {"--output FILE is missing"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss huber"), 2, {"'huber'", "logistic, svm, hinge, svr"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss huber"), 2,
+                        {"'huber'", "logistic, svm, hinge, crammer-singer, svr"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss hinge --solver newton"), 2, {"hinge", "dual"}));
   EXPECT_TRUE(
       complains(shell("sheaf fit t.csv --output x --loss svm --solver dual --no-penalise-bias"), 2, {"dual", "bias"}));
