@@ -184,15 +184,19 @@ class Nets : public testing::TestWithParam<std::tuple<Device, bool, Loss>> {
 };
 
 TEST_P(Nets, EveryModelOfAGridIsOptimal) {
+  std::vector<std::pair<bool, NetSolver>> kinds{{false, NetSolver::automatic}, {true, NetSolver::automatic}};
+  if (device().is_cpu()) kinds.emplace_back(true, NetSolver::cyclic);  // plain passes, which are many for a GPU
   for (const auto& shape : {Shape{40, 150}, Shape{200, 12}, Shape{33, 33}}) {
     const auto table = make_table(shape.rows, shape.features, 7);
     const auto plain = plain_of(table, shape.features);
     for (const bool intercept : {true, false})
-      for (const bool standardise : {false, true}) {
+      for (const auto& [standardise, solver] : kinds) {
         auto sheaf = sheaf_of(plain);
         NetParams params;
         params.loss = loss();
         params.tolerance = 1e-8;
+        params.solver = solver;
+        params.max_epochs = 200000;
         params.intercept = intercept;
         params.standardise = standardise;
         for (const double l1 : {1.0, 0.5, 0.05}) sheaf.paths.push_back({0, 0, l1, {}});
@@ -495,17 +499,16 @@ TEST_P(Nets, SeveralDevicesShareThePaths) {
   params.tolerance = 1e-7;
   const std::vector<Context> contexts{on(device()), on(Device::cpu())};
   std::vector<int> times(120, 0);
-  elastic_nets<double>(
-      contexts, dataset, sheaf, params, true,
-      [&](std::size_t context, std::span<NetModel> models, BlockView<const double> decisions) {
-        EXPECT_EQ(decisions.device, contexts.at(context).device());
-        for (const auto& model : models) {
-          const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
-          const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
-          ++times[static_cast<std::size_t>(model.path * 3 + model.alpha)];
-          EXPECT_LT(measure(plain, {alpha, path.l1_ratio, true, false, loss()}, model).gap, 1.01e-7);
-        }
-      });
+  elastic_nets<double>(contexts, dataset, sheaf, params, true,
+                       [&](std::size_t context, std::span<NetModel> models, BlockView<const double> decisions) {
+                         EXPECT_EQ(decisions.device, contexts.at(context).device());
+                         for (const auto& model : models) {
+                           const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
+                           const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
+                           ++times[static_cast<std::size_t>(model.path * 3 + model.alpha)];
+                           EXPECT_LT(measure(plain, {alpha, path.l1_ratio, true, false, loss()}, model).gap, 1.01e-7);
+                         }
+                       });
   for (const int count : times) EXPECT_EQ(count, 1);
 }
 

@@ -144,6 +144,7 @@ TEST_F(OneClassFiles, ModelsAreLiblinears) {
 /// LIBSVM's one-class SVM with a linear kernel has the same decision function.
 TEST_F(OneClassFiles, DecidesLikeLibsvm) {
   need({"svm-train", "svm-predict"}, "libsvm-tools");
+  if (IsSkipped()) return;
   for (const std::string nu : {"0.1", "0.5"}) {
     ASSERT_TRUE(make("heart_scale"));
     run("svm-train -q -s 2 -t 0 -e 1e-6 -n " + nu + " data theirs && svm-predict data theirs other >/dev/null");

@@ -142,6 +142,7 @@ class SmoothFit {
                                    : InterceptTerms{};
     };
     intercept_ = best_intercept(intercept_, model_.task.total, precision, evaluate);
+    model_.shift = 0;  // q has no part of a step in it
     model_.team.sync();
   }
 

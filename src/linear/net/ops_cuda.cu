@@ -7,6 +7,7 @@
 #include "cuda/stop_flag.cuh"
 #include "linear/net/columns_cuda.cuh"
 #include "linear/net/ops.hpp"
+#include "linear/net/solve_cuda.cuh"
 
 namespace sheaf::linear {
 namespace {
@@ -16,7 +17,6 @@ unsigned blocks_1d(std::int64_t size) { return static_cast<unsigned>((size + thr
 
 /// Entries of a column up to which a warp is the right team.
 constexpr std::int64_t short_column = 256;
-constexpr int crew_threads = 256;
 
 template <class T>
 class CudaNetOps final : public NetOps<T> {
@@ -252,23 +252,9 @@ class CudaNetOps final : public NetOps<T> {
       const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
       // Features updated at once are what the warps of a block are for.
       const bool alone = columns_.average() <= short_column && orders[0].rules.solver != NetSolver::shotgun;
-      columns_.with([&](auto x) { launch<Functor>(x, some, size, bytes, alone); });
+      columns_.with([&](auto x) { gpu::launch_solver(Functor::loss, x, some, size, bytes, alone, stream_); });
       if (!columns_.resident()) stream_.synchronize();
     }
-  }
-
-  template <class Functor, class Columns>
-  void launch(const Columns& x, const gpu::JobMemory<T>& memory, unsigned jobs, std::size_t bytes, bool alone) {
-    const auto with = [&](auto kernel, int threads) {
-      cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-                  "asking for shared memory");
-      kernel<<<jobs, threads, bytes, stream_>>>(x, memory);
-      cuda::check_launch("solve_models");
-    };
-    if (alone)
-      with(gpu::solve_models<Functor, gpu::Warp, 32, T, Columns>, 32);
-    else
-      with(gpu::solve_models<Functor, gpu::Crew<crew_threads>, crew_threads, T, Columns>, crew_threads);
   }
 
   /// Parts of the features such that the GPU is full: their number and length.

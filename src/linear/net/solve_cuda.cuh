@@ -1,0 +1,17 @@
+// Starting solve_models(). Each kind of columns in each precision has a file of its own, solve_KIND_cuda.cu, for this
+// is most of what nvcc has to compile.
+#pragma once
+
+#include <cstddef>
+
+#include "cuda/check.cuh"
+#include "linear/net/kernels_cuda.cuh"
+
+namespace sheaf::linear::gpu {
+
+/// One block of threads for each job; `bytes` of shared memory each. `alone`: a warp is enough for one.
+template <class T, class Columns>
+void launch_solver(Loss loss, const Columns& x, const JobMemory<T>& memory, unsigned jobs, std::size_t bytes,
+                   bool alone, cudaStream_t stream);
+
+}  // namespace sheaf::linear::gpu
