@@ -8,7 +8,8 @@
 namespace sheaf::cli {
 namespace {
 
-/// Text as roff wants it: hyphens that can be copied, and no line that begins like a request.
+/// Text as roff wants it: hyphens that can be copied, no line that begins like a request, and long lists of choices that
+/// may be broken.
 std::string roff(std::string_view text) {
   std::string result;
   if (text.starts_with('.') || text.starts_with('\'')) result += "\\&";
@@ -17,6 +18,8 @@ std::string roff(std::string_view text) {
       result += "\\e";
     else if (c == '-')
       result += "\\-";
+    else if (c == '|')
+      result += "|\\:";
     else
       result += c;
   }
@@ -48,6 +51,7 @@ std::string command_section(const Command& command) {
 std::string man_page() {
   std::string text = fmt::format(
       ".TH SHEAF 1 \"\" \"sheaf {}\" \"User commands\"\n"
+      ".ad l\n"
       ".SH NAME\nsheaf \\- feature selection and supervised learning, whole searches at a time\n"
       ".SH SYNOPSIS\n.B sheaf\n.I COMMAND\n[options]\n"
       ".SH DESCRIPTION\n"

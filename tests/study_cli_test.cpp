@@ -91,7 +91,7 @@ TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-nett --output m"), 2,
                         {"unknown model 'elastic-nett'", "elastic-net"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --cost 1 --output m"), 2,
-                        {"--cost is for --model linear or svm, not for lasso"}));
+                        {"--cost is for --model linear, svm or knn, not for lasso"}));
   EXPECT_TRUE(
       complains(shell("sheaf fit t.csv --model lasso --l1-ratio 0.5 --alpha 1 --output m"), 2, {"1 for lasso"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --l1-ratio 1.5 --alpha 1 --output m"), 2,

@@ -14,7 +14,7 @@ namespace {
 const std::string linear_family = "linear";
 const std::string svm_family = "svm";
 const std::string net_family = "elastic-net";
-const std::string knn_family = "neighbors";
+const std::string knn_family = "knn";  // of neighbors: what users can type
 const std::string glm_family = "glm";
 
 std::string joined(const std::vector<std::string>& list) {
@@ -129,6 +129,7 @@ void ModelArguments::apply(const Arguments& arguments) {
     return;
   }
   family_ = find_model_kind(name_).family;
+  if (family_ == "neighbors") family_ = knn_family;
   arguments.apply_family(family_, name_);
   check_nets(arguments);
   set_rule(arguments);

@@ -30,7 +30,7 @@
 #' @param lambda penalties; `NULL`: from the smallest that leaves no coefficients downwards.
 #' @param standardize whether to penalise features as if their standard deviations were 1.
 #' @param intercept whether models have an intercept.
-#' @param thresh the duality gap at which training ends.
+#' @param thresh the duality gap at which training ends; 1e-09 leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet.
 #' @param maxit most passes over the features of one model.
 #' @param control see [sheaf_control()].
@@ -45,7 +45,7 @@
 #' @export
 sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial"), weights = NULL, offset = NULL,
                       alpha = 1, nlambda = 100, lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL,
-                      standardize = TRUE, intercept = TRUE, thresh = 1e-07, penalty.factor = rep(1, ncol(x)),
+                      standardize = TRUE, intercept = TRUE, thresh = 1e-09, penalty.factor = rep(1, ncol(x)),
                       maxit = 1e+05, control = list()) {
   call <- match.call()
   x <- as_features(x)

@@ -46,7 +46,7 @@ test_that("weights, penalty factors, offsets and raw features are those of glmne
   w <- rep(1:3, length.out = nrow(x))
   factors <- c(0, seq_len(ncol(x) - 1))
   expect_like_glmnet(
-    sheaf_net(x, birth$low, "binomial", weights = w, standardize = FALSE, penalty.factor = factors, thresh = 1e-9),
+    sheaf_net(x, birth$low, "binomial", weights = w, standardize = FALSE, penalty.factor = factors, thresh = 1e-12),
     glmnet::glmnet(x, birth$low, "binomial", weights = w, standardize = FALSE, penalty.factor = factors,
                    thresh = 1e-14),
     1e-3
