@@ -8,8 +8,8 @@
 namespace sheaf::cli {
 namespace {
 
-/// Text as roff wants it: hyphens that can be copied, no line that begins like a request, and long lists of choices that
-/// may be broken.
+/// Text as roff wants it: hyphens that can be copied, no line that begins like a request, and long lists of choices
+/// that may be broken.
 std::string roff(std::string_view text) {
   std::string result;
   if (text.starts_with('.') || text.starts_with('\'')) result += "\\&";

@@ -143,8 +143,8 @@ TYPED_TEST(Products, SandwichIsBothProductsWithCurvaturesBetween) {
         }
       }
       for (std::int64_t j = 0; j < ops.weights(); ++j)
-        expect_close<T>(hd(j, t), sums[static_cast<std::size_t>(j)], magnitudes[static_cast<std::size_t>(j)],
-                        "hd", j, t);
+        expect_close<T>(hd(j, t), sums[static_cast<std::size_t>(j)], magnitudes[static_cast<std::size_t>(j)], "hd", j,
+                        t);
     }
   });
   EXPECT_GT(fused, 0);

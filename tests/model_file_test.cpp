@@ -177,8 +177,7 @@ TEST(ModelFile, DefectsOfANetAreNamedWithTheirPlace) {
 TEST(ModelFile, LiblinearsOtherSolversAreRead) {
   const std::string rest = "\nnr_class 2\nlabel 5 2\nnr_feature 1\nbias -1\nw\n0.5 \n";
   for (const auto& solver : linear_solvers()) {
-    if (solver.regression || solver.net() || solver.glm() || solver.name == "MCSVM_CS" ||
-        solver.name == "ONECLASS_SVM")
+    if (solver.regression || solver.net() || solver.glm() || solver.name == "MCSVM_CS" || solver.name == "ONECLASS_SVM")
       continue;
     const auto model = parse_linear("solver_type " + std::string(solver.name) + rest, "m");
     EXPECT_EQ(model.solver, solver.name);

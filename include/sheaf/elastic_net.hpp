@@ -83,11 +83,11 @@ using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T
 
 /// For every path and alpha: min over w, b of 1 / (2 sum s) * sum over rows of s (y - b - x'w)^2 + alpha * l1 * sum
 /// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f; in place of
-/// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 + exp(-y z)) (logistic), max(0, 1 - yz)^2
-/// (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) - sum of y_k z_k (softmax; w and f |w| are
-/// of each class). A path whose rows are all of one class, where there is an intercept, and targets that the loss does
-/// not have, are Errors. That a model did not converge is no error: see its fit. Softmax: of all weights that predict
-/// alike those of the least penalty, and intercepts of sum 0.
+/// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 + exp(-y z)) (logistic), max(0, 1 -
+/// yz)^2 (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) - sum of y_k z_k (softmax; w and f
+/// |w| are of each class). A path whose rows are all of one class, where there is an intercept, and targets that the
+/// loss does not have, are Errors. That a model did not converge is no error: see its fit. Softmax: of all weights that
+/// predict alike those of the least penalty, and intercepts of sum 0.
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use);
@@ -141,7 +141,7 @@ struct NetOptions {
   std::int32_t parallel = NetParams{}.parallel;
   double tolerance = NetParams{}.tolerance;
   int max_epochs = NetParams{}.max_epochs;
-  std::vector<double> penalty_factors;                        ///< one a feature; empty: all 1
+  std::vector<double> penalty_factors;  ///< one a feature; empty: all 1
   std::vector<double> offsets;  ///< poisson: added to the row's decision value; empty: all 0. Predictions have none
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights

@@ -57,9 +57,9 @@ struct PathSegment {
 struct ModelState {
   std::int64_t id = 0;
   std::int32_t segment = 0;
-  std::size_t at = 0;  // which of the segment's alphas
-  double alpha = 0;    // that one, or an intermediate one before it
-  RowSums rows;        // of the present weights
+  std::size_t at = 0;              // which of the segment's alphas
+  double alpha = 0;                // that one, or an intermediate one before it
+  RowSums rows;                    // of the present weights
   std::vector<double> intercepts;  // one, or one a class
   double gap = 0;
   double last_gap = 0;  // a round before

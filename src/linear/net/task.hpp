@@ -12,12 +12,12 @@ namespace sheaf::linear {
 struct ActiveModel {
   std::int32_t rows = 0;
   std::int32_t target = 0;
-  double alpha1 = 0;    ///< of the L1 part
-  double alpha2 = 0;    ///< of the L2 part
-  double total = 0;     ///< sum of the row weights
-  double center = 0;    ///< weighted mean of the targets; 0 without an intercept
+  double alpha1 = 0;          ///< of the L1 part
+  double alpha2 = 0;          ///< of the L2 part
+  double total = 0;           ///< sum of the row weights
+  double center = 0;          ///< weighted mean of the targets; 0 without an intercept
   double loss_curvature = 1;  ///< see ModelTask
-  std::int64_t id = 0;  ///< the same for all alphas of a path segment, different from that of any other
+  std::int64_t id = 0;        ///< the same for all alphas of a path segment, different from that of any other
 };
 
 /// A model and its rows; pointers stand at the model's columns of the tables that all models of a sheaf share.
@@ -34,8 +34,8 @@ struct ModelTask {
   /// Of the loss, for what features without a penalty could gain: the largest second derivative, or where there is no
   /// largest its mean over the rows, without features.
   double loss_curvature = 1;
-  const T* factors = nullptr;      ///< penalty factors; nullptr: all 1
-  const T* means = nullptr;        ///< of the features, under the weights
+  const T* factors = nullptr;  ///< penalty factors; nullptr: all 1
+  const T* means = nullptr;    ///< of the features, under the weights
   const T* variances = nullptr;
   const T* units = nullptr;  ///< what a feature is divided by before it is penalised; nullptr: 1
   double alpha1 = 0;         ///< alpha * l1_ratio
