@@ -366,6 +366,8 @@ class ElasticNet(LinearMixin, WeightedRegressor):
         The intercept.
     n_iter_ : int
         Passes over the features.
+    dual_gap_ : float
+        How far the objective may be above the least one, at most.
     n_features_in_ : int
         Features of the training rows.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -426,6 +428,10 @@ class ElasticNet(LinearMixin, WeightedRegressor):
         yield number("max-epochs", self.max_iter, "max_iter")
         yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
 
+    def _keep_fitted(self, X: Any) -> None:
+        super()._keep_fitted(X)
+        self.dual_gap_ = float(self._model.gaps()[0])
+
     @property
     def sparse_coef_(self) -> Any:
         from scipy import sparse
@@ -475,6 +481,8 @@ class Lasso(ElasticNet):
         The intercept.
     n_iter_ : int
         Passes over the features.
+    dual_gap_ : float
+        How far the objective may be above the least one, at most.
     n_features_in_ : int
         Features of the training rows.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

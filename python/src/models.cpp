@@ -53,6 +53,14 @@ std::vector<std::int64_t> iterations(const Model& model) {
   return result;
 }
 
+/// How far the objective of each decision value of an elastic net may be above the least.
+std::vector<double> gaps(const Model& model) {
+  std::vector<double> result;
+  if (const auto* linear = model.linear(); linear != nullptr && linear->net)
+    for (const auto& fit : linear->net->fits) result.push_back(fit.gap);
+  return result;
+}
+
 py::object matrix_of(const Matrix<double>& x) {
   if (const auto* dense = std::get_if<DenseMatrix<double>>(&x)) {
     const std::vector<double> values(dense->values.begin(), dense->values.end());
@@ -117,6 +125,7 @@ void add_models(py::module_& module) {
       .def("predict", &predict)
       .def("coefficients", &coefficients)
       .def("iterations", &iterations)
+      .def("gaps", &gaps)
       .def("support", &support)
       .def(py::pickle([](const Model& model) { return model.text(); },
                       [](const std::string& text) { return Model::parse(text, "a pickled model"); }));

@@ -196,6 +196,21 @@ def test_elastic_net_logistic(name):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
 
 
+def test_no_weights_are_better_than_the_dual_gap_allows():
+    X, y = datasets.load_diabetes(return_X_y=True)
+
+    def objective(model):
+        errors = y - model.predict(X)
+        weights = np.abs(model.coef_)
+        return np.mean(errors**2) / 2 + 0.1 * (0.7 * weights.sum() + 0.15 * (weights**2).sum())
+
+    best = objective(linear_model.ElasticNet(alpha=0.1, l1_ratio=0.7, tol=1e-14, max_iter=100000).fit(X, y))
+    for tol in (1e-1, 1e-3, 1e-6):
+        model = sheaf.ElasticNet(alpha=0.1, l1_ratio=0.7, tol=tol).fit(X, y)
+        assert 0 <= model.dual_gap_ <= tol * np.var(y)
+        assert objective(model) - best <= model.dual_gap_ + 1e-9 * best
+
+
 def test_class_weights_are_row_weights(two_classes):
     X, y = two_classes
     for kind in ("LogisticRegression", "LinearSVC", "SVC", "ElasticNetLogistic"):
