@@ -3,9 +3,9 @@
 
 #include <sheaf/glm.hpp>
 
+#include "core/distributions.hpp"
 #include "core/fail.hpp"
 #include "data/read/number_lines.hpp"
-#include "linear/model/distributions.hpp"
 #include "linear/model/glm_statistics.hpp"
 
 namespace sheaf {
@@ -118,7 +118,7 @@ std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double c
   if (!model.glm || model.glm->statistics.errors.empty()) return {};
   const auto& statistics = model.glm->statistics;
   const double freedom = estimated_dispersion(*model.glm) ? statistics.rows - statistics.parameters : 0.0;
-  const double reach = linear::two_tails_quantile(1 - confidence, freedom);
+  const double reach = two_tails_quantile(1 - confidence, freedom);
   const bool binary = model.columns == 1 && statistics.reference >= 0;
   const auto reference = model.columns > 1 ? statistics.reference : -1;
   std::vector<GlmCoefficient> table;
@@ -135,7 +135,7 @@ std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double c
       row.error = statistics.errors[next++];
       if (row.error > 0) {
         row.statistic = row.estimate / row.error;
-        row.p = linear::two_tails(row.statistic, freedom);
+        row.p = two_tails(row.statistic, freedom);
         row.low = row.estimate - reach * row.error;
         row.high = row.estimate + reach * row.error;
       }

@@ -1,6 +1,7 @@
 // Deviances and likelihoods by plain loops in double; standard errors from the expected information, as R's glm and
 // nnet's multinom have them (for canonical links it is the observed one).
 #include "linear/model/glm_statistics.hpp"
+#include "core/distributions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,6 @@
 
 #include "linear/glm/newton_cholesky.hpp"
 #include "linear/losses.hpp"
-#include "linear/model/distributions.hpp"
 #include "linear/model/problem.hpp"
 
 namespace sheaf::linear {

@@ -7,55 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/distributions.hpp"
 #include "core/fail.hpp"
 
 namespace sheaf {
 namespace {
 
 using Json = nlohmann::json;
-
-/// The continued fraction of the incomplete beta function by Lentz's method (Abramowitz and Stegun 26.5.8).
-double beta_fraction(double a, double b, double x) {
-  constexpr double tiny = 1e-300;
-  constexpr int most = 1000;
-  double c = 1;
-  double d = 1 / std::max(1 - (a + b) * x / (a + 1), tiny);
-  double result = d;
-  for (int m = 1; m < most; ++m) {
-    for (const bool even : {true, false}) {
-      const double k = m;
-      const double term = even ? k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k))
-                               : -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1));
-      const auto kept = [&](double value) { return std::abs(value) < tiny ? tiny : value; };
-      d = 1 / kept(1 + term * d);
-      c = kept(1 + term / c);
-      result *= c * d;
-    }
-    if (std::abs(c * d - 1) < std::numeric_limits<double>::epsilon()) break;
-  }
-  return result;
-}
-
-/// The regularised incomplete beta function.
-double incomplete_beta(double a, double b, double x) {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
-  if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
-  return 1 - front * beta_fraction(b, a, 1 - x) / b;
-}
-
-/// The t that a share of 97.5 % lies below.
-double upper_t(double degrees) {
-  double low = 0;
-  double high = 1e6;
-  for (int k = 0; k < 200; ++k) {
-    const double middle = (low + high) / 2;
-    (student_t(middle, degrees) < 0.975 ? low : high) = middle;
-  }
-  return high;
-}
 
 Json load(const std::string& folder, const char* name) {
   const auto path = folder + "/" + name;
@@ -125,7 +83,7 @@ double ratio_of(const Json& results, bool nested) {
 }  // namespace
 
 double student_t(double t, double degrees) {
-  const double tail = incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)) / 2;
+  const double tail = two_tails(t, degrees) / 2;
   return t > 0 ? 1 - tail : tail;
 }
 
@@ -159,7 +117,7 @@ Comparison compare_scores(std::vector<double> first, std::vector<double> second,
     result.t = std::copysign(std::numeric_limits<double>::infinity(), result.difference);
     result.p_value = 0;
   }
-  const double reach = upper_t(result.degrees) * result.standard_error;
+  const double reach = two_tails_quantile(0.05, result.degrees) * result.standard_error;
   result.low = result.difference - reach;
   result.high = result.difference + reach;
   return result;

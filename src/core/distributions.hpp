@@ -1,7 +1,7 @@
 // Distributions of test statistics.
 #pragma once
 
-namespace sheaf::linear {
+namespace sheaf {
 
 /// The share of Student's distribution with `freedom` degrees of freedom beyond |t|, both tails; freedom 0: of the
 /// normal distribution.
@@ -12,4 +12,4 @@ double two_tails_quantile(double share, double freedom);
 double digamma(double x);
 double trigamma(double x);
 
-}  // namespace sheaf::linear
+}  // namespace sheaf

@@ -1,10 +1,10 @@
-#include "linear/model/distributions.hpp"
+#include "core/distributions.hpp"
 
 #include <cmath>
 #include <initializer_list>
 #include <limits>
 
-namespace sheaf::linear {
+namespace sheaf {
 namespace {
 
 /// Lentz's method for the continued fraction of the incomplete beta function (Abramowitz, Stegun 26.5.8).
@@ -74,4 +74,4 @@ double trigamma(double x) {
   return result + 1 / x + r / 2 + r / x * (1.0 / 6 - r * (1.0 / 30 - r * (1.0 / 42 - r * (1.0 / 30 - r * 5 / 66))));
 }
 
-}  // namespace sheaf::linear
+}  // namespace sheaf
