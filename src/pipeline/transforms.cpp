@@ -83,18 +83,18 @@ template <class T>
 ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,
                                   std::int32_t splits, const PipelineOptions& options) {
   const auto columns = static_cast<std::size_t>(splits);
-  std::vector<double> rows(columns, 0.0);
-  for (std::size_t k = 0; k < draws.size(); ++k) rows[k % columns] += static_cast<double>(draws[k]);
-  const auto summaries = summarize_splits(context, dataset, draws, splits);
-  ColumnTransforms transforms{splits, {}, {}};
+  std::vector<double> rows;
+  const auto summaries = summarize_splits(context, dataset, draws, splits, &rows);
+  ColumnTransforms transforms{splits, std::vector<double>(summaries.size()), std::vector<double>(summaries.size())};
   std::vector<std::uint8_t> any(columns, 0);
-  for (std::size_t k = 0; k < summaries.size(); ++k) {
-    const auto step =
-        step_of(dataset, static_cast<std::int64_t>(k / columns), summaries[k], rows[k % columns], options);
-    transforms.shifts.push_back(step.shift);
-    transforms.factors.push_back(step.factor);
-    if (is_kept(summaries[k], rows[k % columns], options)) any[k % columns] = 1;
-  }
+  for (std::int64_t j = 0; j < dataset.features(); ++j)
+    for (std::size_t s = 0; s < columns; ++s) {
+      const auto k = static_cast<std::size_t>(j) * columns + s;
+      const auto step = step_of(dataset, j, summaries[k], rows[s], options);
+      transforms.shifts[k] = step.shift;
+      transforms.factors[k] = step.factor;
+      if (is_kept(summaries[k], rows[s], options)) any[s] = 1;
+    }
   if (std::find(any.begin(), any.end(), std::uint8_t{0}) != any.end()) fail_without_features(dataset.source, options);
   return transforms;
 }

@@ -66,10 +66,12 @@ void check_groups(const Labels& labels, std::span<const std::int32_t> groups, st
 
 std::vector<float> SplitTable::draws(std::span<const float> row_weights) const {
   auto result = weights;
-  for (std::size_t k = 0; k < result.size(); ++k) {
-    const float own = row_weights.empty() ? 1.0F : row_weights[k / splits.size()];
-    result[k] = own > 0 ? std::round(result[k] / own) : 0;
-  }
+  const auto columns = splits.size();
+  for (std::size_t i = 0; i < row_weights.size(); ++i)
+    for (std::size_t s = 0; s < columns; ++s) {
+      float& drawn = result[i * columns + s];
+      drawn = row_weights[i] > 0 ? std::round(drawn / row_weights[i]) : 0;
+    }
   return result;
 }
 

@@ -25,11 +25,23 @@ constexpr std::int64_t rows_ahead = 4;
 /// folds. Where there are more groups than splits, each split is summed by itself.
 class Groups {
  public:
-  Groups(std::span<const float> draws, std::size_t splits) : splits_(splits), draws_(draws) {
+  Groups(std::span<const float> draws, std::size_t splits) : splits_(splits), draws_(draws), totals_(splits, 0.0) {
     const auto rows = draws.size() / splits;
-    for (std::size_t i = 0; i < rows && count_ <= splits; ++i)
-      of_rows_.push_back(find(draws.subspan(i * splits, splits)));
-    if (count_ <= splits) return;
+    std::vector<double> members;
+    of_rows_.reserve(rows);
+    for (std::size_t i = 0; i < rows && count_ <= splits; ++i) {
+      const auto group = find(draws.data() + i * splits);
+      members.resize(count_, 0.0);
+      members[group] += 1;
+      of_rows_.push_back(group);
+    }
+    if (count_ <= splits) {
+      for (std::size_t g = 0; g < count_; ++g)
+        for (std::size_t s = 0; s < splits; ++s) totals_[s] += members[g] * times(g, s);
+      return;
+    }
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t s = 0; s < splits; ++s) totals_[s] += static_cast<double>(draws[i * splits + s]);
     of_rows_.clear();
     count_ = splits;
     times_.assign(splits * splits, 0.0F);
@@ -37,6 +49,8 @@ class Groups {
   }
 
   std::size_t count() const { return count_; }
+  /// Rows of each split.
+  const std::vector<double>& totals() const { return totals_; }
   /// How often the rows of a group, as they were summed, are drawn in a split.
   double times(std::size_t group, std::size_t split) const {
     return static_cast<double>(times_[group * splits_ + split]);
@@ -51,15 +65,16 @@ class Groups {
   }
 
  private:
-  std::size_t find(std::span<const float> drawn) {
+  std::size_t find(const float* drawn) {
     for (std::size_t g = 0; g < count_; ++g)
-      if (std::equal(drawn.begin(), drawn.end(), times_.begin() + static_cast<std::ptrdiff_t>(g * splits_))) return g;
-    times_.insert(times_.end(), drawn.begin(), drawn.end());
+      if (std::equal(drawn, drawn + splits_, times_.data() + g * splits_)) return g;
+    times_.insert(times_.end(), drawn, drawn + splits_);
     return count_++;
   }
 
   std::size_t splits_;
   std::span<const float> draws_;
+  std::vector<double> totals_;
   std::size_t count_ = 0;
   std::vector<float> times_;          // groups x splits
   std::vector<std::size_t> of_rows_;  // none: each split is a group
@@ -130,15 +145,44 @@ void add_features(const DenseMatrix<T>& x, Range features, Range rows, const Gro
   }
 }
 
-/// `x` by columns, all rows.
+/// `sums` is of all tiles of the features. Each row is searched for the first of them, so there should be many.
 template <class T>
-void add_features(const SparseMatrix<T>& x, Range features, Range /*rows*/, const Groups& groups,
-                  std::span<Sums> sums) {
-  for (std::int64_t j = features.begin; j < features.end; ++j)
-    for (std::int64_t e = x.offsets[j]; e < x.offsets[j + 1]; ++e)
-      groups.for_row(x.indices[e], [&](std::size_t group, double times) {
-        sums[group].add(static_cast<std::size_t>(j - features.begin), static_cast<double>(x.values[e]), 0, times);
-      });
+void add_features(const SparseMatrix<T>& x, Range features, const Groups& groups, std::span<Sums> sums) {
+  // One value changes all sums of a feature, which lie side by side for it.
+  struct alignas(64) OfFeature {
+    double values = 0, squares = 0, nonzeros = 0, seen = 0, minimum = infinity, maximum = -infinity;
+  };
+  const auto count = static_cast<std::size_t>(features.end - features.begin);
+  std::vector<OfFeature> gathered(count * groups.count());
+  for (std::int64_t i = 0; i < x.rows; ++i) {
+    const auto* end = x.indices.data() + x.offsets[i + 1];
+    const auto* index = std::lower_bound(x.indices.data() + x.offsets[i], end, features.begin);
+    groups.for_row(i, [&](std::size_t group, double times) {
+      auto* of_group = gathered.data() + group * count;
+      for (const auto* own = index; own != end && *own < features.end; ++own) {
+        const auto value = static_cast<double>(x.values[own - x.indices.data()]);
+        auto& feature = of_group[*own - features.begin];
+        feature.values += times * value;
+        feature.squares += times * value * value;
+        feature.nonzeros += value != 0 ? times : 0.0;
+        feature.seen += times;
+        feature.minimum = std::min(feature.minimum, value);
+        feature.maximum = std::max(feature.maximum, value);
+      }
+    });
+  }
+  for (std::size_t g = 0; g < groups.count(); ++g)
+    for (std::size_t j = 0; j < count; ++j) {
+      const auto& feature = gathered[g * count + j];
+      auto& of_tile = sums[j / tile * groups.count() + g];
+      const auto k = j % tile;
+      of_tile.values[k] = feature.values;
+      of_tile.squares[k] = feature.squares;
+      of_tile.nonzeros[k] = feature.nonzeros;
+      of_tile.seen[k] = feature.seen;
+      of_tile.minimum[k] = feature.minimum;
+      of_tile.maximum[k] = feature.maximum;
+    }
 }
 
 }  // namespace
@@ -151,11 +195,12 @@ std::vector<FeatureSummary> summarize_features(const Context& context, const Dat
 
 template <class T>
 std::vector<FeatureSummary> summarize_splits(const Context& context, const Dataset<T>& dataset,
-                                             std::span<const float> draws, std::int32_t splits) {
+                                             std::span<const float> draws, std::int32_t splits,
+                                             std::vector<double>* rows_of_splits) {
   const auto columns = static_cast<std::size_t>(splits);
-  std::vector<double> totals(columns, 0.0);
-  for (std::size_t k = 0; k < draws.size(); ++k) totals[k % columns] += static_cast<double>(draws[k]);
   const Groups groups(draws, columns);
+  const auto& totals = groups.totals();
+  if (rows_of_splits) *rows_of_splits = totals;
   std::vector<FeatureSummary> result(static_cast<std::size_t>(dataset.features()) * columns);
   const auto tiles = (dataset.features() + tile - 1) / tile;
   const auto pieces = is_sparse(dataset.x) ? 1
@@ -172,10 +217,19 @@ std::vector<FeatureSummary> summarize_splits(const Context& context, const Datas
       const auto features_of = [&](std::int64_t k) {
         return Range{(first + k) * tile, std::min(dataset.features(), (first + k + 1) * tile)};
       };
-      parallel_for(context, count * pieces, [&](std::int64_t k) {
-        const Range rows{dataset.rows() * (k % pieces) / pieces, dataset.rows() * (k % pieces + 1) / pieces};
-        add_features(x, features_of(k / pieces), rows, groups, sums_of(k));
-      });
+      if constexpr (requires { x.offsets; }) {
+        const auto ranges = std::min<std::int64_t>(count, std::max<std::int64_t>(8, 2 * context.threads()));
+        parallel_for(context, ranges, [&](std::int64_t k) {
+          const auto begin = count * k / ranges, end = count * (k + 1) / ranges;
+          add_features(x, Range{features_of(begin).begin, features_of(end - 1).end}, groups,
+                       std::span(sums).subspan(static_cast<std::size_t>(begin) * groups.count()));
+        });
+      } else {
+        parallel_for(context, count * pieces, [&](std::int64_t k) {
+          const Range rows{dataset.rows() * (k % pieces) / pieces, dataset.rows() * (k % pieces + 1) / pieces};
+          add_features(x, features_of(k / pieces), rows, groups, sums_of(k));
+        });
+      }
       parallel_for(context, count, [&](std::int64_t k) {
         const auto features = features_of(k);
         for (std::size_t s = 0; s < columns; ++s) {
@@ -190,18 +244,15 @@ std::vector<FeatureSummary> summarize_splits(const Context& context, const Datas
       });
     }
   };
-  if (is_sparse(dataset.x))
-    summarize_all(dataset.by_columns(Device::cpu(), context.threads()));
-  else
-    summarize_all(std::get<DenseMatrix<T>>(dataset.x));
+  std::visit(summarize_all, dataset.x);
   return result;
 }
 
 template std::vector<FeatureSummary> summarize_features(const Context&, const Dataset<float>&);
 template std::vector<FeatureSummary> summarize_features(const Context&, const Dataset<double>&);
 template std::vector<FeatureSummary> summarize_splits(const Context&, const Dataset<float>&, std::span<const float>,
-                                                      std::int32_t);
+                                                      std::int32_t, std::vector<double>*);
 template std::vector<FeatureSummary> summarize_splits(const Context&, const Dataset<double>&, std::span<const float>,
-                                                      std::int32_t);
+                                                      std::int32_t, std::vector<double>*);
 
 }  // namespace sheaf

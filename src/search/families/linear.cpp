@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "core/parallel.hpp"
 #include "linear/dual/dual.hpp"
 #include "linear/model/problem.hpp"
 #include "linear/newton/newton.hpp"
@@ -130,18 +131,27 @@ class LinearTrainer : public Trainer {
   /// Weights of the features as they are in the dataset, and the bias.
   Block<T> raw_weights(const Block<T>& weights, double bias) const {
     const auto features = dataset_.features();
+    const auto tasks = static_cast<std::size_t>(weights.tasks());
+    constexpr std::int64_t together = 1024;  // whatever the number of threads: sums are the same
+    const auto pieces = (features + together - 1) / together;
+    std::vector<double> shifted(static_cast<std::size_t>(pieces) * tasks, 0.0);
     Block<T> raw(features + 1, weights.tasks());
+    parallel_for(context_, pieces, [&](std::int64_t piece) {
+      double* sums = shifted.data() + static_cast<std::size_t>(piece) * tasks;
+      for (auto j = piece * together; j < std::min(features, (piece + 1) * together); ++j)
+        for (std::size_t t = 0; t < tasks; ++t) {
+          const auto at = static_cast<std::size_t>(j * sheaf_.column_transforms + sheaf_.tasks[t].columns);
+          const auto column = static_cast<std::int32_t>(t);
+          const double weight = sheaf_.factors[at] * static_cast<double>(weights(j, column));
+          raw(j, column) = static_cast<T>(weight);
+          sums[t] += sheaf_.shifts[at] * weight;
+        }
+    });
     for (std::int32_t t = 0; t < weights.tasks(); ++t) {
-      double shifted = 0;
-      for (std::int64_t j = 0; j < features; ++j) {
-        const auto at =
-            static_cast<std::size_t>(j * sheaf_.column_transforms + sheaf_.tasks[static_cast<std::size_t>(t)].columns);
-        const double weight = sheaf_.factors[at] * static_cast<double>(weights(j, t));
-        raw(j, t) = static_cast<T>(weight);
-        shifted += sheaf_.shifts[at] * weight;
-      }
+      double sum = 0;
+      for (std::size_t k = static_cast<std::size_t>(t); k < shifted.size(); k += tasks) sum += shifted[k];
       const double own = weights.rows() > features ? static_cast<double>(weights(features, t)) : 0;
-      raw(features, t) = static_cast<T>(own - shifted / bias);
+      raw(features, t) = static_cast<T>(own - sum / bias);
     }
     return raw;
   }

@@ -156,18 +156,20 @@ class PipelineFamily : public Family {
     if (own == names_) return;
     std::map<std::string, std::int32_t> places;
     for (std::size_t j = 0; j < names_.size(); ++j) places.try_emplace(names_[j], static_cast<std::int32_t>(j));
-    for (auto& one : model.weights) {
-      std::map<std::int32_t, double> moved;
-      for (std::size_t k = 0; k < one.features.size(); ++k)
-        if (const auto found = places.find(own[static_cast<std::size_t>(one.features[k])]); found != places.end())
-          moved[found->second] = one.weights[k];
-      one.features.clear();
-      one.weights.clear();
-      for (const auto& [feature, weight] : moved) {
-        one.features.push_back(feature);
-        one.weights.push_back(weight);
-      }
-    }
+    move_weights(model, [&](std::int32_t feature) {
+      const auto found = places.find(own[static_cast<std::size_t>(feature)]);
+      return found != places.end() ? std::optional(found->second) : std::nullopt;
+    });
+  }
+
+  /// Of a dataset that the splits share: in the result weights speak of the features that filters keep of all rows.
+  void keep_weights(ModelScores& model) const {
+    if (std::ssize(kept_) == whole_.all.features()) return;
+    move_weights(model, [&](std::int32_t feature) {
+      const auto found = std::lower_bound(kept_.begin(), kept_.end(), std::int64_t{feature});
+      return found != kept_.end() && *found == feature ? std::optional(static_cast<std::int32_t>(found - kept_.begin()))
+                                                       : std::nullopt;
+    });
   }
 
   const Family& family() const { return *family_; }
@@ -189,7 +191,6 @@ class PipelineFamily : public Family {
     family_ = make_family(context, whole_.all, search_, options_, &learnt.transforms);
     kept_ = std::move(learnt.kept);
     for (auto& step : learnt.steps) whole_.pipeline.steps.push_back(std::move(step));
-    for (const auto j : kept_) names_.push_back(whole_.all.feature_name(j));
     return shares_dataset_ = true;
   }
 
@@ -199,6 +200,22 @@ class PipelineFamily : public Family {
     Model model = linear::keep_features(*seen.linear(), kept_);
     model.set_pipeline(whole_.pipeline);
     return model;
+  }
+
+  /// `place_of(feature)` is where the weight of a feature goes, if anywhere.
+  template <class PlaceOf>
+  static void move_weights(ModelScores& model, const PlaceOf& place_of) {
+    for (auto& one : model.weights) {
+      std::map<std::int32_t, double> moved;
+      for (std::size_t k = 0; k < one.features.size(); ++k)
+        if (const std::optional<std::int32_t> place = place_of(one.features[k])) moved[*place] = one.weights[k];
+      one.features.clear();
+      one.weights.clear();
+      for (const auto& [feature, weight] : moved) {
+        one.features.push_back(feature);
+        one.weights.push_back(weight);
+      }
+    }
   }
 
   const std::vector<std::int64_t>& counts() const { return pipeline_.counts; }
@@ -230,7 +247,7 @@ class PipelineFamily : public Family {
   std::optional<PipelineLearner<T>> learner_;  // on all rows; of a shared dataset: of steps that learn nothing
   Prepared<T> whole_;                          // all rows, over the memory of the learner
   std::vector<std::int64_t> kept_;             // features of a shared dataset that filters keep
-  std::vector<std::string> names_;             // of the features before a selection
+  std::vector<std::string> names_;             // of the features before a selection; none of a shared dataset
   std::unique_ptr<Family> family_;             // on all rows
   Space space_;
 };
@@ -250,7 +267,7 @@ void TransformTrainer<T>::load(const SplitTable& table) {
 template <class T>
 std::vector<ModelScores> TransformTrainer<T>::train(std::span<const Job> jobs, bool chosen) {
   auto scores = trainer_->train(jobs, chosen);
-  for (auto& model : scores) family_.name_weights(family_.shared_dataset(), model);
+  for (auto& model : scores) family_.keep_weights(model);
   return scores;
 }
 
