@@ -464,6 +464,9 @@ TEST(LocalSvm, TheSearchScoresEveryPointAsAModelOfItsOwn) {
       options.splits = custom_splits(fold);
       const auto result = search(context_on(device), dataset, FamilySearch(family), options);
       ASSERT_EQ(result.level.points.size(), 12U);
+      std::vector<std::string> axes;  // what these models do not have (votes, lambda) is not shown
+      for (const auto& axis : result.axes) axes.push_back(axis.name);
+      EXPECT_EQ(axes, (std::vector<std::string>{"k", "metric", "weighting", "cost", "gamma"}));
       for (std::size_t p = 0; p < 12; ++p) {
         const auto& point = result.point(result.level, p);
         auto one = family.options;

@@ -3,6 +3,7 @@
 // gamma alone share one list of neighbours; that of votes is kept from batch to batch, and folds that share no row are
 // kept apart inside the search for neighbours.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -45,7 +46,7 @@ std::vector<Value> values_of(std::string_view kind, const std::vector<std::strin
   return values;
 }
 
-/// The last two are there for local SVMs alone, gamma for those with an RBF kernel.
+/// What a search may try. A point has those that its models have.
 enum Axis : std::uint8_t {
   k_axis,
   vote_axis,
@@ -54,26 +55,14 @@ enum Axis : std::uint8_t {
   lambda_axis,
   temperature_axis,
   cost_axis,
-  gamma_axis
+  gamma_axis,
+  axis_count
 };
 
 bool takes_gamma(const KnnOptions& options) { return trains_svms(options.rule) && options.kernel == LocalKernel::rbf; }
 
 constexpr double default_local_costs[] = {0.01, 0.1, 1, 10, 100};
 constexpr std::int64_t default_local_ks[] = {10, 20, 40, 80};
-
-/// The names of a choice, as an axis and its values 1, 2 ...
-template <class Value>
-void add_choice(std::string name, const std::vector<Value>& values, std::vector<SearchAxis>& axes,
-                std::vector<std::vector<double>>& points) {
-  SearchAxis axis{name, std::move(name), false, false};
-  points.emplace_back();
-  for (const auto value : values) {
-    axis.names.emplace_back(to_string(value));
-    points.back().push_back(static_cast<double>(axis.names.size()));
-  }
-  axes.push_back(std::move(axis));
-}
 
 struct Choosable {
   std::vector<Vote> votes;
@@ -87,26 +76,56 @@ Choosable choosable(const KnnSearch& search) {
           values_of("weighting", search.weightings, search.options.weighting, neighbors::weighting_names())};
 }
 
-Space space_of(const KnnSearch& search, const Choosable& choices) {
-  std::vector<SearchAxis> axes{{"k", "k"}};
-  std::vector<std::vector<double>> values{{search.ks.begin(), search.ks.end()}};
-  add_choice("vote", choices.votes, axes, values);
-  add_choice("metric", choices.metrics, axes, values);
-  add_choice("weighting", choices.weightings, axes, values);
-  axes.push_back({"lambda", "lambda"});
-  values.push_back(search.lambdas);
-  axes.push_back({"temperature", "T"});
-  values.push_back(search.temperatures);
-  if (trains_svms(search.options.rule)) {
-    axes.push_back({"cost", "C"});
-    values.push_back(search.costs);
+/// The axes of a search and their places in a point.
+class Axes {
+ public:
+  Axes(const KnnSearch& search, const Choosable& choices) {
+    const auto rule = search.options.rule;
+    const auto& weightings = choices.weightings;
+    const bool tempered =
+        std::find(weightings.begin(), weightings.end(), FeatureWeighting::class_ratio) != weightings.end();
+    add(k_axis, {"k", "k"}, {search.ks.begin(), search.ks.end()});
+    if (rule == LocalRule::votes) add_choice(vote_axis, "vote", choices.votes);
+    add_choice(metric_axis, "metric", choices.metrics);
+    add_choice(weighting_axis, "weighting", weightings);
+    if (rule == LocalRule::hyperplane || rule == LocalRule::convex_hull)
+      add(lambda_axis, {"lambda", "lambda"}, search.lambdas);
+    if (tempered || search.temperatures.size() > 1) add(temperature_axis, {"temperature", "T"}, search.temperatures);
+    if (trains_svms(rule)) add(cost_axis, {"cost", "C"}, search.costs);
+    if (takes_gamma(search.options)) add(gamma_axis, {"gamma", "gamma"}, search.gammas);
   }
-  if (takes_gamma(search.options)) {
-    axes.push_back({"gamma", "gamma"});
-    values.push_back(search.gammas);
+
+  Space space() const { return product_space(axes_, values_); }
+  bool has(Axis axis) const { return places_[axis] >= 0; }
+  /// Of an axis that is there.
+  double value(const Point& point, Axis axis) const { return point[static_cast<std::size_t>(places_[axis])]; }
+  double value(const Point& point, Axis axis, double otherwise) const {
+    return has(axis) ? value(point, axis) : otherwise;
   }
-  return product_space(std::move(axes), values);
-}
+  /// The values of a choice are 1, 2 ...
+  std::size_t choice(const Point& point, Axis axis) const { return static_cast<std::size_t>(value(point, axis)) - 1; }
+
+ private:
+  void add(Axis axis, SearchAxis named, std::vector<double> values) {
+    places_[axis] = static_cast<int>(axes_.size());
+    axes_.push_back(std::move(named));
+    values_.push_back(std::move(values));
+  }
+  template <class Value>
+  void add_choice(Axis axis, const std::string& name, const std::vector<Value>& choices) {
+    SearchAxis named{name, name, false, false};
+    std::vector<double> values;
+    for (const auto choice : choices) {
+      named.names.emplace_back(to_string(choice));
+      values.push_back(static_cast<double>(named.names.size()));
+    }
+    add(axis, std::move(named), std::move(values));
+  }
+
+  std::vector<SearchAxis> axes_;
+  std::vector<std::vector<double>> values_;
+  std::array<int, axis_count> places_ = {-1, -1, -1, -1, -1, -1, -1, -1};
+};
 
 template <class T>
 class KnnFamily : public Family {
@@ -120,7 +139,8 @@ class KnnFamily : public Family {
         labels_(make_labels(dataset.target, dataset.source, dataset.rows(),
                             takes_numbers(search.options, dataset.target), "--labels")),
         order_(neighbors::label_order(labels_.class_names)),
-        space_(space_of(search, choices_)) {}
+        axes_(search, choices_),
+        space_(axes_.space()) {}
 
   const Labels& labels() const override { return labels_; }
   std::string title() const override {
@@ -136,12 +156,13 @@ class KnnFamily : public Family {
   std::int32_t tasks() const override { return 1; }
   std::int64_t least_rows() const override { return search_.options.rule == LocalRule::votes ? largest_k() : 1; }
   Point shared_part(const Point& point) const override {
-    return {point[metric_axis], point[weighting_axis], point[temperature_axis]};
+    return {axes_.value(point, metric_axis), axes_.value(point, weighting_axis),
+            axes_.value(point, temperature_axis, search_.options.temperature)};
   }
   /// The more neighbours, the smoother.
   std::vector<double> complexity(const Point& point, double /*size*/) const override {
     auto key = point;
-    key[k_axis] = -key[k_axis];
+    key.front() = -key.front();
     return key;
   }
 
@@ -166,15 +187,15 @@ class KnnFamily : public Family {
  private:
   KnnOptions options_at(const Point& point) const {
     auto options = search_.options;
-    options.k = static_cast<std::int64_t>(point[k_axis]);
-    options.vote = choices_.votes[static_cast<std::size_t>(point[vote_axis]) - 1];
-    options.distance.metric = choices_.metrics[static_cast<std::size_t>(point[metric_axis]) - 1];
-    options.weighting = choices_.weightings[static_cast<std::size_t>(point[weighting_axis]) - 1];
+    options.k = static_cast<std::int64_t>(axes_.value(point, k_axis));
+    if (axes_.has(vote_axis)) options.vote = choices_.votes[axes_.choice(point, vote_axis)];
+    options.distance.metric = choices_.metrics[axes_.choice(point, metric_axis)];
+    options.weighting = choices_.weightings[axes_.choice(point, weighting_axis)];
     if (options.weighting == FeatureWeighting::none) options.distance.weights.clear();
-    options.lambda = point[lambda_axis];
-    options.temperature = point[temperature_axis];
-    if (trains_svms(options.rule)) options.cost = point[cost_axis];
-    if (takes_gamma(options)) options.gamma = point[gamma_axis];
+    options.lambda = axes_.value(point, lambda_axis, options.lambda);
+    options.temperature = axes_.value(point, temperature_axis, options.temperature);
+    options.cost = axes_.value(point, cost_axis, options.cost);
+    options.gamma = axes_.value(point, gamma_axis, options.gamma);
     return options;
   }
   std::int64_t largest_k() const { return *std::max_element(search_.ks.begin(), search_.ks.end()); }
@@ -382,6 +403,7 @@ class KnnFamily : public Family {
   bool keep_decisions_;
   Labels labels_;
   std::vector<std::int32_t> order_;
+  Axes axes_;
   Space space_;
 };
 
