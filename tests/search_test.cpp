@@ -385,6 +385,23 @@ TEST(Search, GroupsStayTogetherByDefault) {
   EXPECT_NE(mixed.notes.back().find("not kept together"), std::string::npos);
 }
 
+/// Where one class is frequent, a note says how little accuracy means, unless another score was asked for.
+TEST(Search, FrequentClassesAreNoted) {
+  auto dataset = dataset_of(make_table(60, 4, 2, 1), false, false);
+  for (std::size_t i = 0; i < 60; ++i) dataset.target.classes[i] = i % 6 == 0 ? 1 : 0;
+  const auto noted = [&](Metric score) {
+    SearchOptions options;
+    options.score = score;
+    LinearSearch family;
+    family.costs = {1};
+    std::string notes;
+    for (const auto& note : search(context_on(Device::cpu()), dataset, family, options).notes) notes += note;
+    return notes.find("83 % of the rows are of class " + dataset.target.class_names[0]) != std::string::npos;
+  };
+  EXPECT_TRUE(noted(Metric::accuracy));
+  EXPECT_FALSE(noted(Metric::auc));
+}
+
 /// Every strategy of every family tries points whose scores are those of the grid.
 TEST(Search, StrategiesScoreAsTheGridDoes) {
   const auto dataset = dataset_of(make_table(80, 6, 2, 4), false, false);

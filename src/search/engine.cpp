@@ -381,6 +381,22 @@ void note_edges(SearchResult& result) {
   }
 }
 
+/// A note where one class is so frequent that accuracy says little.
+void note_balance(const Labels& labels, SearchResult& result) {
+  constexpr double frequent = 0.8;
+  if (result.options.score != Metric::accuracy || labels.rows == 0) return;
+  std::vector<std::int64_t> rows(labels.class_names.size(), 0);
+  for (const auto c : labels.classes) ++rows[static_cast<std::size_t>(c)];
+  const auto most = std::max_element(rows.begin(), rows.end());
+  const double share = static_cast<double>(*most) / static_cast<double>(labels.rows);
+  if (share < frequent) return;
+  result.notes.push_back(fmt::format(
+      "{:.0f} % of the rows are of class {}: a model that knew nothing else would have that accuracy; the scores "
+      "balanced-accuracy and {} ask for more",
+      100 * share, labels.class_names[static_cast<std::size_t>(most - rows.begin())],
+      labels.class_names.size() == 2 ? "auc" : "f1-macro"));
+}
+
 std::vector<Metric> metrics_of(const Family& family) {
   std::vector<Metric> result;
   for (const auto& row : metrics())
@@ -500,6 +516,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
     result.learning_curve = engine::learning_curve(
         context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
   engine::note_edges(result);
+  engine::note_balance(trained->labels(), result);
   trained->add_notes(result);
   if (!dataset.groups.empty() && result.groups == 0)
     result.notes.emplace_back(
