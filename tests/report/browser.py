@@ -79,10 +79,13 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "a script failed"))
         return answer["result"].get("value")
 
-    def picture(self, path):
-        """The whole page as PNG."""
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]))
+    def picture(self, width=None):
+        """The whole page as PNG, made smaller until it is so many pixels wide."""
+        clip = {}
+        if width is not None:
+            size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+            clip = {"clip": {**size, "scale": width / size["width"]}}
+        return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True, **clip)["data"])
 
     def close(self):
         try:

@@ -1,9 +1,11 @@
-"""Reports as a browser shows them: nothing overflows, every text can be read, every map has a legend, plots can be saved.
+"""Reports as a browser shows them: nothing overflows, every text can be read, every map has a legend, plots can be saved,
+and pages look as the pictures of tests/report/pictures do, which a person has looked at.
 
-    check.py PROGRAM [--pictures FOLDER]
+    check.py PROGRAM [--pictures FOLDER | --renew]
 
 makes a report of every kind with the program and looks at each in Chromium, light and dark, wide and narrow, and as it is
-printed. With --pictures it keeps what it saw. Exit code 77: there is no Chromium.
+printed. With --pictures it keeps what it saw; with --renew small pictures of it are what pages are compared with from now
+on (look at them at full size before). Exit code 77: there is no Chromium.
 """
 import csv
 import io
@@ -12,7 +14,11 @@ import subprocess
 import sys
 import tempfile
 
+import pixels
 from browser import Browser, find_browser
+
+REFERENCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pictures")
+REFERENCE_WIDTH = 48  # too small for letters, whose shapes are the machine's own
 
 COMMANDS = {
     "search": "generate classification a.csv --rows 300 --seed 1 && search a.csv --output search --cost 0.01,1 --outer 2 "
@@ -133,15 +139,29 @@ def wrong_data(browser):
     return wrong
 
 
-def look(browser, name, page, pictures):
+def wrong_picture(browser, name, renew):
+    """What is unlike in the page and in its reference."""
+    path = os.path.join(REFERENCES, name + ".png")
+    seen = browser.picture(REFERENCE_WIDTH)
+    if renew:
+        with open(path, "wb") as file:
+            file.write(seen)
+    with open(path, "rb") as file:
+        return pixels.differences(pixels.read_png(seen), pixels.read_png(file.read()))
+
+
+def look(browser, name, page, pictures, renew):
     wrong = []
     for width in (1280, 420):
         for scheme in ("light", "dark"):
             browser.open(page, width, scheme)
             for fact in (NOTHING_OVERFLOWS, TEXTS_ARE_READ, MAPS_HAVE_LEGENDS, WORDS_ARE_TRUE):
                 wrong += [f"{name}, {width} pixels, {scheme}: {what}" for what in ask(browser, fact)]
+            view = f"{name}-{width}-{scheme}"
+            wrong += [f"{view}: {what}" for what in wrong_picture(browser, view, renew)]
             if pictures:
-                browser.picture(os.path.join(pictures, f"{name}-{width}-{scheme}.png"))
+                with open(os.path.join(pictures, view + ".png"), "wb") as file:
+                    file.write(browser.picture())
     wrong += [f"{name}: {what}" for what in ask(browser, PLOTS_CAN_BE_SAVED) + wrong_data(browser)]
     browser.open(page, 800, "dark", "print")
     wrong += [f"{name}, printed: {what}" for what in ask(browser, PRINTED)]
@@ -163,7 +183,7 @@ def main():
         browser = Browser(path)
         try:
             for name in names:
-                wrong += look(browser, name, make(program, name, folder), pictures)
+                wrong += look(browser, name, make(program, name, folder), pictures, "--renew" in sys.argv)
         finally:
             browser.close()
     print("\n".join(wrong) if wrong else f"{len(names)} reports are fine")
