@@ -98,11 +98,7 @@ class CudaMultiClassOps final : public DualOps<T> {
     });
     cuda::check_launch("pass over rows");
     stream_.synchronize();
-    const auto here_now = found.to(Device::cpu());
-    for (std::size_t t = 0; t < sums.size(); ++t) {
-      const auto& one = here_now[static_cast<std::int64_t>(t)];
-      sums[t] = {one.largest, one.smallest, one.amount, one.gap, one.visits, one.left_out, one.shared};
-    }
+    gpu::fetch(found, sums);
   }
 
   void move_out(std::int32_t /*block*/, std::int32_t /*model*/, std::int32_t /*alone*/) override {
@@ -121,14 +117,7 @@ class CudaMultiClassOps final : public DualOps<T> {
     });
     cuda::check_launch("measure");
     stream_.synchronize();
-    const auto parts = partial.to(Device::cpu());
-    std::fill(measures.begin(), measures.end(), Measure{});
-    for (std::int64_t e = 0; e < parts.size(); ++e) {
-      auto& total = measures[static_cast<std::size_t>(e % layout_.models)];
-      total.squares += parts[e].squares;
-      total.losses += parts[e].losses;
-      total.gap += parts[e].gap;
-    }
+    gpu::fetch(partial, layout_.models, measures);
   }
 
   void copy_weights(std::int32_t block, std::span<const std::int32_t> columns, BlockView<T> weights) override {

@@ -1,10 +1,14 @@
 // Rows of a dataset on a GPU, and what kernels say of models.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <variant>
 
 #include <sheaf/matrix.hpp>
+
+#include "linear/dual/ops.hpp"
 
 namespace sheaf::linear::dual::gpu {
 
@@ -43,9 +47,29 @@ struct FoundSums {
   double largest, smallest, amount, gap, visits, left_out, shared;
 };
 
+inline void fetch(const Array<FoundSums>& found, std::span<PassSums> sums) {
+  const auto here = found.to(Device::cpu());
+  for (std::size_t t = 0; t < sums.size(); ++t) {
+    const auto& one = here[static_cast<std::int64_t>(t)];
+    sums[t] = {one.largest, one.smallest, one.amount, one.gap, one.visits, one.left_out, one.shared};
+  }
+}
+
 /// Of one model and one part of its rows; see Measure.
 struct PartialMeasure {
   double squares, losses, gap;
 };
+
+/// Adds up the parts of `models` models, those of one part side by side.
+inline void fetch(const Array<PartialMeasure>& partial, std::int32_t models, std::span<Measure> measures) {
+  const auto parts = partial.to(Device::cpu());
+  std::fill(measures.begin(), measures.end(), Measure{});
+  for (std::int64_t e = 0; e < parts.size(); ++e) {
+    auto& total = measures[static_cast<std::size_t>(e % models)];
+    total.squares += parts[e].squares;
+    total.losses += parts[e].losses;
+    total.gap += parts[e].gap;
+  }
+}
 
 }  // namespace sheaf::linear::dual::gpu
