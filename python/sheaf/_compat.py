@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_array, check_consistent_length, validation
 
 from ._data import is_on_gpu, to_numpy
@@ -24,6 +25,11 @@ def validate(estimator: Any, X: Any, y: Any = "no_validation", **how: Any) -> An
     if hasattr(validation, "validate_data"):
         return validation.validate_data(estimator, X, y, **how)
     return estimator._validate_data(X, y, **how)
+
+
+def search_weighs_scores() -> bool:
+    """Whether GridSearchCV hands sample_weight to scorers."""
+    return hasattr(BaseSearchCV, "_check_scorers_accept_sample_weight")
 
 
 def _validate_on_gpu(estimator: Any, X: Any, y: Any, reset: bool) -> Any:

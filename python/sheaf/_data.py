@@ -29,6 +29,11 @@ def is_on_gpu(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and hasattr(X, "__cuda_array_interface__")
 
 
+def dtype_of(X: Any) -> Any:
+    """NumPy's name for the type of an array's values."""
+    return np.dtype(str(X.dtype).replace("torch.", ""))
+
+
 def to_numpy(values: Any) -> Any:
     """The values in CPU memory, where they are an array on a GPU; anything else as it is."""
     if not is_on_gpu(values):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,14 @@ def read_scoring(scoring: Any, estimator: Any) -> tuple[dict[str, Any], bool]:
     return wanted, True
 
 
-def _score_of_estimator(model: Any, X: Any, y: Any) -> float:
-    return float(model.score(X, y))
+def _score_of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return float(model.score(X, y, sample_weight))
+
+
+def takes_weights(scorer: Callable[..., Any]) -> bool:
+    """Whether a scorer can be called with weights of rows."""
+    taken = inspect.signature(scorer).parameters
+    return "sample_weight" in taken or any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values())
 
 
 class HeldOutRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]

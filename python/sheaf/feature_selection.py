@@ -265,7 +265,7 @@ class StabilitySelector(_Selector):
     >>> X, y = make_classification(
     ...     200, 30, n_informative=3, n_redundant=0, n_clusters_per_class=1, shuffle=False, random_state=0
     ... )
-    >>> StabilitySelector(n_resamples=5, threshold=1.0).fit(X, y).ranking_[0]
+    >>> int(StabilitySelector(n_resamples=5, threshold=1.0).fit(X, y).ranking_[0])
     0
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -62,7 +63,8 @@ class _CrossValidated(SheafEstimator):
         y : array-like of shape (n_samples,)
             What to predict for each row.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts in training; None: 1. Rows of weight 0 are left out before folds are made.
+            How much each row counts in training and in scores; None: 1. Rows of weight 0 are left out before folds
+            are made.
 
         Returns
         -------
@@ -70,14 +72,17 @@ class _CrossValidated(SheafEstimator):
             The fitted estimator.
         """
         X, y = indexable(X, y)
+        cv = self.cv
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, X)
             kept = np.flatnonzero(sample_weight)
+            cv = _among(kept, len(sample_weight), cv)
             X, y, sample_weight = _safe_indexing(X, kept), _safe_indexing(y, kept), sample_weight[kept]
         grids = self._grids(X, y, sample_weight)
         search = SheafSearchCV(
-            self._plain_model(), grids, cv=self.cv, scoring=self._scoring(), verbose=getattr(self, "verbose", 0)
+            self._plain_model(), grids, cv=cv, scoring=self._scoring(), verbose=getattr(self, "verbose", 0)
         )
+        search._weighs_scores = True
         search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
         self._chosen = search.best_estimator_
         self._model = self._chosen._model
@@ -93,6 +98,16 @@ class _CrossValidated(SheafEstimator):
         check_is_fitted(self)
         found: tuple[Array, Any, Any] = self._chosen._predict(X, probabilities)
         return found
+
+
+def _among(kept: Array, rows: int, cv: Any) -> Any:
+    """Splits that are given as rows, of those that are kept; anything else as it is."""
+    if cv is None or isinstance(cv, numbers.Integral) or hasattr(cv, "split"):
+        return cv
+    places = np.full(rows, -1)
+    places[kept] = np.arange(len(kept))
+    parts = [[places[np.asarray(part)] for part in split] for split in cv]
+    return [tuple(part[part >= 0] for part in split) for split in parts]
 
 
 class _CrossValidatedClassifier(DecisionMixin, ProbabilityMixin, _CrossValidated, WeightedClassifier):

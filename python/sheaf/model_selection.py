@@ -19,10 +19,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core
 from ._base import Array, Axis, SheafEstimator
-from ._compat import validate
-from ._data import class_names, make_dataset
+from ._compat import search_weighs_scores, validate
+from ._data import class_names, dtype_of, make_dataset
 from ._pipelines import Steps, read_steps
-from ._scoring import HeldOutClassifier, HeldOutRegressor, own_score, read_scoring
+from ._scoring import HeldOutClassifier, HeldOutRegressor, own_score, read_scoring, takes_weights
 
 __all__ = ["SheafSearchCV"]
 
@@ -197,6 +197,9 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         self.n_iter = n_iter
         self.random_state = random_state
 
+    #: Whether weights of rows count in scores too, as they do in later releases of scikit-learn.
+    _weighs_scores = search_weighs_scores()
+
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> Any:
         """Search, and train the best on all rows.
 
@@ -209,7 +212,8 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         groups : array-like of shape (n_samples,), default=None
             Groups of rows, for splitters that keep them together.
         **fit_params : dict
-            ``sample_weight`` or, of a pipeline, that of its last step: how much each row counts in training.
+            ``sample_weight`` or, of a pipeline, that of its last step: how much each row counts in training. In
+            scores rows count alike unless scikit-learn's own search weighs them (from release 1.7 on).
 
         Returns
         -------
@@ -230,7 +234,8 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         chosen_by = self._check_refit(scores, several)
         params = list(self._candidates())
         begin = time.perf_counter()
-        table = _Search(self, data, splits, params, scores).run()
+        weighed = self._weighs_scores and fit_params.get("sample_weight") is not None
+        table = _Search(self, data, splits, params, scores, weighed).run()
         seconds = time.perf_counter() - begin
         self.cv_results_ = _results(params, table, seconds)
         self.multimetric_ = several or set(table) != {"score"}
@@ -325,12 +330,13 @@ class _Search:
         splits: Sequence[tuple[Array, Array]],
         params: Sequence[dict[str, Any]],
         scores: dict[str, Any],
+        weighed: bool,
     ) -> None:
-        self.search, self.data, self.splits, self.scores = search, data, splits, scores
+        self.search, self.data, self.splits, self.scores, self.weighed = search, data, splits, scores, weighed
         self.model = read_steps(search.estimator).estimator
         self.candidates = [self._read_candidate(point) for point in params]
         self.own = {
-            name: own_score(score, data.classes) if isinstance(score, str) else None
+            name: own_score(score, data.classes) if isinstance(score, str) and not weighed else None
             for name, score in scores.items()
         }
         self.found = np.full((len(params), len(splits)), None, dtype=object)
@@ -422,7 +428,7 @@ class _Search:
             shape = (len(train), len(train) if getattr(model, "kernel", "") == "precomputed" else checked.shape[1])
             key: Any = (type(model).__name__, shape, str(model.get_params()))
             if key not in self._learnt:
-                rows = np.broadcast_to(np.zeros(1, dtype=checked.dtype), shape)
+                rows = np.broadcast_to(np.zeros(1, dtype=dtype_of(checked)), shape)
                 self._learnt[key] = {one.name: one.text for one in model._settings_for(rows, weights)}
             return dict(self._learnt[key])
         transformers = steps.transformers
@@ -501,8 +507,11 @@ class _Search:
         X, y = self._test_data[split]
         score = self.scores[name]
         scorer: Callable[..., Any] = get_scorer(score) if isinstance(score, str) else score
+        weights = {}
+        if self.weighed and takes_weights(scorer):
+            weights["sample_weight"] = np.asarray(self.data.weights)[self.splits[split][1]]
         try:
-            value = scorer(model, X, y)
+            value = scorer(model, X, y, **weights)
         except Exception as wrong:
             if self.search.error_score == "raise":
                 raise

@@ -556,7 +556,7 @@ class LocalHyperplane(DecisionMixin, SheafClassifier):
     >>> from sklearn.model_selection import cross_val_score
     >>> from sheaf import LocalHyperplane
     >>> X, y = load_iris(return_X_y=True)
-    >>> round(cross_val_score(LocalHyperplane(), X, y).mean(), 2)
+    >>> round(float(cross_val_score(LocalHyperplane(), X, y).mean()), 2)
     0.96
     """
 

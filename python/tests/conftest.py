@@ -12,6 +12,7 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+DEVICES = os.environ.get("SHEAF_TEST_DEVICES", "cpu").split(",")
 DATA = Path(os.environ.get("SHEAF_DATA", REPOSITORY.parent / "shared/data"))
 
 

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification, make_regression
@@ -55,7 +56,21 @@ SEARCHES = [
 ]
 
 
-@parametrize_with_checks(CLASSIFIERS + REGRESSORS + OTHERS + CROSS_VALIDATED + SEARCHES)
+def _on(device, estimator):
+    """The estimator on another device; it is the default that is asked for where the device is the CPU."""
+    if device == "cpu":
+        return estimator
+    name = "estimator__device" if isinstance(estimator, sheaf.SheafSearchCV) else "device"
+    return clone(estimator).set_params(**{name: device})
+
+
+@parametrize_with_checks(
+    [
+        _on(device, estimator)
+        for device in DEVICES
+        for estimator in CLASSIFIERS + REGRESSORS + OTHERS + CROSS_VALIDATED + SEARCHES
+    ]
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

@@ -34,7 +34,12 @@ def table_of(pin):
     """The last column takes all proteins of a row."""
     names, *rows = [line.split("\t") for line in pin.read_text().splitlines()]
     table = pd.DataFrame([[*row[: len(names) - 1], "\t".join(row[len(names) - 1 :])] for row in rows], columns=names)
-    return table.apply(pd.to_numeric, errors="ignore")
+    for name in table:
+        try:
+            table[name] = pd.to_numeric(table[name])
+        except ValueError:
+            pass  # a column of texts
+    return table
 
 
 def targets(frame):
