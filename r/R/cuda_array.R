@@ -185,8 +185,9 @@ setMethod("colMeans", "sheaf_array", function(x, na.rm = FALSE, dims = 1, ...) r
 
 multiply_arrays <- function(x, y, transpose_x = FALSE, transpose_y = FALSE) {
   array <- if (is(x, "sheaf_array")) x else y
-  # A vector on the left of a matrix is a row, as in base R.
-  as_row <- !transpose_x && is_vector(x) && length(x) != (if (is_vector(y)) 1 else dim(y)[1 + transpose_y])
+  # A vector on the left is a row where that fits, and else a column, as in base R.
+  common <- if (!is_vector(y)) dim(y)[1 + transpose_y] else if (transpose_y) 1 else length(y)
+  as_row <- !transpose_x && is_vector(x) && length(x) == common
   x <- beside_array(x, array)
   y <- beside_array(y, array)
   if (!is_vector(x) && is_vector(y) && !transpose_y && x@shape[2 - transpose_x] == 1) transpose_y <- TRUE

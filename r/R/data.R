@@ -3,6 +3,7 @@
 # A numeric matrix or a dgCMatrix. Only what is neither is converted. With `nominal`, columns of a data frame that are
 # factors, texts or logical become numbers of levels from 0, and an attribute holds the levels.
 as_features <- function(x, argument = "x", nominal = FALSE) {
+  if (is(x, "sheaf_array")) x <- device_features(x, argument)
   if (is.data.frame(x)) {
     x <- frame_features(x, argument, nominal)
   } else if (isS4(x) && is(x, "sparseMatrix")) {
@@ -16,6 +17,14 @@ as_features <- function(x, argument = "x", nominal = FALSE) {
     if (!is.double(x)) storage.mode(x) <- "double"
   }
   if (nrow(x) == 0 || ncol(x) == 0) stop_argument(argument, "has ", nrow(x), " rows and ", ncol(x), " columns")
+  x
+}
+
+# A matrix of a device: the library checks all values on the CPU, so that they come back in any case.
+device_features <- function(x, argument) {
+  if (!x@matrix) stop_argument(argument, "must be a matrix, and is a vector on ", x@device)
+  x <- as.matrix(x)
+  if (is.raw(x)) storage.mode(x) <- "integer"
   x
 }
 

@@ -226,7 +226,7 @@ train_path <- function(problem, x, lambda) {
     a0 <- matrix(path$a0[seq_len(kept * problem$classes)], problem$classes,
                  dimnames = list(problem$classnames, names))
     used <- Reduce(`+`, lapply(beta, function(one) one != 0))
-    fit <- list(a0 = a0, beta = beta, dfmat = t(vapply(beta, function(one) diff(one@p), integer(kept))),
+    fit <- list(a0 = a0, beta = beta, dfmat = do.call(rbind, lapply(beta, function(one) diff(one@p))),
                 df = as.integer(colSums(used > 0)), dim = dim(beta[[1]]))
     dimnames(fit$dfmat) <- dimnames(a0)
   } else {

@@ -133,18 +133,18 @@ void core_array_free(SEXP pointer) {
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_array_apply(const Rcpp::List& control, const std::string& function, SEXP x) {
+Rcpp::List core_array_apply(const Rcpp::List& control, const std::string& name, SEXP x) {
   const auto array = array_of(x);
   return made_by(control, [&](const sheaf::Context& context) {
-    return sheaf::apply(context, sheaf::parse_unary_function(function), array);
+    return sheaf::apply(context, sheaf::parse_unary_function(name), array);
   });
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_array_combine(const Rcpp::List& control, const std::string& function, SEXP x, SEXP y) {
+Rcpp::List core_array_combine(const Rcpp::List& control, const std::string& name, SEXP x, SEXP y) {
   const auto a = array_of(x), b = array_of(y);
   return made_by(control, [&](const sheaf::Context& context) {
-    return sheaf::combine(context, sheaf::parse_binary_function(function), a, b);
+    return sheaf::combine(context, sheaf::parse_binary_function(name), a, b);
   });
 }
 
