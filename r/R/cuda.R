@@ -1,8 +1,8 @@
 #' Functions of your own on the GPU
 #'
 #' A line of CUDA C++ becomes a function of R: `cuda_elementwise()` computes each element of its results from the
-#' elements of its arguments, `cuda_reduce()` combines all elements, or those of each row or column, `cuda_kernel()` runs
-#' a whole kernel. The text is compiled when the function is first called, in about a tenth of a second, and kept for
+#' elements of its arguments, `cuda_reduce()` combines all elements, or those of each row or column, and
+#' `cuda_kernel()` runs a whole kernel. The text is compiled when the function is first called, in about a tenth of a second, and kept for
 #' later sessions.
 #'
 #' @details
@@ -18,8 +18,8 @@
 #'
 #' With `device = "cpu"` the same text is compiled by the system's C++ compiler (the environment variable `CXX` names
 #' another) and runs on all cores, in a second or so for the first call. Kernels may use `__shared__` memory,
-#' `__syncthreads()` and atomic functions there, but no functions of warps. Nothing falls back from the GPU to the CPU by
-#' itself.
+#' `__syncthreads()` and atomic functions there, but no functions of warps. Nothing falls back from the GPU to the CPU
+#' by itself.
 #'
 #' A text that does not compile is an error with the compiler's words, the line and a caret below the place. Compiled
 #' snippets are kept in the folder `tools::R_user_dir("sheaf", "cache")`; the option `sheaf.cache` names another, or is

@@ -191,7 +191,8 @@ multiply_arrays <- function(x, y, transpose_x = FALSE, transpose_y = FALSE) {
   x <- beside_array(x, array)
   y <- beside_array(y, array)
   if (!is_vector(x) && is_vector(y) && !transpose_y && x@shape[2 - transpose_x] == 1) transpose_y <- TRUE
-  array_from(core(core_array_product(as_control(list()), x@pointer, transpose_x || as_row, y@pointer, transpose_y)), TRUE)
+  found <- core(core_array_product(as_control(list()), x@pointer, transpose_x || as_row, y@pointer, transpose_y))
+  array_from(found, TRUE)
 }
 
 is_vector <- function(x) if (is(x, "sheaf_array")) !x@matrix else is.null(dim(x))
@@ -221,4 +222,6 @@ setMethod("tcrossprod", signature("sheaf_array", "ANY"), function(x, y = NULL) {
 })
 #' @rdname as_cuda
 #' @export
-setMethod("tcrossprod", signature("ANY", "sheaf_array"), function(x, y = NULL) multiply_arrays(x, y, transpose_y = TRUE))
+setMethod("tcrossprod", signature("ANY", "sheaf_array"), function(x, y = NULL) {
+  multiply_arrays(x, y, transpose_y = TRUE)
+})

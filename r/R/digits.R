@@ -94,7 +94,9 @@ plot_digits <- function(x, titles = NULL, columns = NULL, signed = NULL, height 
   if (height != round(height) || width != round(width) || height * width != ncol(x)) {
     stop_argument("x", "has ", ncol(x), " columns, which are no ", height, " x ", width)
   }
-  if (!is.null(titles) && length(titles) != nrow(x)) stop_argument("titles", "must be one for each of ", nrow(x), " rows")
+  if (!is.null(titles) && length(titles) != nrow(x)) {
+    stop_argument("titles", "must be one for each of ", nrow(x), " rows")
+  }
   if (is.null(columns)) columns <- ceiling(sqrt(nrow(x)))
   if (is.null(signed)) signed <- any(x < 0)
   shades <- if (signed) grDevices::hcl.colors(101, "Blue-Red 2", rev = TRUE) else grDevices::gray.colors(101, 1, 0)

@@ -103,16 +103,15 @@ fit_framework <- function(kind, x, y, parameters, weights = NULL, ...) {
 mlr_learner <- function(model, task) {
   kind <- framework_models[[model]]
   parameters <- Map(function(name, type) {
-    if (type == "integer") ParamHelpers::makeIntegerLearnerParam(name, lower = 1) else {
-      ParamHelpers::makeNumericLearnerParam(name, lower = 0)
-    }
+    if (type == "integer") return(ParamHelpers::makeIntegerLearnerParam(name, lower = 1))
+    ParamHelpers::makeNumericLearnerParam(name, lower = 0)
   }, names(kind$parameters), kind$parameters)
   classif <- task == "classif"
   make <- if (classif) mlr::makeRLearnerClassif else mlr::makeRLearnerRegr
   properties <- c("numerics", "weights", if (classif) c("twoclass", "multiclass"),
                   if (classif && kind$probabilities) "prob")
-  make(cl = paste0(task, ".sheaf_", model), package = "sheaf", par.set = ParamHelpers::makeParamSet(params = parameters),
-       properties = properties, name = kind$label, short.name = paste0("sheaf_", model))
+  make(cl = paste0(task, ".sheaf_", model), package = "sheaf",
+       par.set = ParamHelpers::makeParamSet(params = parameters), properties = properties, name = kind$label, short.name = paste0("sheaf_", model))
 }
 
 mlr_train <- function(model) {
@@ -193,8 +192,8 @@ sheaf_parsnip <- function(parsnip = asNamespace("parsnip")) {
 named_probabilities <- function(result, object) as.data.frame(result)
 
 parsnip_models <- list(
-  list(model = "svm_rbf", mode = "classification", fit = "sheaf_svm", arguments = list(cost = "cost", rbf_sigma = "gamma"),
-       defaults = list(fitted = FALSE), predict = list(class = list())),
+  list(model = "svm_rbf", mode = "classification", fit = "sheaf_svm",
+       arguments = list(cost = "cost", rbf_sigma = "gamma"), defaults = list(fitted = FALSE), predict = list(class = list())),
   list(model = "svm_rbf", mode = "regression", fit = "sheaf_svm",
        arguments = list(cost = "cost", rbf_sigma = "gamma", margin = "epsilon"), defaults = list(fitted = FALSE),
        predict = list(numeric = list())),

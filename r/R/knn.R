@@ -49,8 +49,8 @@ sheaf_knn.default <- function(x, y, k = 5, kind = c("knn", "hknn", "alh", "cknn"
 }
 
 # What models of neighbours share: the distance and the rows that are kept.
-fit_neighbors <- function(call, x, y, kind, k, settings, metric, power, weighting, feature_weights, temperature, weights,
-                          control) {
+fit_neighbors <- function(call, x, y, kind, k, settings, metric, power, weighting, feature_weights, temperature,
+                          weights, control) {
   x <- as_features(x)
   y <- as_target(y, nrow(x))
   if (is.factor(y)) y <- need_classes(y)
@@ -85,8 +85,8 @@ fit_neighbors <- function(call, x, y, kind, k, settings, metric, power, weightin
 #' @param k how many neighbours; of `"hknn"`, `"alh"` and `"cknn"` of each class. `NULL`: 5, of support vector machines
 #'   40.
 #' @param lambda of hyperplanes and hulls: the penalty of their coefficients.
-#' @param kernel,cost,gamma,tolerance of the support vector machines: `"linear"` or `"rbf"`, the cost of errors, gamma of
-#'   the radial kernel (`NULL`: 1 / number of columns), and where training ends.
+#' @param kernel,cost,gamma,tolerance of the support vector machines: `"linear"` or `"rbf"`, the cost of errors, gamma
+#'   of the radial kernel (`NULL`: 1 / number of columns), and where training ends.
 #' @return An object of class `sheaf_local`, which is a `sheaf_knn` too. It keeps the training rows.
 #' @references Vincent and Bengio (2001) K-local hyperplane and convex distance nearest neighbor algorithms. Segata and
 #'   Blanzieri (2010) Fast and scalable local kernel machines.

@@ -106,7 +106,8 @@ linear_types <- list(
 #' @param proba whether to give probabilities; logistic regression only.
 #' @param decisionValues whether to give decision values.
 #' @param ... not used.
-#' @return A list of `predictions` (type 21: `TRUE` for rows that are no outliers) and, as asked for, `probabilities` and `decisionValues`.
+#' @return A list of `predictions` (type 21: `TRUE` for rows that are no outliers) and, as asked for, `probabilities`
+#'   and `decisionValues`.
 #' @examples
 #' fit <- sheaf_linear(scale(iris[, 1:4]), iris$Species)
 #' predict(fit, scale(iris[, 1:4])[c(1, 51, 101), ], proba = TRUE)

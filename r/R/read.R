@@ -16,7 +16,7 @@ sheaf_read <- function(file, control = list()) {
   found <- core(core_read(as_control(control), path.expand(file)))
   names <- list(NULL, if (length(found$names) > 0) found$names)
   if (is.null(found$dense)) {
-    x <- new("dgCMatrix", i = found$i, p = found$p, x = found$x, Dim = c(found$rows, found$columns), Dimnames = names)
+    x <- sparse_columns(found$i, found$p, found$x, c(found$rows, found$columns), names)
   } else {
     x <- found$dense
     dimnames(x) <- names

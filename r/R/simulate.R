@@ -54,7 +54,7 @@ draw_responses <- function(object) {
 
 draw_binomial <- function(object, mu, w) {
   if (is.null(object$levels)) {
-    if (any(w != round(w))) stop_sheaf("responses of a binomial model can't be drawn where weights are no numbers of trials")
+    if (any(w != round(w))) stop_sheaf("binomial responses can't be drawn: weights are no whole numbers of trials")
     return(ifelse(w > 0, stats::rbinom(length(mu), w, mu) / pmax(w, 1), 0))
   }
   factor(object$levels[1 + stats::rbinom(length(mu), 1, mu)], levels = object$levels)

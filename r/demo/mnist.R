@@ -1,8 +1,8 @@
 # Handwritten digits by multinomial regression, with every solver on every device that is there.
 #
 # The small digits of this package serve unless the option sheaf.mnist (or the environment variable SHEAF_MNIST) names a
-# folder with the MNIST database:
-#   options(sheaf.mnist = "~/mnist"); demo("mnist", package = "sheaf")
+# folder with the MNIST database;
+# see vignette("mnist", package = "sheaf").
 
 library(sheaf)
 
@@ -23,9 +23,9 @@ devices <- subset(sheaf_devices(), usable)$device
 runs <- expand.grid(solver = c("newton", "newton-cg", "lbfgs"), device = devices, stringsAsFactors = FALSE)
 if (ncol(train$x) > 100) runs <- subset(runs, solver != "newton")  # its matrix of all classes' features is too large
 fits <- Map(function(solver, device) {
-  seconds <- system.time(fit <- sheaf_glm(train$x, train$y, family = "multinomial", alpha = alpha, solver = solver,
-                                          tolerance = 1e-6, model = FALSE, control = list(device = device)))[["elapsed"]]
-  list(fit = fit, seconds = seconds, error = mean(predict(fit, test$x, type = "class") != test$y))
+  time <- system.time(fit <- sheaf_glm(train$x, train$y, family = "multinomial", alpha = alpha, solver = solver,
+                                       tolerance = 1e-6, model = FALSE, control = list(device = device)))
+  list(fit = fit, seconds = time[["elapsed"]], error = mean(predict(fit, test$x, type = "class") != test$y))
 }, runs$solver, runs$device)
 runs$seconds <- vapply(fits, `[[`, 0, "seconds")
 runs$deviance <- vapply(fits, function(one) deviance(one$fit), 0)

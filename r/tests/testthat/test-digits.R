@@ -12,7 +12,8 @@ test_that("all solvers find the same model of the digits", {
 
 # Zhou's setting: 2,000 digits of MNIST.
 test_that("2,000 digits of MNIST are learnt by all solvers alike", {
-  folder <- Sys.getenv("SHEAF_MNIST", file.path(testthat::test_path(), "..", "..", "..", "..", "shared", "data", "mnist"))
+  beside <- do.call(file.path, as.list(c(testthat::test_path(), rep("..", 4), "shared", "data", "mnist")))
+  folder <- Sys.getenv("SHEAF_MNIST", beside)
   skip_if_not(dir.exists(folder), "MNIST is not there")
   train <- sheaf_read(list.files(folder, "^train\\.libsvm", full.names = TRUE)[1])
   test <- sheaf_read(list.files(folder, "^test\\.libsvm", full.names = TRUE)[1])
