@@ -17,7 +17,8 @@ r=(r-base-dev pkg-config r-cran-rcpp r-cran-matrix r-cran-generics r-cran-testth
 case ${1:-} in
   python) packages+=("${python[@]}") ;;
   r) packages+=("${r[@]}") ;;
-  test) extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}") ;;
+  test) extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}"
+    r-cran-caret r-cran-mlr r-cran-vdiffr) ;;
 esac
 
 # Other systems bring their own packages; CMake says what it misses.

@@ -8,6 +8,7 @@
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/device.hpp>
+#include <sheaf/device_array.hpp>
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/generate.hpp>
@@ -29,6 +30,7 @@
 #include <sheaf/scores.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/selection.hpp>
+#include <sheaf/snippets.hpp>
 #include <sheaf/splits.hpp>
 #include <sheaf/svm.hpp>
 #include <sheaf/threshold.hpp>

@@ -3,6 +3,7 @@
 # A numeric matrix or a dgCMatrix. Only what is neither is converted. With `nominal`, columns of a data frame that are
 # factors, texts or logical become numbers of levels from 0, and an attribute holds the levels.
 as_features <- function(x, argument = "x", nominal = FALSE) {
+  if (isS4(x) && is(x, "sheaf_array")) x <- device_features(x, argument)
   if (is.data.frame(x)) {
     x <- frame_features(x, argument, nominal)
   } else if (isS4(x) && is(x, "sparseMatrix")) {
@@ -16,6 +17,14 @@ as_features <- function(x, argument = "x", nominal = FALSE) {
     if (!is.double(x)) storage.mode(x) <- "double"
   }
   if (nrow(x) == 0 || ncol(x) == 0) stop_argument(argument, "has ", nrow(x), " rows and ", ncol(x), " columns")
+  x
+}
+
+# A matrix of a device: the library checks all values on the CPU, so that they come back in any case.
+device_features <- function(x, argument) {
+  if (!x@matrix) stop_argument(argument, "must be a matrix, and is a vector on ", x@device)
+  x <- as.matrix(x)
+  if (is.raw(x)) storage.mode(x) <- "integer"
   x
 }
 
@@ -100,17 +109,31 @@ as_target <- function(y, rows, argument = "y") {
 
 need_classes <- function(y, argument = "y") {
   if (!is.factor(y)) y <- factor(y)
-  if (nlevels(droplevels(y)) < 2) stop_argument(argument, "has fewer than two classes")
+  if (length(present_levels(y)) < 2) stop_argument(argument, "has fewer than two classes")
   y
+}
+
+# Levels that some rows have; levels(droplevels(y)) takes ten times as long.
+present_levels <- function(y) levels(y)[tabulate(y, nlevels(y)) > 0]
+
+# A matrix of compressed columns from parts that are known to be right; new() would check them at length.
+sparse_columns <- function(i, p, x, dim, dimnames = list(NULL, NULL)) {
+  matrix <- new("dgCMatrix")
+  matrix@i <- i
+  matrix@p <- p
+  matrix@x <- x
+  matrix@Dim <- dim
+  matrix@Dimnames <- dimnames
+  matrix
 }
 
 # The target for the compiled part. Levels without rows take no part. Of two classes the second level comes first:
 # decision values above 0 speak for it.
 core_target <- function(y, second_first = TRUE) {
   if (!is.factor(y)) return(list(numbers = as.double(y)))
-  levels <- levels(droplevels(y))
+  levels <- present_levels(y)
   if (second_first && length(levels) == 2) levels <- rev(levels)
-  list(classes = match(as.character(y), levels) - 1L, levels = levels)
+  list(classes = match(levels(y), levels)[as.integer(y)] - 1L, levels = levels)
 }
 
 # Numbers of classes as the compiled part has them, back to a factor with the levels of the training rows.

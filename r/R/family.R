@@ -38,7 +38,7 @@ read_family <- function(family, y, power, theta) {
 
 guess_family <- function(y) {
   if (!is.factor(y)) return(if (is.matrix(y)) "binomial" else "gaussian")
-  if (nlevels(droplevels(y)) > 2) "multinomial" else "binomial"
+  if (length(present_levels(y)) > 2) "multinomial" else "binomial"
 }
 
 # An object with what residuals and tests need: link, variance and deviances.

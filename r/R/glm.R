@@ -108,7 +108,7 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
     setting("tolerance", tolerance), setting("max-iterations", maxit, "maxit"),
     if (kind$name == "tweedie") setting("power", kind$power),
     if (kind$name == "negative.binomial") setting("theta", kind$theta),
-    if (is.factor(response$target)) setting("reference", levels(droplevels(response$target))[1], "y")
+    if (is.factor(response$target)) setting("reference", present_levels(response$target)[1], "y")
   )
   if (alpha == 0 && ncol(x) + intercept >= sum(response$weights > 0)) {
     stop_argument("x", "has ", ncol(x), " columns, and ", sum(response$weights > 0), " rows do not determine as many ",
@@ -217,7 +217,7 @@ finish_glm <- function(fit, model, kind, response) {
 }
 
 finish_multinom <- function(fit, model) {
-  order <- match(levels(droplevels(fit$y)), model$levels)
+  order <- match(present_levels(fit$y), model$levels)
   full <- rbind(if (fit$intercept) matrix(model$intercepts, nrow = 1), if (fit$n_features > 0) model$weights)
   full <- full[, order, drop = FALSE]
   fit$lev <- model$levels[order]

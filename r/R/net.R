@@ -92,8 +92,8 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
 
 binomial_target <- function(problem, y) {
   y <- need_classes(y)
-  if (nlevels(droplevels(y)) > 2) stop_argument("y", "has ", nlevels(y), " classes, and the family binomial is for two")
-  problem$classnames <- levels(droplevels(y))
+  if (length(present_levels(y)) > 2) stop_argument("y", "has ", nlevels(y), " classes, and the family binomial is for two")
+  problem$classnames <- present_levels(y)
   problem$response <- as.double(y == problem$classnames[2])
   problem$target <- 2 * problem$response - 1
   problem
@@ -114,7 +114,7 @@ poisson_target <- function(problem, y) {
 multinomial_target <- function(problem, y) {
   if (!is.null(problem$offset)) stop_argument("offset", "is not for multinomial elastic nets")
   y <- need_classes(y)
-  problem$classnames <- levels(droplevels(y))
+  problem$classnames <- present_levels(y)
   problem$classes <- length(problem$classnames)
   problem$response <- outer(as.character(y), problem$classnames, "==") + 0
   problem$target <- as.vector(t(problem$response))
@@ -210,15 +210,15 @@ train_path <- function(problem, x, lambda) {
   ratio <- 1 - colSums(deviances(problem, as_link(problem, path$decisions))) / null
   kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem$family)
   names <- paste0("s", seq_len(kept) - 1)
-  all <- new("dgCMatrix", p = path$p, i = path$i, x = path$x * problem$scale, Dim = c(ncol(x), length(path$a0)),
-             Dimnames = list(feature_names(x), NULL))
+  all <- sparse_columns(path$i, path$p, path$x * problem$scale, c(ncol(x), length(path$a0)),
+                        list(feature_names(x), NULL))
   # Of class k at all penalties that are kept.
   columns <- function(k) (seq_len(kept) - 1L) * problem$classes + k
   first <- columns(1L)
   warn_unconverged(sum(!path$converged[first]), problem)
   beta <- lapply(seq_len(problem$classes), function(k) {
-    one <- all[, columns(k), drop = FALSE]
-    colnames(one) <- names
+    one <- if (kept == ncol(all)) all else all[, columns(k), drop = FALSE]
+    one@Dimnames[[2]] <- names
     one
   })
   if (problem$family == "multinomial") {
@@ -226,7 +226,7 @@ train_path <- function(problem, x, lambda) {
     a0 <- matrix(path$a0[seq_len(kept * problem$classes)], problem$classes,
                  dimnames = list(problem$classnames, names))
     used <- Reduce(`+`, lapply(beta, function(one) one != 0))
-    fit <- list(a0 = a0, beta = beta, dfmat = t(vapply(beta, function(one) diff(one@p), integer(kept))),
+    fit <- list(a0 = a0, beta = beta, dfmat = do.call(rbind, lapply(beta, function(one) diff(one@p))),
                 df = as.integer(colSums(used > 0)), dim = dim(beta[[1]]))
     dimnames(fit$dfmat) <- dimnames(a0)
   } else {

@@ -8,11 +8,13 @@
 #' * [sheaf_glm()]: generalised linear models with standard errors, as `glm()`, `nnet::multinom()` and `MASS::glm.nb()`
 #' * [sheaf_net()], [cv_sheaf_net()]: elastic nets, as package glmnet
 #' * [sheaf_svm()], [tune_sheaf_svm()]: support vector machines, as package e1071
-#' * [sheaf_linear()]: linear models with an L2 penalty, as package LiblineaR
-#' * [sheaf_knn()]: nearest neighbours and local models
+#' * [sheaf_linear()]: linear models of LIBLINEAR, as package LiblineaR
+#' * [sheaf_knn()], [sheaf_local()]: nearest neighbours and local models
 #' * [sheaf_search()]: the best model of any family by cross-validation, with all steps before it inside the folds
 #' * [sheaf_select()], [sheaf_study()]: features by a criterion, and features that are chosen again and again
 #' * [sheaf_neighbors()], [sheaf_distances()]: exact nearest rows and distances
+#' * [sheaf_percolator()]: rescoring of peptide-spectrum matches
+#' * [cuda_elementwise()], [cuda_reduce()], [cuda_kernel()], [as_cuda()]: functions of your own on a GPU
 #'
 #' @section Conventions:
 #' Matrices of numbers, `dgCMatrix` and data frames are taken without a copy on the side of R. A factor gives a model of
@@ -27,7 +29,8 @@
 #' @importFrom Rcpp sourceCpp
 #' @importFrom methods as is new
 #' @importFrom generics tidy glance augment
-#' @importFrom Matrix crossprod rowSums colSums Diagonal
+#' @importFrom Matrix crossprod tcrossprod rowSums colSums rowMeans colMeans Diagonal
+#' @importFrom methods setClass setMethod show signature
 "_PACKAGE"
 
 #' @export

@@ -10,6 +10,208 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// core_array_make
+Rcpp::List core_array_make(SEXP x, const std::string& type, double rows, double columns, const std::string& device);
+RcppExport SEXP _sheaf_core_array_make(SEXP xSEXP, SEXP typeSEXP, SEXP rowsSEXP, SEXP columnsSEXP, SEXP deviceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< double >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type device(deviceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_array_make(x, type, rows, columns, device));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_array_values
+SEXP core_array_values(SEXP pointer);
+RcppExport SEXP _sheaf_core_array_values(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_array_values(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_array_free
+void core_array_free(SEXP pointer);
+RcppExport SEXP _sheaf_core_array_free(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    core_array_free(pointer);
+    return R_NilValue;
+END_RCPP
+}
+// core_array_apply
+Rcpp::List core_array_apply(const Rcpp::List& control, const std::string& name, SEXP x);
+RcppExport SEXP _sheaf_core_array_apply(SEXP controlSEXP, SEXP nameSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_array_apply(control, name, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_array_combine
+Rcpp::List core_array_combine(const Rcpp::List& control, const std::string& name, SEXP x, SEXP y);
+RcppExport SEXP _sheaf_core_array_combine(SEXP controlSEXP, SEXP nameSEXP, SEXP xSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_array_combine(control, name, x, y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_array_reduce
+Rcpp::List core_array_reduce(const Rcpp::List& control, const std::string& reduction, int margin, SEXP x);
+RcppExport SEXP _sheaf_core_array_reduce(SEXP controlSEXP, SEXP reductionSEXP, SEXP marginSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type reduction(reductionSEXP);
+    Rcpp::traits::input_parameter< int >::type margin(marginSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_array_reduce(control, reduction, margin, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_array_product
+Rcpp::List core_array_product(const Rcpp::List& control, SEXP x, bool transpose_x, SEXP y, bool transpose_y);
+RcppExport SEXP _sheaf_core_array_product(SEXP controlSEXP, SEXP xSEXP, SEXP transpose_xSEXP, SEXP ySEXP, SEXP transpose_ySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type transpose_x(transpose_xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type y(ySEXP);
+    Rcpp::traits::input_parameter< bool >::type transpose_y(transpose_ySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_array_product(control, x, transpose_x, y, transpose_y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_array_transpose
+Rcpp::List core_array_transpose(const Rcpp::List& control, SEXP x);
+RcppExport SEXP _sheaf_core_array_transpose(SEXP controlSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_array_transpose(control, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_array_convert
+Rcpp::List core_array_convert(const Rcpp::List& control, SEXP x, const std::string& type, const std::string& device);
+RcppExport SEXP _sheaf_core_array_convert(SEXP controlSEXP, SEXP xSEXP, SEXP typeSEXP, SEXP deviceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type device(deviceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_array_convert(control, x, type, device));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_elementwise
+Rcpp::List core_elementwise(const std::string& inputs, const std::string& outputs, const std::string& body, const std::string& preamble, const std::string& cache);
+RcppExport SEXP _sheaf_core_elementwise(SEXP inputsSEXP, SEXP outputsSEXP, SEXP bodySEXP, SEXP preambleSEXP, SEXP cacheSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type outputs(outputsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type body(bodySEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type preamble(preambleSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type cache(cacheSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_elementwise(inputs, outputs, body, preamble, cache));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_elementwise_run
+Rcpp::List core_elementwise_run(const Rcpp::List& control, SEXP pointer, const Rcpp::List& inputs);
+RcppExport SEXP _sheaf_core_elementwise_run(SEXP controlSEXP, SEXP pointerSEXP, SEXP inputsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type inputs(inputsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_elementwise_run(control, pointer, inputs));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_reduction
+Rcpp::List core_reduction(const std::string& inputs, const std::string& map, const std::string& combine, const std::string& identity, const std::string& type, const std::string& preamble, const std::string& cache);
+RcppExport SEXP _sheaf_core_reduction(SEXP inputsSEXP, SEXP mapSEXP, SEXP combineSEXP, SEXP identitySEXP, SEXP typeSEXP, SEXP preambleSEXP, SEXP cacheSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type combine(combineSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type identity(identitySEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type type(typeSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type preamble(preambleSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type cache(cacheSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_reduction(inputs, map, combine, identity, type, preamble, cache));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_reduction_run
+Rcpp::List core_reduction_run(const Rcpp::List& control, SEXP pointer, const Rcpp::List& inputs, int margin);
+RcppExport SEXP _sheaf_core_reduction_run(SEXP controlSEXP, SEXP pointerSEXP, SEXP inputsSEXP, SEXP marginSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type inputs(inputsSEXP);
+    Rcpp::traits::input_parameter< int >::type margin(marginSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_reduction_run(control, pointer, inputs, margin));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel
+Rcpp::List core_kernel(const std::string& code, const std::string& name, const std::string& preamble, const std::string& cache);
+RcppExport SEXP _sheaf_core_kernel(SEXP codeSEXP, SEXP nameSEXP, SEXP preambleSEXP, SEXP cacheSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type code(codeSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type name(nameSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type preamble(preambleSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type cache(cacheSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_kernel(code, name, preamble, cache));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_kernel_run
+void core_kernel_run(const Rcpp::List& control, SEXP pointer, const std::vector<double>& grid, const std::vector<double>& block, double shared, const Rcpp::List& arguments);
+RcppExport SEXP _sheaf_core_kernel_run(SEXP controlSEXP, SEXP pointerSEXP, SEXP gridSEXP, SEXP blockSEXP, SEXP sharedSEXP, SEXP argumentsSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type grid(gridSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type block(blockSEXP);
+    Rcpp::traits::input_parameter< double >::type shared(sharedSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type arguments(argumentsSEXP);
+    core_kernel_run(control, pointer, grid, block, shared, arguments);
+    return R_NilValue;
+END_RCPP
+}
+// core_snippet_compile
+void core_snippet_compile(SEXP pointer, const std::string& kind, const std::string& architecture);
+RcppExport SEXP _sheaf_core_snippet_compile(SEXP pointerSEXP, SEXP kindSEXP, SEXP architectureSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type architecture(architectureSEXP);
+    core_snippet_compile(pointer, kind, architecture);
+    return R_NilValue;
+END_RCPP
+}
 // core_devices
 Rcpp::DataFrame core_devices();
 RcppExport SEXP _sheaf_core_devices() {
@@ -43,6 +245,21 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::List& >::type vectors(vectorsSEXP);
     Rcpp::traits::input_parameter< bool >::type with_text(with_textSEXP);
     rcpp_result_gen = Rcpp::wrap(core_fit(control, x, about, kind, settings, pipeline, weights, vectors, with_text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_one_class
+Rcpp::List core_one_class(const Rcpp::List& control, SEXP x, const Rcpp::List& about, double nu, double tolerance, const Rcpp::RObject& weights);
+RcppExport SEXP _sheaf_core_one_class(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP, SEXP nuSEXP, SEXP toleranceSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type about(aboutSEXP);
+    Rcpp::traits::input_parameter< double >::type nu(nuSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::RObject& >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_one_class(control, x, about, nu, tolerance, weights));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -135,6 +352,29 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_net_largest(control, x, about, y, options));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_percolator
+Rcpp::List core_percolator(const Rcpp::List& control, const std::vector<std::string>& files, const Rcpp::CharacterMatrix& settings);
+RcppExport SEXP _sheaf_core_percolator(SEXP controlSEXP, SEXP filesSEXP, SEXP settingsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< const std::vector<std::string>& >::type files(filesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::CharacterMatrix& >::type settings(settingsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_percolator(control, files, settings));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_read
+Rcpp::List core_read(const Rcpp::List& control, const std::string& file);
+RcppExport SEXP _sheaf_core_read(SEXP controlSEXP, SEXP fileSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type file(fileSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_read(control, file));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -243,9 +483,26 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_sheaf_core_array_make", (DL_FUNC) &_sheaf_core_array_make, 5},
+    {"_sheaf_core_array_values", (DL_FUNC) &_sheaf_core_array_values, 1},
+    {"_sheaf_core_array_free", (DL_FUNC) &_sheaf_core_array_free, 1},
+    {"_sheaf_core_array_apply", (DL_FUNC) &_sheaf_core_array_apply, 3},
+    {"_sheaf_core_array_combine", (DL_FUNC) &_sheaf_core_array_combine, 4},
+    {"_sheaf_core_array_reduce", (DL_FUNC) &_sheaf_core_array_reduce, 4},
+    {"_sheaf_core_array_product", (DL_FUNC) &_sheaf_core_array_product, 5},
+    {"_sheaf_core_array_transpose", (DL_FUNC) &_sheaf_core_array_transpose, 2},
+    {"_sheaf_core_array_convert", (DL_FUNC) &_sheaf_core_array_convert, 4},
+    {"_sheaf_core_elementwise", (DL_FUNC) &_sheaf_core_elementwise, 5},
+    {"_sheaf_core_elementwise_run", (DL_FUNC) &_sheaf_core_elementwise_run, 3},
+    {"_sheaf_core_reduction", (DL_FUNC) &_sheaf_core_reduction, 7},
+    {"_sheaf_core_reduction_run", (DL_FUNC) &_sheaf_core_reduction_run, 4},
+    {"_sheaf_core_kernel", (DL_FUNC) &_sheaf_core_kernel, 4},
+    {"_sheaf_core_kernel_run", (DL_FUNC) &_sheaf_core_kernel_run, 6},
+    {"_sheaf_core_snippet_compile", (DL_FUNC) &_sheaf_core_snippet_compile, 3},
     {"_sheaf_core_devices", (DL_FUNC) &_sheaf_core_devices, 0},
     {"_sheaf_core_version", (DL_FUNC) &_sheaf_core_version, 0},
     {"_sheaf_core_fit", (DL_FUNC) &_sheaf_core_fit, 9},
+    {"_sheaf_core_one_class", (DL_FUNC) &_sheaf_core_one_class, 6},
     {"_sheaf_core_parse", (DL_FUNC) &_sheaf_core_parse, 1},
     {"_sheaf_core_model_text", (DL_FUNC) &_sheaf_core_model_text, 2},
     {"_sheaf_core_is_alive", (DL_FUNC) &_sheaf_core_is_alive, 1},
@@ -254,6 +511,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_kinds", (DL_FUNC) &_sheaf_core_kinds, 0},
     {"_sheaf_core_nets", (DL_FUNC) &_sheaf_core_nets, 5},
     {"_sheaf_core_net_largest", (DL_FUNC) &_sheaf_core_net_largest, 5},
+    {"_sheaf_core_percolator", (DL_FUNC) &_sheaf_core_percolator, 3},
+    {"_sheaf_core_read", (DL_FUNC) &_sheaf_core_read, 2},
     {"_sheaf_core_search", (DL_FUNC) &_sheaf_core_search, 12},
     {"_sheaf_core_search_html", (DL_FUNC) &_sheaf_core_search_html, 1},
     {"_sheaf_core_metrics", (DL_FUNC) &_sheaf_core_metrics, 0},

@@ -85,7 +85,12 @@ void set_vector(ModelOptions& options, const std::string& name, const std::vecto
 
 ModelOptions model_options(const std::string& kind, const Rcpp::CharacterMatrix& settings) {
   auto options = find_model_kind(kind).options;
-  std::visit([&](auto& one) { set_options(one, settings_of(settings)); }, options);
+  auto rows = settings_of(settings);
+  // LIBLINEAR's L1 penalty is one of its numbered types and not in the parameter table.
+  const auto is_l1 = [](const Setting& setting) { return setting.option == "penalty" && setting.text == "l1"; };
+  if (auto* linear = std::get_if<LinearOptions>(&options); linear != nullptr && std::erase_if(rows, is_l1) > 0)
+    linear->penalty = LinearPenalty::l1;
+  std::visit([&](auto& one) { set_options(one, rows); }, options);
   return options;
 }
 
@@ -139,6 +144,24 @@ Rcpp::List core_fit(const Rcpp::List& control, SEXP x, const Rcpp::List& about, 
 }
 
 // [[Rcpp::export(rng = false)]]
+Rcpp::List core_one_class(const Rcpp::List& control, SEXP x, const Rcpp::List& about, double nu, double tolerance,
+                          const Rcpp::RObject& weights) {
+  const auto surroundings = surroundings_of(control);
+  const auto rows = rows_of(x, about);
+  const auto count = std::visit([](const auto& input) { return input.rows; }, rows.input);
+  const auto row_weights = row_weights_of(weights, count);
+  sheaf::OneClassOptions options;
+  options.nu = nu;
+  if (tolerance > 0) options.tolerance = tolerance;
+  sheaf::Model model;
+  run(surroundings, [&](const sheaf::Context& context) {
+    const auto dataset = make(surroundings, context, rows);
+    std::visit([&](const auto& one) { model = sheaf::train_one_class(context, one, options, row_weights); }, dataset);
+  });
+  return describe_model(Rcpp::XPtr<sheaf::Model>(new sheaf::Model(std::move(model))), true);
+}
+
+// [[Rcpp::export(rng = false)]]
 Rcpp::List core_parse(const std::string& text) {
   return describe_model(Rcpp::XPtr<sheaf::Model>(new sheaf::Model(sheaf::Model::parse(text, "a saved model"))), false);
 }
@@ -176,6 +199,7 @@ Rcpp::DataFrame core_parameters(const std::string& kind) {
   if (kind == "binning") return rows_of_table<sheaf::BinningOptions>();
   if (kind == "neighbors") return rows_of_table<sheaf::NeighborOptions>();
   if (kind == "distance") return rows_of_table<sheaf::DistanceOptions>();
+  if (kind == "percolator") return rows_of_table<sheaf::RescoreOptions>();
   const auto options = sheaf::find_model_kind(kind).options;
   return std::visit([](const auto& one) { return rows_of_table<std::decay_t<decltype(one)>>(); }, options);
 }

@@ -12,6 +12,14 @@ expect_like_glmnet <- function(found, expected, tolerance = 1e-4) {
   expect_true(all(names(expected) %in% names(found)))
 }
 
+test_that("a multinomial path may have one penalty", {
+  x <- as.matrix(iris[, 1:4])
+  one <- sheaf_net(x, iris$Species, family = "multinomial", lambda = 0.05)
+  two <- sheaf_net(x, iris$Species, family = "multinomial", lambda = c(0.1, 0.05))
+  expect_identical(dim(one$dfmat), c(3L, 1L))
+  expect_close(as.matrix(do.call(cbind, coef(one))), as.matrix(do.call(cbind, coef(two, s = 0.05))), 1e-4)
+})
+
 test_that("paths are those of glmnet", {
   for (alpha in c(1, 0.5)) {
     expect_like_glmnet(sheaf_net(x, birth$bwt, alpha = alpha),

@@ -1,12 +1,12 @@
 #include "linear/products/blas_cpu.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include <cblas.h>
 
 #include <sheaf/error.hpp>
 
+#include "core/blas_threads.hpp"
 #include "core/parallel.hpp"
 #include "linear/products/products_cpu.hpp"
 
@@ -17,32 +17,6 @@ extern "C" void dsyevd_(const char* job, const char* part, const int* size, doub
 
 namespace sheaf::linear::cpu {
 namespace {
-
-/// A build of OpenBLAS over OpenMP starts threads of its own in every thread that calls it, whatever it is told.
-bool over_openmp() { return openblas_get_parallel() == 2; }
-
-/// While one lives, OpenBLAS works with so many threads. Their number belongs to the whole process: the first to come
-/// notes it, the last to go restores it.
-class BlasThreads {
- public:
-  explicit BlasThreads(int threads) {
-    const std::lock_guard lock(mutex_);
-    if (users_++ > 0) return;
-    before_ = openblas_get_num_threads();
-    if (before_ != threads) openblas_set_num_threads(threads);
-  }
-  BlasThreads(const BlasThreads&) = delete;
-  BlasThreads& operator=(const BlasThreads&) = delete;
-  ~BlasThreads() {
-    const std::lock_guard lock(mutex_);
-    if (--users_ == 0 && before_ != openblas_get_num_threads()) openblas_set_num_threads(before_);
-  }
-
- private:
-  inline static std::mutex mutex_;
-  inline static int users_ = 0;
-  inline static int before_ = 1;
-};
 
 // c (m x n) = op(a) b for row-major operands. One column is a matrix-vector product, which OpenBLAS's gemm does badly.
 void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,

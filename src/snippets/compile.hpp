@@ -1,0 +1,37 @@
+// From the text of a snippet to machine code, once for each text.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "snippets/source.hpp"
+
+namespace sheaf::snippets {
+
+/// Machine code of a GPU.
+struct GpuCode {
+  std::string kernel;  ///< the name of the function in the code
+  std::string code;
+};
+
+/// By NVRTC, for an architecture such as "sm_90". NVRTC is opened at the first call and kept open; where it is missing
+/// an Error says what to install.
+GpuCode compile_for_gpu(const SnippetSource& source, const std::string& architecture);
+
+/// By the system's C++ compiler: the path of a shared object, which is removed with `remove_after` once it is loaded.
+struct HostCode {
+  std::string path;
+  bool temporary = false;  ///< to be removed once it is loaded
+};
+HostCode compile_for_host(const SnippetSource& source);
+
+/// The compiler for the CPU and its first arguments.
+std::string host_compiler();
+
+/// The name of a text's file in a cache: a hash of the text, of what compiles it and of our version.
+std::string cache_name(const std::string& text, const std::string& compiler);
+
+/// "FOLDER/NAME", and the folder made; empty where no folder is given. What can't be written is an Error.
+std::string cache_path(const std::string& folder, const std::string& name);
+
+}  // namespace sheaf::snippets

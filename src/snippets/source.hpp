@@ -1,0 +1,34 @@
+// The text around a snippet, for each of the two compilers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/snippets.hpp>
+
+namespace sheaf {
+
+/// Both texts of one snippet. Lines of the user's own text are numbered from 1 in a file called "snippet" (or
+/// "preamble", "map", "combine", "identity"), so that compilers speak of these.
+struct SnippetSource {
+  std::string cuda;
+  std::string host;
+  std::string kernel;        ///< the function to call: on a GPU as written, before its name is mangled
+  std::string snippet;       ///< the user's own text, which a compiler quotes in its messages
+  std::string preamble;      ///< likewise
+  std::string cache_folder;  ///< empty: none
+};
+
+namespace snippets {
+
+SnippetSource elementwise_source(const std::vector<SnippetParameter>& inputs,
+                                 const std::vector<SnippetParameter>& outputs, std::string_view body,
+                                 const SnippetOptions& options);
+SnippetSource reduce_source(const std::vector<SnippetParameter>& inputs, std::string_view map, std::string_view combine,
+                            std::string_view identity, ElementType type, const SnippetOptions& options);
+SnippetSource kernel_source(const std::vector<SnippetParameter>& parameters, std::string_view code,
+                            std::string_view name, const SnippetOptions& options);
+
+}  // namespace snippets
+}  // namespace sheaf
