@@ -1,16 +1,19 @@
 // Rescoring of generated PSMs: processor seconds and memory, how both grow, and Percolator on the same file where its
 // program is named.
 //   bench_rescore [--spectra N ...] [--percolator PROGRAM] [--device cpu|cuda] [--precision float|double] [--threads N]
-//                 [--calibrate SEEDS]
+//   bench_rescore --calibrate SEEDS     incorrect matches among the accepted ones, over sets of 200,000 spectra
+//   bench_rescore --in-memory --spectra N --device cuda     PSMs made on the device, trained and scored there
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <CLI/CLI.hpp>
@@ -19,6 +22,8 @@
 #include <sheaf/rescore.hpp>
 
 #include "program.hpp"
+#include "rescore/training/normalise.hpp"
+#include "rescore/training/train.hpp"
 #include "timing.hpp"
 
 namespace sheaf::bench {
@@ -29,6 +34,7 @@ struct Settings {
   std::string percolator, device = "cpu", precision = "float";
   int threads = 0;
   int calibrate = 0;
+  bool in_memory = false;
 };
 
 struct Cost {
@@ -108,29 +114,116 @@ void measure(const Settings& settings, const std::string& folder) {
   if (settings.percolator.empty()) fmt::print("percolator: not named (--percolator PROGRAM), left out\n");
 }
 
-/// The share of incorrect matches among the accepted, over several sets of 200,000.
+/// Accepted matches of several sets: how many are incorrect, and what their PEPs say.
+struct Calibration {
+  std::string level;
+  double limit = 0;
+  std::vector<double> accepted, wrong, peps;
+
+  void add(const RescoreResult& result, const RescoreLevel& matches) {
+    double counts[3] = {};
+    for (std::size_t k = 0; k < matches.rows.size(); ++k) {
+      if (!result.is_target(matches.rows[k]) || matches.q[k] > limit) continue;
+      ++counts[0];
+      counts[1] += result.text(matches.rows[k]).id.ends_with("_wrong") ? 1 : 0;
+      counts[2] += matches.pep[k];
+    }
+    accepted.push_back(counts[0]);
+    wrong.push_back(counts[1]);
+    peps.push_back(counts[2]);
+  }
+
+  void print() const {
+    const auto n = static_cast<double>(accepted.size());
+    const double all = std::accumulate(accepted.begin(), accepted.end(), 0.0);
+    const double errors = std::accumulate(wrong.begin(), wrong.end(), 0.0);
+    const double share = errors / all;
+    double squares = 0;  // of the sets' shares, from their mean
+    for (std::size_t k = 0; k < accepted.size(); ++k) squares += std::pow(wrong[k] / accepted[k] - share, 2);
+    const double error = std::sqrt(squares / (n - 1) / n);
+    fmt::print("{:<24} {:>5} {:>10.0f} {:>10.5f} {:>9.5f} {:>7.1f} {:>10.5f} {:>6.2f}\n", level, limit, all / n, share,
+               error, (share - limit) / error, std::accumulate(peps.begin(), peps.end(), 0.0) / all,
+               std::accumulate(peps.begin(), peps.end(), 0.0) / errors);
+  }
+};
+
 void calibrate(const Settings& settings, const std::string& folder) {
   const Context context(Context::Options{.device = parse_device(settings.device), .threads = settings.threads});
-  for (const double limit : {0.01, 0.05}) {
-    double accepted = 0;
-    double wrong = 0;
-    double peps = 0;
-    for (int seed = 1; seed <= settings.calibrate; ++seed) {
-      PsmOptions data;
-      data.spectra = 200000;
-      const std::string pin = folder + "/calibrate.pin";
-      generate_psms(Context(Context::Options{.seed = static_cast<std::uint64_t>(seed)}), data, pin);
-      const auto result = rescore(context, settings, pin, {});
-      for (std::size_t k = 0; k < result.psms.rows.size(); ++k) {
-        const auto psm = result.text(result.psms.rows[k]);
-        if (!psm.target || result.psms.q[k] > limit) continue;
-        ++accepted;
-        peps += result.psms.pep[k];
-        wrong += psm.id.ends_with("_wrong") ? 1 : 0;
+  const std::string pin = folder + "/calibrate.pin";
+  const auto made = [&](int seed, double correct, bool separate) {
+    PsmOptions data;
+    data.spectra = 200000;
+    data.files = 4;
+    data.correct = correct;
+    data.separate = separate;
+    generate_psms(Context(Context::Options{.seed = static_cast<std::uint64_t>(seed)}), data, pin);
+  };
+  std::vector<Calibration> table;
+  const auto at = [&](const std::string& level, const RescoreResult& result, const RescoreLevel& matches) {
+    for (const double limit : {0.01, 0.05}) {
+      auto found = std::find_if(table.begin(), table.end(),
+                                [&](const auto& one) { return one.level == level && one.limit == limit; });
+      if (found == table.end()) found = table.insert(table.end(), {level, limit, {}, {}, {}});
+      found->add(result, matches);
+    }
+  };
+  std::vector<std::int64_t> accepted_of_none;
+  for (int seed = 1; seed <= settings.calibrate; ++seed) {
+    RescoreOptions options;
+    options.seed = static_cast<std::uint64_t>(seed);
+    for (const bool separate : {false, true}) {
+      made(seed, 0.35, separate);
+      const auto result = rescore(context, settings, pin, options);
+      at(separate ? "separate, PSMs" : "PSMs", result, result.psms);
+      at(separate ? "separate, peptides" : "peptides", result, result.peptides);
+      if (separate) {
+        RescoreOptions mixed = options;
+        mixed.confidence = Confidence::mix_max;
+        const auto other = rescore(context, settings, pin, mixed);
+        at("mix-max, PSMs", other, other.psms);
+        at("mix-max, peptides", other, other.peptides);
+      } else {
+        RescoreOptions grouped = options;
+        grouped.group = "file";
+        const auto other = rescore(context, settings, pin, grouped);
+        at("PSMs within files", other, other.psms);
       }
     }
-    fmt::print("q <= {}: {:.0f} accepted, incorrect {:.5f} +- {:.5f}, mean PEP {:.5f}\n", limit, accepted,
-               wrong / accepted, std::sqrt(wrong) / accepted, peps / accepted);
+    made(seed, 0, false);
+    accepted_of_none.push_back(rescore(context, settings, pin, options).psms.accepted);
+  }
+  fmt::print("{:<24} {:>5} {:>10} {:>10} {:>9} {:>7} {:>10} {:>6}\n", "level", "q", "accepted", "incorrect", "error",
+             "errors", "mean PEP", "ratio");
+  for (const auto& one : table) one.print();
+  fmt::print("no correct matches: accepted at 0.01 in each set: {}\n", fmt::join(accepted_of_none, " "));
+}
+
+/// PSMs that never were text, on the device from the beginning to the scores.
+void measure_in_memory(const Settings& settings) {
+  const Context context(Context::Options{.device = parse_device(settings.device), .threads = settings.threads});
+  fmt::print("{:>12} {:>10} {:>10} {:>10} {:>10} {:>14} {:>14}\n", "PSMs", "making", "scaling", "training", "all",
+             "first feature", "accepted 1 %");
+  for (const std::int64_t spectra : settings.spectra) {
+    PsmOptions data;
+    data.spectra = spectra;
+    const double start = now();
+    auto psms = generate_psm_features(context, data);
+    const auto labels = psms.labels.to(Device::cpu());
+    psms.labels = {};
+    std::vector<std::int32_t> scans(static_cast<std::size_t>(spectra));
+    std::iota(scans.begin(), scans.end(), 1);
+    const double made = now();
+    rescore::normalise(context, psms.x, FeatureScaling::standard);
+    const double scaled = now();
+    const auto ops = rescore::make_rescore_ops<float>(context, psms.x, labels.span());
+    rescore::TrainingRows rows;
+    rows.keys.scans = scans;
+    rows.labels = labels.span();
+    rescore::ParkMiller random(1);
+    const auto trained = rescore::train<float>(context, *ops, rows, {}, {}, random);
+    const double end = now();
+    fmt::print("{:>12} {:>10.2f} {:>10.2f} {:>10.2f} {:>10.2f} {:>14} {:>14}\n", spectra, made - start, scaled - made,
+               end - scaled, end - start, trained.initial_accepted, trained.trained_accepted);
   }
 }
 
@@ -143,10 +236,13 @@ int main_of(int argc, char** argv) {
   app.add_option("--precision", settings.precision);
   app.add_option("--threads", settings.threads);
   app.add_option("--calibrate", settings.calibrate);
+  app.add_flag("--in-memory", settings.in_memory);
   CLI11_PARSE(app, argc, argv);
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("sheaf-bench-{}", getpid());
   std::filesystem::create_directories(folder);
-  if (settings.calibrate > 0)
+  if (settings.in_memory)
+    measure_in_memory(settings);
+  else if (settings.calibrate > 0)
     calibrate(settings, folder.string());
   else
     measure(settings, folder.string());

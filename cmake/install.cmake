@@ -91,7 +91,7 @@ if(BUILD_SHARED_LIBS)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libsheaf${sheaf_interface_version} (= ${PROJECT_VERSION})")
 else()
   set(CPACK_COMPONENTS_ALL program development)
-  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libopenblas-dev, zlib1g-dev, liblzma-dev, libzstd-dev")
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libopenblas-dev, zlib1g-dev, liblzma-dev, libzstd-dev, libexpat1-dev")
 endif()
 if(SHEAF_CUDA_FOUND)  # opened when a GPU is asked for, so that nothing shows it in the files
   string(REPLACE "." "-" cuda_version "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")

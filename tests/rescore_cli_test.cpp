@@ -95,10 +95,29 @@ TEST_F(RescoreProgram, RescoreFillsAFolder) {
   EXPECT_EQ(results["iterations"].size(), 2U);
   EXPECT_GT(results["psms"]["accepted"], 100);
   EXPECT_NE(file("out/report.html").find("<svg"), std::string::npos);
+  for (const auto* part : {"Accepted targets", "Scores", "Posterior error probabilities", "Iterations", "Weights",
+                           "Files", "against the first direction"})
+    EXPECT_NE(file("out/report.html").find(part), std::string::npos) << part;
   EXPECT_TRUE(complains(shell("sheaf rescore run.pin --output out"), 1, {"--force"}));
   const auto again = shell("sheaf rescore run.pin --output other --model out/model.txt --json --quiet");
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_GT(nlohmann::json::parse(again.out)["psms"]["accepted"], 100);
+}
+
+TEST_F(RescoreProgram, AKilledRunIsResumedToTheSameResult) {
+  ASSERT_EQ(shell("sheaf rescore run.pin --output whole --iterations 100 --quiet").code, 0);
+  // Killed as soon as something is saved; where the run was faster, what it saved is put back.
+  ASSERT_EQ(shell("sheaf rescore run.pin --output out --iterations 100 --quiet & run=$!; "
+                  "while kill -0 $run 2>/dev/null && ! cp out/unfinished.json saved.json 2>/dev/null; do :; done; "
+                  "kill -9 $run; wait $run; cp saved.json out/unfinished.json")
+                .code,
+            0);
+  EXPECT_TRUE(complains(shell("sheaf rescore run.pin --output out --iterations 100"), 1, {"--resume"}));
+  const auto resumed = shell("sheaf rescore run.pin --output out --iterations 100 --quiet --resume");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_FALSE(exists("out/unfinished.json"));
+  for (const auto* name : {"psms.tsv", "peptides.tsv", "model.txt", "results.json"})
+    EXPECT_EQ(file(std::string("out/") + name), file(std::string("whole/") + name)) << name;
 }
 
 TEST_F(RescoreProgram, RescoreKnowsGroupsAndOtherNames) {

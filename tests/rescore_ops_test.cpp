@@ -85,7 +85,7 @@ template <class T>
 Accepted plain_accept(const Case<T>& one, const AcceptQuery& query, const std::vector<double>& scores) {
   std::vector<std::pair<double, std::uint8_t>> all;
   for (std::size_t i = 0; i < scores.size(); ++i)
-    if (is_counted(query, one.bins[static_cast<std::size_t>(query.part)][i]))
+    if (is_counted(query.bin, one.bins[static_cast<std::size_t>(query.part)][i]))
       all.emplace_back(scores[i], one.labels[i] > 0 ? 1 : 0);
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<double> sorted;
@@ -120,7 +120,10 @@ TYPED_TEST(RescoreVerbs, AcceptsTheTargetsOfLowQValues) {
         EXPECT_EQ(accepted[k].targets, plain_accept(one, queries[k], scores).targets) << rows << " " << k;
         if (queries[k].bin != 0) continue;
         // Exactly these are marked.
-        EXPECT_EQ(ops->mark_positives(queries[k].part, w[k], accepted[k].above), accepted[k].targets);
+        const auto parts = static_cast<std::size_t>(queries[k].part) + 1;
+        const auto marked = ops->mark_positives(std::vector(parts, w[k]), std::vector(parts, accepted[k].above));
+        ASSERT_EQ(marked.size(), parts);
+        EXPECT_EQ(marked.back(), accepted[k].targets);
       }
     }
   }
@@ -232,7 +235,7 @@ TEST(RescoreThreads, SameBitsForAnyNumberOfThreads) {
   for (const int threads : {1, 2, 3}) {
     const Context context(Context::Options{.threads = threads});
     const auto ops = one.ops(context);
-    ops->mark_positives(0, std::vector<double>(7, 1.0), 1.0);
+    ops->mark_positives(std::vector<std::vector<double>>(1, std::vector<double>(7, 1.0)), std::vector{1.0});
     Svms<float> svms(context, *ops, {svm_task(0, 1, 3), svm_task(0, 0.1, 1)});
     results.push_back(svms.fit()[1]);
   }

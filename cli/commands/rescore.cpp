@@ -17,10 +17,13 @@
 namespace sheaf::cli {
 namespace {
 
+/// Training, saved now and then, until the results are there.
+constexpr const char* checkpoint_name = "unfinished.json";
+
 struct Rescore {
   std::vector<std::string> pins;
   std::string folder, model;
-  bool force = false, keep_decoys = false, mokapot_names = false;
+  bool force = false, resume = false, keep_decoys = false, mokapot_names = false;
   RescoreOptions options;
   Common common;
 
@@ -30,10 +33,17 @@ struct Rescore {
     std::error_code error;
     const bool occupied =
         fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder, error));
-    if (occupied && !force)
+    const bool unfinished = fs::exists(folder + "/" + checkpoint_name, error);
+    if (occupied && unfinished && !force && !resume)
+      fail("{}: holds a run that has not ended; go on with it (--resume), or begin anew (--force)", folder);
+    if (occupied && !unfinished && !force)
       fail("{}: exists already and is not empty; replace results in it (--force), or name another folder", folder);
+    options.checkpoint = folder + "/" + checkpoint_name;
+    options.resume = resume;
     if (!model.empty()) {
-      options.initial_weights = mean_of(read_weights(model));
+      const auto saved = read_weights(model);
+      options.initial_weights = mean_of(saved);
+      options.initial_names = saved.feature_names;
       options.apply_only = true;
     }
     const auto context = common.context();
@@ -42,6 +52,7 @@ struct Rescore {
       fs::create_directories(folder, error);
       if (error) fail("{}: the folder cannot be made: {}", folder, error.message());
       write(context, result);
+      fs::remove(options.checkpoint, error);
       if (!common.quiet()) warn(result.warnings, "results.json");
       if (common.json())
         print(rescore_json(result, options));
@@ -101,9 +112,11 @@ struct Rescore {
 
 std::function<void()> declare(Arguments& arguments) {
   auto run = std::make_shared<Rescore>();
-  arguments.positionals("FILE", run->pins, "PIN files, plain or compressed; several are one set");
+  arguments.positionals("FILE", run->pins,
+                        "PIN, csv, pepXML or mzIdentML files, plain or compressed; several are one set");
   arguments.text("output", "DIR", run->folder, "folder for the results; made where it is missing");
   arguments.flag("force", run->force, "replace results in that folder");
+  arguments.flag("resume", run->resume, "go on with a run that was ended before its end");
   arguments.text("model", "FILE", run->model,
                  "score with the model of an earlier run (its model.txt), without training");
   arguments.flag("decoys", run->keep_decoys, "tables of decoys too");
@@ -122,7 +135,8 @@ Command rescore_command() {
           {{"one run", "sheaf rescore run.pin --output rescored"},
            {"all runs of an experiment together, q-values of each", "sheaf rescore *.pin.gz --output all --group file"},
            {"another run with the model of an earlier one",
-            "sheaf rescore new.pin --output new --model rescored/model.txt"}},
+            "sheaf rescore new.pin --output new --model rescored/model.txt"},
+           {"after an interruption, the same command and", "sheaf rescore run.pin --output rescored --resume"}},
           declare};
 }
 

@@ -52,8 +52,8 @@ struct Percolator {
     if (options.cost_negative > 0 && options.cost_positive == 0)
       say("sheaf: warning: -n is used only together with -p; both costs are chosen");
     options.peptides = !only_psms;
-    if (!fasta.empty() && fasta != "auto") fail("-f {}: proteins are not grouped by a FASTA file; give -f auto", fasta);
     options.proteins = !fasta.empty();
+    if (fasta != "auto") options.fasta = fasta;
     if (decoy_prefix != "auto") options.decoy_prefix = decoy_prefix;
     table.protein_separator = options.protein_separator;
     redirect(psms, peptides, "-r", "-m");
@@ -148,8 +148,11 @@ void declare_files(Flags& flags, Percolator& run) {
   flags.file("-M", "--decoy-results-psms", run.decoy_psms, "write decoy PSMs");
   flags.file("-r", "--results-peptides", run.peptides, "write target peptides, else to standard output");
   flags.file("-B", "--decoy-results-peptides", run.decoy_peptides, "write decoy peptides");
-  flags.add("-f", "--picked-protein", "auto", "proteins too, by their best peptide that no other has", "",
+  flags.add("-f", "--picked-protein", "auto|FASTA",
+            "proteins too, by their best peptide that no other has; with a FASTA file, groups of proteins", "",
             [&run](const std::string& text) { run.fasta = text; });
+  flags.add("-z", "--protein-enzyme", "NAME", "that sequences of the FASTA file are cut by", run.options.enzyme,
+            [&run](const std::string& text) { run.options.enzyme = text; });
   flags.file("-l", "--results-proteins", run.proteins, "write target proteins, else to standard output");
   flags.file("-L", "--decoy-results-proteins", run.decoy_proteins, "write decoy proteins");
   flags.toggle("-U", "--only-psms", run.only_psms, "PSMs only, no peptides");

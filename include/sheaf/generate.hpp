@@ -63,4 +63,13 @@ struct PsmOptions {
 /// any number of threads; memory does not grow with the number of spectra.
 void generate_psms(const Context& context, const PsmOptions& options, const std::string& path);
 
+/// The same kind of PSMs (other draws) without texts, in the memory of the context's device: one row for each spectrum.
+struct GeneratedPsms {
+  DenseMatrix<float> x;         ///< the 18 features
+  Array<std::int8_t> labels;    ///< 1: target, -1: decoy
+  Array<std::uint8_t> correct;  ///< 1: the match is correct
+};
+/// A row depends on the options, context.seed() and its number alone, and not on the device but for rounding.
+GeneratedPsms generate_psm_features(const Context& context, const PsmOptions& options);
+
 }  // namespace sheaf

@@ -59,11 +59,12 @@ struct RescoreOptions {
   bool quick = false;          ///< costs of 1, and an end when iterations gain little
   bool best_positive = false;  ///< at most one positive for each spectrum
   FeatureScaling scaling = FeatureScaling::standard;
-  std::string direction;                ///< the feature to begin with, after a - where lower is better; empty: found
-  std::vector<double> initial_weights;  ///< to begin with, of features as they are, the bias last; empty: none
-  bool apply_only = false;              ///< score with initial_weights, without training
-  bool keep_trained = false;            ///< the trained model even where it accepts fewer than the initial direction
-  bool tolerant = false;                ///< questionable data are no error (Percolator's --no-terminate)
+  std::string direction;                   ///< the feature to begin with, after a - where lower is better; empty: found
+  std::vector<double> initial_weights;     ///< to begin with, of features as they are, the bias last; empty: none
+  std::vector<std::string> initial_names;  ///< features that these weights are of; empty: the PSMs', in their order
+  bool apply_only = false;                 ///< score with initial_weights, without training
+  bool keep_trained = false;               ///< the trained model even where it accepts fewer than the initial direction
+  bool tolerant = false;                   ///< questionable data are no error (Percolator's --no-terminate)
   SearchType search = SearchType::automatic;
   Confidence confidence = Confidence::automatic;
   PepMethod pep = PepMethod::automatic;
@@ -71,10 +72,14 @@ struct RescoreOptions {
   bool peptides = true;      ///< also the best PSM of each peptide
   bool proteins = false;     ///< also proteins, by their best peptide that no other has
   std::string decoy_prefix;  ///< of the names of decoy proteins; empty: what those of decoys share, up to the first _
-  std::string group;         ///< q-values within groups: a column's name, "file" or "modified"; empty: of all together
+  std::string fasta;         ///< sequences by which proteins that peptides cannot tell apart are grouped; empty: none
+  std::string enzyme = "trypsin";  ///< that the sequences are cut by
+  std::string group;  ///< q-values within groups: a column's name, "file" or "modified"; empty: of all together
   std::string protein_separator = "\t";
   std::vector<std::string> ignore;  ///< columns that are no features
   std::string features_file;        ///< where to write the scaled features as a PIN file; empty: nowhere
+  std::string checkpoint;           ///< file that training is saved in now and then (safe rules); empty: nowhere
+  bool resume = false;              ///< goes on from `checkpoint` where it exists; it must be of the same run
   std::uint64_t seed = 1;
   /// Hears what Percolator would print, with its level (1: results, 2: progress).
   std::function<void(int level, std::string_view line)> log = {};
@@ -108,7 +113,7 @@ struct RescoreLevel {
 /// A protein, by the best of its peptides that belong to it alone. Of a target and its decoy only the better one is
 /// kept (Savitski and others 2015).
 struct RescoreProtein {
-  std::string name;
+  std::string name;        ///< of a group: its members' names with commas between them
   std::int32_t group = 0;  ///< its number by first appearance, from 1
   bool target = false;
   double score = 0, q = 1, pep = 1;
@@ -143,10 +148,14 @@ struct RescoreResult {
   std::vector<std::string> warnings;
   std::vector<std::string> group_names;           ///< where q-values are of groups
   std::vector<std::int32_t> groups;               ///< of each row
+  std::vector<std::string> file_names;            ///< of spectrum files; empty: PSMs do not name them
   std::function<PsmView(std::int32_t row)> text;  ///< of a row
+  std::function<bool(std::int32_t row)> is_target;
+  std::function<std::int32_t(std::int32_t row)> file;  ///< of a row, into file_names
 };
 
-/// Rescores the PSMs of PIN files (compressed or not).
+/// Rescores the PSMs of PIN files (compressed or not). The safe rules also read comma-separated tables (.csv), pepXML
+/// and mzIdentML.
 template <class T>
 RescoreResult rescore_psms(const Context& context, const std::vector<std::string>& pins, const RescoreOptions& options);
 

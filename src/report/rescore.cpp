@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -86,20 +87,41 @@ std::string iterations_card(const RescoreResult& r) {
               report::table(rows, "rrr"));
 }
 
+/// Target PSMs and accepted ones of each group or file. `place`: where a row is in `names`.
+template <class Place>
+std::string counts_table(const RescoreResult& r, const RescoreOptions& options, const char* what,
+                         const std::vector<std::string>& names, const Place& place) {
+  std::vector<std::vector<std::string>> rows{{what, "target PSMs", "accepted", "peptides accepted"}};
+  std::vector<std::array<std::int64_t, 3>> counts(names.size());
+  const auto add = [&](const RescoreLevel& level, std::size_t all, std::size_t accepted) {
+    for (std::size_t k = 0; k < level.rows.size(); ++k) {
+      if (!r.is_target(level.rows[k])) continue;
+      auto& mine = counts[static_cast<std::size_t>(place(level.rows[k]))];
+      if (all < mine.size()) ++mine[all];
+      mine[accepted] += level.q[k] < options.test_fdr ? 1 : 0;
+    }
+  };
+  add(r.psms, 0, 1);
+  add(r.peptides, counts[0].size(), 2);
+  for (std::size_t g = 0; g < names.size(); ++g)
+    rows.push_back({names[g], grouped(counts[g][0]), grouped(counts[g][1]), grouped(counts[g][2])});
+  return report::table(rows, "lrrr");
+}
+
 std::string groups_card(const RescoreResult& r, const RescoreOptions& options) {
   if (r.group_names.empty()) return {};
-  std::vector<std::vector<std::string>> rows{{"group", "target PSMs", "accepted"}};
-  std::vector<std::int64_t> targets(r.group_names.size(), 0);
-  std::vector<std::int64_t> accepted(r.group_names.size(), 0);
-  for (std::size_t k = 0; k < r.psms.rows.size(); ++k) {
-    if (!r.text(r.psms.rows[k]).target) continue;
-    const auto group = static_cast<std::size_t>(r.groups[static_cast<std::size_t>(r.psms.rows[k])]);
-    ++targets[group];
-    accepted[group] += r.psms.q[k] < options.test_fdr ? 1 : 0;
-  }
-  for (std::size_t g = 0; g < targets.size(); ++g)
-    rows.push_back({r.group_names[g], grouped(targets[g]), grouped(accepted[g])});
-  return card("Groups", "q-values are those within each group.", report::table(rows, "lrr"), true);
+  return card("Groups", "q-values are those within each group.",
+              counts_table(r, options, "group", r.group_names,
+                           [&](std::int32_t row) { return r.groups[static_cast<std::size_t>(row)]; }),
+              true);
+}
+
+std::string files_card(const RescoreResult& r, const RescoreOptions& options) {
+  if (r.file_names.size() < 2 || options.group == "file") return {};
+  return card("Files",
+              "One model for all files. A peptide counts in the file of its best PSM. --group file gives each file "
+              "q-values of its own.",
+              counts_table(r, options, "file", r.file_names, r.file), true);
 }
 
 }  // namespace
@@ -145,7 +167,7 @@ std::string rescore_html(const RescoreResult& r, const RescoreOptions& options) 
   body += card("Posterior error probabilities",
                "Mean PEP of all targets up to each q-value: near the diagonal where both agree.",
                legend({{"f0", "PSMs"}, {"f1", "peptides"}}) + calibration_curve(r));
-  body += iterations_card(r) + weights_card(r) + groups_card(r, options) + "</div>\n";
+  body += iterations_card(r) + weights_card(r) + groups_card(r, options) + files_card(r, options) + "</div>\n";
   return page("Rescoring", about, body, fmt::format("Sheaf {}", SHEAF_VERSION));
 }
 

@@ -29,7 +29,7 @@ Totals totals(const RescoreResult& r, const RescoreLevel& level) {
   std::size_t k = 0;
   for (int step = 0; step <= steps; ++step) {
     for (; k < level.rows.size() && level.q[k] <= most_q * step / steps; ++k) {
-      if (!r.text(level.rows[k]).target) continue;
+      if (!r.is_target(level.rows[k])) continue;
       ++count;
       peps += std::isfinite(level.pep[k]) ? level.pep[k] : 0;
     }
@@ -80,7 +80,7 @@ std::string score_histogram(const RescoreResult& r, double limit) {
   double boundary = high;
   for (std::size_t k = 0; k < r.psms.rows.size(); ++k) {
     const auto bin = std::min(bins - 1, static_cast<int>((r.psms.scores[k] - low) / (high - low) * bins));
-    ++counts[r.text(r.psms.rows[k]).target ? 0 : 1][static_cast<std::size_t>(bin)];
+    ++counts[r.is_target(r.psms.rows[k]) ? 0 : 1][static_cast<std::size_t>(bin)];
     if (r.psms.q[k] < limit) boundary = r.psms.scores[k];
   }
   double most = 1;

@@ -55,6 +55,12 @@ const std::vector<Parameter<RescoreOptions>>& parameters() {
       yes_no_row<O>("proteins", &O::proteins, "proteins too, by their best peptide that no other protein has"),
       text_row<O>("decoy-prefix", "TEXT", &O::decoy_prefix, "what names of decoy proteins have before those of targets",
                   "what all decoys share, up to _"),
+      text_row<O>("fasta", "FILE", &O::fasta,
+                  "sequences of the proteins: those that peptides cannot tell apart become one group (with --proteins)",
+                  "none"),
+      text_row<O>("enzyme", "NAME", &O::enzyme,
+                  "that sequences are cut by: trypsin, trypsinp, lys-c, lys-n, arg-c, asp-n, glu-c, elastase, "
+                  "chymotrypsin, pepsin or no_enzyme"),
       text_row<O>("group", "NAME", &O::group,
                   "q-values within groups: file, charge, modified, or the values of a column", "all together"),
       text_row<O>("protein-separator", "TEXT", &O::protein_separator, "between the proteins of one PSM", "a tab"),

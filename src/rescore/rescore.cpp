@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
+
+#include <sheaf/version.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
+#include "data/parameter_json.hpp"
 #include "rescore/confidence/finish.hpp"
 #include "rescore/confidence/groups.hpp"
+#include "rescore/confidence/protein_groups.hpp"
 #include "rescore/confidence/proteins.hpp"
 #include "rescore/input/psms.hpp"
 #include "rescore/output/features_file.hpp"
@@ -27,16 +32,26 @@ std::uint64_t name_hash(std::string_view name) {
   return hash;
 }
 
+/// What would be found wrong only in the end.
+void check_proteins(const RescoreOptions& options) {
+  if (options.fasta.empty()) return;
+  if (!options.proteins) fail_usage("sequences (--fasta) are for proteins: give --proteins too");
+  check_enzyme(options.enzyme);
+  if (!std::filesystem::exists(options.fasta)) fail("{}: there is no such file", options.fasta);
+}
+
 template <class T>
 class Rescoring {
  public:
   Rescoring(const Context& context, const std::vector<std::string>& pins, const RescoreOptions& options)
       : context_(context), options_(options), random_(options.seed) {
+    check_proteins(options);
     PinOptions reading;
     reading.rules = safe() ? PinRules::by_name : PinRules::by_position;
     reading.protein_separator = options.protein_separator;
     reading.replace_not_finite = options.tolerant;
     reading.ignore = options.ignore;
+    reading.decoy_prefix = options.decoy_prefix;
     reading.keep_order = !safe();
     psms_ = std::make_shared<Psms<T>>(read_pins<T>(context, pins, reading));
     context_ = context.for_work(training_work());
@@ -54,7 +69,6 @@ class Rescoring {
       train_on_reservoir();
     else
       train_on_all();
-    psms_->x.values = {};
     finish();
     return std::move(result_);
   }
@@ -74,7 +88,10 @@ class Rescoring {
   void check();
   void choose_confidence();
   InitialDirection initial_direction(const Normaliser& normaliser) const;
+  std::vector<double> named_weights() const;
   void keep_model(const Normaliser& normaliser);
+  void keep_training(Trained& trained);
+  CheckpointFile checkpoint() const;
   void train_on_all();
   void train_on_reservoir();
   FoldScaling fold_scaling() const;
@@ -102,9 +119,6 @@ void Rescoring<T>::check() {
                      static_cast<double>(targets) / static_cast<double>(psms_->size() - targets)));
   if (targets == 0) fail("no PSM is a target (label 1)");
   if (targets == psms_->size()) fail("no PSM is a decoy (label -1): errors cannot be estimated");
-  if (psms_->size() > std::numeric_limits<std::int32_t>::max())
-    fail("{} PSMs are too many; at most {} fit", grouped(psms_->size()),
-         grouped(std::numeric_limits<std::int32_t>::max()));
   for (const auto count : {targets, psms_->size() - targets})
     if (count <= 5 * psms_->features())
       result_.warnings.push_back(fmt::format("there are only {} {}: few for {} features", count,
@@ -147,11 +161,29 @@ InitialDirection Rescoring<T>::initial_direction(const Normaliser& normaliser) c
   }
   initial.weights = initial.fallback;
   if (options_.initial_weights.empty()) return initial;
-  if (options_.initial_weights.size() != d)
+  const std::size_t expected = options_.initial_names.empty() ? d : options_.initial_names.size() + 1;
+  if (options_.initial_weights.size() != expected)
     fail("there are {} initial weights; {} are expected, one for each feature and the bias",
-         options_.initial_weights.size(), d);
-  initial.weights = normaliser.normalised(options_.initial_weights);
+         options_.initial_weights.size(), expected);
+  initial.weights = normaliser.normalised(options_.initial_names.empty() ? options_.initial_weights : named_weights());
   return initial;
+}
+
+/// The initial weights in the order of the PSMs' features. A feature that they do not know counts nothing.
+template <class T>
+std::vector<double> Rescoring<T>::named_weights() const {
+  const auto& known = options_.initial_names;
+  const auto& names = psms_->feature_names;
+  for (const auto& name : known)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      fail("the model knows a feature '{}' that the PSMs do not have", name);
+  std::vector<double> weights;
+  for (const auto& name : names) {
+    const auto place = static_cast<std::size_t>(std::find(known.begin(), known.end(), name) - known.begin());
+    weights.push_back(place < known.size() ? options_.initial_weights[place] : 0);
+  }
+  weights.push_back(options_.initial_weights.back());
+  return weights;
 }
 
 template <class T>
@@ -168,20 +200,37 @@ void Rescoring<T>::keep_model(const Normaliser& normaliser) {
 }
 
 template <class T>
-void Rescoring<T>::train_on_all() {
-  const auto normaliser = normalise(context_, psms_->x, options_.apply_only ? FeatureScaling::none : options_.scaling);
-  if (!options_.features_file.empty()) write_features(*psms_, options_.features_file);
-  const auto ops = make_rescore_ops<T>(context_, psms_->x, psms_->labels.span());
-  if (options_.apply_only) options_.iterations = 0;
-  Trained trained = train(context_, *ops, rows_, initial_direction(normaliser), options_, random_);
+void Rescoring<T>::keep_training(Trained& trained) {
   result_.iterations = std::move(trained.iterations);
-  result_.folds = std::move(trained.folds);
   result_.initial_accepted = trained.initial_accepted;
   result_.trained_accepted = trained.trained_accepted;
   result_.fell_back = trained.fell_back;
   result_.warnings.insert(result_.warnings.end(), trained.warnings.begin(), trained.warnings.end());
   weights_ = std::move(trained.weights);
-  scores_ = std::move(trained.scores);
+}
+
+/// Of the same run are the same options, PSMs (in any order), kind of numbers and version.
+template <class T>
+CheckpointFile Rescoring<T>::checkpoint() const {
+  if (!safe()) return {};
+  return {options_.checkpoint, options_.resume,
+          fmt::format("{} {} {} {:016x} {}", SHEAF_VERSION, sizeof(T) == sizeof(float) ? "float" : "double",
+                      psms_->size(), psms_->fingerprint, parameters_json(options_).dump())};
+}
+
+template <class T>
+void Rescoring<T>::train_on_all() {
+  const auto normaliser = normalise(context_, psms_->x, options_.apply_only ? FeatureScaling::none : options_.scaling);
+  if (!options_.features_file.empty()) write_features(*psms_, options_.features_file);
+  {
+    const auto ops = make_rescore_ops<T>(context_, psms_->x, psms_->labels.span());
+    if (options_.apply_only) options_.iterations = 0;
+    Trained trained = train(context_, *ops, rows_, initial_direction(normaliser), options_, random_, checkpoint());
+    keep_training(trained);
+    result_.folds = std::move(trained.folds);
+    scores_ = std::move(trained.scores);
+  }
+  psms_->x.values = {};  // what follows needs scores alone
   merge_folds(rows_, result_.folds, fold_scaling(), scores_, weights_, random_, result_.warnings);
   keep_model(normaliser);
 }
@@ -210,11 +259,7 @@ void Rescoring<T>::train_on_reservoir() {
   {
     const auto ops = make_rescore_ops<T>(context_, x, labels);
     Trained trained = train(context_, *ops, some, initial_direction(normaliser), options_, random_);
-    result_.iterations = std::move(trained.iterations);
-    result_.initial_accepted = trained.initial_accepted;
-    result_.trained_accepted = trained.trained_accepted;
-    result_.fell_back = trained.fell_back;
-    weights_ = std::move(trained.weights);
+    keep_training(trained);
     merge_folds(some, trained.folds, fold_scaling(), trained.scores, weights_, random_, result_.warnings);
     std::vector<std::int32_t> all(trained.scores.size());
     std::iota(all.begin(), all.end(), 0);
@@ -232,6 +277,7 @@ void Rescoring<T>::train_on_reservoir() {
       score += static_cast<double>(psms_->row(i)[j]) * mean[static_cast<std::size_t>(j)];
     score += mean.back();
   }
+  psms_->x.values = {};
   result_.folds.assign(static_cast<std::size_t>(psms_->size()), 0);
 }
 
@@ -279,6 +325,9 @@ void Rescoring<T>::finish() {
         psms->file_names.empty() ? std::string_view{} : psms->file_names[static_cast<std::size_t>(psms->file(row))];
     return PsmView{text.id, file, text.peptide, text.proteins, text.time, psms->labels[row] > 0};
   };
+  result_.is_target = [psms = psms_](std::int32_t row) { return psms->labels[row] > 0; };
+  result_.file = [psms = psms_](std::int32_t row) { return psms->file(row); };
+  result_.file_names = psms_->file_names;
   std::vector<std::int32_t> all(scores_.size());
   std::iota(all.begin(), all.end(), 0);
   auto order = ranked(context_, rows_, scores_, std::move(all));
@@ -308,7 +357,7 @@ void Rescoring<T>::finish() {
   } else {
     report(result_.psms, "PSMs");
   }
-  if (options_.proteins) result_.proteins = pick_proteins(result_, options_, result_.warnings);
+  if (options_.proteins) result_.proteins = pick_proteins(context_, result_, options_, result_.warnings);
 }
 
 }  // namespace

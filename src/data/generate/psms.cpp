@@ -1,9 +1,4 @@
-// Peptide-spectrum matches as a search engine would report them, with a known truth.
-//
-// A spectrum has a length of peptide, a charge and a number of candidates. The best incorrect target and the best decoy
-// are independent draws of one distribution given these, which is all that target-decoy methods assume. Where the
-// correct peptide is among the candidates, its match is better by a difficulty of its own, and the better of it and the
-// incorrect one is reported.
+// Peptide-spectrum matches as a search engine would report them, with a known truth; see psm_draw.hpp.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +11,7 @@
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "data/generate/psm_draw.hpp"
 #include "data/parameter_rows.hpp"
 #include "data/write/sink.hpp"
 
@@ -27,48 +23,9 @@ constexpr const char* head =
     "SpecId\tLabel\tScanNr\tExpMass\tCalcMass\tfilename\tlnrSp\tdeltLCn\tdeltCn\tXcorr\tSp\tIonFrac\tMass\tPepLen\t"
     "Charge1\tCharge2\tCharge3\tCharge4\tenzN\tenzC\tenzInt\tlnNumSP\tdM\tabsdM\tPeptide\tProteins\n";
 
-struct Spectrum {
-  std::int64_t number;
-  std::int64_t scan;
-  std::int64_t file;
-  int length;
-  int charge;
-  double candidates;  // logarithm
-  double mass;
-};
+using namespace generating;  // NOLINT(google-build-using-namespace): what is drawn there is written here
 
-enum class Truth : std::uint8_t { correct, wrong, decoy };
 constexpr std::array truth_names{"correct", "wrong", "decoy"};
-
-struct Match {
-  Truth truth;
-  double xcorr, delta, delta_last, rank, sp, ions, mass_error;
-  int length, enzyme_n, enzyme_c, missed;
-  std::uint64_t peptide;
-};
-
-/// `advantage`: how far a correct match is above incorrect ones, in standard deviations.
-Match draw(Random& random, const Spectrum& spectrum, double advantage) {
-  Match match{};
-  const double quality = random.normal() + advantage;
-  const auto like = [&](double loading) {
-    return loading * quality + std::sqrt(1 - loading * loading) * random.normal();
-  };
-  const bool correct = advantage > 0;
-  match.truth = correct ? Truth::correct : Truth::wrong;
-  match.length = std::max(6, spectrum.length + (correct ? 0 : static_cast<int>(std::lround(random.normal()))));
-  match.xcorr = 1.1 + 0.035 * match.length + 0.3 * like(0.85);
-  match.delta = 0.08 * std::exp(0.5 * like(0.7));
-  match.delta_last = match.delta + 0.05 * std::abs(random.normal());
-  match.rank = std::max(0.0, std::round(2.5 - like(0.6)) * 0.693147);
-  match.sp = 150 * std::exp(0.5 * like(0.6));
-  match.ions = std::clamp(0.3 + 0.1 * like(0.6), 0.0, 1.0);
-  match.mass_error = random.normal() * (correct ? 0.004 : 0.010);
-  match.enzyme_n = random.uniform() < (correct ? 0.95 : 0.75) ? 1 : 0;
-  match.enzyme_c = random.uniform() < (correct ? 0.95 : 0.75) ? 1 : 0;
-  match.missed = random.uniform() < (correct ? 0.1 : 0.2) ? 1 : 0;
-  return match;
-}
 
 /// A sequence that says its number: no two numbers share one.
 std::string sequence(std::uint64_t number, char kind) {
@@ -94,34 +51,9 @@ class PsmWriter {
   }
 
  private:
-  Spectrum draw_spectrum(Random& random, std::int64_t number) const {
-    Spectrum spectrum{};
-    spectrum.number = number;
-    spectrum.file = number % options_.files;
-    spectrum.scan = number / options_.files + 1;
-    spectrum.length = 8 + static_cast<int>(random.below(18));
-    const double u = random.uniform();
-    spectrum.charge = u < 0.03 ? 1 : u < 0.63 ? 2 : u < 0.93 ? 3 : 4;
-    spectrum.candidates = 6 + random.normal();
-    spectrum.mass = 110 * spectrum.length + 30 * random.normal();
-    return spectrum;
-  }
-
   void append_spectrum(std::string& text, Random& random, std::int64_t number) const {
-    const Spectrum spectrum = draw_spectrum(random, number);
-    const auto wrong_peptides = static_cast<std::uint64_t>(3 * options_.spectra + 1);
-    Match target = draw(random, spectrum, 0);
-    target.peptide = random.below(wrong_peptides);
-    Match decoy = draw(random, spectrum, 0);
-    decoy.truth = Truth::decoy;
-    decoy.peptide = random.below(wrong_peptides);
-    if (random.uniform() < options_.correct) {
-      const double difficulty = std::pow(random.uniform(), 1 / 1.5);  // Beta(1.5, 1)
-      Match correct = draw(random, spectrum, 4.5 * difficulty + 1e-9);
-      const double present = std::max(1.0, static_cast<double>(options_.spectra) * options_.correct / 4);
-      correct.peptide = static_cast<std::uint64_t>(present * std::pow(random.uniform(), 3));
-      if (correct.xcorr > target.xcorr) target = correct;
-    }
+    const Spectrum spectrum = draw_spectrum(random, number, options_.files);
+    const auto [target, decoy] = draw_matches(random, spectrum, options_.correct, options_.spectra);
     const bool ragged = random.uniform() < 0.1;
     if (options_.separate || target.xcorr > decoy.xcorr) append(text, spectrum, target, ragged);
     if (options_.separate || target.xcorr <= decoy.xcorr) append(text, spectrum, decoy, ragged);
@@ -165,6 +97,29 @@ void generate_psms(const Context& context, const PsmOptions& options, const std:
     stage.advance(static_cast<std::int64_t>(texts.size()));
   }
   sink->finish();
+}
+
+GeneratedPsms generate_psm_features(const Context& context, const PsmOptions& options) {
+  if (options.separate) throw UsageError("features are made for one match of each spectrum, not for separate searches");
+  const std::int64_t count = options.spectra;
+  const Device device = context.device();
+  GeneratedPsms made{{count, psm_features, Array<float>(count * psm_features, device)},
+                     Array<std::int8_t>(count, device),
+                     Array<std::uint8_t>(count, device)};
+  const PsmRows rows{made.x.values.data(), made.labels.data(), made.correct.data()};
+  if (device.is_cpu()) {
+    parallel_ranges(context, count, spectra_at_once, [&](Range range) {
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        draw_row(context.seed(), i, count, options.correct, options.files, rows);
+    });
+    return made;
+  }
+#if SHEAF_CUDA
+  draw_rows_cuda(context, count, options.correct, options.files, rows);
+  return made;
+#else
+  throw InternalError("a GPU was chosen in a build without CUDA");
+#endif
 }
 
 template <>

@@ -176,6 +176,7 @@ std::vector<std::int32_t> best_of_peptides(const TrainingRows& rows, std::span<c
 double check_and_estimate_pi0(const TrainingRows& rows, std::span<const double> scores,
                               std::span<const std::int32_t> ranked, bool mix_max, bool tolerant, ParkMiller& random,
                               std::vector<std::string>& warnings) {
+  if (ranked.empty()) return 1;
   const RankedScores both(rows, scores, ranked);
   const auto p = p_values(both.view());
   if (!is_separated(p)) return mix_max ? estimate_pi0(p, random) : 1;

@@ -14,10 +14,13 @@
 #include "core/text.hpp"
 #include "data/read/reading.hpp"
 #include "data/text/number.hpp"
+#include "rescore/input/other_formats.hpp"
 #include "rescore/input/pin_header.hpp"
 
 namespace sheaf::rescore {
 namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Mixes eight bytes of a line into its hash.
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
@@ -66,6 +69,7 @@ class PinReader {
 
  private:
   void open_files();
+  void convert(PinFile& file) const;
   void unite_features();
   void cut();
   void allocate();
@@ -101,16 +105,29 @@ void PinReader<T>::open_files() {
   for (const std::string& path : paths_) {
     names_.push_back(path == "-" ? "standard input" : path);
     PinFile file{path, std::make_unique<TextSource>(path, context_.progress(), context_.stop()), {}};
-    std::string_view text = file.source->text();
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (options_.rules == PinRules::by_name) convert(file);
+    std::string_view text = file.contents();
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     if (text.empty()) fail("{}: is empty", names_.back());
     Reading reading{context_, text, names_.back(), reading_options_};
-    reading.mapped = file.source->mapped();
+    reading.mapped = !file.made && file.source->mapped();
     check_is_text(reading);
     readings_.push_back(reading);
     headers_.push_back(read_pin_header(reading, options_));
     psms_.pins.push_back(std::move(file));
   }
+}
+
+/// What is no PIN file becomes the text of one.
+template <class T>
+void PinReader<T>::convert(PinFile& file) const {
+  std::string_view text = file.source->text();
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  const Reading reading{context_, text, names_.back(), reading_options_};
+  auto made = as_pin(reading, options_);
+  if (!made) return;
+  file.made = std::make_unique<const std::string>(std::move(*made));
+  file.source = nullptr;
 }
 
 /// The features of the widest file; those of other files are found by name.
@@ -170,6 +187,8 @@ void PinReader<T>::cut() {
     pieces_[k].first_row = row;
     row += rows[k];
   }
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (row > most) fail("{} PSMs are too many; at most {} fit", grouped(row), grouped(most));
   psms_.x.rows = row;
 }
 
@@ -203,7 +222,7 @@ void PinReader<T>::parse_line(Piece& piece, std::int64_t row, const char* begin,
   const PinHeader& header = headers_[piece.file];
   if (line.empty()) fail_at(reading, begin, "a PSM expected, found an empty line");
   psms_.scans[row] = static_cast<std::int32_t>(row + (headers_[0].has_direction_row ? 3 : 2));
-  psms_.lines[row] = LinePlace(piece.file, begin - psms_.pins[piece.file].source->text().data());
+  psms_.lines[row] = LinePlace(piece.file, begin - psms_.pins[piece.file].contents().data());
   if (!options_.keep_order) hashes_[row] = hash_of(line);
   bool named = false;
   T* x = psms_.x.values.data() + row * psms_.x.columns;
@@ -373,12 +392,13 @@ void PinReader<T>::drop_unlabelled() {
 /// along the cycles of the permutation, so that no second copy of the features is needed.
 template <class T>
 void PinReader<T>::put_in_order() {
-  const std::int64_t rows = psms_.x.rows;
-  std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
+  const auto rows = static_cast<std::int32_t>(psms_.x.rows);
+  for (const std::uint64_t hash : hashes_) psms_.fingerprint += mix(hash, 0);
+  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), 0);
   const auto line_of = [&](std::int64_t i) {
     const auto& pin = psms_.pins[psms_.lines[i].file()];
-    const std::string_view text = pin.source->text();
+    const std::string_view text = pin.contents();
     const char* at = text.data() + psms_.lines[i].byte();
     return trimmed_line(at, line_end(at, text.data() + text.size()));
   };
@@ -386,14 +406,14 @@ void PinReader<T>::put_in_order() {
     return psms_.files.size() > 0 ? std::string_view(psms_.file_names[static_cast<std::size_t>(psms_.files[i])])
                                   : std::string_view{};
   };
-  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
     if (hashes_[a] != hashes_[b]) return hashes_[a] < hashes_[b];
     const auto left = line_of(a);
     const auto right = line_of(b);
     return left != right ? left < right : name_of(a) < name_of(b);
   });
   Array<T> saved(psms_.x.columns);
-  for (std::int64_t begin = 0; begin < rows; ++begin) {
+  for (std::int32_t begin = 0; begin < rows; ++begin) {
     if (order[static_cast<std::size_t>(begin)] < 0 || order[static_cast<std::size_t>(begin)] == begin) continue;
     std::copy_n(psms_.row(begin), psms_.x.columns, saved.data());
     const auto label = psms_.labels[begin];
@@ -401,8 +421,8 @@ void PinReader<T>::put_in_order() {
     const auto mass = psms_.masses[begin];
     const auto line = psms_.lines[begin];
     const auto file = psms_.file(begin);
-    std::int64_t to = begin;
-    for (std::int64_t from = order[static_cast<std::size_t>(to)]; from != begin;) {
+    std::int32_t to = begin;
+    for (std::int32_t from = order[static_cast<std::size_t>(to)]; from != begin;) {
       move_row(from, to);
       order[static_cast<std::size_t>(to)] = -1;
       to = from;
@@ -425,7 +445,7 @@ void PinReader<T>::put_in_order() {
 }  // namespace
 
 PsmText PinFile::text(std::int64_t line) const {
-  const std::string_view all = source->text();
+  const std::string_view all = contents();
   const char* at = all.data() + line;
   std::string_view rest = trimmed_line(at, line_end(at, all.data() + all.size()));
   PsmText text;

@@ -28,6 +28,7 @@ struct PinOptions {
   std::string protein_separator = "\t";  ///< between the proteins of one PSM
   bool replace_not_finite = false;       ///< features that are not finite become 0 (else an error)
   std::vector<std::string> ignore;       ///< columns that are no features (by_name)
+  std::string decoy_prefix;              ///< of proteins in XML files; empty: those that are usual
   bool keep_order = true;                ///< false: rows are put into an order that does not depend on the files'
 };
 
@@ -60,9 +61,11 @@ struct PsmText {
 /// One PIN file, open as long as texts are needed.
 struct PinFile {
   std::string name;
-  std::unique_ptr<TextSource> source;
+  std::unique_ptr<TextSource> source;  ///< none where the text was made
   PinLayout layout;
+  std::unique_ptr<const std::string> made = {};  ///< from a file of another format
 
+  std::string_view contents() const { return made ? std::string_view(*made) : source->text(); }
   PsmText text(std::int64_t line) const;
 };
 
@@ -92,6 +95,7 @@ struct Psms {
   Array<LinePlace> lines;
   std::vector<double> default_direction;  ///< of the row DefaultDirection; empty: none, or all zeros
   std::vector<PinFile> pins;
+  std::uint64_t fingerprint = 0;  ///< of all lines, whatever their order (where keep_order is false)
   std::vector<std::string> warnings;
 
   std::int64_t size() const { return labels.size(); }

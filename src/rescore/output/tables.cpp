@@ -73,9 +73,9 @@ void write_level(const Context& context, const RescoreResult& result, const Resc
     parallel_for(context, static_cast<std::int64_t>(texts.size()), [&](std::int64_t k) {
       const std::int64_t begin = (first + k) * lines_at_once;
       for (std::int64_t i = begin; i < std::min(count, begin + lines_at_once); ++i) {
-        const PsmView psm = result.text(level.rows[static_cast<std::size_t>(i)]);
-        if (psm.target == table.targets)
-          append_line(texts[static_cast<std::size_t>(k)], psm, level, static_cast<std::size_t>(i), table);
+        const std::int32_t row = level.rows[static_cast<std::size_t>(i)];
+        if (result.is_target(row) == table.targets)
+          append_line(texts[static_cast<std::size_t>(k)], result.text(row), level, static_cast<std::size_t>(i), table);
       }
     });
     for (const auto& text : texts) sink->write(text);

@@ -55,33 +55,11 @@ std::vector<std::uint16_t> percolator_folds(const SpectrumKeys& keys, std::span<
   return result;
 }
 
-std::vector<std::uint16_t> spectrum_folds(const SpectrumKeys& keys, std::span<const std::uint64_t> file_hashes,
-                                          std::span<const std::int32_t> rows, std::int32_t folds, std::uint64_t seed) {
-  struct Spectrum {
-    std::uint64_t hash;
-    std::uint64_t file;
-    std::int32_t scan;
-    std::int32_t at;  // in rows
-  };
-  std::vector<Spectrum> spectra(rows.size());
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const std::int32_t scan = keys.scan(rows[k]);
-    const std::uint64_t file = file_hashes.empty() ? 0 : file_hashes[static_cast<std::size_t>(keys.file(rows[k]))];
-    const std::uint64_t hash = finalised(finalised(file + seed) ^ static_cast<std::uint32_t>(scan));
-    spectra[k] = {hash, file, scan, static_cast<std::int32_t>(k)};
-  }
-  std::sort(spectra.begin(), spectra.end(), [](const Spectrum& a, const Spectrum& b) {
-    if (a.hash != b.hash) return a.hash < b.hash;
-    return a.file != b.file ? a.file < b.file : a.scan < b.scan;
-  });
-  std::vector<std::uint16_t> result(rows.size());
-  std::int64_t rank = -1;
-  for (std::size_t k = 0; k < spectra.size(); ++k) {
-    const bool fresh = k == 0 || spectra[k].file != spectra[k - 1].file || spectra[k].scan != spectra[k - 1].scan;
-    rank += fresh ? 1 : 0;
-    result[static_cast<std::size_t>(spectra[k].at)] = static_cast<std::uint16_t>(rank % folds);
-  }
-  return result;
+std::uint16_t spectrum_fold(const SpectrumKeys& keys, std::span<const std::uint64_t> file_hashes, std::int64_t row,
+                            std::int32_t folds, std::uint64_t seed) {
+  const std::uint64_t file = file_hashes.empty() ? 0 : file_hashes[static_cast<std::size_t>(keys.file(row))];
+  const std::uint64_t hash = finalised(finalised(file + seed) ^ static_cast<std::uint32_t>(keys.scan(row)));
+  return static_cast<std::uint16_t>((hash >> 32U) * static_cast<std::uint64_t>(folds) >> 32U);
 }
 
 }  // namespace sheaf::rescore

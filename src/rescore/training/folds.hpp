@@ -24,10 +24,9 @@ struct SpectrumKeys {
 std::vector<std::uint16_t> percolator_folds(const SpectrumKeys& keys, std::span<const std::int32_t> rows,
                                             std::int32_t folds, ParkMiller& random);
 
-/// Folds that depend on nothing but the spectra and the seed: not on the order of rows, nor on other files. Spectra are
-/// dealt out by the rank of a 64-bit hash of their file's name, scan and seed, so that folds differ by one spectrum at
-/// most.
-std::vector<std::uint16_t> spectrum_folds(const SpectrumKeys& keys, std::span<const std::uint64_t> file_hashes,
-                                          std::span<const std::int32_t> rows, std::int32_t folds, std::uint64_t seed);
+/// The fold of a row's spectrum by a hash of its file's name, its scan and the seed: it depends neither on the order of
+/// rows nor on other spectra. Folds are of about the same size.
+std::uint16_t spectrum_fold(const SpectrumKeys& keys, std::span<const std::uint64_t> file_hashes, std::int64_t row,
+                            std::int32_t folds, std::uint64_t seed);
 
 }  // namespace sheaf::rescore

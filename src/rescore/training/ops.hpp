@@ -70,9 +70,11 @@ class RescoreOps {
 
   /// The bin of every row in a training part; parts are numbered from 0 as they come. No target is positive then.
   virtual void set_part(std::int32_t part, std::span<const std::uint16_t> bins) = 0;
-  /// Positives of a part become the targets of it that score more than `above`; returns how many.
-  virtual std::int64_t mark_positives(std::int32_t part, std::span<const double> w, double above) = 0;
-  /// The same for the rows that are flagged.
+  /// Positives of part p become the targets of it that score more than above[p] by w[p], for the first w.size() parts;
+  /// returns how many of each.
+  virtual std::vector<std::int64_t> mark_positives(std::span<const std::vector<double>> w,
+                                                   std::span<const double> above) = 0;
+  /// Positives of a part become the rows of it that are flagged.
   virtual std::int64_t mark_positives(std::int32_t part, std::span<const std::uint8_t> flags) = 0;
 
   /// Row i's score by the weights of number which[i]; empty: by number 0.
@@ -95,9 +97,9 @@ class RescoreOps {
   std::int64_t features_;
 };
 
-/// Whether a row of this bin is counted.
-SHEAF_HOST_DEVICE constexpr bool is_counted(const AcceptQuery& query, std::int32_t bin) {
-  return query.bin == 0 ? bin > 0 : bin == query.bin;
+/// Whether a row of bin `bin` is counted by a query of bin `wanted`.
+SHEAF_HOST_DEVICE constexpr bool is_counted(std::int32_t wanted, std::int32_t bin) {
+  return wanted == 0 ? bin > 0 : bin == wanted;
 }
 
 /// Accepted targets from the scores of decoys (sorted, the best first) and of targets (in any order), of which there
@@ -110,7 +112,8 @@ inline std::int64_t enough_decoys(const AcceptQuery& query, std::int64_t targets
   return static_cast<std::int64_t>(query.limit * static_cast<double>(targets)) + 2;
 }
 
-/// `x` holds normalised features and must outlive the verbs; labels are 1 and -1.
+/// `x` holds normalised features and must outlive the verbs; on the verbs' device they are used where they are, else
+/// copied there. Labels are 1 and -1.
 template <class T>
 std::unique_ptr<RescoreOps<T>> make_rescore_ops(const Context& context, const DenseMatrix<T>& x,
                                                 std::span<const std::int8_t> labels);

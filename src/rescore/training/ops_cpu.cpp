@@ -65,17 +65,22 @@ class CpuRescore final : public RescoreOps<T> {
       codes_[place][i] = code_of(bins[static_cast<std::size_t>(i)], is_target(i) ? other_target : decoy);
   }
 
-  std::int64_t mark_positives(std::int32_t part, std::span<const double> w, double above) override {
-    const WeightLanes<T> lanes(std::vector<std::vector<double>>{{w.begin(), w.end()}}, this->weights());
-    return mark(part, [&](std::int64_t i) {
+  std::vector<std::int64_t> mark_positives(std::span<const std::vector<double>> w,
+                                           std::span<const double> above) override {
+    const WeightLanes<T> lanes(w, this->weights());
+    return mark(0, w.size(), [&](std::int64_t i) {
       T z[width];
       row_scores(row(i), this->features(), lanes.values.data(), z);
-      return static_cast<double>(z[0]) > above;
+      std::uint32_t chosen = 0;
+      for (std::size_t p = 0; p < w.size(); ++p)
+        chosen |= static_cast<std::uint32_t>(static_cast<double>(z[p]) > above[p]) << p;
+      return chosen;
     });
   }
 
   std::int64_t mark_positives(std::int32_t part, std::span<const std::uint8_t> flags) override {
-    return mark(part, [&](std::int64_t i) { return flags[static_cast<std::size_t>(i)] != 0; });
+    return mark(static_cast<std::size_t>(part), 1,
+                [&](std::int64_t i) { return flags[static_cast<std::size_t>(i)] != 0 ? 1U : 0U; })[0];
   }
 
   void score(std::span<const std::vector<double>> w, std::span<const std::uint16_t> which,
@@ -107,13 +112,19 @@ class CpuRescore final : public RescoreOps<T> {
  private:
   static constexpr std::int64_t part_rows = 1 << 14;
 
-  /// Scores of the rows of each query that are good enough to matter.
+  /// Rows that some queries count: of one bin of a part, or of all of it.
+  struct Selection {
+    std::int32_t part;
+    std::int32_t bin;
+    std::uint32_t queries;  // a bit for each
+  };
+  /// Scores of the rows of each query that are good enough to matter, and how many rows each selection has.
   struct Gathered {
     std::vector<std::vector<T>> decoys, targets;
-    std::vector<std::int64_t> all_decoys, all_targets;  // of the query's rows, good or not
+    std::vector<std::int64_t> all_decoys, all_targets;
 
-    explicit Gathered(std::size_t queries)
-        : decoys(queries), targets(queries), all_decoys(queries, 0), all_targets(queries, 0) {}
+    Gathered(std::size_t queries, std::size_t selections)
+        : decoys(queries), targets(queries), all_decoys(selections, 0), all_targets(selections, 0) {}
   };
   /// Sums of one part of the rows.
   struct PartSums {
@@ -126,28 +137,36 @@ class CpuRescore final : public RescoreOps<T> {
   const T* row(std::int64_t i) const { return x_.values.data() + i * x_.columns; }
   bool is_target(std::int64_t i) const { return labels_[static_cast<std::size_t>(i)] > 0; }
 
+  /// choose(row): a bit for each of the parts first .. first + count-1 in which the row is positive if it is a target.
   template <class Choose>
-  std::int64_t mark(std::int32_t part, const Choose& choose) {
-    auto& codes = codes_[static_cast<std::size_t>(part)];
+  std::vector<std::int64_t> mark(std::size_t first, std::size_t count, const Choose& choose) {
     const std::int64_t parts = (this->rows() + part_rows - 1) / part_rows;
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(parts), 0);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(parts) * count, 0);
     parallel_for(context_, parts, [&](std::int64_t k) {
-      const Range range{k * part_rows, std::min(this->rows(), (k + 1) * part_rows)};
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        if (bin_of(codes[i]) == 0 || role_of(codes[i]) == decoy) continue;
-        const bool chosen = choose(i);
-        codes[i] = code_of(bin_of(codes[i]), chosen ? positive : other_target);
-        counts[static_cast<std::size_t>(k)] += chosen ? 1 : 0;
+      std::int64_t* const mine = counts.data() + static_cast<std::size_t>(k) * count;
+      for (std::int64_t i = k * part_rows; i < std::min(this->rows(), (k + 1) * part_rows); ++i) {
+        if (!is_target(i)) continue;
+        const std::uint32_t chosen = choose(i);
+        for (std::size_t p = 0; p < count; ++p) {
+          std::uint16_t& code = codes_[first + p][i];
+          if (bin_of(code) == 0) continue;
+          const bool one = (chosen >> p & 1U) != 0;
+          code = code_of(bin_of(code), one ? positive : other_target);
+          mine[p] += one ? 1 : 0;
+        }
       }
     });
-    std::int64_t count = 0;
-    for (const auto one : counts) count += one;
-    return count;
+    std::vector<std::int64_t> result(count, 0);
+    for (std::size_t k = 0; k < counts.size(); ++k) result[k % count] += counts[k];
+    return result;
   }
 
   std::vector<Accepted> accept_some(std::span<const AcceptQuery> queries, std::span<const std::vector<double>> w);
-  std::vector<T> lower_bounds(std::span<const AcceptQuery> queries, const WeightLanes<T>& lanes) const;
-  void gather(std::span<const AcceptQuery> queries, const WeightLanes<T>& lanes, std::span<const T> least, Range rows,
+  static std::vector<Selection> selections_of(std::span<const AcceptQuery> queries);
+  static std::size_t selection_of(std::span<const Selection> selections, std::size_t query);
+  std::vector<T> lower_bounds(std::span<const AcceptQuery> queries, std::span<const Selection> selections,
+                              const WeightLanes<T>& lanes) const;
+  void gather(std::span<const Selection> selections, const WeightLanes<T>& lanes, std::span<const T> least, Range rows,
               std::int64_t step, Gathered& out) const;
   void pass_part(SvmBlock<T>& block, const T* w, Range rows, PartSums& sums) const;
   void update_hessians(std::uint32_t changed, std::uint32_t support, const double* costs, const T* x, double* products,
@@ -161,19 +180,49 @@ class CpuRescore final : public RescoreOps<T> {
 };
 
 template <class T>
-void CpuRescore<T>::gather(std::span<const AcceptQuery> queries, const WeightLanes<T>& lanes, std::span<const T> least,
+auto CpuRescore<T>::selections_of(std::span<const AcceptQuery> queries) -> std::vector<Selection> {
+  std::vector<Selection> selections;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const auto same = std::find_if(selections.begin(), selections.end(), [&](const Selection& one) {
+      return one.part == queries[q].part && one.bin == queries[q].bin;
+    });
+    if (same == selections.end())
+      selections.push_back({queries[q].part, queries[q].bin, 1U << q});
+    else
+      same->queries |= 1U << q;
+  }
+  return selections;
+}
+
+template <class T>
+std::size_t CpuRescore<T>::selection_of(std::span<const Selection> selections, std::size_t query) {
+  const auto found = std::find_if(selections.begin(), selections.end(),
+                                  [&](const Selection& one) { return (one.queries >> query & 1U) != 0; });
+  return static_cast<std::size_t>(found - selections.begin());
+}
+
+/// `least`: of each of `width` queries, those that do not exist included.
+template <class T>
+void CpuRescore<T>::gather(std::span<const Selection> selections, const WeightLanes<T>& lanes, std::span<const T> least,
                            Range rows, std::int64_t step, Gathered& out) const {
-  const auto count = queries.size();
-  std::vector<const std::uint16_t*> codes;
-  for (const auto& query : queries) codes.push_back(codes_[static_cast<std::size_t>(query.part)].data());
   T z[width];
   for (std::int64_t i = rows.begin; i < rows.end; i += step) {
-    row_scores(row(i), this->features(), lanes.values.data(), z);
     const bool target = is_target(i);
-    for (std::size_t q = 0; q < count; ++q) {
-      if (!is_counted(queries[q], bin_of(codes[q][i]))) continue;
-      ++(target ? out.all_targets : out.all_decoys)[q];
-      if (z[q] >= least[q]) (target ? out.targets : out.decoys)[q].push_back(z[q]);
+    std::uint32_t counted = 0;
+    for (std::size_t s = 0; s < selections.size(); ++s) {
+      const Selection& one = selections[s];
+      if (!is_counted(one.bin, bin_of(codes_[static_cast<std::size_t>(one.part)][i]))) continue;
+      counted |= one.queries;
+      ++(target ? out.all_targets : out.all_decoys)[s];
+    }
+    if (counted == 0) continue;
+    row_scores(row(i), this->features(), lanes.values.data(), z);
+    std::uint32_t good = 0;
+    for (std::uint32_t q = 0; q < width; ++q) good |= static_cast<std::uint32_t>(z[q] >= least[q]) << q;
+    auto& scores = target ? out.targets : out.decoys;
+    for (std::uint32_t bits = counted & good; bits != 0; bits &= bits - 1) {
+      const auto q = static_cast<std::size_t>(std::countr_zero(bits));
+      scores[q].push_back(z[q]);
     }
   }
 }
@@ -181,16 +230,18 @@ void CpuRescore<T>::gather(std::span<const AcceptQuery> queries, const WeightLan
 /// A score for each query that surely (but for bad luck, which is noticed) has enough decoys above it: from every 16th
 /// row. Small sets are taken whole.
 template <class T>
-std::vector<T> CpuRescore<T>::lower_bounds(std::span<const AcceptQuery> queries, const WeightLanes<T>& lanes) const {
-  std::vector<T> least(queries.size(), -std::numeric_limits<T>::infinity());
+std::vector<T> CpuRescore<T>::lower_bounds(std::span<const AcceptQuery> queries, std::span<const Selection> selections,
+                                           const WeightLanes<T>& lanes) const {
+  std::vector<T> least(width, -std::numeric_limits<T>::infinity());
   constexpr std::int64_t few = 1 << 16;
   if (this->rows() < few) return least;
-  Gathered sample(queries.size());
-  gather(queries, lanes, least, {0, this->rows()}, sample_step, sample);
+  Gathered sample(queries.size(), selections.size());
+  gather(selections, lanes, least, {0, this->rows()}, sample_step, sample);
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    const auto needed = enough_decoys(queries[q], sample.all_targets[q] * sample_step) / sample_step;
-    const auto spread = static_cast<std::int64_t>(6 * std::sqrt(static_cast<double>(needed)));
-    const auto rank = static_cast<std::size_t>(needed + needed / 4 + spread + 10);
+    const std::int64_t targets = sample.all_targets[selection_of(selections, q)] * sample_step;
+    const auto needed = enough_decoys(queries[q], targets) / sample_step;
+    const auto spread = static_cast<std::int64_t>(5 * std::sqrt(static_cast<double>(needed)));
+    const auto rank = static_cast<std::size_t>(needed + spread + 10);
     auto& decoys = sample.decoys[q];
     if (rank >= decoys.size()) continue;
     const auto place = decoys.begin() + static_cast<std::ptrdiff_t>(rank);
@@ -204,28 +255,32 @@ template <class T>
 std::vector<Accepted> CpuRescore<T>::accept_some(std::span<const AcceptQuery> queries,
                                                  std::span<const std::vector<double>> w) {
   const WeightLanes<T> lanes(w, this->weights());
-  std::vector<T> least = lower_bounds(queries, lanes);
+  const auto selections = selections_of(queries);
+  std::vector<T> least = lower_bounds(queries, selections, lanes);
   const std::int64_t parts = (this->rows() + part_rows - 1) / part_rows;
   std::vector<Accepted> result(queries.size());
   std::vector<std::uint8_t> known(queries.size(), 0);
   while (std::find(known.begin(), known.end(), 0) != known.end()) {
-    std::vector<Gathered> gathered(static_cast<std::size_t>(parts), Gathered(queries.size()));
+    std::vector<Gathered> gathered(static_cast<std::size_t>(parts), Gathered(queries.size(), selections.size()));
     parallel_for(context_, parts, [&](std::int64_t k) {
-      gather(queries, lanes, least, {k * part_rows, std::min(this->rows(), (k + 1) * part_rows)}, 1,
+      gather(selections, lanes, least, {k * part_rows, std::min(this->rows(), (k + 1) * part_rows)}, 1,
              gathered[static_cast<std::size_t>(k)]);
     });
     parallel_for(context_, static_cast<std::int64_t>(queries.size()), [&](std::int64_t k) {
       const auto q = static_cast<std::size_t>(k);
       if (known[q] != 0) return;
+      const std::size_t s = selection_of(selections, q);
       std::vector<T> decoys;
       std::vector<T> targets;
       std::int64_t all_decoys = 0;
       std::int64_t all_targets = 0;
-      for (const auto& one : gathered) {
+      for (auto& one : gathered) {
         decoys.insert(decoys.end(), one.decoys[q].begin(), one.decoys[q].end());
         targets.insert(targets.end(), one.targets[q].begin(), one.targets[q].end());
-        all_decoys += one.all_decoys[q];
-        all_targets += one.all_targets[q];
+        all_decoys += one.all_decoys[s];
+        all_targets += one.all_targets[s];
+        one.decoys[q] = {};
+        one.targets[q] = {};
       }
       const auto here = static_cast<std::int64_t>(decoys.size());
       if (here < all_decoys && here < enough_decoys(queries[q], all_targets)) {

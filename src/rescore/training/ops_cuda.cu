@@ -23,7 +23,8 @@ class CudaRescore final : public RescoreOps<T> {
       : RescoreOps<T>(x.rows, x.columns),
         context_(context),
         current_(context.device().index),
-        x_(x.values.to(context.device())),
+        x_(x.values.device() == context.device() ? Array<T>::over(x.values.data(), x.values.size(), context.device())
+                                                 : x.values.to(context.device())),
         labels_(Array<std::int8_t>::copy_of(labels, context.device())) {
     if (hessian_bytes(1) > most_shared)
       throw UsageError("rescoring on a GPU takes fewer than " + std::to_string(x.columns) +
@@ -47,10 +48,15 @@ class CudaRescore final : public RescoreOps<T> {
     stream_.synchronize();
   }
 
-  std::int64_t mark_positives(std::int32_t part, std::span<const double> w, double above) override {
+  std::vector<std::int64_t> mark_positives(std::span<const std::vector<double>> w,
+                                           std::span<const double> above) override {
     const auto current = here();
-    const auto weights = on_device({{w.begin(), w.end()}});
-    return mark(part, weights.data(), above, nullptr);
+    std::vector<std::int64_t> counts;
+    for (std::size_t p = 0; p < w.size(); ++p) {
+      const auto weights = on_device({w[p]});
+      counts.push_back(mark(static_cast<std::int32_t>(p), weights.data(), above[p], nullptr));
+    }
+    return counts;
   }
 
   std::int64_t mark_positives(std::int32_t part, std::span<const std::uint8_t> flags) override {
@@ -129,6 +135,13 @@ class CudaRescore final : public RescoreOps<T> {
     Array<std::uint32_t> support;
   };
 
+  /// Sorts that go to and fro between two buffers need no third one.
+  struct Sorted {
+    cub::DoubleBuffer<T> keys;
+    cub::DoubleBuffer<std::uint8_t> kinds;
+  };
+  Sorted unsorted() { return {{keys_[0].data(), keys_[1].data()}, {kinds_[0].data(), kinds_[1].data()}}; }
+
   Device device() const { return context_.device(); }
   cuda::Current here() const { return cuda::Current(device().index); }
   gpu::Rows<T> rows_view() const {
@@ -162,8 +175,8 @@ class CudaRescore final : public RescoreOps<T> {
     for (auto& kinds : kinds_) kinds = Array<std::uint8_t>(this->rows(), device());
     totals_ = Array<unsigned long long>(row_blocks(), device());
     std::size_t bytes = 0;
-    cuda::check(cub::DeviceRadixSort::SortPairsDescending(nullptr, bytes, keys_[0].data(), keys_[1].data(),
-                                                          kinds_[0].data(), kinds_[1].data(), this->rows(), 0,
+    Sorted sorted = unsorted();
+    cuda::check(cub::DeviceRadixSort::SortPairsDescending(nullptr, bytes, sorted.keys, sorted.kinds, this->rows(), 0,
                                                           8 * static_cast<int>(sizeof(T)), stream_),
                 "asking what a sort takes");
     sort_memory_ = Array<std::uint8_t>(static_cast<std::int64_t>(bytes), device());
@@ -176,11 +189,13 @@ class CudaRescore final : public RescoreOps<T> {
         kinds_[0].data());
     cuda::check_launch("key_rows");
     auto bytes = static_cast<std::size_t>(sort_memory_.size());
-    cuda::check(cub::DeviceRadixSort::SortPairsDescending(sort_memory_.data(), bytes, keys_[0].data(), keys_[1].data(),
-                                                          kinds_[0].data(), kinds_[1].data(), this->rows(), 0,
-                                                          8 * static_cast<int>(sizeof(T)), stream_),
+    Sorted sorted = unsorted();
+    cuda::check(cub::DeviceRadixSort::SortPairsDescending(sort_memory_.data(), bytes, sorted.keys, sorted.kinds,
+                                                          this->rows(), 0, 8 * static_cast<int>(sizeof(T)), stream_),
                 "sorting scores");
-    gpu::count_kinds<<<row_blocks(), gpu::row_threads, 0, stream_>>>(kinds_[1].data(), this->rows(), totals_.data());
+    const T* const keys = sorted.keys.Current();
+    const std::uint8_t* const kinds = sorted.kinds.Current();
+    gpu::count_kinds<<<row_blocks(), gpu::row_threads, 0, stream_>>>(kinds, this->rows(), totals_.data());
     cuda::check_launch("count_kinds");
     stream_.synchronize();
     auto totals = totals_.to(Device::cpu());
@@ -188,8 +203,8 @@ class CudaRescore final : public RescoreOps<T> {
     for (unsigned long long& one : totals) sum += std::exchange(one, sum);
     copy_bytes(totals_.data(), device(), totals.data(), Device::cpu(), totals.bytes());
     auto found = Array<unsigned long long>::zeros(1, device());
-    gpu::find_last<T><<<row_blocks(), gpu::row_threads, 0, stream_>>>(keys_[1].data(), kinds_[1].data(), this->rows(),
-                                                                      totals_.data(), query, found.data());
+    gpu::find_last<T><<<row_blocks(), gpu::row_threads, 0, stream_>>>(keys, kinds, this->rows(), totals_.data(), query,
+                                                                      found.data());
     cuda::check_launch("find_last");
     stream_.synchronize();
     const unsigned long long last = found.to(Device::cpu())[0];
@@ -201,7 +216,7 @@ class CudaRescore final : public RescoreOps<T> {
     const auto counted = static_cast<std::int64_t>((sum >> 32U) + (sum & 0xFFFFFFFFULL));
     if (next < counted) {
       T key = 0;
-      copy_bytes(&key, Device::cpu(), keys_[1].data() + next, device(), sizeof(T));
+      copy_bytes(&key, Device::cpu(), keys + next, device(), sizeof(T));
       result.above = static_cast<double>(key);
     }
     return result;

@@ -73,7 +73,7 @@ __global__ void key_rows(Rows<T> rows, const T* w, const std::uint16_t* codes, A
                          std::uint8_t* kinds) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= rows.count) return;
-  const bool counted = is_counted(query, bin_of(codes[i]));
+  const bool counted = is_counted(query.bin, bin_of(codes[i]));
   keys[i] = counted ? score_row(rows.x + i * rows.features, rows.features, w)
                     : -static_cast<T>(__longlong_as_double(0x7FF0000000000000LL));
   kinds[i] = counted ? (rows.labels[i] > 0 ? is_target : is_decoy) : is_left_out;

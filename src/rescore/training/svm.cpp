@@ -122,10 +122,18 @@ void Svms<T>::fit(Block& block, std::int32_t number) {
     if (all_done) break;
   }
   for (std::size_t t = 0; t < tasks; ++t) weights_[static_cast<std::size_t>(block.first) + t] = descents[t].w;
-  if (blocks_.size() > most_known) {
-    ops_.forget_svms(number);
-    block = {block.first, block.count, false, {}};
-  }
+  if (blocks_.size() > most_known) forget(block, number);
+}
+
+template <class T>
+void Svms<T>::forget(Block& block, std::int32_t number) {
+  if (block.known) ops_.forget_svms(number);
+  block = {block.first, block.count, false, {}};
+}
+
+template <class T>
+void Svms<T>::forget() {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) forget(blocks_[b], first_block_ + static_cast<std::int32_t>(b));
 }
 
 template class Svms<float>;

@@ -19,6 +19,10 @@ class Svms {
   /// The optimal weights of every task for the rows' present codes.
   const std::vector<std::vector<double>>& fit();
 
+  /// Forgets Hessians and support vectors, so that the next fit depends on nothing but the weights.
+  void forget();
+  const std::vector<std::vector<double>>& weights() const { return weights_; }
+
  private:
   /// Tasks that share one look at the rows.
   struct Block {
@@ -29,6 +33,7 @@ class Svms {
   };
 
   void fit(Block& block, std::int32_t number);
+  void forget(Block& block, std::int32_t number);
 
   const Context& context_;
   RescoreOps<T>& ops_;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/fail.hpp"
+#include "core/parallel.hpp"
 #include "rescore/training/ranking.hpp"
 #include "rescore/training/svm.hpp"
 
@@ -15,6 +16,9 @@ namespace {
 constexpr std::int32_t fold_count = 3;
 constexpr std::array costs_positive{10.0, 1.0, 0.1};
 constexpr std::array cost_ratios{1.0, 3.0, 10.0};
+/// Iterations after which training is saved. Each time Hessians are computed anew, whether there is a file or not, so
+/// that a run that was resumed gives the same bits as one that was not.
+constexpr int saved_every = 5;
 /// Where no feature separates anything, the safe rules look at these rates too.
 constexpr std::array wider_rates{0.02, 0.05, 0.1, 0.2, 0.5};
 
@@ -28,8 +32,14 @@ template <class T>
 class Trainer {
  public:
   Trainer(const Context& context, RescoreOps<T>& ops, const TrainingRows& rows, const InitialDirection& initial,
-          const RescoreOptions& options, ParkMiller& random)
-      : context_(context), ops_(ops), rows_(rows), initial_(initial), options_(options), random_(random) {
+          const RescoreOptions& options, ParkMiller& random, const CheckpointFile& saved)
+      : context_(context),
+        ops_(ops),
+        rows_(rows),
+        initial_(initial),
+        options_(options),
+        random_(random),
+        saved_(saved) {
     train_fdr_ = options.train_fdr > 0 ? options.train_fdr : options.test_fdr;
     initial_fdr_ = options.initial_fdr > 0 ? options.initial_fdr : train_fdr_;
     choose_costs();
@@ -37,17 +47,18 @@ class Trainer {
 
   Trained train() {
     draw_folds();
-    result_.weights = initial_.weights.empty() ? best_features(initial_fdr_) : std::vector(folds_, initial_.weights);
-    result_.initial_accepted = count_tested();
-    log(1, fmt::format("Found {} test set positives with q<{:g} in initial direction", result_.initial_accepted,
-                       options_.test_fdr));
-    start_weights_ = result_.weights;
+    if (!resume()) begin();
     const Stage stage(context_.progress(), "training", options_.iterations, context_.stop());
-    for (int k = 0; k < options_.iterations && !has_converged(); ++k) {
-      iterate(k == 0 ? initial_fdr_ : train_fdr_, k);
+    context_.progress().advance(iterations_done());
+    while (iterations_done() < options_.iterations && !has_converged()) {
+      iterate();
       context_.progress().advance(1);
+      const bool last = iterations_done() == options_.iterations || has_converged();
+      if (iterations_done() % saved_every == 0) svms_->forget();
+      if (iterations_done() % saved_every == 0 || last) save();
     }
-    result_.trained_accepted = count_tested();
+    if (svms_) svms_->forget();
+    result_.trained_accepted = standing_.tested;
     log(1, fmt::format("Found {} test set PSMs with q<{:g}.", result_.trained_accepted, options_.test_fdr));
     finish();
     return std::move(result_);
@@ -63,14 +74,26 @@ class Trainer {
     return result_.folds[row] != fold && (trained_on_.empty() || trained_on_[row] == 0);
   }
 
+  int iterations_done() const { return static_cast<int>(result_.iterations.size()); }
+
+  /// What the present weights of the folds achieve.
+  struct Standing {
+    std::int64_t estimated = 0;  // accepted targets, by the training parts
+    std::int64_t tested = 0;     // accepted targets of the test folds
+    std::vector<double> above;   // of each fold: positives score more than this
+  };
+
   void choose_costs();
+  void begin();
+  bool resume();
+  void save() const;
+  Standing standing(double rate);
   void draw_folds();
   void draw_nested(std::int32_t fold);
   std::vector<std::vector<double>> best_features(double rate);
   bool try_features(double rate, std::vector<std::vector<double>>& weights);
-  std::int64_t count_tested();
-  void iterate(double rate, int number);
-  void mark(std::int32_t fold, double rate, FoldStep& step);
+  void iterate();
+  void mark(RescoreIteration& iteration);
   std::vector<std::uint8_t> best_of_spectra(std::int32_t fold, double above);
   SvmTask task(std::int32_t fold, std::int32_t left_out, const CostPair& pair) const;
   std::vector<SvmTask> all_tasks() const;
@@ -85,6 +108,7 @@ class Trainer {
   const InitialDirection& initial_;
   const RescoreOptions& options_;
   ParkMiller& random_;
+  const CheckpointFile& saved_;
   double train_fdr_ = 0;
   double initial_fdr_ = 0;
   std::size_t folds_ = fold_count;
@@ -92,6 +116,7 @@ class Trainer {
   std::vector<std::uint16_t> trained_on_;  // 0: in the subset to train on; empty: all are
   std::unique_ptr<Svms<T>> svms_;
   std::vector<std::vector<double>> start_weights_;
+  Standing standing_;
   Trained result_;
 };
 
@@ -114,36 +139,85 @@ void Trainer<T>::choose_costs() {
 }
 
 template <class T>
+void Trainer<T>::begin() {
+  result_.weights = initial_.weights.empty() ? best_features(initial_fdr_) : std::vector(folds_, initial_.weights);
+  start_weights_ = result_.weights;
+  standing_ = standing(initial_fdr_);
+  result_.initial_accepted = standing_.tested;
+  log(1, fmt::format("Found {} test set positives with q<{:g} in initial direction", result_.initial_accepted,
+                     options_.test_fdr));
+}
+
+template <class T>
+bool Trainer<T>::resume() {
+  auto checkpoint = saved_.read();
+  if (!checkpoint) return false;
+  result_.iterations = std::move(checkpoint->iterations);
+  result_.initial_accepted = checkpoint->initial_accepted;
+  result_.weights = std::move(checkpoint->weights);
+  result_.warnings = std::move(checkpoint->warnings);
+  start_weights_ = std::move(checkpoint->start_weights);
+  svms_ = std::make_unique<Svms<T>>(context_, ops_, all_tasks(), 0, std::move(checkpoint->svm_weights));
+  standing_ = standing(train_fdr_);
+  return true;
+}
+
+template <class T>
+void Trainer<T>::save() const {
+  if (!saved_.path.empty())
+    saved_.write({result_.iterations, result_.initial_accepted, start_weights_, result_.weights, svms_->weights(),
+                  result_.warnings});
+}
+
+template <class T>
 void Trainer<T>::draw_folds() {
-  std::vector<std::int32_t> all(static_cast<std::size_t>(rows_.size()));
-  std::iota(all.begin(), all.end(), 0);
-  result_.folds = safe() ? spectrum_folds(rows_.keys, rows_.file_hashes, all, fold_count, options_.seed)
-                         : percolator_folds(rows_.keys, all, fold_count, random_);
+  const auto count = static_cast<std::size_t>(rows_.size());
+  constexpr std::int64_t at_once = 1 << 16;
+  const auto each_row = [&](const auto& set) {
+    parallel_ranges(context_, rows_.size(), at_once, [&](Range range) {
+      for (std::int64_t i = range.begin; i < range.end; ++i) set(static_cast<std::size_t>(i));
+    });
+  };
+  const auto spectrum = [&](std::size_t i, std::int32_t folds, std::uint64_t seed) {
+    return spectrum_fold(rows_.keys, rows_.file_hashes, static_cast<std::int64_t>(i), folds, seed);
+  };
+  if (safe()) {
+    result_.folds.resize(count);
+    each_row([&](std::size_t i) { result_.folds[i] = spectrum(i, fold_count, options_.seed); });
+  } else {
+    std::vector<std::int32_t> all(count);
+    std::iota(all.begin(), all.end(), 0);
+    result_.folds = percolator_folds(rows_.keys, all, fold_count, random_);
+  }
   if (safe() && options_.subset > 0 && options_.subset < rows_.size()) {
     const auto shares = static_cast<std::int32_t>(std::min<std::int64_t>(rows_.size() / options_.subset, 60000));
-    trained_on_ = spectrum_folds(rows_.keys, rows_.file_hashes, all, std::max(shares, 1), ~options_.seed);
+    trained_on_.resize(count);
+    each_row([&](std::size_t i) { trained_on_[i] = spectrum(i, std::max(shares, 1), ~options_.seed); });
   }
-  std::vector<std::uint16_t> bins(all.size());
+  std::vector<std::uint16_t> bins(count);
   for (std::int32_t f = 0; f < fold_count; ++f) {
-    for (std::size_t i = 0; i < bins.size(); ++i) bins[i] = in_training(i, f) ? 1 : 0;
+    each_row([&](std::size_t i) { bins[i] = in_training(i, f) ? 1 : 0; });
     ops_.set_part(f, bins);
   }
-  for (std::size_t i = 0; i < bins.size(); ++i) bins[i] = static_cast<std::uint16_t>(result_.folds[i] + 1);
+  each_row([&](std::size_t i) { bins[i] = static_cast<std::uint16_t>(result_.folds[i] + 1); });
   ops_.set_part(fold_count, bins);
 }
 
 /// Nested folds within a training part.
 template <class T>
 void Trainer<T>::draw_nested(std::int32_t fold) {
-  std::vector<std::int32_t> members;
-  for (std::size_t i = 0; i < result_.folds.size(); ++i)
-    if (in_training(i, fold)) members.push_back(static_cast<std::int32_t>(i));
-  const auto nested = safe() ? spectrum_folds(rows_.keys, rows_.file_hashes, members, options_.nested,
-                                              options_.seed + static_cast<std::uint64_t>(result_.iterations.size()) + 1)
-                             : percolator_folds(rows_.keys, members, options_.nested, random_);
   std::vector<std::uint16_t> bins(result_.folds.size(), 0);
-  for (std::size_t k = 0; k < members.size(); ++k)
-    bins[static_cast<std::size_t>(members[k])] = static_cast<std::uint16_t>(nested[k] + 1);
+  std::vector<std::int32_t> members;
+  for (std::size_t i = 0; i < bins.size(); ++i)
+    if (in_training(i, fold)) members.push_back(static_cast<std::int32_t>(i));
+  const auto drawn =
+      safe() ? std::vector<std::uint16_t>{} : percolator_folds(rows_.keys, members, options_.nested, random_);
+  const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(iterations_done()) + 1;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const auto nested =
+        safe() ? spectrum_fold(rows_.keys, rows_.file_hashes, members[k], options_.nested, seed) : drawn[k];
+    bins[static_cast<std::size_t>(members[k])] = static_cast<std::uint16_t>(nested + 1);
+  }
   ops_.set_part(fold, bins);
 }
 
@@ -199,15 +273,26 @@ std::vector<std::vector<double>> Trainer<T>::best_features(double rate) {
   return weights;
 }
 
-/// Accepted targets of the test folds, each by the weights of its fold.
+/// `rate`: the false discovery rate of the next positives. One look at the rows answers all questions.
 template <class T>
-std::int64_t Trainer<T>::count_tested() {
+auto Trainer<T>::standing(double rate) -> Standing {
   std::vector<AcceptQuery> queries;
-  for (std::int32_t f = 0; f < static_cast<std::int32_t>(folds_); ++f)
+  std::vector<std::vector<double>> weights;
+  for (std::int32_t f = 0; f < static_cast<std::int32_t>(folds_); ++f) {
+    queries.push_back({.part = f, .limit = options_.test_fdr, .plus_one = true});
     queries.push_back({.part = fold_count, .bin = f + 1, .limit = options_.test_fdr, .plus_one = true});
-  std::int64_t count = 0;
-  for (const Accepted& one : ops_.accept(queries, result_.weights)) count += one.targets;
-  return count;
+    queries.push_back({.part = f, .limit = rate, .inclusive = true});
+    weights.insert(weights.end(), 3, result_.weights[static_cast<std::size_t>(f)]);
+  }
+  const auto accepted = ops_.accept(queries, weights);
+  Standing result;
+  for (std::size_t f = 0; f < folds_; ++f) {
+    result.estimated += accepted[3 * f].targets;
+    result.tested += accepted[3 * f + 1].targets;
+    result.above.push_back(accepted[3 * f + 2].above);
+  }
+  result.estimated /= static_cast<std::int64_t>(folds_) - 1;
+  return result;
 }
 
 /// At most one target of each spectrum, as Percolator chooses it: the one that std::sort leaves first.
@@ -237,15 +322,21 @@ std::vector<std::uint8_t> Trainer<T>::best_of_spectra(std::int32_t fold, double 
   return flags;
 }
 
-/// The positives of a fold by its present weights.
+/// The positives of each fold by its present weights.
 template <class T>
-void Trainer<T>::mark(std::int32_t fold, double rate, FoldStep& step) {
-  const auto weights = std::span(result_.weights).subspan(static_cast<std::size_t>(fold), 1);
-  const AcceptQuery query{.part = fold, .limit = rate, .inclusive = true};
-  const double above = ops_.accept(std::span(&query, 1), weights)[0].above;
-  if (options_.nested > 1) draw_nested(fold);
-  step.positives = options_.best_positive ? ops_.mark_positives(fold, best_of_spectra(fold, above))
-                                          : ops_.mark_positives(fold, weights[0], above);
+void Trainer<T>::mark(RescoreIteration& iteration) {
+  const auto folds = static_cast<std::int32_t>(folds_);
+  if (options_.nested > 1)
+    for (std::int32_t f = 0; f < folds; ++f) draw_nested(f);
+  if (!options_.best_positive) {
+    const auto counts = ops_.mark_positives(result_.weights, standing_.above);
+    for (std::size_t f = 0; f < folds_; ++f) iteration.folds[f].positives = counts[f];
+    return;
+  }
+  for (std::int32_t f = 0; f < folds; ++f) {
+    const auto place = static_cast<std::size_t>(f);
+    iteration.folds[place].positives = ops_.mark_positives(f, best_of_spectra(f, standing_.above[place]));
+  }
 }
 
 /// `left_out`: the nested bin that is not trained on; 0: none.
@@ -270,21 +361,18 @@ std::vector<SvmTask> Trainer<T>::all_tasks() const {
 }
 
 template <class T>
-void Trainer<T>::iterate(double rate, int number) {
+void Trainer<T>::iterate() {
   RescoreIteration iteration;
   iteration.folds.resize(folds_);
-  for (std::size_t f = 0; f < folds_; ++f) mark(static_cast<std::int32_t>(f), rate, iteration.folds[f]);
+  mark(iteration);
   if (!svms_) svms_ = std::make_unique<Svms<T>>(context_, ops_, all_tasks());
   choose(iteration);
-  std::vector<AcceptQuery> queries;
-  for (std::size_t f = 0; f < folds_; ++f)
-    queries.push_back({.part = static_cast<std::int32_t>(f), .limit = options_.test_fdr, .plus_one = true});
-  for (const Accepted& one : ops_.accept(queries, result_.weights)) iteration.estimated += one.targets;
-  iteration.estimated /= static_cast<std::int64_t>(folds_) - 1;
-  iteration.tested = count_tested();
-  log(2,
-      fmt::format("Iteration {}:\tEstimated {} PSMs with q<{:g}", number + 1, iteration.estimated, options_.test_fdr));
+  standing_ = standing(train_fdr_);
+  iteration.estimated = standing_.estimated;
+  iteration.tested = standing_.tested;
   result_.iterations.push_back(std::move(iteration));
+  log(2, fmt::format("Iteration {}:\tEstimated {} PSMs with q<{:g}", iterations_done(), standing_.estimated,
+                     options_.test_fdr));
 }
 
 /// The pair of costs with the most accepted targets, of equals the last; nested folds train once more on all of the
@@ -370,13 +458,13 @@ void Trainer<T>::finish() {
 
 template <class T>
 Trained train(const Context& context, RescoreOps<T>& ops, const TrainingRows& rows, const InitialDirection& initial,
-              const RescoreOptions& options, ParkMiller& random) {
-  return Trainer<T>(context, ops, rows, initial, options, random).train();
+              const RescoreOptions& options, ParkMiller& random, const CheckpointFile& saved) {
+  return Trainer<T>(context, ops, rows, initial, options, random, saved).train();
 }
 
 template Trained train(const Context&, RescoreOps<float>&, const TrainingRows&, const InitialDirection&,
-                       const RescoreOptions&, ParkMiller&);
+                       const RescoreOptions&, ParkMiller&, const CheckpointFile&);
 template Trained train(const Context&, RescoreOps<double>&, const TrainingRows&, const InitialDirection&,
-                       const RescoreOptions&, ParkMiller&);
+                       const RescoreOptions&, ParkMiller&, const CheckpointFile&);
 
 }  // namespace sheaf::rescore

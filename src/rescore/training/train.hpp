@@ -8,6 +8,7 @@
 
 #include <sheaf/rescore.hpp>
 
+#include "rescore/training/checkpoint.hpp"
 #include "rescore/training/folds.hpp"
 #include "rescore/training/ops.hpp"
 
@@ -45,6 +46,6 @@ struct Trained {
 /// Trains, checks against the initial direction, and scores every row.
 template <class T>
 Trained train(const Context& context, RescoreOps<T>& ops, const TrainingRows& rows, const InitialDirection& initial,
-              const RescoreOptions& options, ParkMiller& random);
+              const RescoreOptions& options, ParkMiller& random, const CheckpointFile& saved = {});
 
 }  // namespace sheaf::rescore

@@ -1,0 +1,116 @@
+#include "rescore/input/other_formats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "data/text/number.hpp"
+
+namespace sheaf::rescore {
+namespace {
+
+constexpr std::array usual_prefixes{"DECOY_", "decoy_", "rev_", "REV_", "XXX_", "Random_", "##"};
+constexpr std::array pin_columns{"specid",        "psmid",   "label",    "scannr",    "expmass",
+                                 "calcmass",      "rt",      "ret_time", "filename",  "spectrafile",
+                                 "retentiontime", "peptide", "proteins", "proteinids"};
+
+bool ends_with(std::string name, std::string_view ending) {
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string_view packed : {".gz", ".xz", ".zst"})
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  return name.ends_with(ending);
+}
+
+/// Tabs and ends of lines have a meaning of their own in PIN files.
+std::string as_field(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> as_pin(const Reading& reading, const PinOptions& options) {
+  if (ends_with(std::string(reading.name), ".csv")) return csv_as_pin(reading);
+  const std::string_view start = reading.text.substr(0, 4096);
+  if (!start.starts_with("<")) return std::nullopt;
+  if (start.find("<msms_pipeline_analysis") != std::string_view::npos) return pepxml_as_pin(reading, options);
+  if (start.find("<MzIdentML") != std::string_view::npos) return mzidentml_as_pin(reading, options);
+  return std::nullopt;
+}
+
+std::string csv_as_pin(const Reading& reading) {
+  std::string text;
+  text.reserve(reading.text.size());
+  bool quoted = false;
+  for (const char* at = reading.text.data(); at < reading.limit(); ++at) {
+    const char c = *at;
+    if (c == '"') {
+      const bool doubled = quoted && at + 1 < reading.limit() && at[1] == '"';
+      if (doubled) text += *++at;
+      if (!doubled) quoted = !quoted;
+    } else if (c == '\t' || (quoted && c == '\n')) {
+      fail_at(reading, at, c == '\t' ? "a tab in a comma-separated table" : "a quoted field goes on in another line");
+    } else {
+      text += c == ',' && !quoted ? '\t' : c;
+    }
+  }
+  return text;
+}
+
+bool is_decoy_name(std::string_view protein, const std::string& prefix) {
+  if (!prefix.empty()) return protein.starts_with(prefix);
+  return std::any_of(usual_prefixes.begin(), usual_prefixes.end(),
+                     [&](const char* usual) { return protein.starts_with(usual); });
+}
+
+void PinText::add_feature(Psm& psm, std::string_view name, std::string_view value) {
+  double number = 0;
+  if (parse_whole_number(value, number) == NumberStatus::ok) add_feature(psm, name, number);
+}
+
+void PinText::add_feature(Psm& psm, std::string_view name, double value) {
+  std::string known = as_field(std::string(name));
+  std::string lower = known;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (std::find(pin_columns.begin(), pin_columns.end(), lower) != pin_columns.end()) known += "_score";
+  const auto found = std::find(names_.begin(), names_.end(), known);
+  const auto place = static_cast<std::size_t>(found - names_.begin());
+  if (found == names_.end()) names_.push_back(std::move(known));
+  psm.features.emplace_back(place, value);
+}
+
+void PinText::add(const Reading& reading, const char* at, Psm psm) {
+  if (psm.peptide.empty()) fail_at(reading, at, fmt::format("the match {} has no peptide", shown(psm.id)));
+  if (psm.proteins.empty()) fail_at(reading, at, fmt::format("the match {} has no protein", shown(psm.id)));
+  has_decoys_ |= !psm.target;
+  psms_.push_back(std::move(psm));
+}
+
+std::string PinText::text(const Reading& reading) const {
+  if (psms_.empty()) fail_at(reading, reading.limit(), "the file ends without a match of a spectrum and a peptide");
+  if (!has_decoys_)
+    fail_at(reading, reading.limit(),
+            "no match is of a decoy: name what decoy proteins begin with (--decoy-prefix), or search decoys too");
+  std::string text = "SpecId\tLabel\tScanNr\tExpMass\tfilename";
+  for (const auto& name : names_) text += "\t" + name;
+  text += "\tPeptide\tProteins\n";
+  std::vector<double> values(names_.size());
+  for (const Psm& psm : psms_) {
+    std::fill(values.begin(), values.end(), 0.0);
+    for (const auto& [place, value] : psm.features) values[place] = value;
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "{}\t{}\t{}\t{}\t{}", as_field(psm.id), psm.target ? 1 : -1, psm.scan, psm.mass,
+                   as_field(psm.file));
+    for (const double value : values) fmt::format_to(out, "\t{}", value);
+    text += "\t" + as_field(psm.peptide);
+    for (const auto& protein : psm.proteins) text += "\t" + as_field(protein);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace sheaf::rescore

@@ -1,0 +1,51 @@
+// Files that are no PIN files, as the text of one: comma-separated tables, pepXML, mzIdentML.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/read/reading.hpp"
+#include "rescore/input/psms.hpp"
+
+namespace sheaf::rescore {
+
+/// None where the file is a PIN file, or is in no format that is known. The first defect is a ParseError.
+std::optional<std::string> as_pin(const Reading& reading, const PinOptions& options);
+
+/// Commas become tabs; fields in quotes may hold commas, and "" for a quote.
+std::string csv_as_pin(const Reading& reading);
+std::string pepxml_as_pin(const Reading& reading, const PinOptions& options);
+std::string mzidentml_as_pin(const Reading& reading, const PinOptions& options);
+
+/// Whether a protein's name says that it is a decoy.
+bool is_decoy_name(std::string_view protein, const std::string& prefix);
+
+/// PSMs whose features become known one after the other. A feature that a PSM does not have is 0 in the end, and values
+/// that are no finite numbers are left out.
+class PinText {
+ public:
+  struct Psm {
+    std::string id, file, peptide;
+    std::int64_t scan = 0;
+    double mass = 0;
+    bool target = true;
+    std::vector<std::string> proteins;
+    std::vector<std::pair<std::size_t, double>> features;  ///< places among the names, and values
+  };
+
+  void add_feature(Psm& psm, std::string_view name, std::string_view value);
+  void add_feature(Psm& psm, std::string_view name, double value);
+  /// `reading`, `at`: where it ends, for messages.
+  void add(const Reading& reading, const char* at, Psm psm);
+  /// At least one decoy must be among them.
+  std::string text(const Reading& reading) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<Psm> psms_;
+  bool has_decoys_ = false;
+};
+
+}  // namespace sheaf::rescore
