@@ -36,7 +36,7 @@ struct Options {
   std::string mode = "peers", table, test, device = "cpu", metric = "euclidean", python = "/usr/bin/python3",
               peers = "bench/peers", plot;
   std::vector<std::int64_t> ks{10, 100};
-  std::int64_t rows = 0;
+  std::int64_t rows = 0, features = 100;
   int threads = 0, rounds = 2;
   bool no_peer = false, sparse = false;
 };
@@ -176,28 +176,43 @@ Dataset<float> normal_rows(std::int64_t rows, std::int64_t features) {
   return dataset;
 }
 
+/// Doubles the rows, the features, k, and the queries beside rows that stay.
 void run_growth(const Options& options) {
-  struct Size {
-    std::string name;
-    std::int64_t rows, features, k;
-  };
+  const auto context = context_of(options);
+  // What takes two cores a second takes a GPU none.
+  const std::int64_t rows = context.device().is_cpu() ? 4000 : 64000;
+  const std::int64_t features = 64;
   std::vector<GrowthCurve> curves;
-  for (const auto* what : {"rows", "features", "k"}) {
+  for (const std::string what : {"rows", "features", "k", "queries"}) {
     GrowthCurve curve{what, {}, {}};
     for (const std::int64_t factor : {1, 2, 4, 8}) {
-      Size size{what, 4000, 64, 10};
-      if (size.name == "rows") size.rows *= factor;
-      if (size.name == "features") size.features *= factor;
-      if (size.name == "k") size.k *= factor;
-      const double seconds = best_seconds(options, normal_rows(size.rows, size.features), size.k).clock;
-      fmt::print("{:>8} x {}: {} rows x {} features, k = {}: {:.3f} s\n", what, factor, size.rows, size.features,
-                 size.k, seconds);
+      const auto times = [&](const std::string& name) { return what == name ? factor : 1; };
+      const auto dataset = normal_rows(rows * times("rows"), features * times("features"));
+      const auto queries = normal_rows(rows / 4 * times("queries"), features);
+      NeighborOptions near;
+      near.distance.metric = metric_of(options.metric);
+      near.k = 10 * times("k");
+      const double seconds =
+          best_of(options.rounds, [&] {
+            static_cast<void>(find_neighbors(context, dataset, near, what == "queries" ? &queries : nullptr));
+          }).clock;
+      fmt::print("{:>8} x {}: {} rows x {} features, k = {}, {} queries: {:.3f} s\n", what, factor, dataset.rows(),
+                 dataset.features(), near.k, what == "queries" ? queries.rows() : dataset.rows(), seconds);
       curve.factors.push_back(static_cast<double>(factor));
       curve.seconds.push_back(seconds);
     }
     curves.push_back(std::move(curve));
   }
   if (!options.plot.empty()) write_growth(options.plot, fmt::format("Nearest neighbours ({})", options.device), curves);
+}
+
+/// Rows of normal numbers against themselves.
+void run_size(const Options& options) {
+  const auto dataset = normal_rows(options.rows, options.features);
+  for (const auto k : options.ks)
+    fmt::print("{} rows x {} features, {}, k = {}: {:.3f} s, of rows that lie on the device {:.3f} s\n", dataset.rows(),
+               dataset.features(), options.metric, k, best_seconds(options, dataset, k).clock,
+               best_resident_seconds(options, dataset, k));
 }
 
 /// Thirty values of k, three votes and ten folds beside one search with the largest k.
@@ -281,10 +296,11 @@ void run_local_svm(const Options& options) {
 int main_of(int argc, char** argv) {
   CLI::App app("Nearest neighbours");
   Options options;
-  app.add_option("mode", options.mode)->check(CLI::IsMember({"peers", "growth", "search", "alh", "local-svm"}));
-  app.add_option("--table", options.table, "LIBSVM, CSV or ARFF; all modes but growth");
+  app.add_option("mode", options.mode)->check(CLI::IsMember({"peers", "growth", "size", "search", "alh", "local-svm"}));
+  app.add_option("--table", options.table, "LIBSVM, CSV or ARFF; all modes but growth and size");
   app.add_option("--test", options.test, "rows to decide about; alh and local-svm");
-  app.add_option("--rows", options.rows, "the first rows of the table; 0: all");
+  app.add_option("--rows", options.rows, "the first rows of the table; 0: all; size: how many");
+  app.add_option("--features", options.features, "size: how many");
   app.add_option("--k", options.ks)->delimiter(',');
   app.add_option("--metric", options.metric);
   app.add_option("--device", options.device);
@@ -298,6 +314,8 @@ int main_of(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (options.mode == "growth")
     run_growth(options);
+  else if (options.mode == "size")
+    run_size(options);
   else if (options.table.empty())
     throw UsageError("--table FILE is missing");
   else if (options.mode == "search")

@@ -6,7 +6,7 @@ from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .linear_model import ElasticNet, ElasticNetLogistic, Lasso, LogisticRegression, Ridge
 from .linear_model_cv import ElasticNetCV, ElasticNetLogisticCV, LassoCV, LogisticRegressionCV, RidgeCV
 from .model_selection import SheafSearchCV
-from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, LocalHyperplane
+from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, LocalHyperplane, LocalSVM
 from .rescoring import Percolator
 from .svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
@@ -25,6 +25,7 @@ __all__ = [
     "LinearSVC",
     "LinearSVR",
     "LocalHyperplane",
+    "LocalSVM",
     "LogisticRegression",
     "LogisticRegressionCV",
     "NuSVC",

@@ -516,7 +516,47 @@ class KNeighborsTransformer(
         return tags
 
 
-class LocalHyperplane(DecisionMixin, SheafClassifier):
+class _LocalClassifier(DecisionMixin, SheafClassifier):
+    """What local models of classes share."""
+
+    _kind = "knn"
+
+    n_neighbors: int
+    feature_weighting: str
+    temperature: float
+
+    def _distance_settings(self) -> Iterable[Setting]:
+        known = {name: name.replace("_", "-") for name in ("none", "class_ratio", "mutual_information", "relief")}
+        yield Setting("labels", "classes", "y")
+        yield Setting("weighting", choice("feature_weighting", self.feature_weighting, known), "feature_weighting")
+        yield number("k", self.n_neighbors, "n_neighbors")
+        yield number("temperature", self.temperature, "temperature")
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Keep the training rows, and learn the weights of features.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate(self, X, y)
+        self._train(X, self._take_classes(y), None)
+        return self
+
+    def _by_class(self, decisions: Array) -> Array:
+        values: Array = decisions[:, 1] - decisions[:, 0] if len(self.classes_) == 2 else decisions
+        return values
+
+
+class LocalHyperplane(_LocalClassifier):
     """The class whose nearest rows span the nearest hyperplane, or convex hull.
 
     Local hyperplanes (HKNN) and hulls (CKNN) of Vincent and Bengio, adaptive ones (ALH) of Yang and Kecman where
@@ -560,7 +600,6 @@ class LocalHyperplane(DecisionMixin, SheafClassifier):
     0.96
     """
 
-    _kind = "knn"
     _axes = {
         "n_neighbors": Axis("k", whole=True),
         "reg_lambda": Axis("lambda"),
@@ -590,33 +629,109 @@ class LocalHyperplane(DecisionMixin, SheafClassifier):
 
     def _settings(self) -> Iterable[Setting]:
         rules = {"hyperplane": "hyperplanes", "convex_hull": "convex-hulls"}
-        known = {name: name.replace("_", "-") for name in ("none", "class_ratio", "mutual_information", "relief")}
-        yield Setting("labels", "classes", "y")
         yield Setting("rule", choice("rule", self.rule, rules), "rule")
-        yield Setting("weighting", choice("feature_weighting", self.feature_weighting, known), "feature_weighting")
-        yield number("k", self.n_neighbors, "n_neighbors")
-        yield number("temperature", self.temperature, "temperature")
+        yield from self._distance_settings()
         yield number("lambda", self.reg_lambda, "reg_lambda")
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Keep the training rows, and learn the weights of features.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+class LocalSVM(_LocalClassifier):
+    """SVMs trained on the nearest rows alone.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, y = validate(self, X, y)
-        self._train(X, self._take_classes(y), None)
-        return self
+    One for each row that is decided about, on its nearest training rows (SVM-KNN of Zhang, Berg, Maire and Malik), or
+    some around training rows that cover all others, a row being decided by that of its nearest training row (FaLK-SVM
+    of Segata and Blanzieri).
 
-    def _by_class(self, decisions: Array) -> Array:
-        values: Array = decisions[:, 1] - decisions[:, 0] if len(self.classes_) == 2 else decisions
-        return values
+    Parameters
+    ----------
+    n_neighbors : int, default=40
+        Rows that each SVM is trained on; fewer where there are fewer.
+    rule : {'local_svm', 'falk_svm'}, default='local_svm'
+        An SVM for each row that is decided about, or some around training rows.
+    kernel : {'linear', 'rbf'}, default='linear'
+        Of the SVMs.
+    C : float, default=1.0
+        The cost of margin violations.
+    gamma : {'auto'} or float, default='auto'
+        Of the RBF kernel exp(-gamma |x - y|^2); 'auto': 1 / n_features.
+    tol : float, default=1e-3
+        Stop when no pair of rows violates the optimality conditions by more.
+    feature_weighting : {'none', 'class_ratio', 'mutual_information', 'relief'}, default='none'
+        Weights of features in distances, learnt on the training rows.
+    temperature : float, default=1.0
+        Of 'class_ratio': weights are exp(temperature * ratio).
+    device : str, default='auto'
+        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
+    precision : {'auto', 'float32', 'float64'}, default='auto'
+        Of the data.
+    n_threads : int, default=None
+        CPU threads; None: all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    n_features_in_ : int
+        Features of the training rows.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Their names, where all are texts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sheaf import LocalSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LocalSVM(n_neighbors=20).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    _axes = {
+        "n_neighbors": Axis("k", whole=True),
+        "C": Axis("cost"),
+        "gamma": Axis("gamma"),
+        "temperature": Axis("temperature"),
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int = 40,
+        *,
+        rule: str = "local_svm",
+        kernel: str = "linear",
+        C: float = 1.0,
+        gamma: Any = "auto",
+        tol: float = 1e-3,
+        feature_weighting: str = "none",
+        temperature: float = 1.0,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.rule = rule
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.tol = tol
+        self.feature_weighting = feature_weighting
+        self.temperature = temperature
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _active_axes(self) -> Mapping[str, Axis]:
+        applies = {"gamma": self.kernel == "rbf", "temperature": self.feature_weighting == "class_ratio"}
+        return {name: axis for name, axis in self._axes.items() if applies.get(name, True)}
+
+    def _settings(self) -> Iterable[Setting]:
+        rules = {"local_svm": "local-svm", "falk_svm": "falk-svm"}
+        yield Setting("rule", choice("rule", self.rule, rules), "rule")
+        yield Setting("kernel", choice("kernel", self.kernel, {"linear": "linear", "rbf": "rbf"}), "kernel")
+        yield from self._distance_settings()
+        yield number("cost", self.C, "C")
+        yield number("tolerance", self.tol, "tol")
+
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        if self.kernel == "rbf":
+            if isinstance(self.gamma, str) and self.gamma != "auto":
+                raise ValueError(f"gamma must be 'auto' or a number, not {self.gamma!r}")
+            yield number("gamma", 1 / X.shape[1] if self.gamma == "auto" else self.gamma, "gamma")

@@ -23,6 +23,8 @@ CLASSIFIERS = [
     sheaf.NuSVC(),
     sheaf.KNeighborsClassifier(),
     sheaf.LocalHyperplane(),
+    sheaf.LocalSVM(),
+    sheaf.LocalSVM(rule="falk_svm", kernel="rbf"),
 ]
 REGRESSORS = [
     sheaf.Ridge(),

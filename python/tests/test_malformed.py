@@ -35,6 +35,8 @@ from sheaf import _core
         (sheaf.KNeighborsClassifier(n_neighbors=500), "n_neighbors <= n_samples"),
         (sheaf.KNeighborsClassifier(weights="none"), "weights must be one of"),
         (sheaf.LocalHyperplane(rule="ball"), "rule must be one of"),
+        (sheaf.LocalSVM(kernel="poly"), "kernel must be one of"),
+        (sheaf.LocalSVM(kernel="rbf", gamma="scale"), "gamma must be 'auto' or a number"),
         (sheaf.InformationSelector("best"), "best.*jmi"),
         (sheaf.InformationSelector(bins=1), "bins"),
     ],

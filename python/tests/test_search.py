@@ -77,6 +77,8 @@ def compare(estimator, grid, data, *, fit=None, atol=1e-8, **how):
         (sheaf.KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 9], "weights": ["uniform", "distance"]}, SCALED),
         (sheaf.KNeighborsClassifier(), {"n_neighbors": [1, 5], "p": [1, 1.5, 2]}, IRIS),
         (sheaf.LocalHyperplane(), {"n_neighbors": [3, 5], "reg_lambda": [0.1, 1]}, IRIS),
+        (sheaf.LocalSVM(), {"n_neighbors": [10, 30], "C": [0.1, 1]}, IRIS),
+        (sheaf.LocalSVM(rule="falk_svm", kernel="rbf"), {"C": [0.1, 1], "gamma": ["auto", 1.0]}, IRIS),
         (sheaf.ElasticNetLogistic(tol=1e-9), {"alpha": [0.1, 0.01], "l1_ratio": [0.2, 0.9]}, IRIS),
         (sheaf.Ridge(), {"alpha": COSTS}, NUMBERS),
         (sheaf.Lasso(tol=1e-9), {"alpha": COSTS}, NUMBERS),
