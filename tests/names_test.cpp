@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
+#include <sheaf/generate.hpp>
 #include <sheaf/parameters.hpp>
 
 #include "core/names.hpp"

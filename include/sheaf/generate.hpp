@@ -9,6 +9,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/parameters.hpp>
 
 namespace sheaf {
 
@@ -71,5 +72,10 @@ struct GeneratedPsms {
 };
 /// A row depends on the options, context.seed() and its number alone, and not on the device but for rounding.
 GeneratedPsms generate_psm_features(const Context& context, const PsmOptions& options);
+
+template <>
+const std::vector<Parameter<GenerateOptions>>& parameters();
+template <>
+const std::vector<Parameter<PsmOptions>>& parameters();
 
 }  // namespace sheaf

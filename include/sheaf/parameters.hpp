@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <sheaf/context.hpp>
-#include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/scaling.hpp>
 
@@ -59,10 +58,5 @@ template <>
 const std::vector<Parameter<WriteOptions>>& parameters();
 template <>
 const std::vector<Parameter<ScaleOptions>>& parameters();
-template <>
-const std::vector<Parameter<GenerateOptions>>& parameters();
-
-template <>
-const std::vector<Parameter<PsmOptions>>& parameters();
 
 }  // namespace sheaf

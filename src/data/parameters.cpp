@@ -1,3 +1,4 @@
+#include <sheaf/generate.hpp>
 #include <sheaf/parameters.hpp>
 
 #include <algorithm>
