@@ -1,6 +1,6 @@
 # The R package against glmnet, e1071, nnet and glm(): whole calls from R, both in one run.
 #
-#     R_LIBS=build/r/library Rscript bench/r_package.R [net] [svm] [multinom] [overhead]
+#     R_LIBS=build/r/library Rscript bench/r_package.R [net] [families] [svm] [multinom] [mnist] [select] [overhead]
 #
 # Seconds of the processors (which count where other work shares the cores) and by the clock, the least of several
 # rounds.
@@ -19,14 +19,8 @@ read_libsvm <- function(name) {
     cat(name, "is not there and is left out\n")
     return(NULL)
   }
-  parts <- strsplit(readLines(file), " +")
-  labels <- vapply(parts, `[`, "", 1)
-  entries <- lapply(parts, function(part) part[-1][nzchar(part[-1])])
-  pairs <- strsplit(unlist(entries), ":", fixed = TRUE)
-  columns <- as.integer(vapply(pairs, `[`, "", 1))
-  values <- as.numeric(vapply(pairs, `[`, "", 2))
-  x <- sparseMatrix(i = rep(seq_along(entries), lengths(entries)), j = columns, x = values)
-  list(x = as.matrix(x), y = as.numeric(labels))
+  found <- sheaf_read(file)
+  list(x = as.matrix(found$x), y = as.numeric(as.character(found$y)))
 }
 
 # Seconds of the processors and by the clock: the least of the rounds.
@@ -63,6 +57,83 @@ bench_net <- function() {
                   length(expected$lambda)))
     }
   }
+}
+
+# Counts and several classes: Poisson counts drawn from five features, classes of the set itself.
+bench_families <- function() {
+  cat("\ncv_sheaf_net, cv.glmnet: 100 penalties, 5 folds, other families\n")
+  for (name in c("leukemia", "colon-cancer", "duke")) {
+    set <- read_libsvm(name)
+    if (is.null(set)) next
+    set.seed(4)
+    y <- rpois(nrow(set$x), exp(drop(set$x[, 1:5] %*% rep(0.3, 5))))
+    compare_families(name, set$x, y, "poisson")
+  }
+  for (name in c("GLIOMA", "mrmr_lymphoma3", "glass")) {
+    set <- read_libsvm(name)
+    if (is.null(set)) next
+    large <- names(which(table(set$y) >= 8))
+    rows <- as.character(set$y) %in% large
+    compare_families(name, set$x[rows, ], factor(set$y[rows]), "multinomial")
+  }
+}
+
+compare_families <- function(name, x, y, family) {
+  foldid <- rep(1:5, length.out = nrow(x))
+  ours <- seconds(found <- cv_sheaf_net(x, y, family = family, foldid = foldid), 1)
+  theirs <- seconds(expected <- suppressWarnings(glmnet::cv.glmnet(x, y, family = family, foldid = foldid)), 1)
+  report(paste0(name, " (", nrow(x), " x ", ncol(x), "), ", family), ours, theirs)
+  cat(sprintf("    its score %.4f and %.4f; %d and %d penalties\n", min(found$cvm), min(expected$cvm),
+              length(found$lambda), length(expected$lambda)))
+}
+
+# The first digits of MNIST, without a penalty in the peers' sense: a tiny one, for the classes can be separated.
+bench_mnist <- function(rows = 2000) {
+  set <- read_libsvm("mnist")
+  if (is.null(set)) return(invisible())
+  cat("\nsheaf_glm, glmnet and nnet::multinom: the first", rows, "digits of MNIST, ridge penalty 0.001\n")
+  x <- set$x[seq_len(rows), ] / 255
+  x <- x[, apply(x, 2, max) > 0]
+  y <- factor(set$y[seq_len(rows)])
+  theirs <- seconds(expected <- nnet::nnet(x, model.matrix(~ y - 1), size = 0, skip = TRUE, softmax = TRUE,
+                                           decay = 0.0005 * rows, MaxNWts = 1e5, maxit = 200, trace = FALSE), 1)
+  for (solver in c("newton-cg", "lbfgs")) {
+    ours <- seconds(found <- sheaf_glm(x, y, family = "multinomial", alpha = 0.001, solver = solver, tolerance = 1e-4,
+                                       model = FALSE), 1)
+    report(paste0(rows, " x ", ncol(x), ", ", solver, " and nnet"), ours, theirs)
+  }
+  chosen <- expected$fitted.values[cbind(seq_len(rows), as.integer(y))]
+  cat(sprintf("    deviance %.2f and %.2f\n", deviance(found), -2 * sum(log(pmax(chosen, 1e-300)))))
+}
+
+bench_select <- function() {
+  cat("\nsheaf_select(criterion = \"jmi\"), the same in plain R (all features, 10 picks)\n")
+  for (name in c("mrmr_colon3", "mrmr_lymphoma3")) {
+    set <- read_libsvm(name)
+    if (is.null(set)) next
+    y <- factor(set$y)
+    ours <- seconds(found <- sheaf_select(set$x, y, k = 10), 3)
+    theirs <- seconds(expected <- plain_jmi(set$x, as.integer(y), 10), 1)
+    report(paste0(name, " (", nrow(set$x), " x ", ncol(set$x), ")"), ours, theirs)
+    cat("    the same features:", identical(unname(found$selection), expected), "\n")
+  }
+}
+
+# Joint mutual information (Yang and Moody 1999), by tables.
+plain_jmi <- function(x, y, k) {
+  information <- function(states) {
+    counts <- table(states, y) / length(y)
+    both <- outer(rowSums(counts), colSums(counts))
+    sum(counts[counts > 0] * log2(counts[counts > 0] / both[counts > 0]))
+  }
+  chosen <- which.max(apply(x, 2, information))
+  scores <- numeric(ncol(x))
+  while (length(chosen) < k) {
+    last <- x[, chosen[length(chosen)]]
+    scores <- scores + apply(x, 2, function(column) information(1000 * column + last))
+    chosen <- c(chosen, which.max(replace(scores, chosen, -Inf)))
+  }
+  unname(chosen)
 }
 
 bench_svm <- function() {
@@ -131,6 +202,7 @@ bench_overhead <- function() {
 }
 
 wanted <- commandArgs(TRUE)
-parts <- list(net = bench_net, svm = bench_svm, multinom = bench_multinom, overhead = bench_overhead)
+parts <- list(net = bench_net, families = bench_families, svm = bench_svm, multinom = bench_multinom, mnist = bench_mnist,
+              select = bench_select, overhead = bench_overhead)
 cat(sprintf("%-52s %8s %8s %8s\n", "", "Sheaf", "peer", "ratio"))
 for (name in if (length(wanted) > 0) wanted else names(parts)) parts[[name]]()

@@ -36,7 +36,7 @@ run_tests() {
 # Every test program whose verbs run on the GPU, under memcheck.
 run_sanitizer() {
   local program found=
-  for program in "$build"/*ops_test "$build"/linear_products_test "$build"/linear_steps_test "$build"/elastic_net_test "$build"/softmax_net_test "$build"/svm_test; do
+  for program in "$build"/*ops_test "$build"/linear_products_test "$build"/linear_steps_test "$build"/elastic_net_test "$build"/softmax_net_test "$build"/svm_test "$build"/snippets_test; do
     [[ -x $program ]] || continue
     echo "compute-sanitizer $program"
     SHEAF_TEST_DEVICES=cuda compute-sanitizer --error-exitcode 1 --leak-check full "$program"

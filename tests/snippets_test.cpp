@@ -214,6 +214,16 @@ TEST_F(Snippets, ThatDoNotCompileAreShownWithLineAndCaret) {
   }
 }
 
+TEST_F(Snippets, ShowWhichExpressionOfAReductionIsWrong) {
+  const ReduceSnippet f("double x", "x", "a + c", "0");
+  for (const auto device : test::devices()) {
+    const auto text = message_of([&] { f(on(device), std::vector{array_of({1}, device)}); });
+    EXPECT_TRUE(text.find("combine:1") != std::string::npos || text.find("combine(1)") != std::string::npos) << text;
+    EXPECT_NE(text.find("a + c"), std::string::npos) << text;
+    EXPECT_NE(text.find('^'), std::string::npos) << text;
+  }
+}
+
 /// NVRTC needs no GPU, but must be installed.
 bool has_nvrtc() {
   try {

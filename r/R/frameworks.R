@@ -163,7 +163,8 @@ register_mlr_now <- function() {
 #' @examples
 #' \dontrun{
 #' sheaf_parsnip()
-#' parsnip::fit(parsnip::set_engine(parsnip::svm_rbf("classification", cost = 10), "sheaf"), Species ~ ., iris)
+#' model <- parsnip::set_engine(parsnip::svm_rbf("classification", cost = 10), "sheaf")
+#' parsnip::fit(model, Species ~ ., iris)
 #' }
 #' @export
 sheaf_parsnip <- function(parsnip = asNamespace("parsnip")) {

@@ -20,9 +20,10 @@
 #' # A search with 1000 good matches among 2000 targets.
 #' set.seed(1)
 #' good <- rep(c(TRUE, FALSE), c(1000, 3000))
-#' pin <- data.frame(SpecId = seq_along(good), Label = rep(c(1, -1), each = 2000), ScanNr = seq_along(good),
+#' id <- seq_along(good)
+#' pin <- data.frame(SpecId = id, Label = rep(c(1, -1), each = 2000), ScanNr = id,
 #'                   score = rnorm(4000, 3 * good), delta = rnorm(4000, 2 * good),
-#'                   Peptide = paste0("K.PEP", seq_along(good), ".R"), Proteins = paste0("protein", seq_along(good)))
+#'                   Peptide = paste0("K.PEP", id, ".R"), Proteins = paste0("protein", id))
 #' found <- sheaf_percolator(pin, seed = 1)
 #' found
 #' @export

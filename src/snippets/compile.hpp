@@ -1,7 +1,6 @@
 // From the text of a snippet to machine code, once for each text.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "snippets/source.hpp"
@@ -18,15 +17,14 @@ struct GpuCode {
 /// an Error says what to install.
 GpuCode compile_for_gpu(const SnippetSource& source, const std::string& architecture);
 
-/// By the system's C++ compiler: the path of a shared object, which is removed with `remove_after` once it is loaded.
+/// A shared object with machine code of the CPU.
 struct HostCode {
   std::string path;
   bool temporary = false;  ///< to be removed once it is loaded
 };
-HostCode compile_for_host(const SnippetSource& source);
 
-/// The compiler for the CPU and its first arguments.
-std::string host_compiler();
+/// By the system's C++ compiler.
+HostCode compile_for_host(const SnippetSource& source);
 
 /// The name of a text's file in a cache: a hash of the text, of what compiles it and of our version.
 std::string cache_name(const std::string& text, const std::string& compiler);

@@ -38,7 +38,7 @@ class Workplace {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
-  std::string at(const char* name) const { return (folder_ / name).string(); }
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
   std::string prefix() const { return folder_.string() + "/"; }
 
  private:
@@ -81,12 +81,11 @@ int run(const std::vector<std::string>& command, const std::string& messages) {
 
 /// Compilers quote lines of the files that #line names: they lie in the workplace, whose path is left out.
 void write_quoted_files(const Workplace& place, const SnippetSource& source) {
-  write_text(place.at("snippet"), source.snippet);
-  write_text(place.at("preamble"), source.preamble);
   std::string text = source.host;
-  for (const char* name : {"snippet", "preamble", "map", "combine", "identity", "wrapper"}) {
+  for (const auto& [name, quoted] : source.quoted) {
+    write_text(place.at(name), quoted);
     const auto line = fmt::format("#line 1 \"{}\"", name);
-    const auto full = fmt::format("#line 1 \"{}{}\"", place.prefix(), name);
+    const auto full = fmt::format("#line 1 \"{}\"", place.at(name));
     for (auto at = text.find(line); at != std::string::npos; at = text.find(line, at + full.size()))
       text.replace(at, line.size(), full);
   }
@@ -112,12 +111,13 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-}  // namespace
-
+/// The compiler and its first arguments.
 std::string host_compiler() {
   const char* named = std::getenv("CXX");
   return named != nullptr && *named != '\0' ? named : "c++";
 }
+
+}  // namespace
 
 HostCode compile_for_host(const SnippetSource& source) {
   const auto compiler = host_compiler();

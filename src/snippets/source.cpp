@@ -99,8 +99,7 @@ extern "C" void sheaf_elementwise(const long long first, const long long last, c
 )",
                             host_prologue, function, host_variables(inputs, outputs), arguments);
   source.kernel = "sheaf_elementwise";
-  source.snippet = body;
-  source.preamble = options.preamble;
+  source.quoted = {{"snippet", std::string(body)}, {"preamble", options.preamble}};
   source.cache_folder = options.cache_folder;
   return source;
 }
@@ -178,8 +177,10 @@ extern "C" void sheaf_combine_parts(const long long outputs, const long long par
 )",
                             host_prologue, functions, host_variables(inputs, {}), arguments);
   source.kernel = "sheaf_reduce";
-  source.snippet = map;
-  source.preamble = options.preamble;
+  source.quoted = {{"map", std::string(map)},
+                   {"combine", std::string(combine)},
+                   {"identity", std::string(identity)},
+                   {"preamble", options.preamble}};
   source.cache_folder = options.cache_folder;
   return source;
 }
@@ -210,8 +211,7 @@ extern "C" void sheaf_kernel(const long long first, const long long last, const 
       host_kernel_includes, host_prologue, host_kernel_prologue, barriers ? host_barrier_block : host_plain_block,
       with_shared_pointers(preamble_of(options)), quoted("snippet", with_shared_pointers(code)), name, arguments);
   source.kernel = name;
-  source.snippet = code;
-  source.preamble = options.preamble;
+  source.quoted = {{"snippet", std::string(code)}, {"preamble", options.preamble}};
   source.cache_folder = options.cache_folder;
   return source;
 }

@@ -3,21 +3,21 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sheaf/snippets.hpp>
 
 namespace sheaf {
 
-/// Both texts of one snippet. Lines of the user's own text are numbered from 1 in a file called "snippet" (or
-/// "preamble", "map", "combine", "identity"), so that compilers speak of these.
+/// Both texts of one snippet. Lines of the user's own texts are numbered from 1 in files of their names ("snippet",
+/// "preamble", "map" ...), so that compilers speak of these.
 struct SnippetSource {
   std::string cuda;
   std::string host;
-  std::string kernel;        ///< the function to call: on a GPU as written, before its name is mangled
-  std::string snippet;       ///< the user's own text, which a compiler quotes in its messages
-  std::string preamble;      ///< likewise
-  std::string cache_folder;  ///< empty: none
+  std::string kernel;                                       ///< on a GPU the function to call, as it is written
+  std::vector<std::pair<std::string, std::string>> quoted;  ///< names and texts of the user, for compilers to quote
+  std::string cache_folder;                                 ///< empty: none
 };
 
 namespace snippets {
