@@ -1,14 +1,16 @@
 // Rescoring of generated PSMs: processor seconds and memory, how both grow, and Percolator on the same file where its
 // program is named.
 //   bench_rescore [--spectra N ...] [--percolator PROGRAM] [--device cpu|cuda] [--precision float|double] [--threads N]
-//   bench_rescore --calibrate SEEDS     incorrect matches among the accepted ones, over sets of 200,000 spectra
-//   bench_rescore --in-memory --spectra N --device cuda     PSMs made on the device, trained and scored there
+//   bench_rescore --growth PLOT.svg     how time grows with PSMs, features and nested folds
+//   bench_rescore --calibrate SEEDS [--separate]     errors among the accepted, in sets of 200,000 spectra
+//   bench_rescore --in-memory --spectra N --device cuda     made, trained and scored on the device
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include <sheaf/generate.hpp>
 #include <sheaf/rescore.hpp>
 
+#include "plot.hpp"
 #include "program.hpp"
 #include "rescore/training/normalise.hpp"
 #include "rescore/training/train.hpp"
@@ -34,7 +37,8 @@ struct Settings {
   std::string percolator, device = "cpu", precision = "float";
   int threads = 0;
   int calibrate = 0;
-  bool in_memory = false;
+  bool in_memory = false, separate = false;
+  std::string growth;
 };
 
 struct Cost {
@@ -114,6 +118,48 @@ void measure(const Settings& settings, const std::string& folder) {
   if (settings.percolator.empty()) fmt::print("percolator: not named (--percolator PROGRAM), left out\n");
 }
 
+/// Processor seconds of rescoring a file of `spectra` with the first `features` features and `nested` folds.
+double rescoring_time(const Settings& settings, const std::string& folder, std::int64_t spectra, std::size_t features,
+                      int nested) {
+  const std::string pin = folder + "/growth.pin";
+  PsmOptions data;
+  data.spectra = spectra;
+  generate_psms(Context(Context::Options{.seed = 1}), data, pin);
+  std::ifstream in(pin);
+  std::string name;
+  std::getline(in, name);
+  std::istringstream names(name);
+  RescoreOptions options;
+  options.nested = nested;
+  constexpr std::size_t before = 6;  // columns that are no features
+  constexpr std::size_t all = 18;
+  for (std::size_t column = 0; std::getline(names, name, '\t'); ++column)
+    if (column >= before + features && column < before + all) options.ignore.push_back(name);
+  const Context context(Context::Options{.device = parse_device(settings.device), .threads = settings.threads});
+  const double start = settings.device == "cpu" ? processor_seconds() : now();
+  rescore(context, settings, pin, options);
+  return (settings.device == "cpu" ? processor_seconds() : now()) - start;
+}
+
+void measure_growth(const Settings& settings, const std::string& folder) {
+  std::vector<GrowthCurve> curves{{"PSMs", {}, {}}, {"features", {}, {}}, {"nested folds", {}, {}}};
+  const auto add = [&](GrowthCurve& curve, double factor, double size, double seconds) {
+    curve.factors.push_back(factor);
+    curve.seconds.push_back(seconds);
+    fmt::print("{:<14} {:>9} {:>8.2f} s\n", curve.name, size, seconds);
+  };
+  constexpr std::int64_t spectra = 50000;
+  for (const int factor : {1, 2, 4, 8})
+    add(curves[0], factor, static_cast<double>(factor * spectra),
+        rescoring_time(settings, folder, factor * spectra, 18, 1));
+  for (const std::size_t factor : {1, 2, 4})
+    add(curves[1], static_cast<double>(factor), static_cast<double>(4 * factor),
+        rescoring_time(settings, folder, 2 * spectra, 4 * factor, 1));
+  for (const int factor : {1, 2, 4})
+    add(curves[2], factor, factor, rescoring_time(settings, folder, spectra, 18, factor));
+  write_growth(settings.growth, "rescoring", curves);
+}
+
 /// Accepted matches of several sets: how many are incorrect, and what their PEPs say.
 struct Calibration {
   std::string level;
@@ -171,25 +217,19 @@ void calibrate(const Settings& settings, const std::string& folder) {
   for (int seed = 1; seed <= settings.calibrate; ++seed) {
     RescoreOptions options;
     options.seed = static_cast<std::uint64_t>(seed);
-    for (const bool separate : {false, true}) {
-      made(seed, 0.35, separate);
-      const auto result = rescore(context, settings, pin, options);
-      at(separate ? "separate, PSMs" : "PSMs", result, result.psms);
-      at(separate ? "separate, peptides" : "peptides", result, result.peptides);
-      if (separate) {
-        RescoreOptions mixed = options;
-        mixed.confidence = Confidence::mix_max;
-        const auto other = rescore(context, settings, pin, mixed);
-        at("mix-max, PSMs", other, other.psms);
-        at("mix-max, peptides", other, other.peptides);
-      } else {
-        RescoreOptions grouped = options;
-        grouped.group = "file";
-        const auto other = rescore(context, settings, pin, grouped);
-        at("PSMs within files", other, other.psms);
-      }
-    }
-    made(seed, 0, false);
+    made(seed, 0.35, settings.separate);
+    const auto result = rescore(context, settings, pin, options);
+    at("PSMs", result, result.psms);
+    at("peptides", result, result.peptides);
+    RescoreOptions changed = options;
+    if (settings.separate)
+      changed.confidence = Confidence::mix_max;
+    else
+      changed.group = "file";
+    const auto other = rescore(context, settings, pin, changed);
+    at(settings.separate ? "PSMs, mix-max" : "PSMs within files", other, other.psms);
+    if (settings.separate) at("peptides, mix-max", other, other.peptides);
+    made(seed, 0, settings.separate);
     accepted_of_none.push_back(rescore(context, settings, pin, options).psms.accepted);
   }
   fmt::print("{:<24} {:>5} {:>10} {:>10} {:>9} {:>7} {:>10} {:>6}\n", "level", "q", "accepted", "incorrect", "error",
@@ -237,11 +277,15 @@ int main_of(int argc, char** argv) {
   app.add_option("--threads", settings.threads);
   app.add_option("--calibrate", settings.calibrate);
   app.add_flag("--in-memory", settings.in_memory);
+  app.add_flag("--separate", settings.separate);
+  app.add_option("--growth", settings.growth);
   CLI11_PARSE(app, argc, argv);
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("sheaf-bench-{}", getpid());
   std::filesystem::create_directories(folder);
   if (settings.in_memory)
     measure_in_memory(settings);
+  else if (!settings.growth.empty())
+    measure_growth(settings, folder.string());
   else if (settings.calibrate > 0)
     calibrate(settings, folder.string());
   else

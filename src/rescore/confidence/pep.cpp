@@ -16,19 +16,20 @@ struct Bins {
   std::vector<double> x, y, weights;
 };
 
-/// Neighbours averaged: about most_bins groups of equal size.
-Bins binned(std::span<const double> x, std::span<const double> y) {
+/// Neighbours averaged: about most_bins groups of equal size. x(i) and y(i): of each point.
+template <class X, class Y>
+Bins binned(std::size_t points, const X& x, const Y& y) {
   Bins bins;
-  const double size = static_cast<double>(x.size()) / static_cast<double>(most_bins);
+  const double size = static_cast<double>(points) / static_cast<double>(most_bins);
   double limit = size;
   double sum_x = 0;
   double sum_y = 0;
   double count = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    sum_x += x[i];
-    sum_y += y[i];
+  for (std::size_t i = 0; i < points; ++i) {
+    sum_x += x(i);
+    sum_y += y(i);
     ++count;
-    if (static_cast<double>(i + 1) < limit && i + 1 < x.size()) continue;
+    if (static_cast<double>(i + 1) < limit && i + 1 < points) continue;
     bins.x.push_back(sum_x / count);
     bins.y.push_back(sum_y / count);
     bins.weights.push_back(count);
@@ -76,6 +77,8 @@ std::vector<double> solve(std::vector<double> a, std::vector<double> b) {
   return b;
 }
 
+double rank_at(std::size_t i) { return static_cast<double>(i); }
+
 /// A sum of ramps and a constant, fitted by weighted least squares.
 class RampSpline {
  public:
@@ -106,14 +109,15 @@ class RampSpline {
     return value;
   }
 
-  /// The same for all of x, which ascends: whole ramps are added once.
-  std::vector<double> along(std::span<const double> x) const {
-    std::vector<double> values(x.size());
+  /// The same at 0, 1, 2 ...: whole ramps are added once.
+  std::vector<double> along_ranks(std::size_t count) const {
+    std::vector<double> values(count);
     double passed = coefficients_.back();
     std::size_t j = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      for (; j + 1 < knots_.size() && x[i] >= knots_[j + 1]; ++j) passed += coefficients_[j];
-      values[i] = j + 1 < knots_.size() ? passed + coefficients_[j] * ramp(x[i], knots_[j], knots_[j + 1]) : passed;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double x = rank_at(i);
+      for (; j + 1 < knots_.size() && x >= knots_[j + 1]; ++j) passed += coefficients_[j];
+      values[i] = j + 1 < knots_.size() ? passed + coefficients_[j] * ramp(x, knots_[j], knots_[j + 1]) : passed;
     }
     return values;
   }
@@ -123,64 +127,52 @@ class RampSpline {
   std::vector<double> coefficients_;
 };
 
-std::vector<double> ranks(std::size_t count) {
-  std::vector<double> x(count);
-  for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<double>(i);
-  return x;
-}
-
-/// A monotone fit of y on x, between 0 and 1.
-std::vector<double> monotone_rates(std::span<const double> x, std::span<const double> y, bool ascending) {
-  const RampSpline spline(binned(x, y));
-  std::vector<double> fitted;
-  if (ascending) {
-    fitted = spline.along(x);
-  } else {
-    for (const double value : x) fitted.push_back(spline(value));
-  }
-  for (double& value : fitted) value = std::clamp(value, 1e-20, 1.0);
-  return pool_adjacent_violators(fitted);
-}
-
 }  // namespace
 
-std::vector<double> pool_adjacent_violators(std::span<const double> values) {
-  struct Pool {
-    double sum, count, mean;
-  };
-  std::vector<Pool> pools;
-  for (const double value : values) {
-    pools.push_back({value, 1, value});
-    while (pools.size() > 1 && pools[pools.size() - 2].mean > pools.back().mean) {
-      const Pool last = pools.back();
-      pools.pop_back();
-      Pool& joined = pools.back();
-      joined.sum += last.sum;
-      joined.count += last.count;
-      joined.mean = joined.sum / joined.count;
+/// Sums and counts of pools take the place of values that were read, and then give way to means.
+std::vector<double> pool_adjacent_violators(std::vector<double> values) {
+  std::vector<std::uint32_t> counts(values.size());
+  const auto mean = [&](std::size_t pool) { return values[pool] / static_cast<double>(counts[pool]); };
+  std::size_t pools = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[pools] = values[i];
+    counts[pools] = 1;
+    ++pools;
+    while (pools > 1 && mean(pools - 2) > mean(pools - 1)) {
+      values[pools - 2] += values[pools - 1];
+      counts[pools - 2] += counts[pools - 1];
+      --pools;
     }
   }
-  std::vector<double> result;
-  result.reserve(values.size());
-  for (const Pool& pool : pools) result.insert(result.end(), static_cast<std::size_t>(pool.count), pool.mean);
-  return result;
+  std::size_t end = values.size();
+  while (pools-- > 0) {
+    const double value = mean(pools);
+    const std::size_t begin = end - counts[pools];
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end),
+              value);
+    end = begin;
+  }
+  return values;
 }
 
 std::vector<double> isotonic_peps(const Ranking& ranking, bool on_scores) {
   if (ranking.size() == 0) return {};
   // One point of share 1/2 before all others.
-  std::vector<double> y{0.5};
-  for (const auto target : ranking.targets) y.push_back(target != 0 ? 0 : 1);
-  std::vector<double> x;
+  const std::size_t points = ranking.size() + 1;
+  const auto y = [&](std::size_t i) { return i == 0 ? 0.5 : ranking.targets[i - 1] != 0 ? 0.0 : 1.0; };
+  std::vector<double> rates;
   if (on_scores) {
-    x.push_back(ranking.scores[0]);
-    x.insert(x.end(), ranking.scores.begin(), ranking.scores.end());
+    const auto x = [&](std::size_t i) { return ranking.scores[i == 0 ? 0 : i - 1]; };
+    const RampSpline spline(binned(points, x, y));
+    rates.reserve(points);
+    for (std::size_t i = 0; i < points; ++i) rates.push_back(spline(x(i)));
   } else {
-    x = ranks(y.size());
+    rates = RampSpline(binned(points, rank_at, y)).along_ranks(points);
   }
-  const auto rates = monotone_rates(x, y, !on_scores);
-  std::vector<double> peps;
-  for (std::size_t i = 1; i < rates.size(); ++i) peps.push_back(std::min(rates[i] / (1 - rates[i]), 1.0));
+  for (double& value : rates) value = std::clamp(value, 1e-20, 1.0);
+  auto peps = pool_adjacent_violators(std::move(rates));
+  for (std::size_t i = 1; i < points; ++i) peps[i - 1] = std::min(peps[i] / (1 - peps[i]), 1.0);
+  peps.pop_back();
   return peps;
 }
 
@@ -193,7 +185,7 @@ std::vector<double> pooled_peps(const Ranking& ranking, std::span<const double> 
     const double errors = of_targets[k] * static_cast<double>(k + 1);
     differences[k] = k == 0 ? errors : errors - of_targets[k - 1] * static_cast<double>(k);
   }
-  std::vector<double> pooled = pool_adjacent_violators(differences);
+  std::vector<double> pooled = pool_adjacent_violators(std::move(differences));
   pooled.push_back(1);
   of_targets.push_back(1);
   std::vector<double> peps(ranking.size());
@@ -216,18 +208,14 @@ std::vector<double> corrected_peps(const Ranking& ranking, const FdrRule& rule) 
   plain.plus_one = false;
   if (ranking.size() == 0) return {};
   const auto errors = expected_errors(ranking, plain);
-  std::vector<double> y;
-  for (std::size_t i = 0; i < ranking.size(); ++i) y.push_back(errors[i] - (i == 0 ? 0 : errors[i - 1]));
+  const auto y = [&](std::size_t i) { return errors[i] - (i == 0 ? 0 : errors[i - 1]); };
   // Rates of incorrect targets and of targets among neighbours in rank.
-  const std::vector<double> x = ranks(ranking.size());
-  std::vector<double> is_target(ranking.targets.begin(), ranking.targets.end());
-  const RampSpline incorrect(binned(x, y));
-  const RampSpline targets(binned(x, is_target));
-  auto rates = incorrect.along(x);
-  const auto shares = targets.along(x);
+  const auto is_target = [&](std::size_t i) { return ranking.targets[i] != 0 ? 1.0 : 0.0; };
+  auto rates = RampSpline(binned(ranking.size(), rank_at, y)).along_ranks(ranking.size());
+  const auto shares = RampSpline(binned(ranking.size(), rank_at, is_target)).along_ranks(ranking.size());
   for (std::size_t i = 0; i < rates.size(); ++i)
     rates[i] = shares[i] <= 0 ? 1 : std::clamp(rates[i] / shares[i], 0.0, 1.0);
-  return pool_adjacent_violators(rates);
+  return pool_adjacent_violators(std::move(rates));
 }
 
 }  // namespace sheaf::rescore

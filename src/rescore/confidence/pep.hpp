@@ -31,6 +31,6 @@ std::vector<double> negated_spline_peps(const Ranking& ranking);
 std::vector<double> corrected_peps(const Ranking& ranking, const FdrRule& rule);
 
 /// The non-decreasing sequence nearest to `values` (pool adjacent violators).
-std::vector<double> pool_adjacent_violators(std::span<const double> values);
+std::vector<double> pool_adjacent_violators(std::vector<double> values);
 
 }  // namespace sheaf::rescore

@@ -160,7 +160,8 @@ std::string ProteinGroups::name(std::int32_t group, const std::string& prefix) c
   std::string text;
   for (const std::int32_t p : members_[static_cast<std::size_t>(group)]) {
     if (!text.empty()) text += ',';
-    text += prefix + names_[static_cast<std::size_t>(p)];
+    text += prefix;
+    text += names_[static_cast<std::size_t>(p)];
   }
   return text;
 }

@@ -24,7 +24,7 @@ struct Peptide {
     for (std::size_t i = 0; i <= sequence.size(); ++i) {
       if (i > 0) result += sequence[i - 1];
       for (const auto& [place, mass] : modifications)
-        if (place == i) result += "[" + mass + "]";
+        if (place == i) result += fmt::format("[{}]", mass);
     }
     return result;
   }

@@ -96,7 +96,10 @@ std::string PinText::text(const Reading& reading) const {
     fail_at(reading, reading.limit(),
             "no match is of a decoy: name what decoy proteins begin with (--decoy-prefix), or search decoys too");
   std::string text = "SpecId\tLabel\tScanNr\tExpMass\tfilename";
-  for (const auto& name : names_) text += "\t" + name;
+  for (const auto& name : names_) {
+    text += '\t';
+    text += name;
+  }
   text += "\tPeptide\tProteins\n";
   std::vector<double> values(names_.size());
   for (const Psm& psm : psms_) {
@@ -106,8 +109,8 @@ std::string PinText::text(const Reading& reading) const {
     fmt::format_to(out, "{}\t{}\t{}\t{}\t{}", as_field(psm.id), psm.target ? 1 : -1, psm.scan, psm.mass,
                    as_field(psm.file));
     for (const double value : values) fmt::format_to(out, "\t{}", value);
-    text += "\t" + as_field(psm.peptide);
-    for (const auto& protein : psm.proteins) text += "\t" + as_field(protein);
+    fmt::format_to(out, "\t{}", as_field(psm.peptide));
+    for (const auto& protein : psm.proteins) fmt::format_to(out, "\t{}", as_field(protein));
     text += '\n';
   }
   return text;

@@ -16,8 +16,8 @@ namespace {
 constexpr int width = most_svms;
 /// Sums of so many rows are kept in T before they are added to doubles.
 constexpr std::int64_t short_sum = 64;
-/// Scores of the sample must let so many more decoys through than are needed.
-constexpr std::int64_t sample_step = 16;
+/// Every so many-th row is in the sample from which bounds of scores are taken: about 100,000 rows of large sets.
+std::int64_t sample_step(std::int64_t rows) { return std::max<std::int64_t>(16, rows >> 17U); }
 
 template <class T>
 using Row = Lanes<T, width>;
@@ -164,8 +164,13 @@ class CpuRescore final : public RescoreOps<T> {
   std::vector<Accepted> accept_some(std::span<const AcceptQuery> queries, std::span<const std::vector<double>> w);
   static std::vector<Selection> selections_of(std::span<const AcceptQuery> queries);
   static std::size_t selection_of(std::span<const Selection> selections, std::size_t query);
-  std::vector<T> lower_bounds(std::span<const AcceptQuery> queries, std::span<const Selection> selections,
-                              const WeightLanes<T>& lanes) const;
+  /// What a query's rows must score at least, and about how many of `part_rows` rows do.
+  struct Bounds {
+    std::vector<T> least;
+    std::vector<std::size_t> targets, decoys;
+  };
+  Bounds lower_bounds(std::span<const AcceptQuery> queries, std::span<const Selection> selections,
+                      const WeightLanes<T>& lanes) const;
   void gather(std::span<const Selection> selections, const WeightLanes<T>& lanes, std::span<const T> least, Range rows,
               std::int64_t step, Gathered& out) const;
   void pass_part(SvmBlock<T>& block, const T* w, Range rows, PartSums& sums) const;
@@ -227,28 +232,35 @@ void CpuRescore<T>::gather(std::span<const Selection> selections, const WeightLa
   }
 }
 
-/// A score for each query that surely (but for bad luck, which is noticed) has enough decoys above it: from every 16th
-/// row. Small sets are taken whole.
+/// A score for each query that surely (but for bad luck, which is noticed) has enough decoys above it: from a
+/// sample of the rows. Small sets are taken whole.
 template <class T>
-std::vector<T> CpuRescore<T>::lower_bounds(std::span<const AcceptQuery> queries, std::span<const Selection> selections,
-                                           const WeightLanes<T>& lanes) const {
-  std::vector<T> least(width, -std::numeric_limits<T>::infinity());
+auto CpuRescore<T>::lower_bounds(std::span<const AcceptQuery> queries, std::span<const Selection> selections,
+                                 const WeightLanes<T>& lanes) const -> Bounds {
+  Bounds bounds{std::vector<T>(width, -std::numeric_limits<T>::infinity()), std::vector<std::size_t>(queries.size(), 0),
+                std::vector<std::size_t>(queries.size(), 0)};
   constexpr std::int64_t few = 1 << 16;
-  if (this->rows() < few) return least;
+  if (this->rows() < few) return bounds;
   Gathered sample(queries.size(), selections.size());
-  gather(selections, lanes, least, {0, this->rows()}, sample_step, sample);
+  const std::int64_t step = sample_step(this->rows());
+  gather(selections, lanes, bounds.least, {0, this->rows()}, step, sample);
+  const double share = 1.1 * static_cast<double>(part_rows * step) / static_cast<double>(this->rows());
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    const std::int64_t targets = sample.all_targets[selection_of(selections, q)] * sample_step;
-    const auto needed = enough_decoys(queries[q], targets) / sample_step;
+    const std::int64_t targets = sample.all_targets[selection_of(selections, q)] * step;
+    const auto needed = enough_decoys(queries[q], targets) / step;
     const auto spread = static_cast<std::int64_t>(5 * std::sqrt(static_cast<double>(needed)));
     const auto rank = static_cast<std::size_t>(needed + spread + 10);
     auto& decoys = sample.decoys[q];
     if (rank >= decoys.size()) continue;
     const auto place = decoys.begin() + static_cast<std::ptrdiff_t>(rank);
     std::nth_element(decoys.begin(), place, decoys.end(), std::greater<>());
-    least[q] = *place;
+    bounds.least[q] = *place;
+    const auto good = std::count_if(sample.targets[q].begin(), sample.targets[q].end(),
+                                    [least = *place](T score) { return score >= least; });
+    bounds.targets[q] = static_cast<std::size_t>(share * static_cast<double>(good)) + 16;
+    bounds.decoys[q] = static_cast<std::size_t>(share * static_cast<double>(rank)) + 16;
   }
-  return least;
+  return bounds;
 }
 
 template <class T>
@@ -256,15 +268,19 @@ std::vector<Accepted> CpuRescore<T>::accept_some(std::span<const AcceptQuery> qu
                                                  std::span<const std::vector<double>> w) {
   const WeightLanes<T> lanes(w, this->weights());
   const auto selections = selections_of(queries);
-  std::vector<T> least = lower_bounds(queries, selections, lanes);
+  Bounds bounds = lower_bounds(queries, selections, lanes);
   const std::int64_t parts = (this->rows() + part_rows - 1) / part_rows;
   std::vector<Accepted> result(queries.size());
   std::vector<std::uint8_t> known(queries.size(), 0);
   while (std::find(known.begin(), known.end(), 0) != known.end()) {
     std::vector<Gathered> gathered(static_cast<std::size_t>(parts), Gathered(queries.size(), selections.size()));
     parallel_for(context_, parts, [&](std::int64_t k) {
-      gather(selections, lanes, least, {k * part_rows, std::min(this->rows(), (k + 1) * part_rows)}, 1,
-             gathered[static_cast<std::size_t>(k)]);
+      Gathered& mine = gathered[static_cast<std::size_t>(k)];
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        mine.targets[q].reserve(bounds.targets[q]);
+        mine.decoys[q].reserve(bounds.decoys[q]);
+      }
+      gather(selections, lanes, bounds.least, {k * part_rows, std::min(this->rows(), (k + 1) * part_rows)}, 1, mine);
     });
     parallel_for(context_, static_cast<std::int64_t>(queries.size()), [&](std::int64_t k) {
       const auto q = static_cast<std::size_t>(k);
@@ -284,7 +300,7 @@ std::vector<Accepted> CpuRescore<T>::accept_some(std::span<const AcceptQuery> qu
       }
       const auto here = static_cast<std::int64_t>(decoys.size());
       if (here < all_decoys && here < enough_decoys(queries[q], all_targets)) {
-        least[q] = -std::numeric_limits<T>::infinity();  // once more, with all
+        bounds.least[q] = -std::numeric_limits<T>::infinity();  // once more, with all
         return;
       }
       std::sort(decoys.begin(), decoys.end(), std::greater<>());

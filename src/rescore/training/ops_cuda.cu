@@ -69,6 +69,7 @@ class CudaRescore final : public RescoreOps<T> {
              std::span<double> scores) override {
     const auto current = here();
     if (this->rows() == 0) return;
+    free_work_memory();
     const auto weights = on_device({w.begin(), w.end()});
     const auto numbers = Array<std::uint16_t>::copy_of(which, device());
     Array<double> there(this->rows(), device());
@@ -167,6 +168,15 @@ class CudaRescore final : public RescoreOps<T> {
     cuda::check_launch("mark_rows");
     stream_.synchronize();
     return static_cast<std::int64_t>(marked.to(Device::cpu())[0]);
+  }
+
+  /// What the next accept() or pass() takes again.
+  void free_work_memory() {
+    for (auto& keys : keys_) keys = {};
+    for (auto& kinds : kinds_) kinds = {};
+    sort_memory_ = {};
+    totals_ = {};
+    changed_ = {};
   }
 
   void take_sort_memory() {
