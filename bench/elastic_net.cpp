@@ -4,6 +4,7 @@
 //                               scikit-learn's ElasticNet on the same grid (--python, which has it)
 //   bench_elastic_net study     100 splits of it x 2 folds x 3 l1-ratios x 96 alphas
 //   bench_elastic_net glmnet    100 lambdas x 10 folds on a dense table (--table), beside R's cv.glmnet (--r)
+//   bench_elastic_net cox       a lasso path of Cox models, 300 x 20,000, beside R's glmnet (--r)
 //   bench_elastic_net shotgun   time to converge against the number of features updated at once
 //   bench_elastic_net growth    how the time grows with features, rows and alphas
 #include <algorithm>
@@ -331,6 +332,68 @@ void run_glmnet(const Options& options) {
       processes, seconds, processor, lambdas, seconds / best.seconds, processor / best.processor);
 }
 
+/// Normal features, of which the first 20 matter; times differ, and about 30 % are censored.
+template <class T>
+Dataset<T> survival_table(std::int64_t rows, std::int64_t features) {
+  Random random(1);
+  Dataset<T> data;
+  DenseMatrix<T> x{rows, features, Array<T>(rows * features)};
+  for (auto& value : x.values) value = static_cast<T>(random.normal());
+  std::vector<double> weights;
+  for (int j = 0; j < 20; ++j) weights.push_back(random.normal() / 2);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    double z = 0;
+    for (std::size_t j = 0; j < weights.size(); ++j)
+      z += weights[j] * static_cast<double>(x.values[i * features + static_cast<std::int64_t>(j)]);
+    data.target.values.push_back(-std::log(random.uniform()) * std::exp(-z));
+    data.target.events.push_back(random.uniform() < 0.7 ? 1 : 0);
+  }
+  data.x = std::move(x);
+  return data;
+}
+
+/// 100 lambdas down to 1/100 of the largest, standardised, as glmnet's users call it.
+template <class T>
+void run_cox(const Options& options) {
+  const auto context = context_of(options);
+  const auto data = survival_table<T>(300, 20000);
+  const auto& x = std::get<DenseMatrix<T>>(data.x);
+  auto params = params_of(options);
+  params.loss = Loss::cox;
+  params.standardise = true;
+  NetSheaf sheaf;
+  sheaf.examples = data.rows();
+  sheaf.times = data.target.values;
+  sheaf.targets.assign(data.target.events.begin(), data.target.events.end());
+  sheaf.paths = {{0, 0, 1.0, {}}};
+  sheaf.paths[0].alphas = alpha_path(largest_alphas<T>(context, data, sheaf, params)[0], 0.01, 100);
+  const auto trained = train(context, data, sheaf, params, options.repeats);
+  print_trained("Cox lasso, 300 x 20,000, 100 alphas", trained);
+  if (options.no_peer) return;
+  const Folder folder;
+  std::ofstream table(folder / "table", std::ios::binary);
+  const auto write = [&](double value) { table.write(reinterpret_cast<const char*>(&value), sizeof value); };
+  for (std::int64_t j = 0; j < x.columns; ++j)
+    for (std::int64_t i = 0; i < x.rows; ++i) write(static_cast<double>(x.values[i * x.columns + j]));
+  for (const double time : sheaf.times) write(time);
+  for (const double event : sheaf.targets) write(event);
+  table.close();
+  std::istringstream text(output_of(fmt::format("{} {}/glmnet_cox.R {} {} {} {}", options.r, options.peers,
+                                                folder / "table", x.rows, x.columns + 2, options.repeats)));
+  double seconds = 0, processor = 0, lambdas = 0, lambda = 0, objective = 0;
+  if (!(text >> seconds >> processor >> lambdas >> lambda >> objective)) {
+    fmt::print("glmnet: not found ({} without it); no ratio\n", options.r);
+    return;
+  }
+  sheaf.paths[0].alphas = {lambda};
+  const auto same = train(context, data, sheaf, params, 1);
+  fmt::print(
+      "glmnet: {:.3f} s ({:.3f} processor seconds), {:.0f} lambdas; ratio {:.1f}, of processor seconds {:.1f}; at its "
+      "last lambda its objective is {:.3g} above Sheaf's\n",
+      seconds, processor, lambdas, seconds / trained.seconds, processor / trained.processor,
+      objective - same.list[0].fit.objective);
+}
+
 /// Paper 000, figures 5.4 and 5.5: copies of one model, l1-ratio 0.5, alpha 0.1 and 0.01, here of this table's scale.
 template <class T>
 void run_shotgun(const Options& options) {
@@ -399,6 +462,7 @@ void run(const std::string& mode, const Options& options) {
   if (mode == "grid") run_grid<T>(options);
   if (mode == "study") run_study<T>(options);
   if (mode == "glmnet") run_glmnet<T>(options);
+  if (mode == "cox") run_cox<T>(options);
   if (mode == "shotgun") run_shotgun<T>(options);
   if (mode == "growth") run_growth<T>(options);
 }
@@ -407,7 +471,9 @@ int main_of(int argc, char** argv) {
   CLI::App app("Whole grids of elastic nets");
   Options options;
   std::string mode;
-  app.add_option("mode", mode)->required()->check(CLI::IsMember({"grid", "study", "glmnet", "shotgun", "growth"}));
+  app.add_option("mode", mode)
+      ->required()
+      ->check(CLI::IsMember({"grid", "study", "glmnet", "cox", "shotgun", "growth"}));
   app.add_option("--device", options.device);
   app.add_option("--precision", options.precision)->check(CLI::IsMember({"float", "double"}));
   app.add_option("--solver", options.solver)->check(CLI::IsMember({"auto", "cyclic", "shooting", "shotgun"}));

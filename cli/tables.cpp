@@ -34,6 +34,7 @@ std::string flag(std::string_view name, const std::string& value) {
 std::string column_flags(const ReadOptions& options) {
   std::string text;
   if (!options.label.empty()) text += flag("label", options.label);
+  if (!options.event.empty()) text += flag("event", options.event);
   if (!options.group.empty()) text += flag("group", options.group);
   if (!options.ignore.empty()) text += flag("ignore", fmt::format("{}", fmt::join(options.ignore, ",")));
   if (!options.nominal.empty()) text += flag("nominal", fmt::format("{}", fmt::join(options.nominal, ",")));

@@ -67,7 +67,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
   if (!searching_) arguments.family_parameters(net_family, net_.options, {"alpha", "l1-ratio"});
   arguments.family_parameters(
       net_family, net_.options,
-      {"labels", "standardise", "intercept", "tolerance", "class-weight", "solver", "parallel", "max-epochs"});
+      {"labels", "ties", "standardise", "intercept", "tolerance", "class-weight", "solver", "parallel", "max-epochs"});
   arguments.add_for_family(
       net_family, {"--penalty-factors", "FILE", "how much each feature is penalised: one number of 0 or more to a line",
                    "", [this](const std::string& text) { factors_path_ = text; }});
@@ -87,7 +87,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
     if (!searching_) arguments.family_parameters(glm_family, glm_.options, {"alpha"});
     arguments.family_parameters(
         glm_family, glm_.options,
-        {"power", "theta", "intercept", "reference", "solver", "tolerance", "max-iterations", "class-weight"});
+        {"power", "theta", "ties", "intercept", "reference", "solver", "tolerance", "max-iterations", "class-weight"});
     add_exposure(glm_family);
     arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn, local-svm, falk-svm)");
     if (searching_) arguments.family_parameters(knn_family, knn_);

@@ -5,6 +5,7 @@
 
 #include <sheaf/glm.hpp>
 
+#include "core/distributions.hpp"
 #include "core/text.hpp"
 #include "terminal.hpp"
 #include "text/model_text.hpp"
@@ -26,8 +27,9 @@ std::string heading_text(const LinearModel& model, const std::string& source, st
   text += fmt::format("\n  generalised linear model, family {}, link {}", to_string(glm.family), to_string(glm.link));
   if (glm.family == GlmFamily::tweedie) text += fmt::format(", power {}", glm.parameter);
   if (glm.family == GlmFamily::negative_binomial) text += fmt::format(", theta {:.6g}", glm.parameter);
+  if (glm.family == GlmFamily::cox) text += fmt::format(", ties by {}", glm.ties == Ties::efron ? "Efron" : "Breslow");
   text += glm.alpha > 0 ? fmt::format(", alpha = {}", glm.alpha) : ", no penalty";
-  if (model.bias == 0) text += ", no intercept";
+  if (model.bias == 0 && glm.family != GlmFamily::cox) text += ", no intercept";
   return text + '\n';
 }
 
@@ -86,7 +88,30 @@ std::string largest_text(const LinearModel& model) {
   return fmt::format("\n{}\n", bold("Largest weights")) + table(rows, "llr", 2);
 }
 
+/// A test that all weights are 0.
+std::vector<std::string> test_row(std::string_view name, double statistic, double freedom) {
+  return {std::string(name), fmt::format("{:.6g}", statistic),
+          fmt::format("on {} degrees of freedom, p {}", freedom, p_text(chi_squared_tail(statistic, freedom)))};
+}
+
+std::string survival_text(const GlmTraining& glm) {
+  const auto& s = glm.statistics;
+  std::vector<std::vector<std::string>> rows{
+      {"log partial likelihood", fmt::format("{:.6g}", s.log_likelihood), ""},
+      {"without features", fmt::format("{:.6g}", -s.null_deviance / 2), ""},
+      {"concordance", fmt::format("{:.4f}", s.survival.concordance), fmt::format("{} events", s.survival.events)}};
+  if (!s.errors.empty()) {
+    rows.push_back(test_row("likelihood-ratio test", s.null_deviance - s.deviance, s.parameters));
+    rows.push_back(test_row("Wald test", s.survival.wald, s.parameters));
+    rows.push_back(test_row("score test", s.survival.score, s.parameters));
+    rows.push_back({"AIC", fmt::format("{:.6g}", aic(glm)), ""});
+    rows.push_back({"BIC", fmt::format("{:.6g}", bic(glm)), ""});
+  }
+  return fmt::format("\n{}\n", bold("Fit")) + table(rows, "lrl", 2);
+}
+
 std::string statistics_text(const GlmTraining& glm) {
+  if (glm.family == GlmFamily::cox) return survival_text(glm);
   const auto& s = glm.statistics;
   std::vector<std::vector<std::string>> rows{
       {"deviance", fmt::format("{:.6g}", s.deviance), fmt::format("on {} degrees of freedom", s.rows - s.parameters)},
@@ -149,6 +174,16 @@ std::string glm_json(const LinearModel& model, const std::string& path, std::int
   answer["log_likelihood"] = likelihood ? Json(s.log_likelihood) : Json();
   answer["aic"] = likelihood ? Json(aic(glm)) : Json();
   answer["bic"] = likelihood ? Json(bic(glm)) : Json();
+  if (glm.family == GlmFamily::cox) {
+    const bool tests = !s.errors.empty();
+    answer["ties"] = to_string(glm.ties);
+    answer["null_log_likelihood"] = -s.null_deviance / 2;
+    answer["events"] = s.survival.events;
+    answer["concordance"] = s.survival.concordance;
+    answer["likelihood_ratio_test"] = tests ? Json(s.null_deviance - s.deviance) : Json();
+    answer["wald_test"] = tests ? Json(s.survival.wald) : Json();
+    answer["score_test"] = tests ? Json(s.survival.score) : Json();
+  }
   answer["separated"] = glm.separated;
   answer["reference"] = s.reference >= 0 ? Json(model.class_names[static_cast<std::size_t>(s.reference)]) : Json();
   answer["coefficients"] = coefficients_json(model);

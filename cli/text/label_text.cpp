@@ -30,6 +30,9 @@ std::string label_text(const Target& target, bool regression) {
   const bool named = !target.name.empty() && target.name != "label";
   const auto name = named ? fmt::format("label {}", target.name) : std::string("label");
   const auto asked = target.kind == LabelKind::automatic ? " (--task says otherwise)" : "";
+  if (target.survival())
+    return fmt::format("  {}: times, {} of {} rows with an event\n", name,
+                       grouped(std::count(target.events.begin(), target.events.end(), 1)), grouped(target.rows()));
   if (regression) {
     const auto [low, high] = std::minmax_element(target.values.begin(), target.values.end());
     return fmt::format("  {}: a number from {:.6g} to {:.6g}, regression{}\n", name, *low, *high, dim(asked));

@@ -21,7 +21,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_classes = 12;  // whose confusions are shown
 constexpr std::size_t name_width = 20;
 
+bool is_survival(const Model& model) { return model.linear() != nullptr && model.linear()->is_survival(); }
+
 std::string headline(const Model& model, const Predictions& predictions, const std::optional<Score>& found) {
+  if (is_survival(model)) return fmt::format("{} rows, logarithms of hazards", grouped(predictions.rows));
   if (!found) return fmt::format("{} rows, no labels to compare with", predictions.rows);
   const auto& score = *found;
   if (model.is_regression())
@@ -34,7 +37,8 @@ std::string headline(const Model& model, const Predictions& predictions, const s
 std::vector<Metric> metrics_of(const Model& model, const Scores& scores) {
   std::vector<Metric> list;
   for (const auto& row : metrics())
-    if (row.suits(static_cast<std::int32_t>(model.class_names().size()), true) && !std::isnan(scores.score(row.metric)))
+    if (row.suits(static_cast<std::int32_t>(model.class_names().size()), true, is_survival(model)) &&
+        !std::isnan(scores.score(row.metric)))
       list.push_back(row.metric);
   return list;
 }
@@ -146,7 +150,7 @@ std::string predictions_csv(const Model& model, const Predictions& predictions, 
   const auto values = static_cast<std::size_t>(predictions.columns);
   std::string text;
   for (const auto& column : columns.kept) text += csv_field(column.name) + ',';
-  text += "prediction";
+  text += is_survival(model) ? "log hazard,hazard" : "prediction";
   if (columns.decisions)
     for (const auto& name : decision_names(model, predictions)) text += ',' + csv_field(name);
   for (std::size_t c = 0; c < names.size() && probabilities; ++c) text += ',' + csv_field("probability of " + names[c]);
@@ -154,6 +158,7 @@ std::string predictions_csv(const Model& model, const Predictions& predictions, 
   for (std::size_t i = 0; i < rows; ++i) {
     for (const auto& column : columns.kept) text += csv_field(column.values[i]) + ',';
     text += csv_field(model.prediction_text(predictions, i));
+    if (is_survival(model)) text += fmt::format(",{}", std::exp(predictions.decisions[i]));
     for (std::size_t c = 0; c < values && columns.decisions; ++c)
       text += fmt::format(",{}", predictions.decisions[i * values + c]);
     for (std::size_t c = 0; c < names.size() && probabilities; ++c)

@@ -34,14 +34,18 @@ struct Target {
   LabelKind kind = LabelKind::automatic;
   bool fixed_order = false;    ///< models keep the order of class_names; else it is that of first appearance
   std::int32_t positive = -1;  ///< of two classes that of precision, recall, F1 and AUC; -1: by positive_class()
+  /// Survival: `values` are times, and here is 1 where the event came at that time and 0 where the row was followed so
+  /// long without it (censored). Empty: no survival.
+  std::vector<std::uint8_t> events;
 
   static constexpr std::int64_t max_classes = 65536;
 
   bool empty() const { return values.empty() && classes.empty(); }
+  bool survival() const { return !events.empty(); }
   std::int64_t rows() const { return static_cast<std::int64_t>(values.empty() ? classes.size() : values.size()); }
-  /// Whether the labels are classes: as `kind` says, else where some are not numbers, or all are whole numbers of at
-  /// most 20 different values, each twice or more on average. More different whole numbers are classes where they are
-  /// 0, 1, 2 ... or 1, 2, 3 ... without a gap, each of ten rows or more on average.
+  /// Whether the labels are classes: never those of survival; as `kind` says, else where some are not numbers, or all
+  /// are whole numbers of at most 20 different values, each twice or more on average. More different whole numbers are
+  /// classes where they are 0, 1, 2 ... or 1, 2, 3 ... without a gap, each of ten rows or more on average.
   bool looks_like_classes() const;
   /// Puts the classes into an order that does not depend on that of the rows, and fixes it: numbers by value, then
   /// words by alphabet; of two classes the positive one first, so that decision values above 0 and weights speak for

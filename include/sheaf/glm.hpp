@@ -1,6 +1,6 @@
 // Generalised linear models with an L2 penalty or none: one model of all classes (multinomial logistic regression),
-// binary classes, counts, positive numbers. Trained on a dataset as one sheaf of penalties and folds; a trained one is
-// kept and applied as a LinearModel, with standard errors where there is no penalty.
+// binary classes, counts, positive numbers, survival. Trained on a dataset as one sheaf of penalties and folds; a
+// trained one is kept and applied as a LinearModel, with standard errors where there is no penalty.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,9 @@ struct GlmSheaf {
   std::int32_t weight_columns = 1;
   std::vector<float> row_weights;
   std::int32_t target_columns = 1;
-  std::vector<double> targets;  ///< numbers; +1 / -1 for two classes; the number of the class for more
+  std::vector<double>
+      targets;                ///< numbers; +1 / -1 for two classes; the number of the class for more; cox: 1 for events
+  std::vector<double> times;  ///< cox: one a row
   std::vector<double> offsets;  ///< added to the decision value of each row; empty: none
 };
 
@@ -41,6 +43,7 @@ struct GlmParams {
   /// 3 or more: a multinomial model with a decision value for each class, and `loss` is not used. Else 1.
   std::int32_t columns = 1;
   double parameter = 0;  ///< of the loss: power (Tweedie) or theta (negative binomial)
+  Ties ties = Ties::efron;
   bool intercept = true;
   GlmSolver solver = GlmSolver::automatic;
   /// Stop where the gradient is at most this share of that at the start, the model without features. The gradient is
@@ -51,7 +54,8 @@ struct GlmParams {
 };
 
 /// For every task: min over w, b of 1 / sum s * sum over rows of s * loss + alpha / 2 * w'w, with row weights s; the
-/// intercept b is not penalised. The weights of a task are params.columns neighbouring columns of the result.
+/// intercept b is not penalised, and does not matter to Cox models. The weights of a task are params.columns
+/// neighbouring columns of the result.
 template <class T>
 Fits<T> train_glms(const Context& context, const Dataset<T>& dataset, const GlmSheaf& sheaf, const GlmParams& params);
 
@@ -64,6 +68,7 @@ struct GlmOptions {
   double alpha = 0;                   ///< 0: no penalty
   double power = 1.5;                 ///< Tweedie
   double theta = 0;                   ///< negative binomial; 0: estimated
+  Ties ties = GlmParams{}.ties;       ///< cox
   bool intercept = GlmParams{}.intercept;
   GlmSolver solver = GlmParams{}.solver;
   double tolerance = GlmParams{}.tolerance;

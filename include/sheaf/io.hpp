@@ -46,11 +46,13 @@ struct ReadOptions {
 
   // CSV (label, group and ignored columns also for ARFF)
   Header header =
-      Header::automatic;            ///< automatic: names are text above numbers, or one says label, class, target or y
-  char delimiter = 0;               ///< 0: found out from the first line among , ; tab |
-  std::string label;                ///< a column's name, its position from 1, negative from the end, "none"; empty: in
-                                    ///< CSV a column named label, class, target or y (any case), else the last
-  std::string group;                ///< name or position of the column whose values group the rows; empty: none
+      Header::automatic;  ///< automatic: names are text above numbers, or one says label, class, target or y
+  char delimiter = 0;     ///< 0: found out from the first line among , ; tab |
+  std::string label;      ///< a column's name, its position from 1, negative from the end, "none"; empty: in
+                          ///< CSV a column named label, class, target or y (any case), else the last
+  std::string event;  ///< survival: name or position of the column that is 1 where the event came at the time that the
+                      ///< label is, and 0 where the row is censored; empty: no survival
+  std::string group;  ///< name or position of the column whose values group the rows; empty: none
   std::vector<std::string> ignore;  ///< names or positions of columns to leave out
   /// Names or positions of columns whose values are levels even where they are numbers. Columns without a number are
   /// nominal by themselves.

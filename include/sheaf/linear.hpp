@@ -24,7 +24,8 @@ namespace sheaf {
 /// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z;
 /// max(0, 1 - yz); max(0, |y - z| - epsilon); and, of the decision values z_c of all classes, the largest of
 /// 1 + z_c - z_y over the classes c other than y, or 0 (Crammer and Singer), and minus the logarithm of the probability
-/// of the row's class, exp(z_y) / sum of exp(z_c).
+/// of the row's class, exp(z_y) / sum of exp(z_c). Last, of all rows together: minus the logarithm of Cox's partial
+/// likelihood, which depends on the order of the rows' times.
 enum class Loss : std::uint8_t {
   logistic,
   squared_hinge,
@@ -42,8 +43,16 @@ enum class Loss : std::uint8_t {
   tube,
   crammer_singer,
   softmax,
+  cox,
 };
 std::string_view to_string(Loss loss);
+
+/// What becomes of events at the same time in Cox's partial likelihood.
+enum class Ties : std::uint8_t {
+  breslow,  ///< each as if the others came later
+  efron,    ///< as if they came one after another, the others at risk in part
+};
+std::string_view to_string(Ties ties);
 
 /// How a linear model with an L2 penalty is trained. Where both can, they reach the same optimum.
 enum class LinearMethod : std::uint8_t {
@@ -208,12 +217,13 @@ struct NetTraining {
   double alpha = 0;
   double l1_ratio = 0;
   bool standardised = false;
-  std::vector<NetFit> fits;  ///< one a column
+  std::vector<NetFit> fits;   ///< one a column
+  Ties ties = Ties::breslow;  ///< Cox
 };
 
 /// The distribution of the target in a generalised linear model.
 enum class GlmFamily : std::uint8_t {
-  automatic,  ///< two classes: binomial; more: multinomial; numbers: gaussian
+  automatic,  ///< two classes: binomial; more: multinomial; numbers: gaussian; survival: cox
   gaussian,
   binomial,
   multinomial,
@@ -222,6 +232,7 @@ enum class GlmFamily : std::uint8_t {
   inverse_gaussian,
   tweedie,            ///< variance mean^power, power above 1 and below 2
   negative_binomial,  ///< variance mean + mean^2 / theta
+  cox,                ///< proportional hazards: the target is survival, and there is no intercept
 };
 /// The function of the mean that is linear in the features.
 enum class GlmLink : std::uint8_t { automatic, identity, logit, probit, cloglog, log, inverse, inverse_square };
@@ -235,19 +246,28 @@ std::string_view to_string(GlmFamily family);
 std::string_view to_string(GlmLink link);
 std::string_view to_string(GlmSolver solver);
 
+/// What is said of a Cox model beside, as by R's coxph.
+struct SurvivalStatistics {
+  double events = 0;       ///< rows with a weight above 0 whose event came
+  double wald = 0;         ///< test that all weights are 0: w' (inverse of their covariance) w; 0: not computed
+  double score = 0;        ///< the same by the slope of the likelihood at weights of 0
+  double concordance = 0;  ///< see concordance() in scores.hpp, pairs by their weights; 0: no pairs to compare
+};
+
 /// What is said of a generalised linear model and its training rows, as by R's glm.
 struct GlmStatistics {
   double rows = 0;            ///< with a weight above 0
-  double log_likelihood = 0;  ///< Tweedie: of the quasi-likelihood, minus half the deviance
-  double deviance = 0;
-  double null_deviance = 0;  ///< of the model without features
-  double dispersion = 1;     ///< Pearson's statistic over its degrees of freedom; 1 where the family fixes it
-  double parameters = 0;     ///< weights and intercepts that the rows determine
+  double log_likelihood = 0;  ///< Tweedie: of the quasi-likelihood, minus half the deviance; Cox: the partial one
+  double deviance = 0;        ///< Cox: minus twice the log-likelihood
+  double null_deviance = 0;   ///< of the model without features
+  double dispersion = 1;      ///< Pearson's statistic over its degrees of freedom; 1 where the family fixes it
+  double parameters = 0;      ///< weights and intercepts that the rows determine
   /// Multinomial: the class that the others are compared with; else -1.
   std::int32_t reference = -1;
   /// Standard errors, feature-major: LinearModel::rows() x classes but the reference. 0: the rows do not determine this
   /// weight. Empty: none, for the model is penalised or has too many weights.
   std::vector<double> errors;
+  SurvivalStatistics survival;  ///< Cox
 };
 
 /// How a generalised linear model was trained.
@@ -259,11 +279,14 @@ struct GlmTraining {
   GlmSolver solver = GlmSolver::newton;
   TaskFit fit;  ///< gradient_norm and tolerance: in the solver's coordinates, as a share of those at the start
   GlmStatistics statistics;
-  bool separated = false;  ///< weights would grow without end: some rows' classes are certain
+  /// Weights would grow without end: some rows' classes are certain, or the likelihood of a Cox model rises forever.
+  bool separated = false;
+  Ties ties = Ties::efron;  ///< Cox
 };
 
 /// Decision values of a row x: z_c = sum over j of x_j w_jc + bias * w_bias,c. Of a generalised linear model: the mean
-/// that z stands for or, for classes, the log odds of each class against all others.
+/// that z stands for or, for classes, the log odds of each class against all others. Of a Cox model: the logarithm of
+/// the hazard's ratio to that of a row of zeros.
 struct LinearModel {
   std::string solver = "L2R_LR";         ///< the name of one of linear_solvers()
   std::vector<std::string> class_names;  ///< regression: none
@@ -290,8 +313,9 @@ struct LinearModel {
   }
   bool is_regression() const;
   bool has_probabilities() const;
-  bool is_dual() const;     ///< whether coordinate descent on the dual trained it
-  bool is_coupled() const;  ///< whether its decision values were trained as one problem (Crammer and Singer)
+  bool is_dual() const;      ///< whether coordinate descent on the dual trained it
+  bool is_survival() const;  ///< whether it is a Cox model
+  bool is_coupled() const;   ///< whether its decision values were trained as one problem (Crammer and Singer)
   std::string feature_name(std::int64_t j) const {
     const bool named = !feature_names.empty() && !feature_names[static_cast<std::size_t>(j)].empty();
     return named ? feature_names[static_cast<std::size_t>(j)] : std::to_string(j + 1);
@@ -334,7 +358,7 @@ template <class T>
 Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
                            bool probabilities = false);
 
-/// None if the dataset has no labels, or if those of a regression are not numbers.
+/// None if the dataset has no labels, if those of a regression are not numbers, or if it is a Cox model.
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);
 
 template <>

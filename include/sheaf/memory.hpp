@@ -90,6 +90,8 @@ struct DatasetOptions {
   std::vector<std::string> feature_names = {};  ///< one a column; empty: named by position, from 1
   std::vector<std::string> class_names = {};    ///< says that there are classes, and their order; empty: as in files
   std::string target_name = {};
+  /// Survival: 1 where the event came at the time that the label is, 0 where the row is censored; empty: no survival.
+  std::vector<double> events = {};
   LabelSpan groups = {};             ///< the group of each row; empty: none
   Missing missing = Missing::error;  ///< what a NaN in the matrix means; a matrix that is filled in is copied
   std::string source = "memory";     ///< stands for the dataset in messages and reports

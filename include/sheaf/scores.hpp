@@ -40,9 +40,11 @@ enum class Metric : std::uint8_t {
   max_error,
   mean_poisson_deviance,
   mean_gamma_deviance,
-  mean_tweedie_deviance,  // the last
+  mean_tweedie_deviance,
+  concordance,
+  partial_likelihood_deviance,  // the last
 };
-constexpr std::size_t metric_count = static_cast<std::size_t>(Metric::mean_tweedie_deviance) + 1;
+constexpr std::size_t metric_count = static_cast<std::size_t>(Metric::partial_likelihood_deviance) + 1;
 
 struct MetricInfo {
   Metric metric;
@@ -55,9 +57,11 @@ struct MetricInfo {
   std::int32_t least_classes = 2;  ///< with fewer classes it says nothing
   bool summary = true;             ///< part of short summaries
   std::string_view aliases = {};   ///< other names that are understood, with spaces between
+  bool survival = false;           ///< of survival models, which have no other
 
-  /// Whether models of so many classes (0: regression), with probabilities or without, have it.
-  constexpr bool suits(std::int32_t classes, bool with_probabilities) const {
+  /// Whether models of so many classes (0: regression), with probabilities or without, have it; or survival models.
+  constexpr bool suits(std::int32_t classes, bool with_probabilities, bool of_survival = false) const {
+    if (survival || of_survival) return survival == of_survival;
     if (regression) return classes == 0;
     return classes >= least_classes && (with_probabilities || !probabilities);
   }
@@ -163,5 +167,15 @@ double mean_poisson_deviance(std::span<const double> predicted, std::span<const 
 double mean_gamma_deviance(std::span<const double> predicted, std::span<const double> truth);
 /// Of power 1.5, between both; NaN where a prediction is not above 0 or a target below 0.
 double mean_tweedie_deviance(std::span<const double> predicted, std::span<const double> truth);
+
+// Survival: times, and whether the event came then (1) or the row is censored (0).
+
+/// Harrell's: of all pairs of rows of which one had its event before the other's time (or at the time at which the
+/// other was censored), the share in which it has the larger value; equal values count half. NaN without such pairs.
+double concordance(std::span<const double> values, std::span<const double> times, std::span<const std::uint8_t> events);
+/// Twice what the logarithm of the partial likelihood (ties by Breslow) lacks to the largest possible, over the number
+/// of events; `values` are logarithms of hazards. NaN without events.
+double partial_likelihood_deviance(std::span<const double> values, std::span<const double> times,
+                                   std::span<const std::uint8_t> events);
 
 }  // namespace sheaf

@@ -59,6 +59,38 @@ double two_tails_quantile(double share, double freedom) {
 }
 
 // By recurrence up to 10, then the asymptotic series (Abramowitz, Stegun 6.3.18, 6.4.12).
+/// The regularised incomplete gamma function Q(a, y), by its series or its continued fraction (Abramowitz,
+/// Stegun 6.5.29 and 6.5.31).
+double chi_squared_tail(double x, double freedom) {
+  constexpr int most_terms = 10000;
+  constexpr double precision = 1e-16;
+  if (!(freedom > 0)) return std::nan("");
+  if (!(x > 0)) return 1;
+  const double a = freedom / 2;
+  const double y = x / 2;
+  const double front = std::exp(a * std::log(y) - y - std::lgamma(a));
+  if (y < a + 1) {
+    double term = 1 / a;
+    double sum = term;
+    for (int n = 1; n < most_terms && term > precision * sum; ++n) sum += term *= y / (a + n);
+    return 1 - front * sum;
+  }
+  // Lentz's method.
+  double b = y + 1 - a;
+  double c = HUGE_VAL;
+  double d = 1 / b;
+  double fraction = d;
+  for (int n = 1; n < most_terms; ++n) {
+    const double numerator = -n * (n - a);
+    b += 2;
+    d = 1 / (numerator * d + b);
+    c = b + numerator / c;
+    fraction *= c * d;
+    if (std::abs(c * d - 1) < precision) break;
+  }
+  return front * fraction;
+}
+
 double digamma(double x) {
   double result = 0;
   for (; x < 10; ++x) result -= 1 / x;

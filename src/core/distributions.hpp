@@ -9,6 +9,9 @@ double two_tails(double t, double freedom);
 /// The t with two_tails(t, freedom) = share, 0 < share < 1.
 double two_tails_quantile(double share, double freedom);
 
+/// The share of the chi-squared distribution with `freedom` degrees of freedom above x.
+double chi_squared_tail(double x, double freedom);
+
 double digamma(double x);
 double trigamma(double x);
 

@@ -32,6 +32,9 @@ bool is_doubtful(const Target& target) {
 
 void check_target(const Target& target, const std::string& source, bool regression, std::string_view instead) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
+  if (target.survival())
+    fail("{}: times with events (--event) are for Cox models: --model elastic-net, or --model glm --family cox",
+         source);
   if (regression && target.values.empty())
     fail("{}: some labels are not numbers, which a regression needs; train classes instead ({})", source, instead);
   if (!regression && target.classes.empty())
@@ -66,6 +69,21 @@ Labels make_labels(const Target& target, const std::string& source, std::int64_t
   labels.classes = target.classes;
   if (!target.fixed_order) order_classes(labels);
   labels.positive = target.positive >= 0 ? target.positive : positive_class(labels.class_names);
+  return labels;
+}
+
+Labels make_survival_labels(const Target& target, const std::string& source, std::int64_t rows) {
+  if (!target.survival())
+    fail(
+        "{}: a Cox model needs times and events: name the column of the times with --label and that of the events "
+        "with --event",
+        source);
+  if (std::find(target.events.begin(), target.events.end(), 1) == target.events.end())
+    fail("{}: no row has an event: all are censored, and nothing can be learnt from them", source);
+  Labels labels;
+  labels.rows = rows;
+  labels.values = target.values;
+  labels.events = target.events;
   return labels;
 }
 

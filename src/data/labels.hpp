@@ -17,7 +17,8 @@ namespace sheaf {
 struct Labels {
   std::vector<std::string> class_names;  ///< regression: none
   std::vector<std::int32_t> classes;     ///< of each row; regression: none
-  std::vector<double> values;            ///< of each row; classes: none
+  std::vector<double> values;            ///< of each row; classes: none; survival: times
+  std::vector<std::uint8_t> events;      ///< of each row; none but of survival
   std::int32_t positive = -1;            ///< of two classes, that of F1 and ROC; else -1
   std::int64_t rows = 0;
 
@@ -32,6 +33,8 @@ struct Labels {
 /// whole numbers where nobody said that they are classes are Errors; `instead` says what to train then.
 Labels make_labels(const Target& target, const std::string& source, std::int64_t rows, bool regression,
                    std::string_view instead);
+/// Of a survival model; a target that is none, and no events at all, are Errors.
+Labels make_survival_labels(const Target& target, const std::string& source, std::int64_t rows);
 /// The positive one of two classes; else -1.
 std::int32_t positive_of(const Target& target);
 /// Rows of a single class are an Error.

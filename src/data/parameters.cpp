@@ -94,6 +94,10 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
       delimiter_row(&O::delimiter, "found in the first line"),
       text_row("label", "COLUMN", &O::label, "column to predict: a name, a position from 1 (-1: the last), or none",
                "label, class, target or y, else the last"),
+      text_row(
+          "event", "COLUMN", &O::event,
+          "survival: the label is a time, and this column 1 where the event came then, 0 where it did not (censored)",
+          "none"),
       text_row("group", "COLUMN", &O::group, "column whose values group the rows", "none"),
       list_row("ignore", "COLUMNS", &O::ignore, "columns to leave out, separated by commas"),
       list_row(

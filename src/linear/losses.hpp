@@ -178,6 +178,16 @@ struct Softmax {
   static double least(double y) { return y > 0 ? -y * std::log(y) : 0; }
 };
 
+/// Cox's partial likelihood, which is no sum of functions of single rows (core/partial_likelihood.hpp): it is not among
+/// AllLosses, and what elastic nets do with losses asks for is_cox first.
+struct Cox {
+  static constexpr Loss loss = Loss::cox;
+  static constexpr std::string_view name = "cox";
+  static constexpr bool regression = true;
+  static constexpr bool quadratic = false;
+  static constexpr double largest_curvature = HUGE_VAL;
+};
+
 using AllLosses = std::tuple<Logistic, SquaredHinge, SquaredTube, Squared, Probit, Cloglog, Poisson, GammaLog,
                              GammaInverse, InverseGaussian, Tweedie, NegativeBinomial, Hinge, Tube, Softmax>;
 
@@ -190,6 +200,9 @@ inline constexpr bool has_dual = requires {
 /// Losses of all classes together: models have a decision value for each.
 template <class Functor>
 inline constexpr bool is_softmax = Functor::loss == Loss::softmax;
+
+template <class Functor>
+inline constexpr bool is_cox = Functor::loss == Loss::cox;
 
 /// Losses of generalised linear models.
 template <class Functor>
@@ -206,7 +219,8 @@ void with_loss(Loss loss, F&& f) {
 /// The same among the losses that elastic nets are trained for. False: the loss is none of them.
 template <class F>
 bool with_net_loss(Loss loss, F&& f) {
-  bool found = false;
+  bool found = loss == Loss::cox;
+  if (found) f(Cox{});
   with_loss(loss, [&](auto functor) {
     if constexpr (has_dual<decltype(functor)>) {
       f(functor);
@@ -232,7 +246,7 @@ inline double largest_curvature(Loss loss) {
 }
 
 inline bool is_regression(Loss loss) {
-  bool result = false;
+  bool result = loss == Loss::cox;
   with_loss(loss, [&](auto functor) { result = functor.regression; });
   return result;
 }

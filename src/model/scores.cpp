@@ -19,11 +19,15 @@ struct KnownRows {
   std::vector<std::int32_t> rows;  ///< whose class the model knows, or all of a regression
   std::vector<std::int32_t> classes;
   std::vector<double> values;
+  std::vector<std::uint8_t> events;
 };
 
 KnownRows known_rows(const Model& model, const Target& target) {
   KnownRows known;
   if (model.is_regression()) {
+    const bool survival = model.linear() != nullptr && model.linear()->is_survival();
+    if (survival != target.survival()) return known;
+    known.events = target.events;
     known.values = target.values;
     for (std::size_t i = 0; i < target.values.size(); ++i) known.rows.push_back(static_cast<std::int32_t>(i));
     return known;
@@ -52,7 +56,7 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const bool ranked = std::ssize(values) == predictions.rows * columns;  // an SVM of many pairs has one for each pair
   const bool probabilities = linear() != nullptr && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});
-  const score::Truth truth{classes, positive(), known.classes, known.values};
+  const score::Truth truth{classes, positive(), known.classes, known.values, known.events};
   score::Scorer<double> scorer(cpu, truth, probabilities && ranked, ranked ? std::vector<Metric>() : class_metrics());
   score::TestRows all;
   for (std::int32_t i = 0; i < rows; ++i) all.rows.push_back(i);

@@ -23,8 +23,9 @@ struct Details {
 
 constexpr MetricRow row(Metric metric, std::string_view name, std::string_view title, std::string_view about,
                         bool larger_is_better, Need need, double (*value)(const Statistics&), Details details = {}) {
-  return {{metric, name, title, about, larger_is_better, need == Need::errors, need == Need::probabilities,
-           details.least_classes, details.summary, details.aliases},
+  const bool survival = need == Need::survival;
+  return {{metric, name, title, about, larger_is_better, need == Need::errors || survival, need == Need::probabilities,
+           details.least_classes, details.summary, details.aliases, survival},
           need,
           value};
 }
@@ -122,6 +123,13 @@ constexpr std::array rows{
     row(Metric::mean_tweedie_deviance, "mean-tweedie-deviance", "mean Tweedie deviance",
         "mean deviance of power 1.5 for predictions above 0 of targets of 0 or more", small_is_good, Need::errors,
         [](const Statistics& s) { return s.errors.tweedie / s.rows; }, {.summary = false}),
+    row(Metric::concordance, "concordance", "concordance",
+        "share of pairs of rows, of which one had its event first, in which it has the larger hazard; ties count half",
+        large_is_good, Need::survival, [](const Statistics& s) { return s.survival.ordered / s.survival.pairs; },
+        {.aliases = "c-index concordance-index"}),
+    row(Metric::partial_likelihood_deviance, "partial-likelihood-deviance", "partial likelihood deviance",
+        "what test rows add to the deviance of Cox's partial likelihood of the rows trained on, an event",
+        small_is_good, Need::survival, [](const Statistics& s) { return s.survival.deviance / s.survival.events; }),
 };
 
 constexpr auto infos = [] {

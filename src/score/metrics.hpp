@@ -11,7 +11,7 @@
 namespace sheaf::score {
 
 /// The parts of Statistics, one bit each. Predicted classes are counted with every other part of classes.
-enum class Need : unsigned { classes = 1, true_ranks = 2, probabilities = 4, rankings = 8, errors = 16 };
+enum class Need : unsigned { classes = 1, true_ranks = 2, probabilities = 4, rankings = 8, errors = 16, survival = 32 };
 
 struct MetricRow {
   MetricInfo info;

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 
+#include "core/risk_sets.hpp"
 #include "score/statistics.hpp"
 #include "score/test_rows.hpp"
 
@@ -45,6 +47,9 @@ class ScoreOps {
   virtual void count_classes(BlockView<const T> z, BlockView<const std::int32_t> predicted,
                              std::span<const std::int32_t> tests, const ClassStatistics& out) = 0;
   virtual void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ErrorSums> sums) = 0;
+  /// Of survival models, whose values are logarithms of hazards.
+  virtual void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests,
+                            std::span<SurvivalSums> sums) = 0;
   /// How each column orders the rows of its class against the others, with `points` points of the curves. Two classes:
   /// for the positive one.
   virtual void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points,
@@ -52,6 +57,22 @@ class ScoreOps {
 
  protected:
   const Context& context() const { return context_; }
+  /// Weights of rows, two columns a test: 1 for those trained on and tested, and for those trained on.
+  std::vector<float> survival_weights(const TestRows& tests) const {
+    const auto rows = truth_.values.size();
+    const auto count = static_cast<std::size_t>(tests.count());
+    std::vector<float> weights(rows * count * 2, 0.0F);
+    for (std::size_t k = 0; k < tests.trained.size(); ++k) weights[2 * k] = weights[2 * k + 1] = tests.trained[k];
+    for (std::size_t t = 0; t < count; ++t)
+      for (const auto row : tests.list(static_cast<std::int32_t>(t)))
+        weights[(static_cast<std::size_t>(row) * count + t) * 2] = 1;
+    return weights;
+  }
+  /// What is at risk when, under these weights.
+  RiskTables survival_risks(std::span<const float> weights, const TestRows& tests) const {
+    const std::vector<double> events(truth_.events.begin(), truth_.events.end());
+    return make_risk_tables(truth_.values, events, weights, 2 * tests.count(), false);
+  }
   const Truth& truth() const { return truth_; }
   /// The class whose rows a column ranks, and whether small values speak for it.
   std::int32_t class_of(std::int32_t column) const { return truth_.classes == 2 ? truth_.positive : column; }

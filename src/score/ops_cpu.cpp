@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/concordance.hpp"
 #include "core/instruction_sets.hpp"
 #include "core/parallel.hpp"
 #include "score/ops.hpp"
@@ -69,7 +70,12 @@ class CpuScores final : public ScoreOps<T> {
  public:
   using ScoreOps<T>::ScoreOps;
 
-  void load_tests(TestRows tests) override { tests_ = std::move(tests); }
+  void load_tests(TestRows tests) override {
+    tests_ = std::move(tests);
+    if (this->truth().events.empty()) return;
+    weights_ = this->survival_weights(tests_);
+    risk_ = RiskArrays<float>(this->survival_risks(weights_, tests_), 2 * tests_.count(), Device::cpu());
+  }
   std::int64_t workspace() const override { return rankers() * ranker_bytes(); }
 
   void count_classes(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::span<const std::int32_t> tests,
@@ -99,6 +105,14 @@ class CpuScores final : public ScoreOps<T> {
         part += error_terms(static_cast<double>(*decisions(z, row, model)), this->truth().values[row]);
       }
       return part;
+    });
+  }
+
+  void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<SurvivalSums> sums) override {
+    parallel_for(threads(), static_cast<std::int64_t>(tests.size()), [&](std::int64_t m) {
+      this->context().check_stop();
+      const auto model = static_cast<std::int32_t>(m);
+      sums[static_cast<std::size_t>(m)] = survival_of(z, model, tests[static_cast<std::size_t>(m)]);
     });
   }
 
@@ -140,6 +154,37 @@ class CpuScores final : public ScoreOps<T> {
   }
   static std::int32_t predicted_at(BlockView<const std::int32_t> predicted, std::size_t row, std::int32_t model) {
     return predicted.data[static_cast<std::int64_t>(row) * predicted.stride + model];
+  }
+
+  SurvivalSums survival_of(BlockView<const T> z, std::int32_t model, std::int32_t test) const {
+    const auto& truth = this->truth();
+    const OneThread team;
+    Array<double> memory(risk_.order.size() * PartialLikelihood<OneThread, float>::vectors);
+    const auto value = [&](std::int64_t i) {
+      return static_cast<double>(*decisions(z, static_cast<std::size_t>(i), model));
+    };
+    const auto deviance = [&](std::int32_t column) {
+      auto sets = risk_.sets();
+      sets.shares += column;
+      return survival_deviance(team, sets, memory.data(), value, [&](std::int64_t i) {
+        return weights_[static_cast<std::size_t>(i * risk_.columns + column)];
+      });
+    };
+    std::vector<double> values, times;
+    std::vector<std::uint8_t> events;
+    SurvivalSums sums;
+    for (const auto row : tests_.list(test)) {
+      const auto i = static_cast<std::size_t>(row);
+      values.push_back(value(row));
+      times.push_back(truth.values[i]);
+      events.push_back(truth.events[i]);
+      sums.events += truth.events[i];
+    }
+    const auto pairs = concordant_pairs(values, times, events);
+    sums.pairs = pairs.pairs;
+    sums.ordered = pairs.concordant + pairs.tied / 2;
+    sums.deviance = deviance(2 * test) - (tests_.trained.empty() ? 0.0 : deviance(2 * test + 1));
+    return sums;
   }
 
   /// The rows that are tested lie scattered: the one of a few steps on is asked for early.
@@ -233,6 +278,8 @@ class CpuScores final : public ScoreOps<T> {
   }
 
   TestRows tests_;
+  std::vector<float> weights_;  // survival: see survival_weights()
+  RiskArrays<float> risk_;
 };
 
 }  // namespace

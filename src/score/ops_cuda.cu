@@ -31,11 +31,18 @@ class CudaScores final : public ScoreOps<T> {
   CudaScores(const Context& context, const Truth& truth)
       : ScoreOps<T>(context, truth),
         labels_(Array<std::int32_t>::copy_of(truth.labels, context.device())),
-        values_(Array<double>::copy_of(truth.values, context.device())) {}
+        values_(Array<double>::copy_of(truth.values, context.device())),
+        events_(Array<std::uint8_t>::copy_of(truth.events, context.device())) {}
 
   void load_tests(TestRows tests) override {
     begins_ = Array<std::int64_t>::copy_of(tests.begins, this->device());
     rows_ = Array<std::int32_t>::copy_of(tests.rows, this->device());
+    if (!this->truth().events.empty()) {
+      const auto weights = this->survival_weights(tests);
+      weights_ = Array<float>::copy_of(weights, this->device());
+      risk_ = RiskArrays<float>(this->survival_risks(weights, tests), 2 * tests.count(), this->device());
+      trained_ = !tests.trained.empty();
+    }
     tests_.begins = std::move(tests.begins);
     largest_ = tests_.largest();
   }
@@ -78,6 +85,27 @@ class CudaScores final : public ScoreOps<T> {
           <<<blocks, score_threads, 0, stream_>>>(tested(z, on_device), values_.data(), errors_.partial.data());
     });
     fetch(errors_.sums.data(), sums);
+    stream_.synchronize();
+  }
+
+  void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<SurvivalSums> sums) override {
+    if (tests.empty()) return;
+    const auto current = here();
+    constexpr std::int64_t together = 256;  // each model has vectors over the rows
+    const auto models = static_cast<std::int64_t>(tests.size());
+    grow(chosen_, models);
+    grow(survival_, models);
+    grow(likelihoods_, std::min(together, models) * risk_.order.size() * gpu::risk_vectors);
+    cuda::check(cudaMemcpyAsync(chosen_.data(), tests.data(), tests.size_bytes(), cudaMemcpyHostToDevice, stream_),
+                "sending the tests of models");
+    const gpu::Survival truth{risk_.sets(), weights_.data(), values_.data(), events_.data(), trained_};
+    for (std::int64_t first = 0; first < models; first += together) {
+      this->context().check_stop();
+      gpu::survival_sums<T><<<static_cast<unsigned>(std::min(together, models - first)), score_threads, 0, stream_>>>(
+          tested(z, chosen_.data()), truth, first, likelihoods_.data(), survival_.data());
+      cuda::check_launch("survival_sums");
+    }
+    fetch(survival_.data(), sums);
     stream_.synchronize();
   }
 
@@ -229,6 +257,12 @@ class CudaScores final : public ScoreOps<T> {
   cuda::Stream stream_;
   Array<std::int32_t> labels_;
   Array<double> values_;
+  Array<std::uint8_t> events_;
+  Array<float> weights_;  // survival: see survival_weights()
+  RiskArrays<float> risk_;
+  bool trained_ = false;
+  Array<SurvivalSums> survival_;
+  Array<double> likelihoods_;
   TestRows tests_;  // without the rows, which are on the device alone
   std::int64_t largest_ = 0;
   Array<std::int64_t> begins_;

@@ -9,11 +9,11 @@ namespace sheaf::score {
 namespace {
 
 /// Those of `wanted`, or of all, that suit the truth.
-std::vector<Metric> suiting(std::span<const Metric> wanted, std::int32_t classes, bool probabilities) {
+std::vector<Metric> suiting(std::span<const Metric> wanted, const Truth& truth, bool probabilities) {
   std::vector<Metric> result;
   for (const auto& row : metrics()) {
     const bool asked = wanted.empty() || std::find(wanted.begin(), wanted.end(), row.metric) != wanted.end();
-    if (asked && row.suits(classes, probabilities)) result.push_back(row.metric);
+    if (asked && row.suits(truth.classes, probabilities, !truth.events.empty())) result.push_back(row.metric);
   }
   return result;
 }
@@ -42,7 +42,7 @@ template <class T>
 Scorer<T>::Scorer(const Context& context, const Truth& truth, bool probabilities, std::span<const Metric> wanted)
     : context_(context),
       truth_(truth),
-      wanted_(suiting(wanted, truth.classes, probabilities)),
+      wanted_(suiting(wanted, truth, probabilities)),
       ops_(make_score_ops<T>(context, truth)) {
   for (const auto metric : wanted_) needs_ |= static_cast<unsigned>(metric_row(metric).need);
 }
@@ -79,6 +79,7 @@ std::vector<Scores> Scorer<T>::score(BlockView<const T> z, std::span<const std::
   if (truth_.classes > 0) count_classes(z, predicted, tests, models, scores);
   if (needs(Need::rankings)) rank(z, tests, rankings, models, scores);
   if (needs(Need::errors)) sum_errors(z, tests, models);
+  if (needs(Need::survival)) sum_survival(z, tests, models);
   for (std::size_t m = 0; m < models.size(); ++m)
     for (const auto metric : wanted_)
       scores[m].values[static_cast<std::size_t>(metric)] = metric_row(metric).value(models[m]);
@@ -122,6 +123,13 @@ void Scorer<T>::sum_errors(BlockView<const T> z, std::span<const std::int32_t> t
   std::vector<ErrorSums> sums(models.size());
   ops_->sum_errors(z, tests, sums);
   for (std::size_t m = 0; m < models.size(); ++m) models[m].errors = sums[m];
+}
+
+template <class T>
+void Scorer<T>::sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models) {
+  std::vector<SurvivalSums> sums(models.size());
+  ops_->sum_survival(z, tests, sums);
+  for (std::size_t m = 0; m < models.size(); ++m) models[m].survival = sums[m];
 }
 
 template <class T>

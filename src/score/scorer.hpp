@@ -40,6 +40,7 @@ class Scorer {
   void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Ranking> rankings,
             std::span<Statistics> models, std::span<Scores> scores);
   void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models);
+  void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models);
   void copy_decisions(BlockView<const T> z, BlockView<const std::int32_t> predicted,
                       std::span<const std::int32_t> tests, std::span<Scores> scores) const;
 

@@ -7,6 +7,8 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/concordance.hpp"
+#include "core/risk_sets.hpp"
 #include "score/statistics.hpp"
 
 namespace sheaf {
@@ -258,6 +260,20 @@ double mean_gamma_deviance(Values predicted, Values truth) {
 
 double mean_tweedie_deviance(Values predicted, Values truth) {
   return sum_errors(predicted, truth).tweedie / static_cast<double>(truth.size());
+}
+
+double concordance(Values values, Values times, Flags events) {
+  return concordant_pairs(values, times, events).share();
+}
+
+double partial_likelihood_deviance(Values values, Values times, Flags events) {
+  const std::vector<double> came(events.begin(), events.end());
+  const RiskArrays<float> risk(make_risk_tables(times, came, {}, 1, false), 1, Device::cpu());
+  std::vector<double> memory(values.size() * PartialLikelihood<OneThread, float>::vectors);
+  const auto value = [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; };
+  const double deviance =
+      score::survival_deviance(OneThread{}, risk.sets(), memory.data(), value, [](std::int64_t) { return 1.0; });
+  return deviance / std::accumulate(came.begin(), came.end(), 0.0);
 }
 
 }  // namespace sheaf

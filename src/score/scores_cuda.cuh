@@ -6,6 +6,7 @@
 
 #include <cub/block/block_reduce.cuh>
 
+#include "cuda/team.cuh"
 #include "score/statistics.hpp"
 #include "score/terms.hpp"
 
@@ -53,6 +54,53 @@ __device__ void sum_tests(const Tested<T>& in, Sums* partial, Term term) {
   }
   const Sums all = sum_block(sums);
   if (threadIdx.x == 0) partial[static_cast<std::int64_t>(blockIdx.y) * gridDim.x + model] = all;
+}
+
+/// What survival models are scored on; two columns of weights and shares a test.
+struct Survival {
+  RiskSets<float> risk;
+  const float* weights;
+  const double* times;
+  const std::uint8_t* events;
+  bool trained;
+};
+inline constexpr std::int32_t risk_vectors = PartialLikelihood<OneThread, float>::vectors;
+
+/// One block a model, from model `first` on. Pairs are counted one by one.
+template <class T>
+__global__ void __launch_bounds__(score_threads)
+    survival_sums(Tested<T> in, Survival truth, std::int64_t first, double* memory, SurvivalSums* out) {
+  __shared__ double shared[32];
+  const cuda::Crew<score_threads> team{shared, nullptr};
+  const std::int64_t model = first + blockIdx.x;
+  const std::int32_t test = in.tests[model];
+  const auto value = [&](std::int64_t i) { return static_cast<double>(in.z[i * in.stride + model * in.columns]); };
+  const auto deviance = [&](std::int32_t column) {
+    RiskSets<float> sets = truth.risk;
+    sets.shares += column;
+    return survival_deviance(team, sets, memory + static_cast<std::int64_t>(blockIdx.x) * sets.rows * risk_vectors,
+                             value, [&](std::int64_t i) { return truth.weights[i * truth.risk.stride + column]; });
+  };
+  SurvivalSums sums;
+  const std::int64_t begin = in.begins[test];
+  const std::int64_t end = in.begins[test + 1];
+  for (std::int64_t a = begin + threadIdx.x; a < end; a += score_threads) {
+    const std::int64_t i = in.rows[a];
+    if (truth.events[i] == 0) continue;
+    sums.events += 1;
+    for (std::int64_t b = begin; b < end; ++b) {
+      const std::int64_t j = in.rows[b];
+      if (!comes_first(truth.times[i], true, truth.times[j], truth.events[j] != 0)) continue;
+      sums.pairs += 1;
+      sums.ordered += value(i) > value(j) ? 1 : value(i) == value(j) ? 0.5 : 0;
+    }
+  }
+  sums.events = team.sum(sums.events);
+  sums.pairs = team.sum(sums.pairs);
+  sums.ordered = team.sum(sums.ordered);
+  sums.deviance = deviance(2 * test);
+  if (truth.trained) sums.deviance -= deviance(2 * test + 1);
+  if (threadIdx.x == 0) out[model] = sums;
 }
 
 /// sums[model blockIdx.x] = the sum over the parts that sum_tests() left.

@@ -54,6 +54,7 @@ struct Statistics {
   std::span<const Ranking> rankings;  // two classes: of the positive one; else of each
   ErrorSums errors;
   double spread = 0;  // squared distances of the target from its mean
+  SurvivalSums survival;
 };
 
 double accuracy(const ClassCounts& counts);

@@ -9,6 +9,7 @@
 
 #include "core/host_device.hpp"
 #include "core/math.hpp"
+#include "core/partial_likelihood.hpp"
 
 namespace sheaf::score {
 
@@ -128,6 +129,28 @@ SHEAF_HOST_DEVICE inline ErrorSums error_terms(double predicted, double truth) {
   terms.tweedie = 4 * distance * distance / root;
   if (truth > 0) terms.gamma = 2 * ((truth - predicted) / predicted - log_ratio);
   return terms;
+}
+
+/// Of survival models.
+struct SurvivalSums {
+  double events = 0;
+  double deviance = 0;  // of the rows trained on and tested, less that of the rows trained on
+  double pairs = 0;     // of tested rows, of which one is known to have had its event first
+  double ordered = 0;   // those in which it has the larger value, ties counting half
+};
+
+/// The partial likelihood's deviance (ties by Breslow) of the rows of weight above 0.
+template <class Team, class Z, class Weight>
+SHEAF_HOST_DEVICE double survival_deviance(const Team& team, const RiskSets<float>& sets, double* memory, const Z& z,
+                                           const Weight& weight) {
+  PartialLikelihood<Team, float> likelihood(team, sets, memory);
+  const double loss = likelihood.load(z, weight);
+  return 2 * (loss - likelihood.dual_value(0, z, weight));
+}
+
+/// Whether row i, of these times and events, is known to have had its event before row j.
+SHEAF_HOST_DEVICE inline bool comes_first(double time_i, bool event_i, double time_j, bool event_j) {
+  return event_i && (time_i < time_j || (time_i == time_j && !event_j));
 }
 
 /// Whole numbers that rise where values fall, and are equal where values are: 0 and -0 too.

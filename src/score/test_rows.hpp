@@ -12,6 +12,8 @@ namespace sheaf::score {
 struct TestRows {
   std::vector<std::int64_t> begins{0};
   std::vector<std::int32_t> rows;
+  /// Survival: rows x tests, 1 where a row is trained on; empty: none is.
+  std::vector<std::uint8_t> trained;
 
   std::int32_t count() const { return static_cast<std::int32_t>(begins.size()) - 1; }
   std::int64_t begin(std::int32_t test) const { return begins[static_cast<std::size_t>(test)]; }
@@ -32,6 +34,7 @@ struct Truth {
   std::int32_t positive = -1;            // two classes: the one that precision, recall, F1 and the curves speak of
   std::span<const std::int32_t> labels;  // the class of each row
   std::span<const double> values;        // regression: the target of each row
+  std::span<const std::uint8_t> events;  // survival: whether the event came at the time in `values`
 };
 
 }  // namespace sheaf::score

@@ -45,7 +45,11 @@ void decide_splits(const FamilyTraits& traits, bool groups, SearchOptions& optio
 void decide_score(const FamilyTraits& traits, SearchOptions& options) {
   if (!options.score) options.score = traits.default_score;
   const auto& score = info(*options.score);
-  if (score.regression != traits.regression)
+  if (score.survival != traits.survival)
+    fail_usage("{} is {} survival; scores of {} are {}", score.name, score.survival ? "a score of" : "no score of",
+               traits.title,
+               traits.survival ? "concordance and partial-likelihood-deviance" : "others (sheaf search --help)");
+  if (score.regression != traits.regression && !score.survival)
     fail_usage("{} is a score of {}, which {} does not predict", score.name,
                score.regression ? "a numeric target" : "classes", traits.title);
   if (score.probabilities && !traits.probabilities)

@@ -400,7 +400,8 @@ void note_balance(const Labels& labels, SearchResult& result) {
 std::vector<Metric> metrics_of(const Family& family) {
   std::vector<Metric> result;
   for (const auto& row : metrics())
-    if (row.suits(static_cast<std::int32_t>(family.labels().class_names.size()), family.has_probabilities()))
+    if (row.suits(static_cast<std::int32_t>(family.labels().class_names.size()), family.has_probabilities(),
+                  !family.labels().events.empty()))
       result.push_back(row.metric);
   return result;
 }

@@ -127,6 +127,7 @@ struct FamilyTraits {
   Metric default_score = Metric::accuracy;
   Strategy default_strategy = Strategy::grid;
   std::string title;  // of what is trained, for messages
+  bool survival = false;
 };
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, LinearSearch& search);

@@ -86,6 +86,21 @@ void take_order(const std::vector<std::string>& class_names, Distinct& classes) 
   classes.names = class_names;
 }
 
+/// Labels are times.
+void take_events(const std::vector<double>& events, Target& target) {
+  if (target.values.empty() || target.fixed_order) fail_argument("labels", "must be times, which are numbers");
+  if (events.size() != target.values.size())
+    fail_argument("events", "has {} entries, but there are {} times", events.size(), target.values.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (!(target.values[i] >= 0))
+      fail_argument("labels", "entry {} is {}, but a time of 0 or more is expected", i, target.values[i]);
+    if (events[i] != 0 && events[i] != 1)
+      fail_argument("events", "entry {} is {}, but 1 (the event came) or 0 (censored) is expected", i, events[i]);
+    target.events.push_back(events[i] == 1 ? 1 : 0);
+  }
+  target.kind = LabelKind::numbers;
+}
+
 }  // namespace
 
 Distinct number_distinct(std::string_view argument, const LabelSpan& entries) {
@@ -112,6 +127,10 @@ Target make_target(const LabelSpan& labels, const DatasetOptions& options) {
   target.fixed_order = !options.class_names.empty();
   if (target.fixed_order) memory::take_order(options.class_names, distinct);
   target.values = std::move(distinct.values);
+  if (!options.events.empty()) {
+    memory::take_events(options.events, target);
+    return target;
+  }
   if (!target.values.empty() && std::ssize(distinct.names) > Target::max_classes) return target;
   target.classes = std::move(distinct.ids);
   target.class_names = std::move(distinct.names);

@@ -71,6 +71,11 @@ class ArffReader {
   SparseMatrix<T> compacted();
   Dataset<T> finish();
 
+  /// The label, the event or the group.
+  TextColumn& special(std::int64_t position) {
+    return position == roles_.label ? *labels_ : position == roles_.event ? *events_ : *groups_;
+  }
+
   const Reading& reading_;
   ArffHeader header_;
   ColumnRoles roles_;
@@ -83,6 +88,7 @@ class ArffReader {
   DenseMatrix<T> dense_;
   SparseMatrix<T> loose_;  // with gaps between chunks; offsets hold the entries of each row
   std::optional<TextColumn> labels_;
+  std::optional<TextColumn> events_;
   std::optional<TextColumn> groups_;
   std::atomic<bool> missing_ = false;
 };
@@ -115,6 +121,7 @@ Dataset<T> ArffReader<T>::read() {
     dense_ = {rows_, features, Array<T>(rows_ * features)};
   }
   if (roles_.label >= 0) labels_.emplace(rows_);
+  if (roles_.event >= 0) events_.emplace(rows_);
   if (roles_.group >= 0) groups_.emplace(rows_);
   parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     parse_chunk(static_cast<std::size_t>(k));
@@ -258,8 +265,8 @@ auto ArffReader<T>::parse_value(const char*& at, const char* line, std::size_t j
   if (roles_.ignored[j]) return {};
   if (attribute.kind == Kind::numeric) return parse_numeric(attribute, token);
   if (attribute.kind == Kind::nominal) return parse_nominal(attribute, token);
-  TextColumn& column = static_cast<std::int64_t>(j) == roles_.label ? *labels_ : *groups_;
-  return {T(0), column.keep(checked_name(reading_, token.plain(), token.at)), TextColumn::no_number, false};
+  return {T(0), special(static_cast<std::int64_t>(j)).keep(checked_name(reading_, token.plain(), token.at)),
+          TextColumn::no_number, false};
 }
 
 template <class T>
@@ -290,9 +297,12 @@ template <class T>
 void ArffReader<T>::take_special(std::size_t attribute, const Value& value, const char* at, std::int64_t row) {
   const auto position = static_cast<std::int64_t>(attribute);
   if (roles_.ignored[attribute]) return;
-  const bool label = position == roles_.label;
-  if (value.missing) fail_at(reading_, at, fmt::format("the {} is missing ('?')", label ? "label" : "group"));
-  (label ? *labels_ : *groups_).set(row, value.text, value.exact);
+  if (value.missing)
+    fail_at(reading_, at,
+            fmt::format("the {} is missing ('?')", position == roles_.label   ? "label"
+                                                   : position == roles_.event ? "event"
+                                                                              : "group"));
+  special(position).set(row, value.text, value.exact);
 }
 
 /// The values that a sparse row leaves out.
@@ -307,6 +317,7 @@ void ArffReader<T>::set_defaults(std::int64_t row) {
       column->set(row, "0", 0);
   };
   set(labels_, roles_.label);
+  set(events_, roles_.event);
   set(groups_, roles_.group);
 }
 
@@ -369,6 +380,7 @@ Dataset<T> ArffReader<T>::finish() {
       dataset.target.positive = -1;
     }
   }
+  if (events_) set_events(reading_, *labels_, *events_, rows_, dataset.target);
   if (groups_) set_groups(reading_, *groups_, rows_, dataset);
   dataset.notes = roles_.notes;
   bool nominal = false;

@@ -41,7 +41,7 @@ bool knows_names(const ReadOptions& options, const std::vector<std::string>& nam
 }
 
 std::int64_t default_label(const std::vector<std::string>& names, const ColumnRoles& roles, bool by_name) {
-  const auto is_free = [&](std::size_t j) { return !roles.ignored[j] && roles.group != static_cast<std::int64_t>(j); };
+  const auto is_free = [&](std::size_t j) { return !roles.ignored[j] && !roles.taken(static_cast<std::int64_t>(j)); };
   for (std::size_t j = 0; by_name && j < names.size(); ++j)
     if (is_free(j) && means_label(names[j])) return static_cast<std::int64_t>(j);
   for (std::size_t j = names.size(); j-- > 0;)
@@ -62,11 +62,12 @@ std::int64_t known_label(const KnownColumns& known, const std::vector<std::strin
       return default_label(names, free, by_name);
     }
     for (std::size_t j = 0; j < names.size(); ++j)
-      if (names[j] == known.label && !roles.ignored[j] && roles.group != static_cast<std::int64_t>(j))
+      if (names[j] == known.label && !roles.ignored[j] && !roles.taken(static_cast<std::int64_t>(j)))
         return static_cast<std::int64_t>(j);
     return -1;
   }
-  const auto free = std::count(roles.ignored.begin(), roles.ignored.end(), false) - (roles.group >= 0 ? 1 : 0);
+  const auto free = std::count(roles.ignored.begin(), roles.ignored.end(), false) - (roles.group >= 0 ? 1 : 0) -
+                    (roles.event >= 0 ? 1 : 0);
   return free == known.count ? -1 : default_label(names, roles, by_name);
 }
 
@@ -79,7 +80,7 @@ void keep_known(const Reading& reading, const KnownColumns& known, const std::ve
   std::vector<std::string> others;
   for (std::size_t j = 0; j < names.size(); ++j) {
     const auto position = static_cast<std::int64_t>(j);
-    if (position == roles.label || position == roles.group || roles.ignored[j]) continue;
+    if (position == roles.label || roles.taken(position) || roles.ignored[j]) continue;
     const auto found = places.find(names[j]);
     if (found == places.end()) {
       roles.ignored[j] = true;
@@ -128,6 +129,7 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
   for (const std::string& wanted : options.ignore)
     roles.ignored[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
   if (!options.group.empty()) roles.group = find_column(reading, names, options.group);
+  if (!options.event.empty()) roles.event = find_column(reading, names, options.event);
   if (options.label.empty() && options.known)
     roles.label = known_label(*options.known, names, roles, by_name, by_known_names);
   else if (options.label.empty())
@@ -136,15 +138,19 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
     roles.label = find_column(reading, names, options.label);
   if (roles.label >= 0 && roles.label == roles.group)
     fail_usage("{}: column {} cannot be both the label and the group", reading.name, roles.label + 1);
-  for (const std::int64_t special : {roles.label, roles.group})
+  if (roles.event >= 0 && (roles.event == roles.label || roles.event == roles.group))
+    fail_usage("{}: column {} cannot be both the event and the {}", reading.name, roles.event + 1,
+               roles.event == roles.label ? "label, which is the time" : "group");
+  if (roles.event >= 0 && roles.label < 0)
+    fail_usage("{}: events need times: name the column of the times with --label", reading.name);
+  for (const std::int64_t special : {roles.label, roles.event, roles.group})
     if (special >= 0 && roles.ignored[static_cast<std::size_t>(special)])
-      fail_usage("{}: column {} is to be ignored, but is the label or the group", reading.name, special + 1);
+      fail_usage("{}: column {} is to be ignored, but is the label, the event or the group", reading.name, special + 1);
   for (const std::string& wanted : options.nominal)
     roles.nominal[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
   if (by_known_names) keep_known(reading, *options.known, names, roles);
   for (std::int64_t j = 0; j < roles.columns(); ++j)
-    if (j != roles.label && j != roles.group && !roles.ignored[static_cast<std::size_t>(j)])
-      roles.features.push_back(j);
+    if (j != roles.label && !roles.taken(j) && !roles.ignored[static_cast<std::size_t>(j)]) roles.features.push_back(j);
   if (options.known && !by_known_names)
     for (std::size_t f = 0; f < std::min(roles.features.size(), options.known->levels.size()); ++f)
       roles.nominal[static_cast<std::size_t>(roles.features[f])] = !options.known->levels[f].empty();

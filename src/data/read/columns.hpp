@@ -1,4 +1,4 @@
-// The role of each column of a CSV or ARFF file: label, group, feature, or ignored.
+// The role of each column of a CSV or ARFF file: label, event, group, feature, or ignored.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,15 @@ namespace sheaf {
 
 struct ColumnRoles {
   std::int64_t label = -1;             ///< -1: none
+  std::int64_t event = -1;             ///< of survival; -1: none
   std::int64_t group = -1;             ///< -1: none
   std::vector<bool> ignored;           ///< one for each column
   std::vector<bool> nominal;           ///< one for each column: its values are levels even where they are numbers
   std::vector<std::int64_t> features;  ///< the columns that are features, ascending
   std::vector<std::string> notes;      ///< what was decided without being asked for
 
+  /// Whether a column is the event or the group, so that it is neither label nor feature.
+  bool taken(std::int64_t column) const { return column == event || column == group; }
   std::int64_t columns() const { return static_cast<std::int64_t>(ignored.size()); }
 };
 

@@ -123,6 +123,7 @@ class CsvReader {
     x_.columns = static_cast<std::int64_t>(layout_.roles.features.size());
     x_.values = Array<T>(x_.rows * x_.columns);
     if (layout_.roles.label >= 0) labels_.emplace(x_.rows);
+    if (layout_.roles.event >= 0) events_.emplace(x_.rows);
     if (layout_.roles.group >= 0) groups_.emplace(x_.rows);
     parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
       parse_chunk(static_cast<std::size_t>(k));
@@ -173,6 +174,7 @@ class CsvReader {
   std::vector<std::int64_t> first_rows_;
   DenseMatrix<T> x_;
   std::optional<TextColumn> labels_;
+  std::optional<TextColumn> events_;
   std::optional<TextColumn> groups_;
   std::atomic<bool> missing_ = false;
   std::vector<std::uint8_t> found_text_;          // of each column: the first pass found a text there
@@ -421,6 +423,7 @@ const char* CsvReader<T>::parse_other(const char* at, const char* end, std::size
   const CsvField field = next_field(reading_, layout_.delimiter, at, end);
   const auto position = static_cast<std::int64_t>(column);
   if (position == layout_.roles.label) set_text(*labels_, field, row, "label");
+  if (position == layout_.roles.event) set_text(*events_, field, row, "event");
   if (position == layout_.roles.group) set_text(*groups_, field, row, "group");
   return at;
 }
@@ -467,6 +470,7 @@ Dataset<T> CsvReader<T>::finish() {
     dataset.target = make_target(reading_, *labels_, rows);
     dataset.target.name = layout_.names[static_cast<std::size_t>(layout_.roles.label)];
   }
+  if (events_) set_events(reading_, *labels_, *events_, rows, dataset.target);
   if (groups_) set_groups(reading_, *groups_, rows, dataset);
   dataset.feature_names = feature_names(layout_.names, layout_.roles);
   dataset.levels = std::move(levels_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cmath>
 
 #include "core/fail.hpp"
@@ -84,6 +85,16 @@ std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn
 
 namespace {
 
+/// None where the text says neither that the event came nor that it did not.
+std::optional<std::uint8_t> event_of(double number, std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  if (number == 1 || lower == "true") return std::uint8_t{1};
+  if (number == 0 || lower == "false") return std::uint8_t{0};
+  return std::nullopt;
+}
+
 [[noreturn]] void fail_number(const Reading& reading, const TextColumn& column, std::int64_t rows) {
   std::int64_t row = 0;
   while (row + 1 < rows && !std::isnan(column.number(row))) ++row;
@@ -97,6 +108,25 @@ void fail_text(const Reading& reading, std::string_view text, std::int64_t row, 
   const bool in_file = text.data() >= reading.text.data() && text.data() <= reading.limit();
   if (in_file) fail_at(reading, text.data(), message);
   fail("{}: row {}: {}", reading.name, row + 1, message);
+}
+
+void set_events(const Reading& reading, const TextColumn& times, const TextColumn& events, std::int64_t rows,
+                Target& target) {
+  target.kind = LabelKind::numbers;
+  target.classes.clear();
+  target.class_names.clear();
+  target.positive = -1;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    if (!(times.number(i) >= 0))
+      fail_text(reading, times.text(i), i,
+                fmt::format("a time must be a number of 0 or more, found {}", shown(times.text(i))));
+    const auto event = event_of(events.number(i), events.text(i));
+    if (!event)
+      fail_text(
+          reading, events.text(i), i,
+          fmt::format("an event must be 1 (it came at that time) or 0 (censored), found {}", shown(events.text(i))));
+    target.events.push_back(*event);
+  }
 }
 
 Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows) {

@@ -72,6 +72,11 @@ std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn
 /// for is a defect.
 Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows);
 
+/// Makes a target of numbers one of survival: `times` is its column. Times below 0 and events that are neither 1 or
+/// true nor 0 or false are defects.
+void set_events(const Reading& reading, const TextColumn& times, const TextColumn& events, std::int64_t rows,
+                Target& target);
+
 /// Sets ids and names of groups.
 template <class T>
 void set_groups(const Reading& reading, const TextColumn& column, std::int64_t rows, Dataset<T>& dataset) {

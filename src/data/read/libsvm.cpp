@@ -138,6 +138,9 @@ class LibsvmReader {
       : reading_(reading), chunks_(cut_lines(reading.text, reading.chunk_bytes)), counts_(chunks_.size()) {}
 
   Dataset<T> read() {
+    if (!reading_.options.event.empty())
+      fail_usage("{}: LIBSVM's format has no column of events (--event); give the dataset as CSV or ARFF",
+                 reading_.name);
     if (reading_.options.features < 0 || reading_.options.features > largest_index)
       fail_usage("{} features cannot be made; from 0 (as many as the file has) to {}", reading_.options.features,
                  largest_index);

@@ -70,6 +70,12 @@ void write_dataset(const Context& context, const Dataset<T>& dataset, const std:
   if (options.digits < 0 || options.digits > 40)
     fail_usage("{} significant digits cannot be written; from 1 to 40, or 0 for the fewest that keep the value",
                options.digits);
+  if (dataset.target.survival())
+    fail(
+        "{}: files have one label, and this dataset has times and events; leave out --event, and the events are "
+        "written "
+        "as a feature",
+        dataset.source);
   const auto writer = make_writer(format, dataset, options);
   const auto sink = open_sink(path);
   sink->write(writer->preamble());

@@ -40,10 +40,7 @@ void NewtonCg<T>::apply_hessian() {
   objective.combine(ones, p_.view(), zeros, scratch_.view());
   coordinates_.to_weights(scratch_, weights_);
   this->ops().multiply(weights_.view(), q_.view());
-  if (objective.multinomial())
-    this->ops().softmax_curvature(objective.columns(), this->second_.view(), {}, q_.view());
-  else
-    this->ops().multiply_elements(this->second_.view(), q_.view(), {}, q_.view());
+  objective.curvature(this->second_, q_);
   objective.gradient(q_, weights_, scratch_);
   coordinates_.from_gradient(scratch_, hp_);
 }

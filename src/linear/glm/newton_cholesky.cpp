@@ -33,10 +33,7 @@ Block<T> products_with_units(Objective<T>& objective, const Block<T>& second, st
   Block<T> q(ops.examples(), count * columns, ops.device());
   Block<T> result(ops.weights(), count * columns, ops.device());
   ops.multiply(there.view(), q.view());
-  if (objective.multinomial())
-    ops.softmax_curvature(columns, second.view(), {}, q.view());
-  else
-    ops.multiply_elements(second.view(), q.view(), {}, q.view());
+  objective.curvature(second, q);
   ops.multiply_transposed(q.view(), result.view());
   ops.synchronize();
   return result.to(Device::cpu());

@@ -42,6 +42,9 @@ Objective<T>::Objective(LinearOps<T>& ops, const GlmSheaf& sheaf, const GlmParam
     weight_sums_[e % weight_sums_.size()] += static_cast<double>(sheaf.row_weights[e]);
   if (sheaf.row_weights.empty()) weight_sums_.assign(weight_sums_.size(), static_cast<double>(sheaf.examples));
   ops.load_tables(tables_of(sheaf));
+  if (!cox()) return;
+  const bool efron = params.ties == Ties::efron;
+  ops.load_risks(make_risk_tables(sheaf.times, sheaf.targets, sheaf.row_weights, sheaf.weight_columns, efron));
 }
 
 template <class T>
@@ -81,8 +84,20 @@ void Objective<T>::losses(BlockView<const T> z, BlockView<const T> step, Wanted 
                           BlockView<T> slopes, BlockView<T> second) const {
   if (multinomial())
     ops_.softmax(columns(), z, step, wanted, values, slopes, second);
+  else if (cox())
+    ops_.partial_likelihood(z, step, wanted, values, slopes, second);
   else
     ops_.losses(params_.loss, z, step, wanted, values, slopes, second);
+}
+
+template <class T>
+void Objective<T>::curvature(const Block<T>& second, Block<T>& q) const {
+  if (multinomial())
+    ops_.softmax_curvature(columns(), second.view(), {}, q.view());
+  else if (cox())
+    ops_.partial_curvature(second.view(), q.view());
+  else
+    ops_.multiply_elements(second.view(), q.view(), {}, q.view());
 }
 
 template <class T>
@@ -144,6 +159,11 @@ typename Objective<T>::Null Objective<T>::null_model(std::int32_t number) const 
       sums[0] += weight * y;
   }
   Null result;
+  if (cox()) {
+    result.curvature = weights > 0 ? sums[0] / weights : 0.0;  // the share of events
+    result.intercepts = {0};
+    return result;
+  }
   if (multinomial()) {
     double mean = 0;
     for (double& sum : sums) sum = std::log(inside(sum / weights, rows));

@@ -27,6 +27,7 @@ class Objective {
   const GlmParams& params() const { return params_; }
   std::int32_t columns() const { return params_.columns; }
   bool multinomial() const { return params_.columns > 1; }
+  bool cox() const { return params_.loss == Loss::cox && !multinomial(); }
 
   /// From now on blocks hold these tasks of the sheaf, which may be named several times.
   void choose(std::span<const std::int32_t> tasks);
@@ -39,9 +40,11 @@ class Objective {
   BlockView<T> penalised(Block<T>& block) const;
 
   /// Mean losses at z + step into `values`, with the derivatives of each row's term; `second`: curvatures or, of
-  /// multinomial models, probabilities. Of the wanted tasks alone.
+  /// multinomial models, probabilities, of Cox models exponentials. Of the wanted tasks alone.
   void losses(BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
               BlockView<T> slopes, BlockView<T> second) const;
+  /// q becomes the second derivatives of the losses times q; `second` as losses() had it.
+  void curvature(const Block<T>& second, Block<T>& q) const;
   /// out[k * tasks() + t]: the k-th inner product of all columns of task t.
   std::vector<double> dots(std::span<const Dot<T>> products) const;
   /// b_t = alpha[t] a_t + beta[t] b_t.

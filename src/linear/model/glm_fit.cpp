@@ -76,7 +76,8 @@ template <class T>
 LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const GlmOptions& options,
                       std::span<const float> row_weights) {
   const auto decided = decide_glm(options, dataset.target, dataset.source);
-  auto problem = linear::make_glm_problem(dataset.target, dataset.source, dataset.rows(), decided, row_weights);
+  auto problem = linear::make_glm_problem(dataset.target, dataset.source, dataset.rows(), decided, row_weights,
+                                          dataset.features());
   check_shape(problem, dataset.features());
   const auto& names = problem.labels.class_names;
   if (!problem.kind.classes && !options.reference.empty()) fail_usage("a reference class is for classes, not numbers");
@@ -87,15 +88,18 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   model.solver = problem.kind.classes ? "GLM_CLASSES" : "GLM";
   model.features = dataset.features();
   model.columns = problem.params.columns;
-  model.bias = decided.intercept ? 1 : 0;
+  const bool cox = decided.family == GlmFamily::cox;
+  model.bias = decided.intercept && !cox ? 1 : 0;
   model.penalise_bias = false;
   model.weights = flat_weights(fits.weights);
+  if (cox) model.weights.resize(static_cast<std::size_t>(model.features));  // without an intercept that says nothing
   model.feature_names = dataset.feature_names;
   auto& glm = model.glm.emplace();
   glm.family = decided.family;
   glm.link = decided.link;
   glm.alpha = decided.alpha;
   glm.parameter = problem.params.parameter;
+  glm.ties = decided.ties;
   glm.solver = chosen_solver(problem.params, dataset.features());
   glm.fit = fits.tasks.front();
   linear::add_statistics(context, dataset, problem, fits.weights, reference, glm);
@@ -149,7 +153,9 @@ double aic(const GlmTraining& glm) {
 }
 
 double bic(const GlmTraining& glm) {
-  return std::log(glm.statistics.rows) * (glm.statistics.parameters + further_parameters(glm)) -
+  const bool cox = glm.family == GlmFamily::cox;  // whose information is that of its events
+  return std::log(cox ? glm.statistics.survival.events : glm.statistics.rows) *
+             (glm.statistics.parameters + further_parameters(glm)) -
          2 * glm.statistics.log_likelihood;
 }
 

@@ -14,7 +14,8 @@ const Choices<GlmFamily>& families() {
                                           {"gamma", GlmFamily::gamma},
                                           {"tweedie", GlmFamily::tweedie},
                                           {"inverse-gaussian", GlmFamily::inverse_gaussian},
-                                          {"negative-binomial", GlmFamily::negative_binomial}};
+                                          {"negative-binomial", GlmFamily::negative_binomial},
+                                          {"cox", GlmFamily::cox}};
   return choices;
 }
 
@@ -54,14 +55,16 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
   static const std::vector<Parameter<O>> rows{
       choice_row<O, GlmFamily>("family", &O::family, families(),
                                "distribution of the target; auto: binomial or multinomial for classes, gaussian for "
-                               "numbers"),
+                               "numbers, cox for survival (--event)"),
       choice_row<O, GlmLink>("link", &O::link, links(),
                              "function of the mean that is linear in the features; auto: the usual one of the family"),
       number_row("alpha", &O::alpha, {0, most}, "how much the L2 penalty weighs against the mean loss; 0: none"),
       number_row("power", &O::power, {1, 2}, "tweedie: the variance is mean^power"),
       number_row("theta", &O::theta, {0, most}, "negative-binomial: the variance is mean + mean^2 / theta",
                  "estimated"),
-      yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised"),
+      choice_row<O, Ties>("ties", &O::ties, {{"breslow", Ties::breslow}, {"efron", Ties::efron}},
+                          "cox: how events at the same time are treated"),
+      yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised (cox: never)"),
       text_row("reference", "NAME", &O::reference, "the class that standard errors compare the others with",
                "the last one"),
       choice_row<O, GlmSolver>("solver", &O::solver, solvers(),

@@ -30,6 +30,7 @@ constexpr std::array kinds{
     GlmKind{GlmFamily::inverse_gaussian, GlmLink::inverse_square, Loss::inverse_gaussian, numbers, dispersed},
     GlmKind{GlmFamily::tweedie, GlmLink::log, Loss::tweedie, numbers, dispersed},
     GlmKind{GlmFamily::negative_binomial, GlmLink::log, Loss::negative_binomial, numbers, fixed},
+    GlmKind{GlmFamily::cox, GlmLink::log, Loss::cox, numbers, fixed},
 };
 
 void check_parameters(const GlmOptions& options, const GlmKind& kind) {
@@ -43,6 +44,15 @@ void check_parameters(const GlmOptions& options, const GlmKind& kind) {
     fail_usage("the link {} needs an intercept: without features it would have no value", to_string(kind.link));
   if (positive && !options.offsets.empty())
     fail_usage("offsets are not for the link {}, under which decision values stay above 0", to_string(kind.link));
+}
+
+/// L-BFGS and conjugate gradients have an intercept, which does not matter to the likelihood, so that their coordinates
+/// are those of centred features.
+void set_survival_targets(std::int64_t features, GlmProblem& problem) {
+  problem.sheaf.times = problem.labels.values;
+  problem.sheaf.targets.assign(problem.labels.events.begin(), problem.labels.events.end());
+  problem.params.solver = chosen_solver(problem.params, features);
+  problem.params.intercept = problem.params.solver != GlmSolver::newton;
 }
 
 void set_class_targets(GlmProblem& problem) {
@@ -86,16 +96,20 @@ void for_glm_predictions(const Context& context, const Dataset<T>& dataset, cons
 }
 
 GlmProblem make_glm_problem(const Target& target, const std::string& source, std::int64_t rows,
-                            const GlmOptions& options, std::span<const float> row_weights) {
+                            const GlmOptions& options, std::span<const float> row_weights, std::int64_t features) {
   GlmProblem problem{{}, {}, glm_kind(options.family, options.link), {}, {}};
   const auto& kind = problem.kind;
-  problem.labels = make_labels(target, source, rows, !kind.classes, kind.classes ? "gaussian" : "multinomial");
+  const bool survival = kind.family == GlmFamily::cox;
+  problem.labels = survival
+                       ? make_survival_labels(target, source, rows)
+                       : make_labels(target, source, rows, !kind.classes, kind.classes ? "gaussian" : "multinomial");
   check_row_weights(row_weights, rows);
   problem.params.loss = kind.loss;
   problem.params.columns = problem.labels.columns();
   problem.params.parameter = kind.family == GlmFamily::tweedie             ? options.power
                              : kind.family == GlmFamily::negative_binomial ? options.theta
                                                                            : 0.0;
+  problem.params.ties = options.ties;
   problem.params.intercept = options.intercept;
   problem.params.solver = options.solver;
   problem.params.tolerance = options.tolerance;
@@ -113,6 +127,7 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
     if (!options.class_weights.empty() || options.balanced)
       fail_usage("class weights are for classes, and the family {} is for numbers", to_string(kind.family));
     sheaf.targets = problem.labels.values;
+    if (survival) set_survival_targets(features, problem);
     with_glm_loss(kind.loss, [&](auto functor) {
       check_targets(functor.targets, sheaf.targets, 1, source, fmt::format("the family {}", to_string(kind.family)));
     });
@@ -149,7 +164,9 @@ GlmOptions decide_glm(const GlmOptions& options, const Target& target, const std
   auto decided = options;
   const auto count = target.class_names.size();
   const bool of_classes = options.family == GlmFamily::binomial || options.family == GlmFamily::multinomial;
-  if (options.family == GlmFamily::automatic)
+  if (options.family == GlmFamily::automatic && target.survival())
+    decided.family = GlmFamily::cox;
+  else if (options.family == GlmFamily::automatic)
     decided.family = !target.looks_like_classes() ? GlmFamily::gaussian
                      : count > 2                  ? GlmFamily::multinomial
                                                   : GlmFamily::binomial;

@@ -32,10 +32,10 @@ struct GlmProblem {
   GlmSheaf sheaf;  // one task on all rows, class weights in its row weights
 };
 
-/// Options as decide_glm() returns them. Targets that the family does not have, and offsets or weights that do not suit
-/// the rows, are Errors.
+/// Options as decide_glm() returns them, for so many features. Targets that the family does not have, and offsets or
+/// weights that do not suit the rows, are Errors.
 GlmProblem make_glm_problem(const Target& target, const std::string& source, std::int64_t rows,
-                            const GlmOptions& options, std::span<const float> row_weights);
+                            const GlmOptions& options, std::span<const float> row_weights, std::int64_t features);
 
 /// Device bytes that one column of a model takes in training.
 template <class T>

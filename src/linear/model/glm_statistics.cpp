@@ -15,9 +15,6 @@
 namespace sheaf::linear {
 namespace {
 
-/// Above so many weights no standard errors: their number squared is kept, and cubed computed.
-constexpr std::int64_t most_with_errors = 1500;
-
 double weight_of(const GlmSheaf& sheaf, std::size_t row) {
   return sheaf.row_weights.empty() ? 1.0 : static_cast<double>(sheaf.row_weights[row]);
 }
@@ -361,6 +358,7 @@ template <class T>
 void add_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
                     const Block<T>& weights, std::int32_t reference, GlmTraining& glm) {
   const auto& kind = problem.kind;
+  if (kind.family == GlmFamily::cox) return add_cox_statistics(context, dataset, problem, weights, glm);
   const auto z = training_decisions(context, dataset, problem, weights);
   const auto sums = kind.classes ? class_sums(problem, z) : number_sums(problem, z);
   const auto null = null_decisions(problem);

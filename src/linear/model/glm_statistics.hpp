@@ -17,9 +17,17 @@ std::vector<double> training_decisions(const Context& context, const Dataset<T>&
 /// for the target varies no more than a Poisson variable does.
 double likely_theta(const GlmProblem& problem, std::span<const double> decisions, double start);
 
+/// Above so many weights no standard errors: their number squared is kept, and cubed computed.
+inline constexpr std::int64_t most_with_errors = 1500;
+
 /// Fills in the statistics, and whether the classes are separated.
 template <class T>
 void add_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
                     const Block<T>& weights, std::int32_t reference, GlmTraining& glm);
+
+/// The same for Cox models; for add_statistics() alone.
+template <class T>
+void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
+                        const Block<T>& weights, GlmTraining& glm);
 
 }  // namespace sheaf::linear

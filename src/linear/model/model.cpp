@@ -37,6 +37,7 @@ constexpr std::array solvers{
     LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, Loss::squared, "L2R_L2LOSS_SVR"},
     LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, Loss::logistic, "L2R_LR"},
     LinearSolver{-1, "ELASTIC_NET_POISSON", "elastic-net Poisson regression", true, false, Loss::poisson},
+    LinearSolver{-1, "ELASTIC_NET_COX", "elastic-net Cox regression", true, false, Loss::cox},
     LinearSolver{-1, "ELASTIC_NET_MULTINOMIAL", "elastic-net multinomial logistic regression", false, true,
                  Loss::softmax},
     LinearSolver{-2, "GLM", "generalised linear model", true},
@@ -49,6 +50,7 @@ constexpr std::array kinds{
     NetKind{"ridge", "ridge regression: the elastic net of l1-ratio 0", Loss::squared, 0.0},
     NetKind{"elastic-net-logistic", "logistic regression with the penalty of the elastic net", Loss::logistic},
     NetKind{"elastic-net-multinomial", "the same of all classes in one model", Loss::softmax},
+    NetKind{"elastic-net-cox", "Cox regression of survival with the penalty of the elastic net", Loss::cox},
     NetKind{"elastic-net-poisson", "Poisson regression of counts with the penalty of the elastic net", Loss::poisson},
 };
 
@@ -94,7 +96,12 @@ void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
         "the model did not converge: the gradient is {:.3g} of the one at the start after {} steps, {:.3g} was wanted; "
         "scale the features, use double precision, or give a penalty (--alpha) or a larger tolerance",
         glm.fit.gradient_norm, glm.fit.iterations, glm.fit.tolerance));
-  if (glm.separated)
+  if (glm.separated && glm.family == GlmFamily::cox)
+    warnings.emplace_back(
+        "the likelihood rises without end as some weights grow, for their features put events in order without a "
+        "mistake: those weights and their standard errors say nothing; give a penalty (--alpha), or leave out the "
+        "features that have none");
+  else if (glm.separated)
     warnings.emplace_back(
         "the classes of some rows are separated by the features: weights would grow without end, and their standard "
         "errors say nothing; give a penalty (--alpha), or leave out the features that have none");
@@ -139,10 +146,12 @@ const NetKind* find_net_kind(std::string_view name) {
 }
 
 std::string_view to_string(Loss loss) {
-  std::string_view name = loss == Loss::crammer_singer ? "crammer-singer" : "";
+  std::string_view name = loss == Loss::crammer_singer ? "crammer-singer" : loss == Loss::cox ? linear::Cox::name : "";
   linear::with_loss(loss, [&](auto functor) { name = functor.name; });
   return name;
 }
+
+std::string_view to_string(Ties ties) { return ties == Ties::efron ? "efron" : "breslow"; }
 
 std::string_view to_string(LinearMethod method) {
   constexpr std::array<std::string_view, 3> names{"auto", "newton", "dual"};
@@ -150,6 +159,9 @@ std::string_view to_string(LinearMethod method) {
 }
 
 bool LinearModel::is_dual() const { return solver_named(solver).method == LinearMethod::dual; }
+bool LinearModel::is_survival() const {
+  return glm ? glm->family == GlmFamily::cox : solver_named(solver).loss == Loss::cox;
+}
 bool LinearModel::is_coupled() const { return solver_named(solver).loss == Loss::crammer_singer; }
 bool LinearModel::is_regression() const { return solver_named(solver).regression; }
 bool LinearModel::has_probabilities() const { return solver_named(solver).probabilities; }

@@ -12,6 +12,7 @@ NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options) {
   sheaf.row_weights = std::move(made.row_weights);
   sheaf.target_columns = made.problem.sheaf.target_columns;
   sheaf.targets = std::move(made.problem.sheaf.targets);
+  if (options.loss == Loss::cox) sheaf.times = made.problem.labels.values;
   sheaf.offsets = options.offsets;
   sheaf.penalty_factors = options.penalty_factors;
   linear::add_paths({0, 0, options.l1_ratio, {options.alpha.value_or(0)}}, options, sheaf);
@@ -67,11 +68,12 @@ LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dat
   model.class_names = std::move(made.problem.labels.class_names);
   model.features = dataset.features();
   model.columns = sheaf.target_columns;
-  model.bias = options.intercept ? 1 : 0;
+  const bool intercept = options.intercept && options.loss != Loss::cox;
+  model.bias = intercept ? 1 : 0;
   model.penalise_bias = false;
   model.feature_names = dataset.feature_names;
-  model.net = NetTraining{*options.alpha, options.l1_ratio, options.standardise, {}};
-  take_weights(nets, options.intercept, model);
+  model.net = NetTraining{*options.alpha, options.l1_ratio, options.standardise, {}, options.ties};
+  take_weights(nets, intercept, model);
   return model;
 }
 

@@ -46,6 +46,8 @@ const std::vector<Parameter<NetOptions>>& parameters() {
           "labels", &O::labels,
           {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"numbers", LabelKind::numbers}},
           "whether labels are classes or numbers; two classes become +1 and -1, three or more one model each"),
+      choice_row<O, Ties>("ties", &O::ties, {{"breslow", Ties::breslow}, {"efron", Ties::efron}},
+                          "survival: how events at the same time are treated"),
       choice_row<O, NetSolver>("solver", &O::solver, solvers,
                                "working sets, or one of: all features in turn, one at random, several at random"),
       parallel_row(),

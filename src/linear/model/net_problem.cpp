@@ -20,6 +20,15 @@ void weigh_rows(const std::vector<std::int32_t>& classes, const std::vector<doub
     row_weights[i] *= static_cast<float>(class_weights[static_cast<std::size_t>(classes[i])]);
 }
 
+/// Times and events in place of targets.
+Problem make_survival_problem(const Target& target, const std::string& source, std::int64_t rows) {
+  Problem problem;
+  problem.labels = make_survival_labels(target, source, rows);
+  problem.sheaf.examples = rows;
+  problem.sheaf.targets.assign(problem.labels.events.begin(), problem.labels.events.end());
+  return problem;
+}
+
 }  // namespace
 
 LinearOptions scored_as(const NetOptions& options, bool classes) {
@@ -36,10 +45,12 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
   if (!classes && (options.balanced || !options.class_weights.empty()))
     fail_usage("class weights are for classes, and the labels of {} are a numeric target", source);
   check_row_weights(row_weights, rows);
-  if (!options.offsets.empty() && options.loss != Loss::poisson)
-    fail_usage("exposures and offsets are for counts (elastic-net-poisson)");
+  if (!options.offsets.empty() && options.loss != Loss::poisson && options.loss != Loss::cox)
+    fail_usage("exposures and offsets are for counts (elastic-net-poisson) and survival (elastic-net-cox)");
   check_offsets(options.offsets, rows);
-  NetProblem result{make_problem(context, target, source, rows, scored_as(options, classes)),
+  NetProblem result{options.loss == Loss::cox
+                        ? make_survival_problem(target, source, rows)
+                        : make_problem(context, target, source, rows, scored_as(options, classes)),
                     {row_weights.begin(), row_weights.end()}};
   check_two_classes(result.problem.labels, source);
   auto& sheaf = result.problem.sheaf;
@@ -74,6 +85,7 @@ template void respond(LinearOps<double>&, Loss, const NetSheaf&, Block<double>&)
 NetParams net_params(const NetOptions& options) {
   NetParams params;
   params.loss = options.loss;
+  params.ties = options.ties;
   params.solver = options.solver;
   params.tolerance = options.tolerance;
   params.max_epochs = options.max_epochs;
@@ -87,6 +99,12 @@ NetParams net_params(const NetOptions& options) {
 
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
+  if (target.survival() || options.loss == Loss::cox) {
+    if (options.loss != Loss::squared && options.loss != Loss::cox)
+      fail("{}: times with events (--event) are for elastic-net and elastic-net-cox", source);
+    if (!target.survival()) make_survival_labels(target, source, target.rows());
+    return false;
+  }
   if (options.loss == Loss::poisson) {
     if (options.labels == LabelKind::classes || target.values.empty())
       fail(
@@ -115,6 +133,7 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source) {
   if (options.loss == Loss::softmax && takes_classes(options, target, source) && target.class_names.size() == 2)
     options.loss = Loss::logistic;
+  if (target.survival() && options.loss == Loss::squared) options.loss = Loss::cox;
   return options;
 }
 

@@ -97,6 +97,7 @@ Predictions predict_linear(const Context& context, const LinearModel& model, con
 }
 
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target) {
+  if (model.is_survival()) return std::nullopt;  // hazards are no times
   return score_predictions(model.is_regression() ? nullptr : &model.class_names, predictions, target);
 }
 

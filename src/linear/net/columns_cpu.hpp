@@ -32,6 +32,8 @@ struct Single {
   static V sum(V value) {
     return value;
   }
+  static double largest(double value) { return value; }
+  static double sum_before(double /*value*/) { return 0; }
   /// The places of what is not 0; returns their number.
   template <class T>
   static std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) {

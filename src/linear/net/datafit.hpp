@@ -2,7 +2,8 @@
 //
 // ExactFit: the squared loss is its own quadratic model. SmoothFit: any other smooth loss is a series of quadratic
 // models (proximal Newton: Lee, Sun, Saunders 2014), each with the second derivatives of the loss at the present
-// weights in place of the row weights; then the true objective decides how far to go along the step.
+// weights in place of the row weights; then the true objective decides how far to go along the step. The loss is a sum
+// over rows (RowTerms) or a partial likelihood (RiskTerms).
 #pragma once
 
 #include <type_traits>
@@ -111,23 +112,16 @@ class ExactFit {
   double intercept_ = 0;
 };
 
+/// Terms of a loss that is a sum over rows.
 template <class Functor, class Model>
-class SmoothFit {
+class RowTerms {
   using T = typename Model::Value;
 
  public:
-  static constexpr double enough = 0.1;  ///< more precision would be lost on the next quadratic model
+  SHEAF_HOST_DEVICE explicit RowTerms(Model& model) : model_(model) {}
 
-  SHEAF_HOST_DEVICE explicit SmoothFit(Model& model) : model_(model) {}
-  SHEAF_HOST_DEVICE double intercept() const { return intercept_; }
-
-  SHEAF_HOST_DEVICE void load(const T* z, std::int64_t stride) {
-    model_.over_rows([&](std::int64_t i) { model_.rows.z[i] = z[i * stride]; });
-    model_.team.sync();
-  }
-
-  /// The best intercept for the present z, and q for it.
-  SHEAF_HOST_DEVICE void update_residuals() {
+  /// q at the present z, with the best intercept, which it returns, from `start` on.
+  SHEAF_HOST_DEVICE double update_residuals(double start) {
     constexpr double precision = sizeof(T) == 4 ? 1e-6 : 1e-13;
     const auto evaluate = [&](double intercept) {
       InterceptTerms sums;
@@ -141,35 +135,39 @@ class SmoothFit {
       return model_.task.intercept ? InterceptTerms{model_.team.sum(sums.residual), model_.team.sum(sums.curvature)}
                                    : InterceptTerms{};
     };
-    intercept_ = best_intercept(intercept_, model_.task.total, precision, evaluate);
-    model_.shift = 0;  // q has no part of a step in it
-    model_.team.sync();
+    return best_intercept(start, model_.task.total, precision, evaluate);
   }
 
-  SHEAF_HOST_DEVICE RowSums sums() const {
-    return {loss_with([](std::int64_t) { return 0.0; }), dual_at({}, 1)};
+  /// The loss at the decision values plus step(i).
+  template <class Step>
+  SHEAF_HOST_DEVICE double loss_with(const Step& step, double intercept) const {
+    return model_.sum_rows([&](std::int64_t i) {
+      const double z = double(model_.rows.z[i]) + step(i) + intercept + double(model_.task.offset(i));
+      return double(model_.task.weight(i)) * Functor::terms(z, double(model_.task.target(i)), 0.0).value;
+    }) / model_.task.total;
   }
-  SHEAF_HOST_DEVICE double dual_at(const RowSums& /*sums*/, double scale) const {
+  SHEAF_HOST_DEVICE double loss(double intercept) const {
+    return loss_with([](std::int64_t) { return 0.0; }, intercept);
+  }
+  SHEAF_HOST_DEVICE double dual_at(double scale) const {
     return model_.sum_rows([&](std::int64_t i) {
       return dual_term<Functor>(model_.task, i, scale * double(model_.rows.q[i]));
     }) / model_.task.total;
   }
 
-  /// Second derivatives in place of s, and the moments of the features under them.
-  SHEAF_HOST_DEVICE void begin_step() {
-    constexpr T least_curvature = T(1e-5);
+  /// Second derivatives in place of s; the means and second derivatives of the features follow.
+  SHEAF_HOST_DEVICE void begin_step(double intercept) {
     const auto& rows = model_.rows;
     const auto& features = model_.features;
     const auto& team = model_.team;
     double volume = 0;
     model_.over_rows([&](std::int64_t i) {
-      const T v = terms_at(i, static_cast<T>(intercept_)).curvature;
+      const T v = terms_at(i, static_cast<T>(intercept)).curvature;
       rows.s[i] = model_.task.weight(i) * (v > least_curvature ? v : least_curvature);
       rows.step[i] = 0;
       volume += rows.s[i];
     });
     model_.volume = team.sum(volume);
-    model_.shift = 0;
     team.sync();
     for (std::int32_t k = 0; k < features.count; ++k) {
       T first = 0;
@@ -181,28 +179,147 @@ class SmoothFit {
       first = team.sum(first);
       second = team.sum(second);
       const T mean = model_.task.intercept ? first / static_cast<T>(model_.volume) : T(0);
-      const T spread = second - mean * first;
       if (team.rank() == 0) {
         features.mean[k] = mean;
-        features.curvature[k] = model_.task.curvature(features.list[k]) > 0 && spread > 0
-                                    ? spread / static_cast<T>(model_.task.total)
-                                    : T(0);
-        features.start[k] = features.w[k];
+        features.curvature[k] = second - mean * first;
       }
     }
+  }
+
+ private:
+  static constexpr T least_curvature = T(1e-5);
+
+  SHEAF_HOST_DEVICE LossTerms<T> terms_at(std::int64_t i, T intercept) const {
+    return Functor::terms(model_.rows.z[i] + intercept + model_.task.offset(i), model_.task.target(i), T(0));
+  }
+
+  Model& model_;
+};
+
+/// Terms of Cox's partial likelihood. There is no intercept: a number added to all z changes nothing. The quadratic
+/// model has the whole second derivative: without what couples rows, a lasso that explains three quarters of the
+/// deviance of 300 rows took thousands of passes where it takes tens.
+template <class Model>
+class RiskTerms {
+  using T = typename Model::Value;
+
+ public:
+  SHEAF_HOST_DEVICE explicit RiskTerms(Model& model)
+      : model_(model), likelihood_(model.team, model.task.risk, model.rows.risk) {
+    model.likelihood = &likelihood_;
+  }
+
+  SHEAF_HOST_DEVICE double update_residuals(double /*start*/) {
+    const auto& sets = model_.task.risk;
+    loss_ = load([](std::int64_t) { return 0.0; });
+    for (std::int64_t k = model_.team.rank(); k < sets.rows; k += model_.team.size()) {
+      const std::int64_t i = sets.order[k];
+      const double events = sets.share(k) > 0 ? double(model_.task.weight(i)) : 0.0;
+      model_.rows.q[i] = static_cast<T>(events - likelihood_.expected(k));
+    }
+    model_.team.sync();
+    return 0;
+  }
+
+  template <class Step>
+  SHEAF_HOST_DEVICE double loss_with(const Step& step, double /*intercept*/) {
+    return load(step);
+  }
+  /// At the z of update_residuals(), as dual_at().
+  SHEAF_HOST_DEVICE double loss(double /*intercept*/) const { return loss_; }
+  SHEAF_HOST_DEVICE double dual_at(double scale) {
+    const auto& task = model_.task;
+    double sum = likelihood_.dual_value(
+        scale, [&](std::int64_t i) { return z_at(i); }, weight());
+    if (task.offsets != nullptr)
+      sum -= model_.sum_rows([&](std::int64_t i) { return scale * double(model_.rows.q[i]) * double(task.offset(i)); });
+    return sum / task.total;
+  }
+
+  SHEAF_HOST_DEVICE void begin_step(double /*intercept*/) {
+    const auto& rows = model_.rows;
+    model_.over_rows([&](std::int64_t i) {
+      rows.s[i] = rows.q[i];
+      rows.step[i] = 0;
+    });
+    model_.stale = false;
+    for (std::int32_t k = 0; k < model_.features.count; ++k) {
+      model_.load_feature(k, rows.before);
+      const double curvature = likelihood_.quadratic([&](std::int64_t i) { return rows.before[i]; });
+      if (model_.team.rank() == 0) model_.features.curvature[k] = static_cast<T>(curvature);
+    }
+  }
+
+ private:
+  SHEAF_HOST_DEVICE double z_at(std::int64_t i) const {
+    return double(model_.rows.z[i]) + double(model_.task.offset(i));
+  }
+  SHEAF_HOST_DEVICE auto weight() const {
+    return [this](std::int64_t i) { return model_.task.weight(i); };
+  }
+  template <class Step>
+  SHEAF_HOST_DEVICE double load(const Step& step) {
+    return likelihood_.load([&](std::int64_t i) { return z_at(i) + step(i); }, weight()) / model_.task.total;
+  }
+
+  Model& model_;
+  PartialLikelihood<typename Model::TeamType, T> likelihood_;
+  double loss_ = 0;
+};
+
+template <class Functor, class Model>
+class SmoothFit {
+  using T = typename Model::Value;
+
+ public:
+  static constexpr double enough = 0.1;  ///< more precision would be lost on the next quadratic model
+
+  SHEAF_HOST_DEVICE explicit SmoothFit(Model& model) : model_(model), terms_(model) {}
+  SHEAF_HOST_DEVICE double intercept() const { return intercept_; }
+
+  SHEAF_HOST_DEVICE void load(const T* z, std::int64_t stride) {
+    model_.over_rows([&](std::int64_t i) { model_.rows.z[i] = z[i * stride]; });
+    model_.team.sync();
+  }
+
+  /// The best intercept for the present z, and q for it.
+  SHEAF_HOST_DEVICE void update_residuals() {
+    intercept_ = terms_.update_residuals(intercept_);
+    model_.shift = 0;  // q has no part of a step in it
+    model_.team.sync();
+  }
+
+  SHEAF_HOST_DEVICE RowSums sums() { return {terms_.loss(intercept_), terms_.dual_at(1)}; }
+  SHEAF_HOST_DEVICE double dual_at(const RowSums& /*sums*/, double scale) { return terms_.dual_at(scale); }
+
+  /// Second derivatives in place of s, and the moments of the features under them.
+  SHEAF_HOST_DEVICE void begin_step() {
+    const auto& features = model_.features;
+    const auto& team = model_.team;
+    terms_.begin_step(intercept_);
+    model_.shift = 0;
+    team.sync();
+    model_.over_features([&](std::int32_t k) {
+      const T spread = features.curvature[k];
+      const bool counts = model_.task.curvature(features.list[k]) > 0 && spread > 0;
+      features.curvature[k] = counts ? spread / static_cast<T>(model_.task.total) : T(0);
+      features.start[k] = features.w[k];
+    });
     model_.epochs += 1;
     team.sync();
     if constexpr (solves_systems<typename Model::TeamType>) team.gram().forget();
   }
 
   /// The objective of the features of the working set, after begin_step() and before anything has moved.
-  SHEAF_HOST_DEVICE double objective() const { return objective_at(0); }
+  SHEAF_HOST_DEVICE double objective() { return objective_at(0); }
 
   /// How far along the Newton step the true objective falls below `objective`, that of before; weights and z go there.
   /// Returns what z has in it of a changed intercept, beside intercept().
   SHEAF_HOST_DEVICE double end_step(double objective) {
     const auto& rows = model_.rows;
     const auto& features = model_.features;
+    if constexpr (Model::coupled) model_.over_rows([&](std::int64_t i) { rows.step[i] = 0; });
+    model_.team.sync();
     for (std::int32_t k = 0; k < features.count; ++k) {
       const T step = features.w[k] - features.start[k];
       if (step == 0) continue;
@@ -240,29 +357,19 @@ class SmoothFit {
   }
 
  private:
-  SHEAF_HOST_DEVICE LossTerms<T> terms_at(std::int64_t i, T intercept) const {
-    return Functor::terms(model_.rows.z[i] + intercept + model_.task.offset(i), model_.task.target(i), T(0));
-  }
-
-  /// At the decision values plus step(i).
-  template <class Step>
-  SHEAF_HOST_DEVICE double loss_with(const Step& step) const {
-    return model_.sum_rows([&](std::int64_t i) {
-      const double z = double(model_.rows.z[i]) + step(i) + intercept_ + double(model_.task.offset(i));
-      return double(model_.task.weight(i)) * Functor::terms(z, double(model_.task.target(i)), 0.0).value;
-    }) / model_.task.total;
-  }
-  SHEAF_HOST_DEVICE double objective_at(double share) const {
+  SHEAF_HOST_DEVICE double objective_at(double share) {
     const auto& features = model_.features;
     double sum = 0;
     model_.over_features([&](std::int32_t k) {
       const double start = features.start[k];
       sum += model_.penalty(k).value(start + share * (double(features.w[k]) - start));
     });
-    return loss_with([&](std::int64_t i) { return share * double(model_.rows.step[i]); }) + model_.team.sum(sum);
+    const auto step = [&](std::int64_t i) { return share * double(model_.rows.step[i]); };
+    return terms_.loss_with(step, intercept_) + model_.team.sum(sum);
   }
 
   Model& model_;
+  std::conditional_t<is_cox<Functor>, RiskTerms<Model>, RowTerms<Functor, Model>> terms_;
   double intercept_ = 0;  // until finish(): its change
 };
 

@@ -28,6 +28,21 @@ SHEAF_HOST_DEVICE double dual_term(const ModelTask<T>& task, std::int64_t i, dou
   return s > 0 ? s * Functor::dual_value(u / s, double(task.target(i))) - u * double(task.offset(i)) : 0.0;
 }
 
+/// The dual value of a Cox model's column u of weighted residuals, at its column z of decision values, times `scale`.
+template <class Team, class T>
+SHEAF_HOST_DEVICE double cox_dual_value(const Team& team, const ModelTask<T>& task, double* memory, const T* z,
+                                        const T* u, std::int64_t stride, double scale) {
+  PartialLikelihood<Team, T> likelihood(team, task.risk, memory);
+  const auto with_offset = [&](std::int64_t i) { return double(z[i * stride]) + double(task.offset(i)); };
+  const auto weight = [&](std::int64_t i) { return task.weight(i); };
+  likelihood.load(with_offset, weight);
+  double offsets = 0;
+  if (task.offsets != nullptr)
+    for (std::int64_t i = team.rank(); i < task.examples; i += team.size())
+      offsets += double(u[i * stride]) * double(task.offset(i));
+  return (likelihood.dual_value(scale, with_offset, weight) - scale * team.sum(offsets)) / task.total;
+}
+
 /// The factor by which residuals shrink to become a dual point.
 SHEAF_HOST_DEVICE inline double feasible_scale(double ratio) { return ratio > 1 ? 1 / ratio : 1; }
 

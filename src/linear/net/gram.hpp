@@ -140,10 +140,8 @@ void add_products(const Model& model, std::int32_t k) {
   const std::int32_t feature = model.features.list[k];
   auto& gram = model.team.gram();
   if (gram.has(feature)) return;
-  const T* s = model.rows.s;
   T* column = model.rows.before;
-  model.over_rows([&](std::int64_t i) { column[i] = -model.features.mean[k] * s[i]; });
-  model.x.each(model.team, feature, [&](std::int32_t i, T value) { column[i] += s[i] * value; });
+  model.multiply_feature(k, column);
   gram.add(feature, [&](std::int32_t other) {
     return double(model.x.dot(model.team, model.x.place(other), {}, column)) / model.task.total;
   });
@@ -158,6 +156,7 @@ double solve_active(Model& model, std::int32_t count) {
   if (count == 0) return 0;
   const auto& active = model.features.active;
   auto& gram = model.team.gram();
+  model.refresh();
   if (!gram.has_room(count)) gram.forget();
   for (std::int32_t t = 0; t < count; ++t) add_products(model, active[t]);
   gram.begin(count);

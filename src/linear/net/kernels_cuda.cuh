@@ -3,11 +3,16 @@
 
 #include <cstdint>
 
+#include "cuda/team.cuh"
 #include "linear/net/softmax_solver.hpp"
-#include "linear/net/team_cuda.cuh"
 #include "linear/net/working_set.hpp"
 
 namespace sheaf::linear::gpu {
+
+using cuda::Crew;
+using cuda::everybody;
+using cuda::Warp;
+using cuda::warp_sum;
 
 inline constexpr int across_models = 32;
 inline constexpr int along_rows = 8;
@@ -111,6 +116,21 @@ __global__ void sum_dual_values(const ModelTask<T>* tasks, std::int32_t models, 
     sum += dual_term<Functor>(task, i, scales[model] * static_cast<double>(u[i * stride + model]));
   sum = warp_sum(sum);
   if ((threadIdx.x & 31U) == 0) out[model] = sum / task.total;
+}
+
+inline constexpr std::int32_t cox_vectors = PartialLikelihood<OneThread, double>::vectors;
+
+/// One block a model.
+template <class T>
+__global__ void __launch_bounds__(256)
+    cox_dual_values(const ModelTask<T>* tasks, double* memory, std::int64_t rows, const T* z, const T* u,
+                    std::int32_t stride, const double* scales, double* out) {
+  __shared__ double sums[32];
+  const Crew<256> team{sums, nullptr};
+  const ModelTask<T> task = tasks[blockIdx.x];
+  const double value = cox_dual_value(team, task, memory + blockIdx.x * rows * cox_vectors, z + blockIdx.x,
+                                      u + blockIdx.x, stride, scales[blockIdx.x]);
+  if (threadIdx.x == 0) out[blockIdx.x] = value;
 }
 
 /// The blocks that choices look at.

@@ -56,7 +56,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
                                                    const SolveOrder& order, T* w, T* z, T* u, std::int64_t stride,
                                                    double* intercepts) {
   constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;
-  using Model = QuadraticModel<Team, T, Columns>;
+  using Model = QuadraticModel<Team, T, Columns, is_cox<Functor>>;
   Model model(team, x, task, rows, working);
   Datafit<Functor, Model> fit(model);
   Descent<Model> descent(model, order.rules);

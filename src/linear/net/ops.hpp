@@ -9,6 +9,7 @@
 
 #include <sheaf/elastic_net.hpp>
 
+#include "core/risk_sets.hpp"
 #include "linear/net/softmax_solver.hpp"
 #include "linear/net/working_set.hpp"
 #include "linear/products/ops.hpp"
@@ -33,8 +34,10 @@ class NetOps {
   NetOps& operator=(const NetOps&) = delete;
   virtual ~NetOps() = default;
 
-  /// Row weights, targets, penalty factors, and the moments of all features under each column of row weights.
-  virtual void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) = 0;
+  /// Row weights, targets, penalty factors, what is at risk when (Cox), and the moments of all features under each
+  /// column of row weights.
+  virtual void load_tables(const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
+                           std::span<const double> totals) = 0;
   /// The same tables for other models, which one thread works on beside these, with its own `linear`. Null: models are
   /// better trained together.
   virtual std::unique_ptr<NetOps> apart(LinearOps<T>& /*linear*/) const { return nullptr; }
@@ -50,8 +53,10 @@ class NetOps {
   }
   /// What the features of each wanted model say about its gap, from blocks w, u and g. Others may be computed as well.
   virtual void feature_sums(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) = 0;
-  /// The dual value of scales[t] * u, for each model: the weighted mean over its examples.
-  virtual void dual_values(Loss loss, BlockView<const T> u, std::span<const double> scales, std::span<double> out) = 0;
+  /// The dual value of scales[t] * u, for each model: the weighted mean over its examples. Cox: from z, whose residuals
+  /// u are.
+  virtual void dual_values(Loss loss, const NetBlocks<T>& blocks, std::span<const double> scales,
+                           std::span<double> out) = 0;
   /// Makes the working sets of some models; `sizes` are theirs. Of several classes: what any of them works on.
   virtual void choose_features(const NetBlocks<T>& blocks, std::span<const FeatureChoice> choices,
                                std::span<std::int32_t> sizes) = 0;
@@ -74,7 +79,7 @@ ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const fl
           .factors = factors.data(),
           .means = means.data(),
           .variances = variances.data(),
-          .intercept = params.intercept,
+          .intercept = params.intercept || params.loss == Loss::cox,
           .balanced = params.loss != Loss::softmax};
 }
 

@@ -21,8 +21,9 @@ class CpuNetOps final : public NetOps<T> {
   CpuNetOps(const Context& context, const Dataset<T>& dataset, LinearOps<T>& linear)
       : linear_(linear), x_(dataset, context.threads()), threads_(context.threads()), stop_(context.stop()) {}
 
-  void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) override {
-    tables_ = std::make_shared<const CpuTables<T>>(x_, sheaf, params, totals, threads_);
+  void load_tables(const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
+                   std::span<const double> totals) override {
+    tables_ = std::make_shared<const CpuTables<T>>(x_, sheaf, params, risk, totals, threads_);
     classes_ = sheaf.classes;
   }
 
@@ -75,14 +76,12 @@ class CpuNetOps final : public NetOps<T> {
     });
   }
 
-  void dual_values(Loss loss, BlockView<const T> u, std::span<const double> scales, std::span<double> out) override {
+  void dual_values(Loss loss, const NetBlocks<T>& blocks, std::span<const double> scales,
+                   std::span<double> out) override {
     with_net_loss(loss, [&](auto functor) {
       parallel_for(threads_, static_cast<std::int64_t>(out.size()), [&](std::int64_t t) {
-        const auto& task = tasks_[index(t)];
-        double sum = 0;
-        for (std::int64_t i = 0; i < x_.rows(); ++i)
-          sum += dual_term<decltype(functor)>(task, i, scales[index(t)] * double(u.data[i * u.stride + t]));
-        out[index(t)] = sum / task.total;
+        out[index(t)] = dual_value<decltype(functor)>(tasks_[index(t)], blocks.z.data + t, blocks.u.data + t,
+                                                      blocks.u.stride, scales[index(t)]);
       });
     });
   }
@@ -119,6 +118,18 @@ class CpuNetOps final : public NetOps<T> {
         stop_(other.stop_),
         tables_(other.tables_),
         classes_(other.classes_) {}
+
+  template <class Functor>
+  double dual_value(const ModelTask<T>& task, const T* z, const T* u, std::int64_t stride, double scale) const {
+    if constexpr (is_cox<Functor>) {
+      Array<double> memory(x_.rows() * PartialLikelihood<Single, T>::vectors);
+      return cox_dual_value(Single{}, task, memory.data(), z, u, stride, scale);
+    } else {
+      double sum = 0;
+      for (std::int64_t i = 0; i < x_.rows(); ++i) sum += dual_term<Functor>(task, i, scale * double(u[i * stride]));
+      return sum / task.total;
+    }
+  }
 
   static ModelColumns<T> columns_of(const NetBlocks<T>& blocks, std::int32_t model) {
     return {blocks.w.data + model, blocks.g.data + model, blocks.w.stride};

@@ -32,7 +32,8 @@ class CudaNetOps final : public NetOps<T> {
                 "asking for shared memory");
   }
 
-  void load_tables(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) override {
+  void load_tables(const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
+                   std::span<const double> totals) override {
     const auto current = here();
     weights_ = Array<float>::copy_of(sheaf.row_weights, device_);
     targets_ = converted<T, double>(sheaf.targets, threads_).to(device_);
@@ -47,6 +48,8 @@ class CudaNetOps final : public NetOps<T> {
     first_ = first_task(sheaf, params, weights_.data(), targets_, factors_, means_, variances_);
     if (units_.size() > 0) first_.units = units_.data();
     if (row_offsets_.size() > 0) first_.offsets = row_offsets_.data();
+    risk_ = RiskArrays<T>(risk, columns, device_);
+    if (!risk.order.empty()) first_.risk = risk_.sets();
     T* deviations = params.standardise ? units_.data() : nullptr;
     const auto sums = Array<double>::copy_of(totals, device_);
     if (size == 0) return;
@@ -95,14 +98,19 @@ class CudaNetOps final : public NetOps<T> {
     fetch(sums_, out);
   }
 
-  void dual_values(Loss loss, BlockView<const T> u, std::span<const double> scales, std::span<double> out) override {
+  void dual_values(Loss loss, const NetBlocks<T>& blocks, std::span<const double> scales,
+                   std::span<double> out) override {
     const auto current = here();
     if (models_ == 0) return;
     upload(scales, scales_);
     grow(doubles_, models_);
     with_net_loss(loss, [&](auto functor) {
-      gpu::sum_dual_values<decltype(functor), T><<<blocks_1d(std::int64_t{32} * models_), threads_1d, 0, stream_>>>(
-          tasks_.data(), models_, u.data, u.stride, scales_.data(), doubles_.data());
+      using Functor = decltype(functor);
+      if constexpr (is_cox<Functor>)
+        find_cox_duals(blocks);
+      else
+        gpu::sum_dual_values<Functor, T><<<blocks_1d(std::int64_t{32} * models_), threads_1d, 0, stream_>>>(
+            tasks_.data(), models_, blocks.u.data, blocks.u.stride, scales_.data(), doubles_.data());
     });
     cuda::check_launch("sum_dual_values");
     fetch(doubles_, out);
@@ -208,6 +216,19 @@ class CudaNetOps final : public NetOps<T> {
     columns_.bring(some);
   }
 
+  /// Some models at a time, for each has vectors over the rows.
+  void find_cox_duals(const NetBlocks<T>& blocks) {
+    constexpr std::int32_t together = 256;
+    grow(likelihoods_, std::min(together, models_) * rows_ * gpu::cox_vectors);
+    for (std::int32_t first = 0; first < models_; first += together) {
+      const auto some = static_cast<unsigned>(std::min(together, models_ - first));
+      gpu::cox_dual_values<T><<<some, threads_1d, 0, stream_>>>(
+          tasks_.data() + first, likelihoods_.data(), rows_, blocks.z.data + first, blocks.u.data + first,
+          blocks.u.stride, scales_.data() + first, doubles_.data() + first);
+      cuda::check_launch("cox_dual_values");
+    }
+  }
+
   template <class Functor>
   void solve_jobs(const NetBlocks<T>& blocks, std::span<const SolveOrder> orders) {
     std::vector<gpu::Job> jobs;
@@ -304,7 +325,8 @@ class CudaNetOps final : public NetOps<T> {
   ModelTask<T> first_;  // of the first columns of the tables
   Array<ModelTask<T>> tasks_;
   Array<FeatureSums> partial_, sums_;
-  Array<double> scales_, doubles_, intercepts_;
+  RiskArrays<T> risk_;  // Cox
+  Array<double> scales_, doubles_, intercepts_, likelihoods_;
   Array<FeatureChoice> choices_;
   Array<std::int32_t> counts_, places_, sizes_, offsets_, lists_;
   Array<int> lowest_;

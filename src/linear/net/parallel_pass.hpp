@@ -31,6 +31,7 @@ SHEAF_HOST_DEVICE void step_together(Model& model, std::int32_t size, const Feat
   const auto& team = model.team;
   const auto part = team.part();
   // Each part finds the steps of some features ...
+  model.refresh();
   const std::int32_t first = team.part_rank();
   const std::int32_t parts = team.parts();
   std::int32_t turn = first;
@@ -43,8 +44,6 @@ SHEAF_HOST_DEVICE void step_together(Model& model, std::int32_t size, const Feat
       });
   team.sync();
   // ... and then takes all steps in order, each on the rows that are its own: no two write the same residual.
-  T* q = model.rows.q;
-  const T* s = model.rows.s;
   std::int32_t at = 0;
   model.in_turn_by(part, size, feature, [&](const Coordinate& now, const ColumnAhead<T>& ahead) {
     const T step = steps[at++];
@@ -52,10 +51,11 @@ SHEAF_HOST_DEVICE void step_together(Model& model, std::int32_t size, const Feat
     if (team.rank() == 0) model.features.w[now.k] = now.w + step;
     model.shift += double(step) * double(now.mean);
     model.x.each(part, now.place, ahead, [&](std::int32_t i, T value) {
-      if (team.owns(i)) q[i] -= step * s[i] * value;
+      if (team.owns(i)) model.move_row(i, step, value);
     });
     part.sync();
   });
+  model.stale = Model::coupled;
   team.sync();
 }
 

@@ -30,10 +30,11 @@ NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSh
       use_(use),
       features_(dataset.features()),
       totals_(check_nets(sheaf, params, dataset.rows(), dataset.features())),
-      nulls_(null_models(sheaf, params, totals_)),
+      risk_(std::make_shared<const RiskTables>(risk_tables(sheaf, params))),
+      nulls_(null_models(sheaf, params, *risk_, totals_)),
       linear_(make_ops<T>(context, dataset, 0, context.memory() / 2)),
       ops_(make_net_ops<T>(context, dataset, *linear_)) {
-  ops_->load_tables(sheaf, params, totals_);
+  ops_->load_tables(sheaf, params, *risk_, totals_);
   if (params.solver == NetSolver::shotgun)
     parallel_ = params.parallel > 0 ? params.parallel : estimate_parallel<T>(context, *linear_, *ops_, sheaf, totals_);
 }
@@ -49,6 +50,7 @@ NetRun<T>::NetRun(const NetRun& whole, const Context& context, std::unique_ptr<L
       use_(use),
       features_(whole.features_),
       totals_(whole.totals_),
+      risk_(whole.risk_),
       nulls_(whole.nulls_),
       linear_(std::move(linear)),
       ops_(std::move(ops)),
@@ -181,7 +183,7 @@ void NetRun<T>::compute_gaps() {
     if constexpr (Functor::quadratic)
       for (std::size_t t = 0; t < duals.size(); ++t) duals[t] = squared_dual(states_[t].rows, scales[t]);
     else
-      ops_->dual_values(params_.loss, std::as_const(u_).view(), scales, duals);
+      ops_->dual_values(params_.loss, blocks(), scales, duals);
   });
   for (std::int32_t t = 0; t < count(); ++t) {
     auto& state = states_[static_cast<std::size_t>(t)];

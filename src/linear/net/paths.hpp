@@ -6,6 +6,7 @@
 
 #include <sheaf/elastic_net.hpp>
 
+#include "core/risk_sets.hpp"
 #include "linear/fit_progress.hpp"
 #include "linear/net/ops.hpp"
 
@@ -36,8 +37,14 @@ inline double offset_of(const NetSheaf& sheaf, std::int64_t row) {
 /// Checks the sheaf; the totals of all columns of row weights.
 std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, std::int64_t rows,
                                std::int64_t features);
+/// Of Cox models; empty for others.
+RiskTables risk_tables(const NetSheaf& sheaf, const NetParams& params);
 /// What the model without features is for each path.
-std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals);
+std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
+                                 std::span<const double> totals);
+/// That of a Cox model. `residuals`, if given, gets the weighted ones.
+NetNull null_cox(const NetSheaf& sheaf, const RiskTables& risk, const NetPath& path, double total,
+                 std::vector<double>* residuals = nullptr);
 
 /// Features that may be updated at once, for the row weights of a sheaf whose tables are loaded; see
 /// parallel_updates.cpp.
@@ -137,7 +144,8 @@ class NetRun {
   const UseNets<T>& use_;
   std::int64_t features_;
   std::vector<double> totals_;
-  std::vector<NetNull> nulls_;  // of paths
+  std::shared_ptr<const RiskTables> risk_;  // Cox
+  std::vector<NetNull> nulls_;              // of paths
   std::unique_ptr<LinearOps<T>> linear_;
   std::unique_ptr<NetOps<T>> ops_;
   std::vector<PathSegment> segments_;

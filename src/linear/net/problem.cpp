@@ -97,7 +97,50 @@ NetNull null_softmax(const NetSheaf& sheaf, const NetParams& params, const NetPa
   return null;
 }
 
+/// Times, events and nothing but them.
+void check_survival(const NetSheaf& sheaf) {
+  require(static_cast<std::int64_t>(sheaf.times.size()) == sheaf.examples && sheaf.target_columns == 1,
+          "Cox models have a time and an event for each row");
+}
+
 }  // namespace
+
+RiskTables risk_tables(const NetSheaf& sheaf, const NetParams& params) {
+  if (params.loss != Loss::cox) return {};
+  return make_risk_tables(sheaf.times, sheaf.targets, sheaf.row_weights, sheaf.weight_columns,
+                          params.ties == Ties::efron);
+}
+
+NetNull null_cox(const NetSheaf& sheaf, const RiskTables& risk, const NetPath& path, double total,
+                 std::vector<double>* residuals) {
+  const RiskSets<double> sets{sheaf.examples,
+                              risk.order.data(),
+                              risk.first.data(),
+                              risk.last.data(),
+                              risk.shares.data() + path.rows,
+                              risk.fractions.empty() ? nullptr : risk.fractions.data() + path.rows,
+                              sheaf.weight_columns};
+  const OneThread team;
+  using Likelihood = PartialLikelihood<OneThread, double>;
+  std::vector<double> memory(static_cast<std::size_t>(sheaf.examples) * Likelihood::vectors);
+  Likelihood likelihood(team, sets, memory.data());
+  const auto z = [&](std::int64_t i) { return offset_of(sheaf, i); };
+  const auto weight = [&](std::int64_t i) { return row_weight(sheaf, i, path.rows); };
+  NetNull null;
+  null.intercepts = {0};
+  null.loss = likelihood.load(z, weight) / total;
+  if (residuals != nullptr) residuals->assign(static_cast<std::size_t>(sheaf.examples), 0.0);
+  for (std::int64_t k = 0; k < sheaf.examples; ++k) {
+    const std::int64_t i = risk.order[static_cast<std::size_t>(k)];
+    null.curvature += sets.share(k) / total;
+    if (residuals != nullptr)
+      (*residuals)[static_cast<std::size_t>(i)] = (sets.share(k) > 0 ? weight(i) : 0.0) - likelihood.expected(k);
+  }
+  if (!(null.curvature > 0))
+    fail("there are no events among the rows to train on (row weights {}); a Cox model needs some", path.rows + 1);
+  null.deviance = 2 * (null.loss - likelihood.dual_value(0, z, weight) / total);
+  return null;
+}
 
 std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, std::int64_t rows,
                                std::int64_t features) {
@@ -111,8 +154,10 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
   require(params.loss == Loss::softmax ? sheaf.classes > 1 : sheaf.classes == 1,
           "several classes in one model are for the softmax loss");
   require(sheaf.offsets.empty() || static_cast<std::int64_t>(sheaf.offsets.size()) == rows, "offsets are one a row");
-  require(sheaf.offsets.empty() || params.loss == Loss::poisson || params.loss == Loss::logistic,
-          "offsets are for the losses poisson and logistic; of squares take them off the targets");
+  require(sheaf.offsets.empty() || params.loss == Loss::poisson || params.loss == Loss::logistic ||
+              params.loss == Loss::cox,
+          "offsets are for the losses poisson, logistic and cox; of squares take them off the targets");
+  if (params.loss == Loss::cox) check_survival(sheaf);
   if (params.loss == Loss::poisson)
     check_targets(Poisson::targets, sheaf.targets, sheaf.target_columns, "elastic net", "a Poisson model");
   if (!(params.tolerance > 0)) fail_usage("the tolerance must be above 0");
@@ -137,7 +182,8 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
   return totals;
 }
 
-std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals) {
+std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
+                                 std::span<const double> totals) {
   std::map<std::pair<std::int32_t, std::int32_t>, NetNull> known;  // of rows and target
   std::vector<NetNull> nulls;
   for (const auto& path : sheaf.paths) {
@@ -149,6 +195,8 @@ std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params,
         using Functor = decltype(functor);
         if constexpr (is_softmax<Functor>)
           null = null_softmax(sheaf, params, path, total);
+        else if constexpr (is_cox<Functor>)
+          null = null_cox(sheaf, risk, path, total);
         else
           null = null_model<Functor>(sheaf, params, path, total);
         null.total = total;

@@ -6,6 +6,10 @@
 // X: q holds s (y - b0 - x'w) for the intercept b0 of the start, and c the change of the intercept since, so that a
 // step d of feature k takes d s x off q and adds d m to c, and the gradient is (x'q + c V m) / W with V = sum of s.
 // For a loss that is not quadratic, its second derivatives take the place of s and its slopes that of q (datafit.hpp).
+//
+// A loss whose second derivative H couples rows (Cox) has the slopes of the start in s, the sum of all steps in `step`,
+// and q = s - H step, which is computed anew where steps were taken since: a number added to all rows changes nothing
+// of it, so that it needs no centring.
 #pragma once
 
 #include <cmath>
@@ -17,19 +21,25 @@
 
 namespace sheaf::linear {
 
-/// Memory for vectors over rows: z and step for losses that are not quadratic only, the last two for softmax models.
+/// Memory for vectors over rows: z and step for losses that are not quadratic only, the next two for softmax models,
+/// the last for Cox models.
 template <class T>
 struct RowVectors {
   T* q = nullptr;
   T* s = nullptr;
-  T* before = nullptr;  ///< q before steps that may be taken back
+  T* before = nullptr;       ///< q before steps that may be taken back
+  T* step_before = nullptr;  ///< Cox: likewise of the step
   T* z = nullptr;
   T* step = nullptr;
   T* log_sum = nullptr;  ///< of exp(z) over classes
   T* class_z = nullptr;  ///< decision values of all classes, one class after another
+  double* risk = nullptr;
 };
+/// Doubles begin at a multiple of their size.
 template <class Functor>
 SHEAF_HOST_DEVICE constexpr std::int32_t row_vectors(std::int32_t classes) {
+  constexpr std::int32_t of_doubles = 2 * PartialLikelihood<OneThread, double>::vectors;
+  if constexpr (is_cox<Functor>) return 6 + of_doubles;
   return Functor::quadratic ? 3 : is_softmax<Functor> ? 6 + classes : 5;
 }
 
@@ -44,6 +54,10 @@ SHEAF_HOST_DEVICE RowVectors<T> make_row_vectors(T* memory, std::int64_t example
   if constexpr (is_softmax<Functor>) {
     rows.log_sum = at(5);
     rows.class_z = at(6);
+  }
+  if constexpr (is_cox<Functor>) {
+    rows.step_before = at(5);
+    rows.risk = reinterpret_cast<double*>(at(6));
   }
   return rows;
 }
@@ -80,10 +94,11 @@ struct InOrder {
   SHEAF_HOST_DEVICE std::int32_t operator()(std::int32_t turn) const { return turn; }
 };
 
-template <class Team, class T, class Columns>
+template <class Team, class T, class Columns, bool Coupled = false>
 struct QuadraticModel {
   using Value = T;
   using TeamType = Team;
+  static constexpr bool coupled = Coupled;
 
   const Team& team;
   const Columns& x;
@@ -93,7 +108,9 @@ struct QuadraticModel {
   double volume = 0;  // sum of s
   double shift = 0;   // c above
   std::int32_t epochs = 0;
-  std::int32_t next_look = 0;  // the number of epochs at which stopped() looks again
+  std::int32_t next_look = 0;                        // the number of epochs at which stopped() looks again
+  PartialLikelihood<Team, T>* likelihood = nullptr;  // where rows are coupled
+  mutable bool stale = false;                        // q does not know of the last steps
 
   SHEAF_HOST_DEVICE QuadraticModel(const Team& team_, const Columns& x_, const ModelTask<T>& task_,
                                    const RowVectors<T>& rows_, const WorkingSet<T>& features_)
@@ -129,7 +146,7 @@ struct QuadraticModel {
       const auto penalty = task.penalty(j);
       features.places[k] = x.place(static_cast<std::int32_t>(j));
       features.w[k] = w[j * stride];
-      features.mean[k] = task.intercept ? task.mean(j) : T(0);
+      features.mean[k] = task.intercept && !coupled ? task.mean(j) : T(0);
       features.curvature[k] = static_cast<T>(task.curvature(j) * task.loss_curvature);
       features.penalty1[k] = static_cast<T>(penalty.p1);
       features.penalty2[k] = static_cast<T>(penalty.p2);
@@ -137,6 +154,17 @@ struct QuadraticModel {
     over_rows([&](std::int64_t i) { rows.s[i] = task.weight(i); });
     volume = task.total;
     shift = 0;
+  }
+
+  /// q after all steps.
+  SHEAF_HOST_DEVICE void refresh() const {
+    if constexpr (coupled) {
+      if (!stale) return;
+      stale = false;
+      team.sync();
+      likelihood->multiply([&](std::int64_t i) { return rows.step[i]; },
+                           [&](std::int64_t i, double value) { rows.q[i] = rows.s[i] - static_cast<T>(value); });
+    }
   }
 
   /// All that a visit needs to know of feature k, but the entries of its column.
@@ -202,6 +230,7 @@ struct QuadraticModel {
   /// Moves a feature's weight to where it is best; returns what that gains.
   SHEAF_HOST_DEVICE double visit(const Coordinate& at, const ColumnAhead<T>& ahead) {
     if (!(at.curvature > 0)) return 0;
+    refresh();
     const T w = best_weight(team, at, ahead);
     const T step = w - at.w;
     if (step == 0) return 0;
@@ -213,10 +242,36 @@ struct QuadraticModel {
 
   SHEAF_HOST_DEVICE void apply(const Coordinate& at, const ColumnAhead<T>& ahead, T step, T w) {
     if (team.rank() == 0) features.w[at.k] = w;
-    T* q = rows.q;
-    const T* s = rows.s;
-    x.each(team, at.place, ahead, [&](std::int32_t i, T value) { q[i] -= step * s[i] * value; });
+    x.each(team, at.place, ahead, [&](std::int32_t i, T value) { move_row(i, step, value); });
     shift += double(step) * double(at.mean);
+    stale = coupled;
+  }
+  /// What a step of a feature does to a row in which it has this value.
+  SHEAF_HOST_DEVICE void move_row(std::int32_t i, T step, T value) const {
+    if constexpr (coupled)
+      rows.step[i] += step * value;
+    else
+      rows.q[i] -= step * rows.s[i] * value;
+  }
+
+  /// `column` becomes feature k, of the working set, in all rows.
+  SHEAF_HOST_DEVICE void load_feature(std::int32_t k, T* column) const {
+    over_rows([&](std::int64_t i) { column[i] = 0; });
+    team.sync();
+    x.each(team, features.list[k], [&](std::int32_t i, T value) { column[i] = value; });
+    team.sync();
+  }
+  /// The second derivative times feature k of the working set, centred.
+  SHEAF_HOST_DEVICE void multiply_feature(std::int32_t k, T* column) const {
+    if constexpr (coupled) {
+      load_feature(k, column);
+      likelihood->multiply([&](std::int64_t i) { return column[i]; },
+                           [&](std::int64_t i, double value) { column[i] = static_cast<T>(value); });
+    } else {
+      const T* s = rows.s;
+      over_rows([&](std::int64_t i) { column[i] = -features.mean[k] * s[i]; });
+      x.each(team, features.list[k], [&](std::int32_t i, T value) { column[i] += s[i] * value; });
+    }
   }
 
   /// Lists the features that have a weight; returns their number.
@@ -228,7 +283,9 @@ struct QuadraticModel {
 
   /// What passes make smaller: the quadratic model of the loss, and the penalties.
   SHEAF_HOST_DEVICE double value() const {
+    refresh();
     const double squares = sum_rows([&](std::int64_t i) {
+      if constexpr (coupled) return -double(rows.step[i]) * (double(rows.s[i]) + double(rows.q[i]));
       const double s = rows.s[i];
       if (!(s > 0)) return 0.0;
       const double r = double(rows.q[i]) / s + shift;
@@ -254,7 +311,10 @@ struct QuadraticModel {
   template <class TrySteps>
   SHEAF_HOST_DEVICE double attempt(const T* weights, const TrySteps& try_steps) {
     const double value_before = value();
-    over_rows([&](std::int64_t i) { rows.before[i] = rows.q[i]; });
+    over_rows([&](std::int64_t i) {
+      rows.before[i] = rows.q[i];
+      if constexpr (coupled) rows.step_before[i] = rows.step[i];
+    });
     const double shift_before = shift;
     team.sync();
     try_steps();
@@ -262,7 +322,11 @@ struct QuadraticModel {
     const double gain = value_before - value();
     if (gain >= 0) return gain;
     over_features([&](std::int32_t k) { features.w[k] = weights[k]; });
-    over_rows([&](std::int64_t i) { rows.q[i] = rows.before[i]; });
+    over_rows([&](std::int64_t i) {
+      rows.q[i] = rows.before[i];
+      if constexpr (coupled) rows.step[i] = rows.step_before[i];
+    });
+    stale = false;
     shift = shift_before;
     team.sync();
     return gain;

@@ -33,7 +33,8 @@ double log_odds_of(std::span<const double> decisions, std::int32_t c) {
 template <class T>
 std::int32_t NetRun<T>::most_models() const {
   if (params_.models_at_once > 0) return params_.models_at_once;
-  const std::int64_t per_column = (4 * features_ + 5 * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t of_rows = params_.loss == Loss::cox ? row_vectors<Cox>(1) : 5;
+  const std::int64_t per_column = (4 * features_ + of_rows * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t room = (context_.memory() - linear_->data_bytes()) / 2;
   const std::int64_t worthwhile = context_.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;
   const std::int64_t columns = std::min(room / per_column / 8 * 8, worthwhile);
@@ -114,10 +115,18 @@ void NetRun<T>::start_without_weights() {
     for (std::int32_t c = 0; c < classes(); ++c) {
       const double decision = log_odds_of(null.intercepts, c);
       with_net_loss(params_.loss, [&](auto functor) {
+        std::vector<double> residuals;
+        if constexpr (is_cox<decltype(functor)>)
+          null_cox(sheaf_, *risk_, path, null.total, &residuals);
+        else
+          for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
+            const double y = target_of(sheaf_, i, path.target + c);
+            residuals.push_back(-row_weight(sheaf_, i, path.rows) *
+                                functor.terms(decision + offset_of(sheaf_, i), y, 0.0).slope);
+          }
         for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
-          const auto terms = functor.terms(decision + offset_of(sheaf_, i), target_of(sheaf_, i, path.target + c), 0.0);
           z(i, t * classes() + c) = static_cast<T>(null.intercepts[static_cast<std::size_t>(c)]);
-          u(i, t * classes() + c) = static_cast<T>(-row_weight(sheaf_, i, path.rows) * terms.slope);
+          u(i, t * classes() + c) = static_cast<T>(residuals[static_cast<std::size_t>(i)]);
         }
       });
     }

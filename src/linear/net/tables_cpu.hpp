@@ -13,8 +13,8 @@ namespace sheaf::linear {
 template <class T>
 class CpuTables {
  public:
-  CpuTables(const CpuColumns<T>& x, const NetSheaf& sheaf, const NetParams& params, std::span<const double> totals,
-            int threads)
+  CpuTables(const CpuColumns<T>& x, const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
+            std::span<const double> totals, int threads)
       : weight_columns_(sheaf.weight_columns),
         targets_(converted<T, double>(sheaf.targets, threads)),
         offsets_(converted<T, double>(sheaf.offsets, threads)),
@@ -22,11 +22,13 @@ class CpuTables {
         means_(x.features() * weight_columns_),
         variances_(x.features() * weight_columns_),
         units_(units_of<T>(sheaf, params, x.features())),
+        risk_(risk, sheaf.weight_columns, Device::cpu()),
         standardise_(params.standardise) {
     const float* weights = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
     first_ = linear::first_task(sheaf, params, weights, targets_, factors_, means_, variances_);
     if (units_.size() > 0) first_.units = units_.data();
     if (offsets_.size() > 0) first_.offsets = offsets_.data();
+    if (!risk.order.empty()) first_.risk = risk_.sets();
     for (std::int64_t j = 0; j < static_cast<std::int64_t>(factors_.size()); ++j)
       if (!(factors_[j] > 0)) unpenalised_.push_back(static_cast<std::int32_t>(j));
     x.with([&](const auto& columns) { take_moments(columns, x.features(), totals, threads); });
@@ -91,6 +93,7 @@ class CpuTables {
 
   std::int32_t weight_columns_;
   Array<T> targets_, offsets_, factors_, means_, variances_, units_;
+  RiskArrays<T> risk_;  // Cox
   bool standardise_;
   ModelTask<T> first_;  // of the first columns
   std::vector<std::int32_t> unpenalised_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/partial_likelihood.hpp"
 #include "linear/net/penalty.hpp"
 
 namespace sheaf::linear {
@@ -38,6 +39,7 @@ struct ModelTask {
   const T* means = nullptr;    ///< of the features, under the weights
   const T* variances = nullptr;
   const T* units = nullptr;  ///< what a feature is divided by before it is penalised; nullptr: 1
+  RiskSets<T> risk;          ///< cox
   double alpha1 = 0;         ///< alpha * l1_ratio
   double alpha2 = 0;         ///< alpha * (1 - l1_ratio)
   bool intercept = true;
@@ -50,6 +52,8 @@ struct ModelTask {
     for (const T** column : {&task.means, &task.variances, &task.units})
       if (*column != nullptr) *column += model.rows;
     if (weights != nullptr) task.weights += model.rows;
+    if (risk.shares != nullptr) task.risk.shares += model.rows;
+    if (risk.fractions != nullptr) task.risk.fractions += model.rows;
     task.total = model.total;
     task.center = model.center;
     task.loss_curvature = model.loss_curvature;

@@ -67,11 +67,16 @@ class TaskLosses {
     std::copy_n(counts.begin() + stride, positive.size(), positive.begin());
   }
 
+  std::int32_t weight_columns() const { return weight_columns_; }
+
   // Of a chosen task that has one cost for all its rows.
   T target(std::int64_t row, std::size_t task) const { return targets_[row * target_columns_ + columns_.target[task]]; }
-  T cost(std::int64_t row, std::size_t task) const {
-    return row_weights_[row * weight_columns_ + columns_.rows[task]] * columns_.positive[task];
+  T cost(std::int64_t row, std::size_t task) const { return weight(row, task) * columns_.positive[task]; }
+  T weight(std::int64_t row, std::size_t task) const {
+    return row_weights_[row * weight_columns_ + columns_.rows[task]];
   }
+  std::int32_t weight_column(std::size_t task) const { return columns_.rows[task]; }
+  double cost_of(std::size_t task) const { return static_cast<double>(columns_.positive[task]); }
 
   void losses(Loss loss, BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
               BlockView<T> slopes, BlockView<T> curvatures) {

@@ -19,6 +19,7 @@
 #include <sheaf/dataset.hpp>
 #include <sheaf/linear.hpp>
 
+#include "core/risk_sets.hpp"
 #include "linear/losses.hpp"
 
 namespace sheaf::linear {
@@ -92,6 +93,17 @@ class LinearOps {
   /// The second derivative times q, row by row and in place: q = cost * row weight * (p o q - p (p'q)).
   virtual void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
                                  BlockView<T> q) = 0;
+  // Cox models, whose loss is the partial likelihood of all rows of a task (core/partial_likelihood.hpp). The cost of a
+  // task is its cost_positive.
+  /// What is at risk when, under the row weights of load_tables().
+  virtual void load_risks(const RiskTables& risk) = 0;
+  /// As losses(): cost times the loss into `values`, its derivatives into `slopes`, and row weight * exp(z), up to a
+  /// factor of each task, into `exponentials`. `step`, `slopes` and `exponentials` may be empty.
+  virtual void partial_likelihood(BlockView<const T> z, BlockView<const T> step, Wanted wanted,
+                                  std::span<double> values, BlockView<T> slopes, BlockView<T> exponentials) = 0;
+  /// The second derivative times q, in place, for all tasks.
+  virtual void partial_curvature(BlockView<const T> exponentials, BlockView<T> q) = 0;
+
   /// Decision values of generalised linear models become predictions, in place: of several classes the log odds of each
   /// against all others, else prediction() of the loss.
   virtual void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) = 0;

@@ -8,6 +8,7 @@
 #include "linear/products/products_cpu.hpp"
 #include "linear/products/sandwich_cpu.hpp"
 #include "linear/products/softmax_cpu.hpp"
+#include "linear/products/survival_cpu.hpp"
 #include "linear/products/transform.hpp"
 
 namespace sheaf::linear {
@@ -128,6 +129,16 @@ class CpuOps final : public LinearOps<T> {
   void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
                          BlockView<T> q) override {
     cpu::softmax_curvature(losses_, classes, probabilities, wanted, q, threads_);
+  }
+  void load_risks(const RiskTables& risk) override {
+    risk_ = RiskArrays<T>(risk, losses_.weight_columns(), Device::cpu());
+  }
+  void partial_likelihood(BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
+                          BlockView<T> slopes, BlockView<T> exponentials) override {
+    cpu::partial_likelihood(risk_, losses_, z, step, wanted, values, slopes, exponentials, threads_);
+  }
+  void partial_curvature(BlockView<const T> exponentials, BlockView<T> q) override {
+    cpu::partial_curvature(risk_, losses_, exponentials, q, threads_);
   }
   void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) override {
     if (classes > 1) return cpu::log_odds(classes, z, threads_);
@@ -356,6 +367,7 @@ class CpuOps final : public LinearOps<T> {
   Array<T> shifts_, factors_;
   Array<std::int32_t> columns_;  // of the chosen tasks
   TaskLosses<T> losses_;
+  RiskArrays<T> risk_;  // Cox
 };
 
 }  // namespace

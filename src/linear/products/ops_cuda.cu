@@ -9,6 +9,7 @@
 #include "linear/products/products_cuda.cuh"
 #include "linear/products/softmax_cuda.cuh"
 #include "linear/products/streamed_cuda.cuh"
+#include "linear/products/survival_cuda.cuh"
 
 namespace sheaf::linear {
 namespace {
@@ -196,6 +197,32 @@ class CudaOps final : public LinearOps<T> {
     cuda::check_launch("softmax_curvature_rows");
   }
 
+  void load_risks(const RiskTables& risk) override {
+    const auto current = here();
+    risk_ = RiskArrays<T>(risk, tables_.weight_columns, this->device());
+  }
+
+  void partial_likelihood(BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
+                          BlockView<T> slopes, BlockView<T> exponentials) override {
+    const auto current = here();
+    const std::uint8_t* flags = upload_flags(wanted, z.stride);
+    grow(sums_, z.stride);
+    over_risk_tasks(z.tasks, [&](unsigned some, const gpu::RiskTasks<T>& tasks) {
+      gpu::partial_likelihoods<T><<<some, gpu::risk_threads, 0, stream_>>>(
+          tasks, z.data, step.data, z.stride, flags, sums_.data(), slopes.data, exponentials.data);
+      cuda::check_launch("partial_likelihoods");
+    });
+    fetch_sums(values);
+  }
+
+  void partial_curvature(BlockView<const T> exponentials, BlockView<T> q) override {
+    const auto current = here();
+    over_risk_tasks(q.tasks, [&](unsigned some, const gpu::RiskTasks<T>& tasks) {
+      gpu::partial_curvatures<T><<<some, gpu::risk_threads, 0, stream_>>>(tasks, exponentials.data, q.stride, q.data);
+      cuda::check_launch("partial_curvatures");
+    });
+  }
+
   void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) override {
     const auto current = here();
     const std::int64_t size = z.rows * z.stride;
@@ -350,6 +377,16 @@ class CudaOps final : public LinearOps<T> {
   /// Launches go to the current GPU: every verb makes this one current first.
   cuda::Current here() const { return cuda::Current(this->device().index); }
 
+  /// launch(how many, tasks) for some tasks at a time, for each takes vectors over the rows.
+  template <class Launch>
+  void over_risk_tasks(std::int32_t tasks, const Launch& launch) {
+    constexpr std::int32_t together = 256;
+    grow(likelihoods_, std::min(together, tasks) * this->examples() * gpu::risk_vectors);
+    for (std::int32_t first = 0; first < tasks; first += together)
+      launch(static_cast<unsigned>(std::min(together, tasks - first)),
+             gpu::RiskTasks<T>{risk_.sets(), tables_, first, likelihoods_.data()});
+  }
+
   static gpu::SoftmaxShape softmax_shape(std::int32_t classes, BlockView<const T> z) {
     int lanes = 1;
     while (lanes < classes && lanes < 32) lanes *= 2;
@@ -440,6 +477,8 @@ class CudaOps final : public LinearOps<T> {
   Array<T> targets_;
   Array<gpu::TaskColumn<T>> tasks_;
   gpu::Tables<T> tables_{};
+  RiskArrays<T> risk_;  // Cox
+  Array<double> likelihoods_;
   Array<T> shifts_, column_factors_;
   Array<std::int32_t> columns_;
   gpu::Transforms<T> transforms_{};

@@ -44,7 +44,7 @@ class GlmTrainer : public Trainer {
                          weigh_classes({options_.class_weights, options_.balanced}, problem_.labels.class_names,
                                        std::span(table.class_counts).subspan(split * classes, classes)),
                          split, splits, problem_.sheaf.row_weights);
-    scorer_.load_tests(table.tests);
+    scorer_.load_tests(tests_of(table, problem_.labels));
   }
 
   std::vector<ModelScores> train(std::span<const Job> jobs, bool /*chosen*/) override {
@@ -84,7 +84,7 @@ class GlmFamilySearch : public Family {
         row_weights_(options.row_weights),
         keep_decisions_(options.keep_decisions),
         problem_(linear::make_glm_problem(dataset.target, dataset.source, dataset.rows(),
-                                          without_class_weights(search.options), {})),
+                                          without_class_weights(search.options), {}, dataset.features())),
         space_(product_space({{"alpha", "alpha"}}, {search.alphas})) {
     for (const auto& [name, weight] : search.options.class_weights) find_class(problem_.labels.class_names, name);
     space_.finer = {refinement_of(search.alphas)};
@@ -155,6 +155,8 @@ Metric default_score(GlmFamily family) {
       return Metric::mean_gamma_deviance;
     case GlmFamily::tweedie:
       return Metric::mean_tweedie_deviance;
+    case GlmFamily::cox:
+      return Metric::partial_likelihood_deviance;
     default:
       return Metric::r2;
   }
@@ -173,8 +175,12 @@ FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search) {
     fail_usage(
         "a search of negative binomial models needs --theta: train one without a penalty (sheaf fit --model glm "
         "--family negative-binomial), which estimates it");
-  return {!kind.classes, kind.classes, default_score(search.options.family), Strategy::grid,
-          fmt::format("a generalised linear model of the family {}", to_string(search.options.family))};
+  return {!kind.classes,
+          kind.classes,
+          default_score(search.options.family),
+          Strategy::grid,
+          fmt::format("a generalised linear model of the family {}", to_string(search.options.family)),
+          search.options.family == GlmFamily::cox};
 }
 
 template <class T>

@@ -72,7 +72,7 @@ class NetTrainer : public Trainer {
     sheaf_.weight_columns = static_cast<std::int32_t>(table.splits.size());
     weigh_rows(labels_, {options_.class_weights, options_.balanced}, table.class_counts, table.splits.size(),
                sheaf_.row_weights);
-    scorer_.load_tests(table.tests);
+    scorer_.load_tests(tests_of(table, labels_));
   }
 
   /// The intercept makes up for shifts, so that factors are all a net needs.
@@ -208,6 +208,7 @@ class NetFamily : public Family {
     sheaf_.examples = dataset.rows();
     sheaf_.target_columns = problem_.sheaf.target_columns;
     sheaf_.targets = problem_.sheaf.targets;
+    if (search.options.loss == Loss::cox) sheaf_.times = problem_.labels.values;
     sheaf_.offsets = search.options.offsets;
     sheaf_.penalty_factors = search.options.penalty_factors;
     if (seen != nullptr) seen_ = *seen;
@@ -379,14 +380,18 @@ FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
   std::reverse(search.alphas.begin(), search.alphas.end());
   const auto& solver = net_solver(search.options.loss, classes);
   const bool counts = search.options.loss == Loss::poisson;
-  return {!classes, solver.probabilities,
-          classes  ? Metric::auc
-          : counts ? Metric::mean_poisson_deviance
-                   : Metric::r2,
+  const bool survival = search.options.loss == Loss::cox;
+  return {!classes,
+          solver.probabilities,
+          survival  ? Metric::partial_likelihood_deviance
+          : classes ? Metric::auc
+          : counts  ? Metric::mean_poisson_deviance
+                    : Metric::r2,
           Strategy::grid,
-          solver.probabilities || counts ? std::string(solver.about)
-          : classes                      ? "the elastic net on classes"
-                                         : "the elastic net"};
+          solver.probabilities || counts || survival ? std::string(solver.about)
+          : classes                                  ? "the elastic net on classes"
+                                                     : "the elastic net",
+          survival};
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 
 #include "data/labels.hpp"
 #include "score/scorer.hpp"
+#include "search/plan.hpp"
 #include "search/space.hpp"
 
 namespace sheaf::engine {
@@ -21,7 +22,16 @@ void sort_once(std::vector<Value>& values) {
 
 /// The truth that decision values are compared with; the labels must outlive it.
 inline score::Truth truth_of(const Labels& labels) {
-  return {static_cast<std::int32_t>(labels.class_names.size()), labels.positive, labels.classes, labels.values};
+  return {static_cast<std::int32_t>(labels.class_names.size()), labels.positive, labels.classes, labels.values,
+          labels.events};
+}
+
+/// The test rows of a table of splits; of survival also which rows are trained on, that scores compare them with.
+inline score::TestRows tests_of(const SplitTable& table, const Labels& labels) {
+  auto tests = table.tests;
+  if (labels.events.empty()) return tests;
+  for (const float weight : table.weights) tests.trained.push_back(weight > 0 ? 1 : 0);
+  return tests;
 }
 
 /// The labels of some rows.
@@ -32,6 +42,7 @@ inline Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows
   result.rows = static_cast<std::int64_t>(rows.size());
   for (const auto row : rows) {
     const auto i = static_cast<std::size_t>(row);
+    if (!labels.events.empty()) result.events.push_back(labels.events[i]);
     if (labels.regression())
       result.values.push_back(labels.values[i]);
     else

@@ -1,9 +1,9 @@
-// Teams of threads that train a model together: a warp for short columns, a block for long ones.
+// Teams of threads that work on a model together: a warp, or all threads of a block.
 #pragma once
 
 #include <cstdint>
 
-namespace sheaf::linear::gpu {
+namespace sheaf::cuda {
 
 inline constexpr unsigned everybody = 0xffffffffU;
 
@@ -11,6 +11,26 @@ template <class V>
 __device__ V warp_sum(V value) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(everybody, value, step);
   return value;
+}
+
+__device__ inline double warp_largest(double value) {
+  for (int step = 16; step > 0; step /= 2) {
+    const double other = __shfl_xor_sync(everybody, value, step);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+/// The sum over the lanes before this one.
+__device__ inline double warp_sum_before(double value) {
+  const unsigned lane = threadIdx.x & 31U;
+  double sum = value;
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const double before = __shfl_up_sync(everybody, sum, step);
+    if (lane >= step) sum += before;
+  }
+  const double before = __shfl_up_sync(everybody, sum, 1);
+  return lane > 0 ? before : 0;
 }
 
 struct Warp {
@@ -27,6 +47,8 @@ struct Warp {
   __device__ V sum(V value) const {
     return warp_sum(value);
   }
+  __device__ double largest(double value) const { return warp_largest(value); }
+  __device__ double sum_before(double value) const { return warp_sum_before(value); }
   __device__ std::int32_t part_rank() const { return 0; }
   __device__ std::int32_t parts() const { return 1; }
   __device__ Warp part() const { return {}; }
@@ -64,13 +86,22 @@ struct Crew {
   /// The same bits in every thread: the warps' sums are added in order.
   template <class V>
   __device__ V sum(V value) const {
-    value = warp_sum(value);
-    __syncthreads();
-    if ((threadIdx.x & 31U) == 0) sums[threadIdx.x / 32] = static_cast<double>(value);
-    __syncthreads();
+    of_warps(static_cast<double>(warp_sum(value)));
     double all = 0;
     for (int warp = 0; warp < Threads / 32; ++warp) all += sums[warp];
     return static_cast<V>(all);
+  }
+  __device__ double largest(double value) const {
+    of_warps(warp_largest(value));
+    double most = sums[0];
+    for (int warp = 1; warp < Threads / 32; ++warp) most = sums[warp] > most ? sums[warp] : most;
+    return most;
+  }
+  __device__ double sum_before(double value) const {
+    double before = warp_sum_before(value);
+    of_warps(warp_sum(value));
+    for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) before += sums[warp];
+    return before;
   }
   __device__ std::int32_t part_rank() const { return static_cast<std::int32_t>(threadIdx.x / 32); }
   __device__ std::int32_t parts() const { return Threads / 32; }
@@ -81,6 +112,14 @@ struct Crew {
   __device__ std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) const {
     return Warp{}.list_nonzero(w, count, places);
   }
+
+ private:
+  /// One number of each warp becomes known to all.
+  __device__ void of_warps(double value) const {
+    __syncthreads();
+    if ((threadIdx.x & 31U) == 0) sums[threadIdx.x / 32] = value;
+    __syncthreads();
+  }
 };
 
-}  // namespace sheaf::linear::gpu
+}  // namespace sheaf::cuda

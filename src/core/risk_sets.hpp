@@ -1,0 +1,55 @@
+// Which rows are at risk at which times: what partial_likelihood.hpp needs to know of all models over the same rows, in
+// CPU memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <sheaf/array.hpp>
+
+#include "core/partial_likelihood.hpp"
+
+namespace sheaf {
+
+struct RiskTables {
+  std::vector<std::int32_t> order, first, last;  ///< as in RiskSets
+  std::vector<double> shares;                    ///< rows x columns of weights
+  std::vector<double> fractions;                 ///< likewise; empty: all 0
+};
+
+/// `events`: 0 for rows without one. `weights`: rows x columns, those of a row side by side; empty: one column of ones.
+/// `efron`: ties are treated as Efron does, else as Breslow.
+RiskTables make_risk_tables(std::span<const double> times, std::span<const double> events,
+                            std::span<const float> weights, std::int64_t columns, bool efron);
+
+/// The tables on a device, in the precision of its models.
+template <class T>
+struct RiskArrays {
+  Array<std::int32_t> order, first, last;
+  Array<T> shares, fractions;
+  std::int64_t columns = 1;
+
+  RiskArrays() = default;
+  RiskArrays(const RiskTables& tables, std::int64_t columns_of_weights, Device device)
+      : order(Array<std::int32_t>::copy_of(tables.order, device)),
+        first(Array<std::int32_t>::copy_of(tables.first, device)),
+        last(Array<std::int32_t>::copy_of(tables.last, device)),
+        shares(numbers(tables.shares, device)),
+        fractions(numbers(tables.fractions, device)),
+        columns(columns_of_weights) {}
+
+  /// Of models under the first column of weights.
+  RiskSets<T> sets() const {
+    return {order.size(), order.data(),  first.data(),
+            last.data(),  shares.data(), fractions.size() > 0 ? fractions.data() : nullptr,
+            columns};
+  }
+
+ private:
+  static Array<T> numbers(const std::vector<double>& values, Device device) {
+    return Array<T>::copy_of(std::vector<T>(values.begin(), values.end()), device);
+  }
+};
+
+}  // namespace sheaf
