@@ -18,15 +18,12 @@ namespace sheaf::linear {
 /// Products of the features of a working set with each other, and systems made of them.
 class GramSystem {
  public:
-  static constexpr std::int32_t most_members = 512;
-
   void forget() {
     places_.clear();
     members_.clear();
     products_.clear();
   }
-  /// Whether all of `more` features could be new and still fit.
-  bool has_room(std::int32_t more) const { return static_cast<std::int32_t>(members_.size()) + more <= most_members; }
+  std::int32_t members() const { return static_cast<std::int32_t>(members_.size()); }
   bool has(std::int32_t feature) const { return places_.contains(feature); }
   /// product(other) is that of the new feature with a feature that is there, and with itself.
   template <class Product>
@@ -124,13 +121,17 @@ class GramSystem {
   std::vector<std::uint8_t> in_play_;
 };
 
+/// Features whose products are kept. Steps of models whose rows are coupled cost many times those of others.
+template <class Model>
+inline constexpr std::int32_t most_members = Model::coupled ? 2048 : 512;
+
 /// Whether a system of so many features costs less than the passes that it replaces.
 template <class Model>
 bool worth_solving(const Model& model, std::int32_t count) {
-  constexpr std::int64_t passes = 32;
+  constexpr std::int64_t passes = Model::coupled ? 512 : 32;
   std::int64_t entries = 0;
   for (std::int32_t t = 0; t < count; ++t) entries += model.features.places[model.features.active[t]].length;
-  return std::int64_t{count} * count * count / 6 <= passes * 2 * entries && 2 * count <= GramSystem::most_members;
+  return std::int64_t{count} * count * count / 6 <= passes * 2 * entries && 2 * count <= most_members<Model>;
 }
 
 /// Products of feature k of a working set, centred, with all that the system knows of.
@@ -157,7 +158,7 @@ double solve_active(Model& model, std::int32_t count) {
   const auto& active = model.features.active;
   auto& gram = model.team.gram();
   model.refresh();
-  if (!gram.has_room(count)) gram.forget();
+  if (gram.members() + count > most_members<Model>) gram.forget();  // all may be new
   for (std::int32_t t = 0; t < count; ++t) add_products(model, active[t]);
   gram.begin(count);
   for (std::int32_t t = 0; t < count; ++t) {
