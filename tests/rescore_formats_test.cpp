@@ -49,8 +49,10 @@ TEST(Formats, CommaSeparatedTablesArePinFilesToo) {
 
 TEST(Formats, CompressedFilesAreReadDirectly) {
   const std::string text = "SpecId\tLabel\tScanNr\tx\tPeptide\tProteins\na\t1\t7\t0.5\tP\tQ\n";
-  for (const char* ending : {"", ".gz", ".xz", ".zst"}) {
-    const auto psms = read(std::string("packed.pin") + ending, text);
+  std::vector<std::string> endings{""};
+  for (const std::string_view ending : compressions()) endings.emplace_back(ending);
+  for (const auto& ending : endings) {
+    const auto psms = read("packed.pin" + ending, text);
     ASSERT_EQ(psms.size(), 1) << ending;
     EXPECT_EQ(psms.row(0)[0], 0.5);
     EXPECT_EQ(psms.text(0).id, "a");

@@ -95,8 +95,8 @@ struct Problem {
     return {tests.rows.begin() + tests.begin(test), tests.rows.begin() + tests.begin(test + 1)};
   }
   Truth truth(const Case& c) const {
-    if (c.classes == 0) return {0, -1, {}, values};
-    return {c.classes, c.classes == 2 ? c.positive : -1, labels, {}};
+    if (c.classes == 0) return {0, -1, {}, values, {}};
+    return {c.classes, c.classes == 2 ? c.positive : -1, labels, {}, {}};
   }
 };
 

@@ -49,7 +49,7 @@ Scores scores_on(Device device, const Predictions& p) {
   Context::Options options;
   options.device = device;
   options.threads = 2;
-  const score::Truth truth{p.classes, p.positive, p.truth, p.values};
+  const score::Truth truth{p.classes, p.positive, p.truth, p.values, {}};
   score::Scorer<double> scorer(Context(options), truth, true);
   Block<double> z(static_cast<std::int64_t>(p.rows()), p.columns());
   score::TestRows tests;

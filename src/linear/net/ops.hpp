@@ -79,6 +79,7 @@ ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const fl
           .factors = factors.data(),
           .means = means.data(),
           .variances = variances.data(),
+          .risk = {},
           .intercept = params.intercept || params.loss == Loss::cox,
           .balanced = params.loss != Loss::softmax};
 }

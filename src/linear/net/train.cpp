@@ -39,7 +39,7 @@ class Counter {
   }
 
   /// Nothing: there is no more to do for this device.
-  std::vector<std::int32_t> take(std::size_t device) {
+  std::span<const std::int32_t> take(std::size_t device) {
     const std::lock_guard lock(mutex_);
     const auto left = static_cast<std::int64_t>(paths_.size()) - next_;
     if (left == 0 || stopped_ || waited_for(device, left)) {
@@ -50,9 +50,9 @@ class Counter {
     const std::int64_t wanted =
         context.device().is_cuda() ? (left + 1) / 2 : std::min<std::int64_t>(context.threads(), left / 16 + 1);
     const std::int64_t some = contexts_.size() == 1 ? left : std::clamp<std::int64_t>(wanted, 1, left);
-    const auto begin = paths_.begin() + next_;
+    const auto begin = static_cast<std::size_t>(next_);
     next_ += some;
-    return {begin, begin + some};
+    return std::span(paths_).subspan(begin, static_cast<std::size_t>(some));
   }
 
   void done(std::size_t device, std::size_t paths, double seconds) {
