@@ -75,7 +75,7 @@ SHEAF_HOST_DEVICE Match draw_match(Source& random, const Spectrum& spectrum, dou
   match.delta = 0.08 * std::exp(0.5 * like(random, quality, 0.7));
   match.delta_last = match.delta + 0.05 * std::abs(random.normal());
   const double rank = std::round(2.5 - like(random, quality, 0.6)) * 0.693147;
-  match.rank = rank < 0 ? 0 : rank;
+  match.rank = rank > 0 ? rank : 0;
   match.sp = 150 * std::exp(0.5 * like(random, quality, 0.6));
   const double ions = 0.3 + 0.1 * like(random, quality, 0.6);
   match.ions = ions < 0 ? 0 : ions > 1 ? 1 : ions;
