@@ -204,9 +204,8 @@ Rcpp::List core_elementwise_run(const Rcpp::List& control, SEXP pointer, const R
 Rcpp::List core_reduction(const std::string& inputs, const std::string& map, const std::string& combine,
                           const std::string& identity, const std::string& type, const std::string& preamble,
                           const std::string& cache) {
-  Rcpp::XPtr<sheaf::ReduceSnippet> snippet(
-      new sheaf::ReduceSnippet(inputs, map, combine, identity, sheaf::parse_element_type(type),
-                               {.preamble = preamble, .cache_folder = cache}));
+  Rcpp::XPtr<sheaf::ReduceSnippet> snippet(new sheaf::ReduceSnippet(
+      inputs, map, combine, identity, sheaf::parse_element_type(type), {.preamble = preamble, .cache_folder = cache}));
   return Rcpp::List::create(_["pointer"] = snippet, _["inputs"] = parameters_frame(snippet->inputs()));
 }
 
@@ -215,8 +214,7 @@ Rcpp::List core_reduction_run(const Rcpp::List& control, SEXP pointer, const Rcp
   const Rcpp::XPtr<sheaf::ReduceSnippet> snippet(pointer);
   const sheaf::ReduceSnippet& known = *snippet;
   const auto arrays = arrays_of(inputs);
-  return made_by(control,
-                 [&](const sheaf::Context& context) { return known(context, arrays, margin_of(margin)); });
+  return made_by(control, [&](const sheaf::Context& context) { return known(context, arrays, margin_of(margin)); });
 }
 
 // [[Rcpp::export(rng = false)]]

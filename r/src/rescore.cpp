@@ -19,8 +19,8 @@ Rcpp::DataFrame level_frame(const sheaf::RescoreResult& result, const sheaf::Res
   for (std::size_t k = 0; k < level.rows.size(); ++k)
     target[static_cast<R_xlen_t>(k)] = result.text(level.rows[k]).target;
   return Rcpp::DataFrame::create(
-      _["row"] = from_one(level.rows), _["id"] = texts_of(result, level.rows, &sheaf::PsmView::id), _["target"] = target,
-      _["score"] = level.scores, _["q"] = level.q, _["pep"] = level.pep,
+      _["row"] = from_one(level.rows), _["id"] = texts_of(result, level.rows, &sheaf::PsmView::id),
+      _["target"] = target, _["score"] = level.scores, _["q"] = level.q, _["pep"] = level.pep,
       _["peptide"] = texts_of(result, level.rows, &sheaf::PsmView::peptide),
       _["proteins"] = texts_of(result, level.rows, &sheaf::PsmView::proteins), _["stringsAsFactors"] = false);
 }
@@ -71,14 +71,14 @@ Rcpp::List core_percolator(const Rcpp::List& control, const std::vector<std::str
   });
   std::vector<double> accepted;
   for (const auto& one : result.iterations) accepted.push_back(static_cast<double>(one.tested));
-  return Rcpp::List::create(
-      _["psms"] = level_frame(result, result.psms), _["peptides"] = level_frame(result, result.peptides),
-      _["proteins"] = protein_frame(result.proteins), _["weights"] = weights_matrix(result.model),
-      _["accepted"] = static_cast<double>(result.psms.accepted),
-      _["accepted_peptides"] = static_cast<double>(result.peptides.accepted),
-      _["initial"] = static_cast<double>(result.initial_accepted), _["by_iteration"] = accepted,
-      _["pi0"] = result.psms.pi0, _["fell_back"] = result.fell_back, _["test_fdr"] = options.test_fdr,
-      _["warnings"] = result.warnings);
+  return Rcpp::List::create(_["psms"] = level_frame(result, result.psms),
+                            _["peptides"] = level_frame(result, result.peptides),
+                            _["proteins"] = protein_frame(result.proteins), _["weights"] = weights_matrix(result.model),
+                            _["accepted"] = static_cast<double>(result.psms.accepted),
+                            _["accepted_peptides"] = static_cast<double>(result.peptides.accepted),
+                            _["initial"] = static_cast<double>(result.initial_accepted), _["by_iteration"] = accepted,
+                            _["pi0"] = result.psms.pi0, _["fell_back"] = result.fell_back,
+                            _["test_fdr"] = options.test_fdr, _["warnings"] = result.warnings);
 }
 
 // The matrix as an R matrix or, of sparse data, as compressed columns.
@@ -94,8 +94,8 @@ Rcpp::List core_read(const Rcpp::List& control, const std::string& file) {
       dataset.by_columns(sheaf::Device::cpu(), context.threads());
   });
   const auto rows = static_cast<int>(dataset.rows()), columns = static_cast<int>(dataset.features());
-  Rcpp::List result = Rcpp::List::create(_["rows"] = rows, _["columns"] = columns,
-                                         _["names"] = dataset.feature_names, _["notes"] = dataset.notes);
+  Rcpp::List result = Rcpp::List::create(_["rows"] = rows, _["columns"] = columns, _["names"] = dataset.feature_names,
+                                         _["notes"] = dataset.notes);
   if (const auto* dense = std::get_if<sheaf::DenseMatrix<double>>(&dataset.x)) {
     Rcpp::NumericMatrix matrix(rows, columns);
     for (int i = 0; i < rows; ++i)
