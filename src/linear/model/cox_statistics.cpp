@@ -94,9 +94,10 @@ double product(std::span<const double> a, std::span<const double> matrix, std::s
 
 /// Whether hazards differ beyond belief and the weights that say so are uncertain beyond reason: they would grow
 /// without end. A typical difference of a feature then changes log hazards by `wild` within one standard error; such
-/// errors become 0. `information` is that without features: an event's share of it is the variance of the feature.
-bool find_monotone(std::span<const double> z, const GlmSheaf& sheaf, std::span<const double> information, double events,
-                   std::span<double> errors) {
+/// errors become 0, or are where nothing is left of the information. `information` is that without features: an event's
+/// share of it is the variance of the feature; `undetermined`: features that even there are combinations of others.
+bool find_monotone(std::span<const double> z, const GlmSheaf& sheaf, std::span<const double> information,
+                   std::span<const std::uint8_t> undetermined, double events, std::span<double> errors) {
   constexpr double certain = 14;  // log hazards: one in a million
   constexpr double wild = 15;
   double low = HUGE_VAL;
@@ -110,7 +111,8 @@ bool find_monotone(std::span<const double> z, const GlmSheaf& sheaf, std::span<c
   bool found = false;
   for (std::size_t j = 0; j < errors.size(); ++j) {
     const double spread = std::sqrt(std::max(0.0, information[j * (errors.size() + 1)] / events));
-    if (errors[j] * spread <= wild) continue;
+    const bool lost = errors[j] == 0 && undetermined[j] == 0;
+    if (!lost && errors[j] * spread <= wild) continue;
     found = true;
     errors[j] = 0;
   }
@@ -148,7 +150,7 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   const auto solved = without.solve(at_null.slope);
   for (std::size_t j = 0; j < features; ++j) survival.score += at_null.slope[j] * solved[j];
   survival.score = std::max(0.0, survival.score);
-  glm.separated = find_monotone(z, sheaf, at_null.information, survival.events, statistics.errors);
+  glm.separated = find_monotone(z, sheaf, at_null.information, without.left_out(), survival.events, statistics.errors);
 }
 
 template void add_cox_statistics(const Context&, const Dataset<float>&, const GlmProblem&, const Block<float>&,
