@@ -8,9 +8,11 @@ from .linear_model_cv import ElasticNetCV, ElasticNetLogisticCV, LassoCV, Logist
 from .model_selection import SheafSearchCV
 from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, LocalHyperplane, LocalSVM
 from .rescoring import Percolator
+from .survival import CoxRegression
 from .svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
+    "CoxRegression",
     "ElasticNet",
     "ElasticNetCV",
     "ElasticNetLogistic",

@@ -123,6 +123,23 @@ void set_numbers(AnyDataset& dataset, const py::array_t<double, py::array::c_sty
   std::visit([&](auto& one) { one.target = std::move(target); }, dataset.any);
 }
 
+/// Times, and 1 where the event came at that time, 0 where it did not.
+void set_survival(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& times,
+                  const py::array_t<std::uint8_t, py::array::c_style>& events) {
+  set_numbers(dataset, times);
+  check_count(dataset, events.size());
+  std::visit([&](auto& one) { one.target.events.assign(events.data(), events.data() + events.size()); }, dataset.any);
+}
+
+double concordance_of(const py::array_t<double, py::array::c_style>& values,
+                      const py::array_t<double, py::array::c_style>& times,
+                      const py::array_t<std::uint8_t, py::array::c_style>& events) {
+  const auto count = static_cast<std::size_t>(values.size());
+  if (times.size() != values.size() || events.size() != values.size())
+    throw UsageError("values, times and events must be of the same rows");
+  return concordance({values.data(), count}, {times.data(), count}, {events.data(), count});
+}
+
 /// Whether values are used where they lie.
 bool is_borrowed(const AnyDataset& dataset) {
   return std::visit(
@@ -168,6 +185,7 @@ void add_data(py::module_& module) {
       .def_static("from_sparse", &from_sparse)
       .def("set_classes", &set_classes)
       .def("set_numbers", &set_numbers)
+      .def("set_survival", &set_survival)
       .def_property_readonly("rows", &AnyDataset::rows)
       .def_property_readonly("features",
                              [](const AnyDataset& dataset) {
@@ -175,6 +193,7 @@ void add_data(py::module_& module) {
                              })
       .def_property_readonly("is_borrowed", &is_borrowed);
   module.def("devices", &devices);
+  module.def("concordance", &concordance_of);
 }
 
 }  // namespace sheaf::python
