@@ -36,7 +36,7 @@ struct Target {
   std::int32_t positive = -1;  ///< of two classes that of precision, recall, F1 and AUC; -1: by positive_class()
   /// Survival: `values` are times, and here is 1 where the event came at that time and 0 where the row was followed so
   /// long without it (censored). Empty: no survival.
-  std::vector<std::uint8_t> events;
+  std::vector<std::uint8_t> events = {};
 
   static constexpr std::int64_t max_classes = 65536;
 
