@@ -652,7 +652,7 @@ class LocalSVM(_LocalClassifier):
     C : float, default=1.0
         The cost of margin violations.
     gamma : {'auto'} or float, default='auto'
-        Of the RBF kernel exp(-gamma |x - y|^2); 'auto': 1 / n_features.
+        Of the RBF kernel ``exp(-gamma |x - y|^2)``; 'auto': 1 / n_features.
     tol : float, default=1e-3
         Stop when no pair of rows violates the optimality conditions by more.
     feature_weighting : {'none', 'class_ratio', 'mutual_information', 'relief'}, default='none'

@@ -87,9 +87,9 @@ class CoxRegression(SheafEstimator):
     >>> y = np.array([[5, 1], [2, 1], [4, 0], [3, 1], [6, 0], [7, 1]])
     >>> model = CoxRegression().fit(X, y)
     >>> model.coef_.round(2)
-    array([1.05])
+    array([1.07])
     >>> round(model.score(X, y), 2)
-    0.68
+    0.73
     """
 
     def __init__(
