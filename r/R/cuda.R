@@ -2,8 +2,8 @@
 #'
 #' A line of CUDA C++ becomes a function of R: `cuda_elementwise()` computes each element of its results from the
 #' elements of its arguments, `cuda_reduce()` combines all elements, or those of each row or column, and
-#' `cuda_kernel()` runs a whole kernel. The text is compiled when the function is first called, in about a tenth of a second, and kept for
-#' later sessions.
+#' `cuda_kernel()` runs a whole kernel. The text is compiled when the function is first called, in about a tenth of a
+#' second, and kept for later sessions.
 #'
 #' @details
 #' Parameters are declared as in C++, by one of the types `double`, `float`, `int` and `unsigned char`, and a name:

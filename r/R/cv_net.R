@@ -87,7 +87,8 @@ net_arguments <- function(x, ...) {
 }
 
 measure_of <- function(type, family, folds) {
-  allowed <- switch(family, gaussian = c("mse", "deviance", "mae"), binomial = c("deviance", "class", "auc", "mse", "mae"),
+  allowed <- switch(family, gaussian = c("mse", "deviance", "mae"),
+                    binomial = c("deviance", "class", "auc", "mse", "mae"),
                     poisson = c("deviance", "mse", "mae"), multinomial = c("deviance", "class", "mse", "mae"))
   if (type == "default") type <- allowed[1]
   if (!type %in% allowed) stop_argument("type.measure", "\"", type, "\" is not for the family ", family)

@@ -111,7 +111,8 @@ mlr_learner <- function(model, task) {
   properties <- c("numerics", "weights", if (classif) c("twoclass", "multiclass"),
                   if (classif && kind$probabilities) "prob")
   make(cl = paste0(task, ".sheaf_", model), package = "sheaf",
-       par.set = ParamHelpers::makeParamSet(params = parameters), properties = properties, name = kind$label, short.name = paste0("sheaf_", model))
+       par.set = ParamHelpers::makeParamSet(params = parameters), properties = properties, name = kind$label,
+       short.name = paste0("sheaf_", model))
 }
 
 mlr_train <- function(model) {
@@ -194,7 +195,8 @@ named_probabilities <- function(result, object) as.data.frame(result)
 
 parsnip_models <- list(
   list(model = "svm_rbf", mode = "classification", fit = "sheaf_svm",
-       arguments = list(cost = "cost", rbf_sigma = "gamma"), defaults = list(fitted = FALSE), predict = list(class = list())),
+       arguments = list(cost = "cost", rbf_sigma = "gamma"), defaults = list(fitted = FALSE),
+       predict = list(class = list())),
   list(model = "svm_rbf", mode = "regression", fit = "sheaf_svm",
        arguments = list(cost = "cost", rbf_sigma = "gamma", margin = "epsilon"), defaults = list(fitted = FALSE),
        predict = list(numeric = list())),

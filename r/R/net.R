@@ -44,7 +44,8 @@
 #' coef(fit, s = 0.5)
 #' @export
 sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial"), weights = NULL, offset = NULL,
-                      alpha = 1, nlambda = 100, lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL,
+                      alpha = 1, nlambda = 100, lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04,
+                      lambda = NULL,
                       standardize = TRUE, intercept = TRUE, thresh = 1e-09, penalty.factor = rep(1, ncol(x)),
                       maxit = 1e+05, control = list()) {
   call <- match.call()
@@ -92,7 +93,8 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
 
 binomial_target <- function(problem, y) {
   y <- need_classes(y)
-  if (length(present_levels(y)) > 2) stop_argument("y", "has ", nlevels(y), " classes, and the family binomial is for two")
+  if (length(present_levels(y)) > 2)
+    stop_argument("y", "has ", nlevels(y), " classes, and the family binomial is for two")
   problem$classnames <- present_levels(y)
   problem$response <- as.double(y == problem$classnames[2])
   problem$target <- 2 * problem$response - 1
@@ -242,7 +244,8 @@ train_path <- function(problem, x, lambda) {
   fit$family <- problem$family
   fit$n_features <- ncol(x)
   fit$feature_names <- colnames(x)
-  kind <- c(gaussian = "sheaf_elnet", binomial = "sheaf_lognet", poisson = "sheaf_fishnet", multinomial = "sheaf_multnet")
+  kind <- c(gaussian = "sheaf_elnet", binomial = "sheaf_lognet", poisson = "sheaf_fishnet",
+            multinomial = "sheaf_multnet")
   structure(fit, class = c(kind[[problem$family]], "sheaf_net"))
 }
 
