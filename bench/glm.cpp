@@ -59,10 +59,10 @@ GlmOptions model_options(const Options& options) {
   return result;
 }
 
-linear::GlmProblem problem_of(const Options& options, const Target& target, std::int64_t rows) {
+linear::GlmProblem problem_of(const Options& options, const Target& target, std::int64_t rows, std::int64_t features) {
   auto decided = decide_glm(model_options(options), target, options.file);
   decided.alpha = 1 / (options.cost * static_cast<double>(rows));
-  return linear::make_glm_problem(target, options.file, rows, decided, {});
+  return linear::make_glm_problem(target, options.file, rows, decided, {}, features);
 }
 
 struct Timed {
@@ -113,7 +113,7 @@ void fit(const Options& options) {
   wanted.threads = options.threads;
   const Context context(wanted);
   const auto dataset = read<T>(context, options);
-  const auto problem = problem_of(options, dataset.target, dataset.rows());
+  const auto problem = problem_of(options, dataset.target, dataset.rows(), dataset.features());
   std::printf("%s: %lld x %lld x %d, alpha %.4g, %s on %s, %d threads\n", options.file.c_str(),
               static_cast<long long>(dataset.rows()), static_cast<long long>(dataset.features()),
               problem.params.columns, problem.sheaf.tasks[0].alpha, options.precision.c_str(), options.device.c_str(),
@@ -156,7 +156,7 @@ void search(const Options& options) {
   wanted.threads = options.threads;
   const Context context(wanted);
   const auto dataset = read<T>(context, options);
-  auto problem = problem_of(options, dataset.target, dataset.rows());
+  auto problem = problem_of(options, dataset.target, dataset.rows(), dataset.features());
   problem.params.tolerance = options.tolerances.front();
   const auto one = time_fit(context, dataset, problem.sheaf, problem.params, options.repeats);
   SplitOptions split;

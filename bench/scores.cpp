@@ -48,8 +48,8 @@ struct Table {
     }
   }
   score::Truth truth(const Shape& shape) const {
-    if (shape.classes == 0) return {0, -1, {}, values};
-    return {shape.classes, shape.classes == 2 ? 1 : -1, labels, {}};
+    if (shape.classes == 0) return {0, -1, {}, values, {}};
+    return {shape.classes, shape.classes == 2 ? 1 : -1, labels, {}, {}};
   }
 };
 
