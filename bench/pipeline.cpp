@@ -1,7 +1,7 @@
 // What steps inside the folds cost a search: scaling learnt on the training rows of each split, beside the same search
 // over a dataset that was scaled before, and selection beside the search on selected features and the selections.
 //
-//   bench_pipeline [--device cuda] [--threads 2] [--repeats 3]
+//   bench_pipeline [--device cuda] [--threads 2] [--repeats 3] [--only text]
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -22,6 +22,7 @@ struct Options {
   std::string device = "cpu";
   int threads = 0;
   int repeats = 3;
+  std::string only;
 };
 
 struct Shape {
@@ -100,6 +101,7 @@ int run(int argc, char** argv) {
   app.add_option("--device", options.device, "cpu or cuda");
   app.add_option("--threads", options.threads, "0: all");
   app.add_option("--repeats", options.repeats, "best of how many");
+  app.add_option("--only", options.only, "wide, tall or text (default: all, and selection)");
   CLI11_PARSE(app, argc, argv);
   Context::Options inside;
   inside.device = parse_device(options.device);
@@ -112,9 +114,12 @@ int run(int argc, char** argv) {
   const Shape wide{"wide", "classification", 500, 10000, ScaleMethod::standard};
   const Shape tall{"tall", "classification", 100000, 50, ScaleMethod::standard};
   const Shape text{"text", "text", 10000, 20000, ScaleMethod::max_abs};
-  for (const auto& shape : {wide, tall, text}) compare(options, context, shape, "logistic", linear);
-  for (const auto& shape : {wide, text}) compare(options, context, shape, "elastic net", net);
-  compare_selection(options, context, wide, linear);
+  const auto wanted = [&](const Shape& shape) { return options.only.empty() || options.only == shape.name; };
+  for (const auto& shape : {wide, tall, text})
+    if (wanted(shape)) compare(options, context, shape, "logistic", linear);
+  for (const auto& shape : {wide, text})
+    if (wanted(shape)) compare(options, context, shape, "elastic net", net);
+  if (options.only.empty()) compare_selection(options, context, wide, linear);
   return 0;
 }
 

@@ -1,18 +1,18 @@
-"""SheafSearchCV against GridSearchCV over scikit-learn's own estimators with two processes.
+"""SheafSearchCV against GridSearchCV over scikit-learn's own estimators.
 
 Seconds by the clock and of the processors (which count where other work shares the cores), and their ratios.
 
-    PYTHONPATH=build/python python3 bench/python_search.py [CASE ...]
+    PYTHONPATH=build/python python3 bench/python_search.py [--device cuda] [--jobs 2] [--full] [CASE ...]
 
 Data lie beside the checkout (../shared/data, or SHEAF_DATA). Each search is run once; a small one before warms up.
 """
 
 from __future__ import annotations
 
+import argparse
 import lzma
 import os
 import resource
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -26,7 +26,6 @@ from sklearn.model_selection import GridSearchCV
 import sheaf
 
 DATA = Path(os.environ.get("SHEAF_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
-JOBS = int(os.environ.get("SHEAF_JOBS", 2))
 COSTS = np.logspace(-3, 3, 10).tolist()
 
 
@@ -39,33 +38,33 @@ def read(name: str, rows: int | None = None):
     return X, y
 
 
-def text():
+def text(full):
     X, y = read("reuters_moneyfx")
     grid = {"C": COSTS}
     ours = sheaf.LogisticRegression()
     return X, y, ours, grid, linear_model.LogisticRegression(max_iter=1000), grid
 
 
-def letter():
-    X, y = read("letter.scale", 5000)
+def letter(full):
+    X, y = read("letter.scale", None if full else 5000)
     grid = {"C": [0.1, 1, 10, 100, 1000], "gamma": [0.01, 0.1, 0.5, 1, 5]}
     return X.toarray(), y, sheaf.SVC(), grid, svm.SVC(), grid
 
 
-def genes():
+def genes(full):
     X, y = read("riboflavin")
     X = preprocessing.scale(X.toarray())
     grid = {"alpha": np.logspace(-2, 0, 30).tolist(), "l1_ratio": [0.2, 0.5, 0.9]}
     return X, y, sheaf.ElasticNet(), grid, linear_model.ElasticNet(), grid
 
 
-def digits():
-    X, y = read("mnist", 10000)
+def digits(full):
+    X, y = read("mnist", None if full else 10000)
     grid = {"n_neighbors": list(range(1, 31))}
     return X.toarray() / 255, y, sheaf.KNeighborsClassifier(), grid, neighbors.KNeighborsClassifier(), grid
 
 
-def steps():
+def steps(full):
     X, y = read("colon-cancer")
     grid = {"select__n_features_to_select": [10, 50, 200], "classify__C": COSTS}
     ours = [("scale", preprocessing.StandardScaler()), ("select", sheaf.InformationSelector("mim"))]
@@ -86,9 +85,9 @@ def _information(X, y):
 
 CASES = {
     "text": ("logistic regression, 10 C x 5 folds, sparse text", text),
-    "letter": ("SVC, 5 C x 5 gamma x 5 folds, letter, 5,000 rows", letter),
+    "letter": ("SVC, 5 C x 5 gamma x 5 folds, letter", letter),
     "genes": ("elastic net, 30 alphas x 3 ratios x 5 folds, genes", genes),
-    "digits": ("neighbours, 30 k x 5 folds, MNIST, 10,000 rows", digits),
+    "digits": ("neighbours, 30 k x 5 folds, MNIST", digits),
     "steps": ("scale + select + classify, 3 x 10 x 5 folds, genes", steps),
 }
 
@@ -107,17 +106,28 @@ def seconds(search, X, y) -> tuple[float, float]:
     return clock, processor_seconds() - used
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="SheafSearchCV against GridSearchCV")
+    parser.add_argument("--device", default="auto", help="of Sheaf's estimators")
+    parser.add_argument("--jobs", type=int, default=2, help="processes of GridSearchCV")
+    parser.add_argument("--full", action="store_true", help="all rows of letter and MNIST (else 5,000 and 10,000)")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)} (default: all)")
+    return parser.parse_args()
+
+
 def main() -> None:
+    given = arguments()
     warnings.simplefilter("ignore")
     os.environ["PYTHONWARNINGS"] = "ignore"
-    sheaf.LogisticRegression().fit(np.eye(4), [0, 1, 0, 1])
+    sheaf.LogisticRegression(device=given.device).fit(np.eye(4), [0, 1, 0, 1])
     heading = f"{'clock':>9} {'sklearn':>9} {'ratio':>6} {'processors':>10} {'sklearn':>9} {'ratio':>6}"
     print(f"{'case':52} {'rows x features':>16} {heading}  best scores")
-    for name in sys.argv[1:] or CASES:
+    for name in given.cases or CASES:
         title, make = CASES[name]
-        X, y, ours, our_grid, theirs, their_grid = make()
+        X, y, ours, our_grid, theirs, their_grid = make(given.full)
+        ours.set_params(**{p: given.device for p in ours.get_params() if p == "device" or p.endswith("__device")})
         fast = sheaf.SheafSearchCV(ours, our_grid)
-        slow = GridSearchCV(theirs, their_grid, n_jobs=JOBS)
+        slow = GridSearchCV(theirs, their_grid, n_jobs=given.jobs)
         ours_taken, theirs_taken = seconds(fast, X, y), seconds(slow, X, y)
         times = " ".join(f"{a:9.2f} {b:9.2f} {b / a:6.1f}" for a, b in zip(ours_taken, theirs_taken))
         scores = f"{fast.best_score_:.4f} {slow.best_score_:.4f}"

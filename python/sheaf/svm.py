@@ -907,11 +907,19 @@ class OneClassSVM(OutlierMixin, KernelMixin, SheafEstimator):  # type: ignore[mi
             The fitted estimator.
         """
         X = validate(self, X)
+        closeness = self._tolerance_for(X)
+        self._boundary = 10 * closeness if closeness < self.tol else 0.0
         self._train(X, None, check_weights(sample_weight, X))
         return self
 
     def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
         """There is none."""
+
+    def _distances(self, X: Any) -> Array:
+        """Decision values; those that training leaves open between just below and just above 0 are 0."""
+        values: Array = np.array(self._predict(X)[0][:, 0])
+        values[np.abs(values) <= self._boundary] = 0
+        return values
 
     def _keep_fitted(self, X: Any) -> None:
         super()._keep_fitted(X)
@@ -930,7 +938,7 @@ class OneClassSVM(OutlierMixin, KernelMixin, SheafEstimator):  # type: ignore[mi
         values : ndarray of shape (n_samples,)
             Below 0 outside.
         """
-        values: Array = back(self._predict(X)[0][:, 0], X)
+        values: Array = back(self._distances(X), X)
         return values
 
     def score_samples(self, X: Any) -> Array:
@@ -961,5 +969,5 @@ class OneClassSVM(OutlierMixin, KernelMixin, SheafEstimator):  # type: ignore[mi
         y : ndarray of shape (n_samples,)
             1 within, -1 outside.
         """
-        labels: Array = back(np.where(self._predict(X)[0][:, 0] >= 0, 1, -1), X)
+        labels: Array = back(np.where(self._distances(X) >= 0, 1, -1), X)
         return labels

@@ -1,5 +1,6 @@
 // Pipelines that change each feature by itself, as a shift and a factor of each split.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "core/fail.hpp"
@@ -83,19 +84,21 @@ template <class T>
 ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,
                                   std::int32_t splits, const PipelineOptions& options) {
   const auto columns = static_cast<std::size_t>(splits);
+  const auto size = static_cast<std::size_t>(dataset.features()) * columns;
+  ColumnTransforms transforms{splits, std::vector<double>(size), std::vector<double>(size)};
   std::vector<double> rows;
-  const auto summaries = summarize_splits(context, dataset, draws, splits, &rows);
-  ColumnTransforms transforms{splits, std::vector<double>(summaries.size()), std::vector<double>(summaries.size())};
-  std::vector<std::uint8_t> any(columns, 0);
-  for (std::int64_t j = 0; j < dataset.features(); ++j)
+  std::vector<std::atomic<std::uint8_t>> any(columns);
+  const auto learn = [&](std::int64_t j, std::span<const FeatureSummary> of_splits) {
     for (std::size_t s = 0; s < columns; ++s) {
       const auto k = static_cast<std::size_t>(j) * columns + s;
-      const auto step = step_of(dataset, j, summaries[k], rows[s], options);
+      const auto step = step_of(dataset, j, of_splits[s], rows[s], options);
       transforms.shifts[k] = step.shift;
       transforms.factors[k] = step.factor;
-      if (is_kept(summaries[k], rows[s], options)) any[s] = 1;
+      if (any[s].load(std::memory_order_relaxed) == 0 && is_kept(of_splits[s], rows[s], options)) any[s] = 1;
     }
-  if (std::find(any.begin(), any.end(), std::uint8_t{0}) != any.end()) fail_without_features(dataset.source, options);
+  };
+  for_split_summaries(context, dataset, draws, splits, learn, &rows);
+  if (std::find(any.begin(), any.end(), 0) != any.end()) fail_without_features(dataset.source, options);
   return transforms;
 }
 
