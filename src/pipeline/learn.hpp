@@ -1,10 +1,12 @@
 // Learning a pipeline in parts, for searches that try several numbers of selected features.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include <sheaf/pipeline.hpp>
+#include <sheaf/profile.hpp>
 
 #include "data/column_transforms.hpp"
 
@@ -60,6 +62,7 @@ struct WholeTransforms {
   ColumnTransforms transforms;      // one
   std::vector<std::int64_t> kept;   // features that the filters keep
   std::vector<PipelineStep> steps;  // the same as steps of a pipeline
+  std::vector<FeatureSummary> features;
 };
 template <class T>
 WholeTransforms learn_whole_transforms(const Context& context, const Dataset<T>& dataset,
@@ -68,5 +71,11 @@ WholeTransforms learn_whole_transforms(const Context& context, const Dataset<T>&
 template <class T>
 ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,
                                   std::int32_t splits, const PipelineOptions& options);
+
+/// sheaf::describe_training() with summaries of the dataset's features as `summarize` gives them, where they are
+/// needed.
+template <class T>
+void describe_training(const Context& context, const Dataset<T>& dataset,
+                       const std::function<std::vector<FeatureSummary>()>& summarize, Pipeline& pipeline);
 
 }  // namespace sheaf::pipeline

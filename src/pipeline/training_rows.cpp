@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "data/describe/moments.hpp"
+#include "data/describe/split_summary.hpp"
 #include "data/labels.hpp"
 #include "data/read/columns.hpp"
+#include "pipeline/learn.hpp"
 #include "pipeline/steps.hpp"
 
 namespace sheaf {
@@ -25,80 +28,69 @@ double rounded(double value) {
   return std::round(value / unit) * unit;
 }
 
-/// Sums over the values of each feature that are there.
-struct Sums {
-  double values = 0, squares = 0;
-  double largest = 0;  // magnitude
-  std::int64_t missing = 0;
-  std::int64_t nonzeros = 0;
-};
-
-void add(double stored, double shift, Sums& sums) {
-  const double value = stored - shift;
-  if (std::isnan(value)) {
-    ++sums.missing;
-    return;
-  }
-  sums.values += value;
-  sums.squares += value * value;
-  sums.largest = std::max(sums.largest, std::abs(value));
-  sums.nonzeros += stored != 0 ? 1 : 0;
-}
-
-/// Values less the shift, whose squares lose no digits then.
+/// The features with missing values, as the values that are there show them, in place of what `features` says of them.
+/// Returns how many values of each feature are there.
 template <class T>
-std::vector<Sums> sum_features(const Context& context, const Dataset<T>& dataset, std::span<const double> shift) {
-  std::vector<Sums> sums(static_cast<std::size_t>(dataset.features()));
-  const auto shift_of = [&](std::size_t j) { return shift.empty() ? 0.0 : shift[j]; };
+std::vector<std::int64_t> leave_out_missing(const Context& context, const Dataset<T>& dataset,
+                                            std::vector<FeatureSummary>& features) {
+  std::vector<std::int64_t> counts(features.size(), dataset.rows());
+  const auto incomplete = [&](std::size_t j) { return std::isnan(features[j].mean); };
+  bool any = false;
+  for (std::size_t j = 0; j < features.size(); ++j) any = any || incomplete(j);
+  if (!any) return counts;
+  std::vector<Moments> moments(features.size());
+  const auto add = [&](std::int64_t feature, T stored) {
+    const auto j = static_cast<std::size_t>(feature);
+    if (!incomplete(j)) return;
+    if (std::isnan(stored))
+      --counts[j];
+    else
+      moments[j].add(static_cast<double>(stored));
+  };
   if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x)) {
     constexpr std::int64_t features_at_once = 64;
-    parallel_ranges(context, dense->columns, features_at_once, [&](Range features) {
+    parallel_ranges(context, dense->columns, features_at_once, [&](Range range) {
       for (std::int64_t i = 0; i < dense->rows; ++i)
-        for (auto j = features.begin; j < features.end; ++j) {
-          const auto at = static_cast<std::size_t>(j);
-          add(static_cast<double>(dense->values[i * dense->columns + j]), shift_of(at), sums[at]);
-        }
+        for (auto j = range.begin; j < range.end; ++j) add(j, dense->values[i * dense->columns + j]);
     });
-    return sums;
+  } else {
+    const auto& sparse = std::get<SparseMatrix<T>>(dataset.x);
+    for (std::int64_t i = 0; i < sparse.rows; ++i) pipeline::for_row(sparse, i, add);
   }
-  const auto& sparse = std::get<SparseMatrix<T>>(dataset.x);
-  for (std::int64_t i = 0; i < sparse.rows; ++i)
-    pipeline::for_row(sparse, i, [&](std::int64_t feature, T stored) {
-      const auto j = static_cast<std::size_t>(feature);
-      add(static_cast<double>(stored), shift_of(j), sums[j]);
-    });
-  return sums;
+  for (std::size_t j = 0; j < features.size(); ++j)
+    if (incomplete(j)) {
+      moments[j].add_zeros(counts[j] - moments[j].count);
+      features[j] = moments[j].summary();
+    }
+  return counts;
 }
 
 }  // namespace
 
 template <class T>
 void describe_training(const Context& context, const Dataset<T>& dataset, Pipeline& pipeline) {
+  pipeline::describe_training(
+      context, dataset, [&] { return summarize_features(context, dataset); }, pipeline);
+}
+
+template <class T>
+void pipeline::describe_training(const Context& context, const Dataset<T>& dataset,
+                                 const std::function<std::vector<FeatureSummary>()>& summarize, Pipeline& pipeline) {
   const auto& target = dataset.target;
   pipeline.label = target.name;
   const auto positive = target.looks_like_classes() ? positive_of(target) : -1;
   if (positive >= 0) pipeline.positive = target.class_names[static_cast<std::size_t>(positive)];
-  const auto features = dataset.features();
-  if (features == 0 || features > most_features || dataset.rows() == 0) return;
-  const auto sums = sum_features(context, dataset, {});
-  const bool sparse = is_sparse(dataset.x);
-  std::vector<double> means;
-  for (const auto& sum : sums) {
-    const auto count = static_cast<double>(dataset.rows() - sum.missing);
-    means.push_back(count > 0 ? sum.values / count : 0);
-  }
-  // The zeros that sparse rows leave out are values too, so that their squares are not taken about the mean.
-  const auto about = sparse ? sums : sum_features(context, dataset, means);
-  for (std::size_t j = 0; j < sums.size(); ++j) {
-    const auto count = static_cast<double>(dataset.rows() - sums[j].missing);
-    const double squares = sparse ? about[j].squares - count * means[j] * means[j] : about[j].squares;
-    const bool constant = count == 0 || pipeline::is_nominal(dataset, static_cast<std::int64_t>(j));
-    const double reach = (about[j].largest + (sparse ? std::abs(means[j]) : 0)) / far;
-    const double deviation = std::sqrt(std::max(squares, 0.0) / std::max(count, 1.0));
-    const bool rare = static_cast<double>(about[j].nonzeros) < often * count;
-    const bool varies = !constant && !rare && about[j].largest > 1e-12 * std::abs(means[j]);
-    pipeline.means.push_back(constant ? 0 : rounded(means[j]));
-    pipeline.spreads.push_back(varies ? rounded(std::max(deviation, reach)) : 0);
+  if (dataset.features() == 0 || dataset.features() > most_features || dataset.rows() == 0) return;
+  auto features = summarize();
+  const auto counts = leave_out_missing(context, dataset, features);
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    const auto& feature = features[j];
+    const bool constant = counts[j] == 0 || is_nominal(dataset, static_cast<std::int64_t>(j));
+    const double reach = std::max(feature.maximum - feature.mean, feature.mean - feature.minimum);
+    const bool rare = static_cast<double>(feature.nonzeros) < often * static_cast<double>(counts[j]);
+    const bool varies = !constant && !rare && reach > 1e-12 * std::abs(feature.mean);
+    pipeline.means.push_back(constant ? 0 : rounded(feature.mean));
+    pipeline.spreads.push_back(varies ? rounded(std::max(feature.standard_deviation, reach / far)) : 0);
   }
 }
 
@@ -129,6 +121,10 @@ std::vector<std::string> warn_of_scale(const Pipeline& pipeline, const Dataset<T
 
 template void describe_training(const Context&, const Dataset<float>&, Pipeline&);
 template void describe_training(const Context&, const Dataset<double>&, Pipeline&);
+template void pipeline::describe_training(const Context&, const Dataset<float>&,
+                                          const std::function<std::vector<FeatureSummary>()>&, Pipeline&);
+template void pipeline::describe_training(const Context&, const Dataset<double>&,
+                                          const std::function<std::vector<FeatureSummary>()>&, Pipeline&);
 template std::vector<std::string> warn_of_scale(const Pipeline&, const Dataset<float>&);
 template std::vector<std::string> warn_of_scale(const Pipeline&, const Dataset<double>&);
 

@@ -54,12 +54,12 @@ WholeTransforms learn_whole_transforms(const Context& context, const Dataset<T>&
                                        const PipelineOptions& options) {
   const auto rows = static_cast<double>(dataset.rows());
   const std::vector<float> once(static_cast<std::size_t>(dataset.rows()), 1.0F);
-  const auto summaries = summarize_splits(context, dataset, once, 1);
   WholeTransforms whole;
+  whole.features = summarize_splits(context, dataset, once, 1);
   whole.transforms.splits = 1;
   Scaling scaling;
   for (std::int64_t j = 0; j < dataset.features(); ++j) {
-    const auto& feature = summaries[static_cast<std::size_t>(j)];
+    const auto& feature = whole.features[static_cast<std::size_t>(j)];
     const auto step = step_of(dataset, j, feature, rows, options);
     whole.transforms.shifts.push_back(step.shift);
     whole.transforms.factors.push_back(step.factor);

@@ -15,6 +15,7 @@
 
 #include "core/fail.hpp"
 #include "data/describe/split_summary.hpp"
+#include "pipeline/learn.hpp"
 #include "search/batches.hpp"
 #include "search/inner_progress.hpp"
 #include "search/results/held_out.hpp"
@@ -406,14 +407,20 @@ std::vector<Metric> metrics_of(const Family& family) {
   return result;
 }
 
-/// Of the features behind some steps; rows go through them in parts, so that no copy of all is made.
+/// Of the features behind some steps, of which there is one at least; rows go through them in parts, so that no copy of
+/// all is made.
 template <class T>
 std::vector<double> deviations_behind(const Context& context, const Pipeline& steps, const Dataset<T>& dataset) {
   constexpr std::int64_t rows_at_once = 4096;
   std::vector<double> means, squares;
-  const auto add = [&](const Dataset<T>& rows, double before) {
-    const auto features = summarize_features(context, rows);
-    const auto count = static_cast<double>(rows.rows());
+  for (std::int64_t first = 0; first < dataset.rows(); first += rows_at_once) {
+    std::vector<std::int32_t> rows;
+    for (auto i = first; i < std::min(first + rows_at_once, dataset.rows()); ++i)
+      rows.push_back(static_cast<std::int32_t>(i));
+    const auto changed = apply_pipeline(context, steps, take_rows(dataset, rows, context.threads()));
+    const auto features = summarize_features(context, changed);
+    const auto before = static_cast<double>(first);
+    const auto count = static_cast<double>(rows.size());
     means.resize(features.size(), 0);
     squares.resize(means.size(), 0);
     for (std::size_t j = 0; j < means.size(); ++j) {
@@ -422,13 +429,6 @@ std::vector<double> deviations_behind(const Context& context, const Pipeline& st
                              distance * distance * before / (before + count));
       means[j] += distance * count / (before + count);
     }
-  };
-  if (steps.empty()) add(dataset, 0);
-  for (std::int64_t first = 0; first < dataset.rows() && !steps.empty(); first += rows_at_once) {
-    std::vector<std::int32_t> rows;
-    for (auto i = first; i < std::min(first + rows_at_once, dataset.rows()); ++i)
-      rows.push_back(static_cast<std::int32_t>(i));
-    add(apply_pipeline(context, steps, take_rows(dataset, rows, context.threads())), static_cast<double>(first));
   }
   for (double& square : squares) square = std::sqrt(square / static_cast<double>(dataset.rows()));
   return squares;
@@ -436,14 +436,19 @@ std::vector<double> deviations_behind(const Context& context, const Pipeline& st
 
 /// Of the features as a linear model sees them. What the last steps do to a deviation is known without looking at rows.
 template <class T>
-std::vector<double> standard_deviations(const Context& context, const Model& model, const Dataset<T>& dataset) {
+std::vector<double> standard_deviations(const Context& context, const Model& model, const Dataset<T>& dataset,
+                                        const std::function<std::vector<FeatureSummary>()>& summarize) {
   const auto known = [](const PipelineStep& step) {
     return std::holds_alternative<TakeStep>(step) || std::holds_alternative<Scaling>(step);
   };
   auto front = model.pipeline();
   std::vector<PipelineStep> last;
   for (auto& steps = front.steps; !steps.empty() && known(steps.back()); steps.pop_back()) last.push_back(steps.back());
-  auto deviations = deviations_behind(context, front, dataset);
+  std::vector<double> deviations;
+  if (front.empty())
+    for (const auto& feature : summarize()) deviations.push_back(feature.standard_deviation);
+  else
+    deviations = deviations_behind(context, front, dataset);
   for (; !last.empty(); last.pop_back()) {
     if (const auto* scaling = std::get_if<Scaling>(&last.back())) {
       for (std::size_t j = 0; j < deviations.size(); ++j) deviations[j] *= std::abs(scaling->factor[j]);
@@ -455,6 +460,23 @@ std::vector<double> standard_deviations(const Context& context, const Model& mod
     deviations = std::move(taken);
   }
   return deviations;
+}
+
+/// Of the final model: what it keeps of the training rows, and the deviations that its weights are compared by. Both
+/// look at the features once.
+template <class T>
+void describe_model(const Context& context, const Dataset<T>& dataset, std::span<const FeatureSummary> known,
+                    SearchResult& result) {
+  std::vector<FeatureSummary> features(known.begin(), known.end());
+  const auto summarize = [&] {
+    if (features.empty()) features = summarize_features(context, dataset);
+    return features;
+  };
+  auto pipeline = result.model->pipeline();
+  pipeline::describe_training(context, dataset, summarize, pipeline);
+  result.model->set_pipeline(std::move(pipeline));
+  if (result.model->linear() != nullptr)
+    result.standard_deviations = standard_deviations(context, *result.model, dataset, summarize);
 }
 
 void check_threshold(const SearchOptions& options, const Labels& labels) {
@@ -492,13 +514,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   result.axes = trained->space().axes;
   result.splits = plan.splits();
   engine::Engine(context, *trained, plan, result.options, log).run(result);
-  if (result.model) {
-    auto pipeline = result.model->pipeline();
-    describe_training(context, dataset, pipeline);
-    result.model->set_pipeline(std::move(pipeline));
-    if (result.model->linear() != nullptr)
-      result.standard_deviations = engine::standard_deviations(context, *result.model, dataset);
-  }
+  if (result.model) engine::describe_model(context, dataset, trained->dataset_features(), result);
   if (!result.options.full) {
     if (needs_pipeline(dataset, result.options.pipeline)) {
       auto steps = result.options.pipeline;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <sheaf/error.hpp>
+#include <sheaf/profile.hpp>
 #include <sheaf/search.hpp>
 
 #include "data/column_transforms.hpp"
@@ -82,6 +83,8 @@ class Family {
   }
   /// Why a training did not converge; without its point and split.
   virtual std::string failure(const TaskFit& fit) const = 0;
+  /// Summaries of the dataset's features, where the family has made them.
+  virtual std::span<const FeatureSummary> dataset_features() const { return {}; }
   /// Notes on what to try next, after a finished search.
   virtual void add_notes(SearchResult& /*result*/) const {}
 };

@@ -51,26 +51,22 @@ class LaneRows {
   A norms_[lanes<A>] = {};
 };
 
+/// All rows go through the same instructions, the last ones with rows beside them whose results are not kept: the value
+/// of two rows must not depend on where they stand, in its last digit neither.
 template <class A>
 void dense_dots(const DenseMatrix<A>& x, std::int64_t first, std::int64_t count, const A* w, A* tile) {
   using Lane = Lanes<A, lanes<A>>;
   constexpr int together = 4;
   const std::int64_t p = x.columns;
-  std::int64_t i = 0;
-  for (; i + together <= count; i += together) {
-    const A* row = x.values.data() + (first + i) * p;
+  for (std::int64_t i = 0; i < count; i += together) {
+    const A* rows[together];
+    for (int k = 0; k < together; ++k) rows[k] = x.values.data() + (first + std::min(i + k, count - 1)) * p;
     Lane sums[together] = {Lane::zero(), Lane::zero(), Lane::zero(), Lane::zero()};
     for (std::int64_t j = 0; j < p; ++j) {
       const Lane factors = Lane::load(w + j * lanes<A>);
-      for (int k = 0; k < together; ++k) sums[k].add_scaled(row[k * p + j], factors);
+      for (int k = 0; k < together; ++k) sums[k].add_scaled(rows[k][j], factors);
     }
-    for (int k = 0; k < together; ++k) sums[k].store(tile + (i + k) * lanes<A>);
-  }
-  for (; i < count; ++i) {
-    const A* row = x.values.data() + (first + i) * p;
-    Lane sum = Lane::zero();
-    for (std::int64_t j = 0; j < p; ++j) sum.add_scaled(row[j], w + j * lanes<A>);
-    sum.store(tile + i * lanes<A>);
+    for (int k = 0; k < together && i + k < count; ++k) sums[k].store(tile + (i + k) * lanes<A>);
   }
 }
 

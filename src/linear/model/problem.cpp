@@ -54,6 +54,16 @@ void check_target_table(const Context& context, const Problem& problem, std::int
         classes, format_bytes(bytes), format_bytes(context.memory()));
 }
 
+/// The weights of the tasks of a round, on a device.
+template <class T>
+Block<T> tasks_of(const Block<T>& weights, const Round& round, Device device) {
+  if (round.count == weights.tasks()) return weights.to(device);
+  Block<T> part(weights.rows(), round.count);
+  for (std::int64_t j = 0; j < weights.rows(); ++j)
+    for (std::int32_t t = 0; t < round.count; ++t) part(j, t) = weights(j, round.first + t);
+  return part.to(device);
+}
+
 }  // namespace
 
 Problem make_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
@@ -165,20 +175,24 @@ std::int32_t choose_class(std::span<const double> decisions, std::size_t classes
 template <class T>
 void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
                           std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use,
-                          const ChangeDecisions<T>& change) {
+                          const ChangeDecisions<T>& change, const Sheaf* seen) {
   require(weights.tasks() % group == 0, "a group of tasks is not complete");
   const std::int64_t per_group =
       (weights.rows() + dataset.rows()) * static_cast<std::int64_t>(sizeof(T)) * block_stride(group);
-  const auto ops = make_ops<T>(context, dataset, bias, per_group + reserved);
+  const bool transformed = seen != nullptr && seen->column_transforms > 0;
+  const bool hidden_bias = transformed && !(bias > 0);
+  const auto ops = make_ops<T>(context, dataset, hidden_bias ? T(1) : bias, per_group + reserved);
+  if (hidden_bias) ops->hide_bias();
+  if (transformed) ops->load_tables(*seen);
   require(weights.rows() == ops->weights(), "weights were made for another dataset");
   for (const Round& groups :
        plan_rounds(weights.tasks() / group, ops->data_bytes() + reserved, per_group, context.memory())) {
     context.check_stop();
     const Round round{groups.first * group, groups.count * group};
-    Block<T> part(weights.rows(), round.count);
-    for (std::int64_t j = 0; j < weights.rows(); ++j)
-      for (std::int32_t t = 0; t < round.count; ++t) part(j, t) = weights(j, round.first + t);
-    const Block<T> w = part.to(ops->device());
+    if (transformed)
+      ops->choose_tasks(
+          std::span(seen->tasks).subspan(static_cast<std::size_t>(round.first), static_cast<std::size_t>(round.count)));
+    const auto w = tasks_of(weights, round, ops->device());
     Block<T> z(ops->examples(), round.count, ops->device());
     ops->multiply(w.view(), z.view());
     if (change) change(*ops, z);
@@ -207,8 +221,10 @@ template void for_decisions(const Context&, const Dataset<float>&, const Block<f
 template void for_decisions(const Context&, const Dataset<double>&, const Block<double>&, double,
                             const UseDecisions<double>&);
 template void for_device_decisions(const Context&, const Dataset<float>&, const Block<float>&, float, std::int32_t,
-                                   std::int64_t, const UseDecisions<float>&, const ChangeDecisions<float>&);
+                                   std::int64_t, const UseDecisions<float>&, const ChangeDecisions<float>&,
+                                   const Sheaf*);
 template void for_device_decisions(const Context&, const Dataset<double>&, const Block<double>&, double, std::int32_t,
-                                   std::int64_t, const UseDecisions<double>&, const ChangeDecisions<double>&);
+                                   std::int64_t, const UseDecisions<double>&, const ChangeDecisions<double>&,
+                                   const Sheaf*);
 
 }  // namespace sheaf::linear

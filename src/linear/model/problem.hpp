@@ -81,10 +81,10 @@ template <class T>
 using ChangeDecisions = std::function<void(LinearOps<T>&, Block<T>&)>;
 
 /// On the context's device, finished. Rounds hold whole groups of `group` neighbouring tasks and leave `reserved` bytes
-/// of the memory free.
+/// of the memory free. `seen`: weights are those of its tasks, for the features as these see them.
 template <class T>
 void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
                           std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use,
-                          const ChangeDecisions<T>& change = {});
+                          const ChangeDecisions<T>& change = {}, const Sheaf* seen = nullptr);
 
 }  // namespace sheaf::linear

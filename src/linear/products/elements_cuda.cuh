@@ -257,6 +257,20 @@ __global__ void __launch_bounds__(sum_threads)
   });
 }
 
+/// Where nothing is shifted, the bias too. `own`, its weights, may be null: models have none.
+template <class T>
+__global__ void raw_unshifted(Transforms<T> transforms, const T* w, const T* own, T* raw, std::int64_t size,
+                              int stride) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const std::int64_t j = e / stride;
+  const int t = static_cast<int>(e % stride);
+  if (j < transforms.features)
+    raw[e] = transforms.factors[transforms.at(j, t)] * w[e];
+  else
+    raw[e] = own != nullptr ? own[t] : T(0);
+}
+
 /// `own` may be null: models have no bias.
 template <class T>
 __global__ void raw_bias(const double* shifted, double bias, const T* own, T* raw, int stride) {

@@ -114,14 +114,20 @@ class CudaOps final : public LinearOps<T> {
 
   void weights_to_raw(BlockView<const T> w, BlockView<T> raw) override {
     const auto current = here();
+    const std::int64_t bias_begins = this->features() * w.stride;
+    const T* own = w.rows > this->features() ? w.data + bias_begins : nullptr;
+    if (!this->shifted()) {
+      const std::int64_t size = bias_begins + w.stride;
+      gpu::raw_unshifted<T>
+          <<<element_blocks(size), element_threads, 0, stream_>>>(transforms_, w.data, own, raw.data, size, w.stride);
+      return cuda::check_launch("raw_unshifted");
+    }
     sum(this->features(), w.stride, 0, [&](unsigned blocks, int across, double* partial) {
       gpu::raw_weight_rows<T>
           <<<blocks, gpu::sum_threads, 0, stream_>>>(transforms_, w.data, raw.data, w.stride, across, partial);
     });
-    const std::int64_t bias_begins = this->features() * w.stride;
     gpu::raw_bias<T><<<element_blocks(w.stride), element_threads, 0, stream_>>>(
-        sums_.data(), static_cast<double>(this->bias()), w.rows > this->features() ? w.data + bias_begins : nullptr,
-        raw.data + bias_begins, w.stride);
+        sums_.data(), static_cast<double>(this->bias()), own, raw.data + bias_begins, w.stride);
     cuda::check_launch("raw_bias");
   }
 

@@ -114,46 +114,9 @@ class LinearTrainer : public Trainer {
       for (auto& scores : scorer_.score(z.view(), std::span(tests).subspan(first, count)))
         result.push_back({std::move(scores), {}, -1, {}});
     };
-    if (sheaf_.column_transforms == 0) {
-      decide(fits.weights, options_.bias, use);
-    } else {
-      const double bias = options_.bias > 0 ? options_.bias : 1;
-      decide(raw_weights(fits.weights, bias), bias, use);
-    }
+    linear::for_device_decisions<T>(context_, dataset_, fits.weights, static_cast<T>(options_.bias), columns,
+                                    scorer_.workspace(), use, {}, &sheaf_);
     return result;
-  }
-
-  void decide(const Block<T>& weights, double bias, const linear::UseDecisions<T>& use) {
-    linear::for_device_decisions<T>(context_, dataset_, weights, static_cast<T>(bias),
-                                    static_cast<std::int32_t>(unit_.size()), scorer_.workspace(), use);
-  }
-
-  /// Weights of the features as they are in the dataset, and the bias.
-  Block<T> raw_weights(const Block<T>& weights, double bias) const {
-    const auto features = dataset_.features();
-    const auto tasks = static_cast<std::size_t>(weights.tasks());
-    constexpr std::int64_t together = 1024;  // whatever the number of threads: sums are the same
-    const auto pieces = (features + together - 1) / together;
-    std::vector<double> shifted(static_cast<std::size_t>(pieces) * tasks, 0.0);
-    Block<T> raw(features + 1, weights.tasks());
-    parallel_for(context_, pieces, [&](std::int64_t piece) {
-      double* sums = shifted.data() + static_cast<std::size_t>(piece) * tasks;
-      for (auto j = piece * together; j < std::min(features, (piece + 1) * together); ++j)
-        for (std::size_t t = 0; t < tasks; ++t) {
-          const auto at = static_cast<std::size_t>(j * sheaf_.column_transforms + sheaf_.tasks[t].columns);
-          const auto column = static_cast<std::int32_t>(t);
-          const double weight = sheaf_.factors[at] * static_cast<double>(weights(j, column));
-          raw(j, column) = static_cast<T>(weight);
-          sums[t] += sheaf_.shifts[at] * weight;
-        }
-    });
-    for (std::int32_t t = 0; t < weights.tasks(); ++t) {
-      double sum = 0;
-      for (std::size_t k = static_cast<std::size_t>(t); k < shifted.size(); k += tasks) sum += shifted[k];
-      const double own = weights.rows() > features ? static_cast<double>(weights(features, t)) : 0;
-      raw(features, t) = static_cast<T>(own - sum / bias);
-    }
-    return raw;
   }
 
   const Context& context_;

@@ -119,6 +119,7 @@ class PipelineFamily : public Family {
     return model;
   }
   std::string failure(const TaskFit& fit) const override { return family_->failure(fit); }
+  std::span<const FeatureSummary> dataset_features() const override { return features_; }
   void add_notes(SearchResult& result) const override { family_->add_notes(result); }
 
   bool searches_counts() const { return counts().size() > 1; }
@@ -190,6 +191,7 @@ class PipelineFamily : public Family {
     whole_ = std::move(prepared);
     family_ = make_family(context, whole_.all, search_, options_, &learnt.transforms);
     kept_ = std::move(learnt.kept);
+    if (whole_.pipeline.steps.empty()) features_ = std::move(learnt.features);
     for (auto& step : learnt.steps) whole_.pipeline.steps.push_back(std::move(step));
     return shares_dataset_ = true;
   }
@@ -247,6 +249,7 @@ class PipelineFamily : public Family {
   std::optional<PipelineLearner<T>> learner_;  // on all rows; of a shared dataset: of steps that learn nothing
   Prepared<T> whole_;                          // all rows, over the memory of the learner
   std::vector<std::int64_t> kept_;             // features of a shared dataset that filters keep
+  std::vector<FeatureSummary> features_;       // of a shared dataset that no step changes before
   std::vector<std::string> names_;             // of the features before a selection; none of a shared dataset
   std::unique_ptr<Family> family_;             // on all rows
   Space space_;
