@@ -1,6 +1,7 @@
 // Neighbours on one NVIDIA GPU. Euclid's distance and what is made of it (cosine, correlation): the tensor cores filter
-// (filter_cuda.cuh), exact distances of what is left decide. Other metrics, and lists that overflow: exact distances of
-// all rows, of which the k smallest are selected. Compiled without fused operations: the bits are the CPU's.
+// (filter_cuda.cuh), exact distances of what is left decide; Manhattan's of dense rows: sums of floats do. Other
+// metrics, and lists that overflow: exact distances of all rows, of which the k smallest are selected. Compiled without
+// fused operations: the bits are the CPU's.
 #include "neighbors/verbs/ops.hpp"
 
 #include <algorithm>
@@ -193,12 +194,15 @@ class CudaOps final : public NeighborOps {
   /// holds are left as they are; others are centred, which makes what is rounded off smaller.
   bool prepare() {
     if (filter_.rows() > 0) return true;
-    if (pair_.rows() == 0 || filter_kind<S>(pair_.distance.metric) != FilterKind::products) return false;
-    const double bytes = static_cast<double>(pair_.rows()) * static_cast<double>(pair_.columns() + 8) * 2;
+    const auto kind = filter_kind<S>(pair_.distance.metric);
+    const bool sums = kind == FilterKind::manhattan && !is_sparse(pair_.data.x) && !is_sparse(pair_.from().x);
+    if (pair_.rows() == 0 || !(kind == FilterKind::products || sums)) return false;
+    const double value_bytes = sums ? sizeof(float) : sizeof(__nv_bfloat16);
+    const double bytes = static_cast<double>(pair_.rows()) * static_cast<double>(pair_.columns() + 8) * value_bytes;
     if (bytes > static_cast<double>(context_.memory()) / rows_share) return false;
     order_ = spread_order(pair_.rows());
     const auto make = [&](bool centred) {
-      plan_ = make_plan(centred);
+      plan_ = make_plan(*kind, centred);
       filter_ = FilterRows(context_, stream_, plan_, pair_.data, data_.view(), order_, true);
     };
     make(false);
@@ -207,15 +211,14 @@ class CudaOps final : public NeighborOps {
     return true;
   }
 
-  FilterPlan make_plan(bool centred) const {
-    if (is_sparse(pair_.data.x)) return make_filter_plan(context_, pair_, FilterKind::products, centred);
+  FilterPlan make_plan(FilterKind kind, bool centred) const {
+    if (is_sparse(pair_.data.x)) return make_filter_plan(context_, pair_, kind, centred);
     std::vector<double> centre;
     if (centred) centre = gpu::column_means(data_.view(), pair_.rows(), device_, stream_);
-    return make_filter_plan(pair_, FilterKind::products, std::move(centre),
-                            [&](const FilterPlan& plan, const Rows<S>& rows) {
-                              const auto& there = &rows == &pair_.data ? data_ : queries_;
-                              return gpu::largest_norm(plan, there.view(), sheaf::rows(rows.x), device_, stream_);
-                            });
+    return make_filter_plan(pair_, kind, std::move(centre), [&](const FilterPlan& plan, const Rows<S>& rows) {
+      const auto& there = &rows == &pair_.data ? data_ : queries_;
+      return gpu::largest_norm(plan, there.view(), sheaf::rows(rows.x), device_, stream_);
+    });
   }
 
   /// Exact distances of a block, to the host.
@@ -294,7 +297,7 @@ class CudaOps final : public NeighborOps {
     const auto step = std::min(
         queries.rows, queries_of_block(seeds * std::int64_t{sizeof(float)} +
                                        DeviceCandidates::bytes_per_query(capacity) + 2 * Results::bytes_per_query(k)));
-    Array<float> products(step * seeds, device_);
+    Array<float> results_of_seeds(step * seeds, device_);
     DeviceCandidates candidates(step, capacity, device_);
     const bool many_pass = k * std::int64_t{gpu::tile_side} * gpu::tile_side > seeds * gpu::Waiting::many;
     FilterWork work{
@@ -304,7 +307,7 @@ class CudaOps final : public NeighborOps {
     const auto next = [&](std::int64_t first) {
       work.first_query = first;
       work.query_end = std::min(first + step, queries.rows);
-      filter_block(work, seeds, k, products);
+      gpu::with_tile(plan_.kind, [&](auto tile) { filter_block(tile, work, seeds, k, results_of_seeds); });
     };
     if (sorted_room(k) == 0) {
       for (std::int64_t first = 0; first < queries.rows; first += step) {
@@ -335,15 +338,16 @@ class CudaOps final : public NeighborOps {
   }
 
   /// Leaves the candidates of the work's queries in their lists.
-  void filter_block(FilterWork& work, std::int64_t seeds, std::int64_t k, Array<float>& products) {
+  template <class Tile>
+  void filter_block(Tile tile, FilterWork& work, std::int64_t seeds, std::int64_t k, Array<float>& results) {
     const auto count = static_cast<unsigned>(work.query_end - work.first_query);
     work.first_row = 0;
     work.row_end = seeds;
-    launch_tiles("store_products", gpu::store_products, work, products.data());
-    gpu::seed_limits<<<count, gpu::select_threads, 0, stream_>>>(work, products.data(), k);
+    launch_tiles(tile, "store_results", gpu::store_results<Tile>, work, results.data());
+    gpu::seed_limits<Tile><<<count, gpu::select_threads, 0, stream_>>>(work, results.data(), k);
     cuda::check_launch("seed_limits");
     while (true) {
-      launch_tiles("collect", gpu::collect, work);
+      launch_tiles(tile, "collect", gpu::collect<Tile>, work);
       gpu::compact<<<count, gpu::select_threads, 0, stream_>>>(k, work.candidates);
       cuda::check_launch("compact");
       if (work.row_end == pair_.rows()) return;
@@ -352,16 +356,16 @@ class CudaOps final : public NeighborOps {
     }
   }
 
-  template <class Kernel, class... Arguments>
-  void launch_tiles(const char* name, Kernel* kernel, FilterWork& work, Arguments... arguments) {
+  template <class Tile, class Kernel, class... Arguments>
+  void launch_tiles(Tile /*tile*/, const char* name, Kernel* kernel, FilterWork& work, Arguments... arguments) {
     constexpr std::int64_t few = 8;
     constexpr std::int64_t most_blocks = 32768;
     const auto tiles = (work.row_end - work.first_row + gpu::tile_side - 1) / gpu::tile_side;
     work.tiles = static_cast<int>(std::max(few, (tiles + most_blocks - 1) / most_blocks));
     const dim3 blocks(static_cast<unsigned>((work.query_end - work.first_query + gpu::tile_side - 1) / gpu::tile_side),
                       static_cast<unsigned>((tiles + work.tiles - 1) / work.tiles));
-    allow_memory(kernel, gpu::tile_memory);
-    kernel<<<blocks, gpu::tile_threads, gpu::tile_memory, stream_>>>(work, arguments...);
+    allow_memory(kernel, Tile::memory);
+    kernel<<<blocks, gpu::tile_threads, Tile::memory, stream_>>>(work, arguments...);
     cuda::check_launch(name);
   }
 

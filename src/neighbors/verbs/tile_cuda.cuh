@@ -1,5 +1,6 @@
-// Inner products of rows of bf16 on the tensor cores, 128 queries x 128 rows at a time. The products stay in registers,
-// where the caller uses them: a matrix of all products would take longer to write and read than to compute.
+// What a filter compares rows by, 128 queries x 128 rows at a time: inner products of bf16 on the tensor cores, or sums
+// of absolute differences of floats. The results stay in registers, where the caller uses them: a matrix of all would
+// take longer to write and read than to compute.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +9,17 @@
 
 namespace sheaf::neighbors::gpu {
 
-inline constexpr int tile_side = 128;                             // queries, and rows of the data
-inline constexpr int tile_depth = 64;                             // values of a row that are brought at a time
-inline constexpr int tile_stages = 3;                             // in flight or in use
-inline constexpr int tile_threads = 256;                          // eight warps, each 64 queries x 32 rows
-inline constexpr int tile_bytes = tile_side * tile_depth * 2;     // of one operand and stage
-inline constexpr int tile_memory = tile_stages * 2 * tile_bytes;  // dynamic shared memory of a block
+inline constexpr int tile_side = 128;     // queries, and rows of the data
+inline constexpr int tile_stages = 3;     // in flight or in use
+inline constexpr int tile_threads = 256;  // eight warps, each 64 queries x 32 rows
 
-/// The products that a thread holds: fragments of 16 queries x 8 rows, four numbers of each. Number n of a fragment
-/// belongs to query 8 (n / 2) + lane / 4 and row 2 (lane % 4) + n % 2.
-struct TileProducts {
+/// The products or sums that a thread holds: fragments of 16 queries x 8 rows, four numbers of each. Number n of a
+/// fragment belongs to query 8 (n / 2) + lane / 4 and row 2 (lane % 4) + n % 2.
+struct TileResults {
   float values[4][4][4];
 };
 
-/// Where the thread's products are within a tile.
+/// Where the thread's results are within a tile.
 struct TilePlace {
   __device__ TilePlace()
       : query(static_cast<int>(threadIdx.x / 32 % 2 * 64 + threadIdx.x % 32 / 4)),
@@ -30,42 +28,47 @@ struct TilePlace {
   int row;    ///< of fragment 0; fragment n is 8 n further on
 };
 
-/// Rows of `columns` bf16 values, a multiple of eight.
+template <class Value>
 struct TileRows {
-  const __nv_bfloat16* values;
+  const Value* values;
   std::int64_t end;  ///< rows from here on count as zeros
   std::int64_t columns;
 };
 
 /// Where a thread reads what it brings of 128 rows: 16 bytes of every 32nd row. What can be known before is computed
-/// before: addresses would cost as much as the products.
-struct TileReader {
-  __device__ TileReader(const TileRows& rows, std::int64_t first)
-      : from(rows.values + (first + threadIdx.x / 8) * rows.columns + threadIdx.x % 8 * 8),
-        step(tile_threads / 8 * rows.columns),
-        left(rows.end - first) {}
+/// before: addresses would cost as much as the products. Rows have a multiple of eight columns.
+class ProductReader {
+ public:
+  __device__ ProductReader(const TileRows<__nv_bfloat16>& rows, std::int64_t first)
+      : from_(rows.values + (first + threadIdx.x / 8) * rows.columns + threadIdx.x % 8 * 8),
+        step_(tile_threads / 8 * rows.columns),
+        left_(rows.end - first),
+        columns_(rows.columns) {}
 
-  __device__ void go_on(const TileRows& rows) {
-    from += tile_side * rows.columns;
-    left -= tile_side;
+  __device__ void go_on() {
+    from_ += tile_side * columns_;
+    left_ -= tile_side;
   }
 
   /// Brings 64 values of the rows into shared memory. Pieces of 16 bytes trade places by row, so that eight rows read
   /// at one piece never meet in a bank.
-  __device__ void bring(unsigned to, int column, bool there) const {
+  __device__ void bring(unsigned to, int column) const {
     const int piece = static_cast<int>(threadIdx.x % 8);
+    const bool there = column + piece * 8 < columns_;
 #pragma unroll
     for (int pass = 0; pass < tile_side * 8 / tile_threads; ++pass) {
       const int row = static_cast<int>(threadIdx.x / 8) + pass * (tile_threads / 8);
       asm volatile(
           "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n" ::"r"(to + row * 128 + ((piece ^ (row % 8)) * 16)),
-          "l"(from + column + pass * step), "r"(there && row < left ? 16 : 0));
+          "l"(from_ + column + pass * step_), "r"(there && row < left_ ? 16 : 0));
     }
   }
 
-  const __nv_bfloat16* from;
-  std::int64_t step;  ///< to the next row that the thread brings
-  std::int64_t left;  ///< rows that there are
+ private:
+  const __nv_bfloat16* from_;
+  std::int64_t step_;  ///< to the next row that the thread brings
+  std::int64_t left_;  ///< rows that there are
+  std::int64_t columns_;
 };
 
 __device__ inline void load_fragments(unsigned (&to)[4], unsigned base, int row, int piece) {
@@ -82,52 +85,132 @@ __device__ inline void multiply(float (&sum)[4], const unsigned (&a)[4], unsigne
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// Adds the products of one stage.
-__device__ inline void multiply_stage(TileProducts& products, unsigned queries, unsigned rows) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const int warp = static_cast<int>(threadIdx.x / 32);
+/// Inner products.
+struct ProductTile {
+  using Value = __nv_bfloat16;
+  using Reader = ProductReader;
+  static constexpr int depth = 64;                     ///< values of a row that are brought at a time
+  static constexpr int bytes = tile_side * depth * 2;  ///< of one operand and stage
+  static constexpr int memory = tile_stages * 2 * bytes;
+
+  /// Adds those of one stage.
+  __device__ static void add(TileResults& products, const unsigned char* query_values,
+                             const unsigned char* row_values) {
+    const auto queries = static_cast<unsigned>(__cvta_generic_to_shared(query_values));
+    const auto rows = static_cast<unsigned>(__cvta_generic_to_shared(row_values));
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const int warp = static_cast<int>(threadIdx.x / 32);
 #pragma unroll
-  for (int k = 0; k < tile_depth / 16; ++k) {
-    unsigned a[4][4];
-    unsigned b[2][4];
+    for (int k = 0; k < depth / 16; ++k) {
+      unsigned a[4][4];
+      unsigned b[2][4];
 #pragma unroll
-    for (int m = 0; m < 4; ++m) load_fragments(a[m], queries, warp % 2 * 64 + m * 16 + lane % 16, k * 2 + lane / 16);
+      for (int m = 0; m < 4; ++m) load_fragments(a[m], queries, warp % 2 * 64 + m * 16 + lane % 16, k * 2 + lane / 16);
 #pragma unroll
-    for (int n = 0; n < 2; ++n)
-      load_fragments(b[n], rows, warp / 2 * 32 + n * 16 + lane % 8 + lane / 16 * 8, k * 2 + lane / 8 % 2);
+      for (int n = 0; n < 2; ++n)
+        load_fragments(b[n], rows, warp / 2 * 32 + n * 16 + lane % 8 + lane / 16 * 8, k * 2 + lane / 8 % 2);
 #pragma unroll
-    for (int m = 0; m < 4; ++m)
+      for (int m = 0; m < 4; ++m)
 #pragma unroll
-      for (int n = 0; n < 4; ++n) multiply(products.values[m][n], a[m], b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
+        for (int n = 0; n < 4; ++n) multiply(products.values[m][n], a[m], b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
+    }
   }
-}
+};
+
+inline constexpr int sum_depth = 16;
+/// From one column to the next in shared memory: neither rows that are written nor pairs that are read meet in a bank.
+inline constexpr int sum_stride = tile_side + 2;
+
+/// Where a thread reads what it brings of 128 rows: one value of every 16th row.
+class SumReader {
+ public:
+  __device__ SumReader(const TileRows<float>& rows, std::int64_t first)
+      : from_(rows.values + (first + threadIdx.x / sum_depth) * rows.columns + threadIdx.x % sum_depth),
+        step_(tile_threads / sum_depth * rows.columns),
+        left_(rows.end - first),
+        columns_(rows.columns) {}
+
+  __device__ void go_on() {
+    from_ += tile_side * columns_;
+    left_ -= tile_side;
+  }
+
+  /// Brings 16 values of the rows into shared memory, column after column.
+  __device__ void bring(unsigned to, int column) const {
+    const int own = static_cast<int>(threadIdx.x % sum_depth);
+    const bool there = column + own < columns_;
+#pragma unroll
+    for (int pass = 0; pass < tile_side * sum_depth / tile_threads; ++pass) {
+      const int row = static_cast<int>(threadIdx.x / sum_depth) + pass * (tile_threads / sum_depth);
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(to + (own * sum_stride + row) * 4),
+                   "l"(from_ + column + pass * step_), "r"(there && row < left_ ? 4 : 0));
+    }
+  }
+
+ private:
+  const float* from_;
+  std::int64_t step_;
+  std::int64_t left_;
+  std::int64_t columns_;
+};
+
+/// Sums of absolute differences, of one column after another.
+struct SumTile {
+  using Value = float;
+  using Reader = SumReader;
+  static constexpr int depth = sum_depth;
+  static constexpr int bytes = depth * sum_stride * 4;
+  static constexpr int memory = tile_stages * 2 * bytes;
+
+  __device__ static void add(TileResults& sums, const unsigned char* query_values, const unsigned char* row_values) {
+    const TilePlace place;
+    const float* queries = reinterpret_cast<const float*>(query_values) + place.query;
+    const float* rows = reinterpret_cast<const float*>(row_values) + place.row;
+#pragma unroll
+    for (int k = 0; k < depth; ++k) {
+      float query[8];
+      float2 row[4];
+#pragma unroll
+      for (int m = 0; m < 8; ++m) query[m] = queries[k * sum_stride + m * 8];
+#pragma unroll
+      for (int n = 0; n < 4; ++n) row[n] = *reinterpret_cast<const float2*>(rows + k * sum_stride + n * 8);
+#pragma unroll
+      for (int m = 0; m < 4; ++m)
+#pragma unroll
+        for (int n = 0; n < 4; ++n)
+#pragma unroll
+          for (int v = 0; v < 4; ++v)
+            sums.values[m][n][v] += fabsf(query[m * 2 + v / 2] - (v % 2 == 0 ? row[n].x : row[n].y));
+    }
+  }
+};
 
 /// For `tiles` tiles one after another, the first of which begins at `row`, of the 128 queries from `query` on: calls
-/// begin(first row), adds up the products, and calls use(products, first row). All threads of the block call it, with
-/// `tile_memory` bytes of shared memory.
-template <class Begin, class Use>
-__device__ void for_tiles(const TileRows& queries, std::int64_t query, const TileRows& data, std::int64_t row,
-                          int tiles, const Begin& begin, const Use& use) {
+/// begin(first row), adds up what the kind of tile does, and calls use(results, first row). All threads of the block
+/// call it, with Tile::memory bytes of shared memory.
+template <class Tile, class Begin, class Use>
+__device__ void for_tiles(const TileRows<typename Tile::Value>& queries, std::int64_t query,
+                          const TileRows<typename Tile::Value>& data, std::int64_t row, int tiles, const Begin& begin,
+                          const Use& use) {
   extern __shared__ __align__(128) unsigned char tile_space[];
   const auto space = static_cast<unsigned>(__cvta_generic_to_shared(tile_space));
-  const int steps = static_cast<int>((data.columns + tile_depth - 1) / tile_depth);  // of one tile
-  TileReader query_reader(queries, query);
-  TileReader row_reader(data, row);
+  const int steps = static_cast<int>((data.columns + Tile::depth - 1) / Tile::depth);  // of one tile
+  typename Tile::Reader query_reader(queries, query);
+  typename Tile::Reader row_reader(data, row);
   int to_bring = steps * tiles;
   int column = 0;
   int free_stage = 0;
   const auto bring = [&] {
     if (to_bring > 0) {
-      const unsigned to = space + static_cast<unsigned>(free_stage * 2 * tile_bytes);
-      const bool there = column + static_cast<int>(threadIdx.x % 8 * 8) < data.columns;
-      query_reader.bring(to, column, there);
-      row_reader.bring(to + tile_bytes, column, there);
+      const unsigned to = space + static_cast<unsigned>(free_stage * 2 * Tile::bytes);
+      query_reader.bring(to, column);
+      row_reader.bring(to + Tile::bytes, column);
       --to_bring;
       if (++free_stage == tile_stages) free_stage = 0;
-      column += tile_depth;
+      column += Tile::depth;
       if (column >= data.columns) {
         column = 0;
-        row_reader.go_on(data);
+        row_reader.go_on();
       }
     }
     asm volatile("cp.async.commit_group;\n" ::);
@@ -136,16 +219,16 @@ __device__ void for_tiles(const TileRows& queries, std::int64_t query, const Til
   int stage = 0;
   for (int tile = 0; tile < tiles; ++tile, row += tile_side) {
     begin(row);
-    TileProducts products = {};
+    TileResults results = {};
     for (int s = 0; s < steps; ++s) {
       asm volatile("cp.async.wait_group %0;\n" ::"n"(tile_stages - 2));
       __syncthreads();  // the stage is there for all, and the one before it is free
       bring();
-      const unsigned at = space + static_cast<unsigned>(stage * 2 * tile_bytes);
+      const unsigned char* at = tile_space + stage * 2 * Tile::bytes;
       if (++stage == tile_stages) stage = 0;
-      multiply_stage(products, at, at + tile_bytes);
+      Tile::add(results, at, at + Tile::bytes);
     }
-    use(products, row);
+    use(results, row);
   }
   asm volatile("cp.async.wait_all;\n" ::);
 }
