@@ -19,6 +19,13 @@ from ._compat import check_weights, validate
 from ._data import back, class_names, make_context, make_dataset, number_text
 
 Array = np.ndarray[Any, Any]
+_FEW_ROWS, _FEW_VALUES = 200, 20000
+
+
+def is_small(estimator: Any, X: Any) -> bool:
+    """Whether values are so few, and of double precision, that training more closely than `tol` asks costs nothing."""
+    single = estimator.precision == "float32" or (estimator.precision == "auto" and str(X.dtype).endswith("float32"))
+    return X.shape[0] <= _FEW_ROWS and X.shape[0] * X.shape[1] <= _FEW_VALUES and not single
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,14 @@ def number(name: str, value: Any, parameter: str) -> Setting:
         return Setting(name, number_text(value), parameter)
     except (TypeError, ValueError):
         raise ValueError(f"{parameter} must be a number, not {value!r}") from None
+
+
+def close_tolerance(estimator: Any, X: Any) -> Setting:
+    """Few rows are trained so closely that weights and repeated rows give the same model."""
+    tolerance = number("tolerance", estimator.tol, "tol")
+    if not is_small(estimator, X):
+        return tolerance
+    return Setting("tolerance", number_text(float(estimator.tol) * 1e-3), "tol")
 
 
 def choice(parameter: str, value: Any, known: Mapping[Any, str]) -> str:

@@ -18,6 +18,7 @@ from ._base import (
     WeightedClassifier,
     WeightedRegressor,
     choice,
+    close_tolerance,
     number,
 )
 from ._data import number_text
@@ -424,9 +425,11 @@ class ElasticNet(LinearMixin, WeightedRegressor):
         yield Setting("labels", "numbers", "y")
         yield number("alpha", self.alpha, "alpha")
         yield number("l1-ratio", self.l1_ratio, "l1_ratio")
-        yield number("tolerance", self.tol, "tol")
         yield number("max-epochs", self.max_iter, "max_iter")
         yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        yield close_tolerance(self, X)
 
     def _keep_fitted(self, X: Any) -> None:
         super()._keep_fitted(X)

@@ -23,6 +23,8 @@ from ._base import (
     WeightedClassifier,
     WeightedRegressor,
     choice,
+    close_tolerance,
+    is_small,
     number,
 )
 from ._compat import check_weights, validate
@@ -38,7 +40,6 @@ _KERNELS = {
     "precomputed": "precomputed",
 }
 _HAVE_GAMMA = ("poly", "rbf", "sigmoid")
-_FEW_ROWS = 200
 _CLOSER = 1e-7
 
 
@@ -150,12 +151,14 @@ class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
         yield Setting("loss", choice("loss", self.loss, {"squared_hinge": "svm"}), "loss")
         yield from _linear_settings(self)
 
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        yield close_tolerance(self, X)
+
 
 def _linear_settings(estimator: Any) -> Iterable[Setting]:
     """Those of LIBLINEAR's solvers, whose intercept is penalised."""
     yield number("cost", estimator.C, "C")
     yield Setting("stop", "gradient", "tol")
-    yield number("tolerance", estimator.tol, "tol")
     yield number("max-iterations", estimator.max_iter, "max_iter")
     if not estimator.fit_intercept:
         yield Setting("bias", "0", "fit_intercept")
@@ -260,6 +263,9 @@ class LinearSVR(LinearMixin, WeightedRegressor):
         yield number("epsilon", self.epsilon, "epsilon")
         yield from _linear_settings(self)
 
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        yield close_tolerance(self, X)
+
 
 def scale_gamma(X: Any, sample_weight: Any = None) -> float:
     """``1 / (n_features * variance of all values of X)``, rows counting as much as they weigh."""
@@ -312,8 +318,7 @@ class KernelMixin:
         Only where rounding is sure to be less than that: of kernel values up to 1, and in units of C.
         """
         estimator: Any = self
-        single = estimator.precision == "float32" or (estimator.precision == "auto" and str(X.dtype).endswith("float32"))
-        if X.shape[0] > _FEW_ROWS or single or self.kernel != "rbf":
+        if self.kernel != "rbf" or not is_small(estimator, X):
             return float(estimator.tol)
         return float(estimator.tol) * min(1.0, _CLOSER * max(1.0, float(getattr(self, "C", 1.0))))
 
