@@ -66,7 +66,7 @@ def close_tolerance(estimator: Any, X: Any) -> Setting:
     tolerance = number("tolerance", estimator.tol, "tol")
     if not is_small(estimator, X):
         return tolerance
-    return Setting("tolerance", number_text(float(estimator.tol) * 1e-3), "tol")
+    return Setting("tolerance", number_text(min(estimator.tol, max(1e-3 * estimator.tol, 1e-10))), "tol")
 
 
 def choice(parameter: str, value: Any, known: Mapping[Any, str]) -> str:
