@@ -224,6 +224,9 @@ CheckpointFile Rescoring<T>::checkpoint() const {
 
 template <class T>
 void Rescoring<T>::train_on_all() {
+  // The host needs them no more, unless they are to be written.
+  if (!context_.device().is_cpu() && options_.features_file.empty())
+    psms_->x.values = psms_->x.values.to(context_.device());
   const auto normaliser = normalise(context_, psms_->x, options_.apply_only ? FeatureScaling::none : options_.scaling);
   if (!options_.features_file.empty()) write_features(*psms_, options_.features_file);
   {
