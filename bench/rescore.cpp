@@ -1,17 +1,19 @@
-// Rescoring of generated PSMs: processor seconds and memory, how both grow, and Percolator on the same file where its
-// program is named.
+// Rescoring of generated PSMs: seconds of each stage, processor seconds and memory, how they grow, and Percolator on
+// the same file where its program is named.
 //   bench_rescore [--spectra N ...] [--percolator PROGRAM] [--device cpu|cuda] [--precision float|double] [--threads N]
 //   bench_rescore --growth PLOT.svg     how time grows with PSMs, features and nested folds
 //   bench_rescore --calibrate SEEDS [--separate]     errors among the accepted, in sets of 200,000 spectra
 //   bench_rescore --in-memory --spectra N --device cuda     made, trained and scored on the device
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -42,9 +44,56 @@ struct Settings {
 };
 
 struct Cost {
-  double seconds = 0, processor = 0, megabytes = 0;
-  std::int64_t accepted = 0;
+  double seconds = 0, processor = 0;
+  double megabytes = 0;      // most that was resident, pages of mapped files with it
+  double own_megabytes = 0;  // without them, by looking now and then
 };
+
+/// Seconds by the clock and of the processors since it was made or last asked.
+class Clock {
+ public:
+  std::pair<double, double> lap() {
+    const double seconds = now();
+    const double processor = processor_seconds();
+    return {seconds - std::exchange(seconds_, seconds), processor - std::exchange(processor_, processor)};
+  }
+
+ private:
+  double seconds_ = now(), processor_ = processor_seconds();
+};
+
+/// Listens to when reading and training end; what follows them is confidence.
+class StageClock final : public Progress {
+ public:
+  /// One line: each stage by the clock, with processor seconds.
+  void print() const {
+    fmt::print("           {}\n", text_);
+    std::fflush(stdout);
+  }
+  void ended(const char* stage) {
+    const auto [seconds, processor] = clock_.lap();
+    text_ += fmt::format("{} {:.2f} s ({:.2f})  ", stage, seconds, processor);
+  }
+
+ private:
+  void on_begin(std::string_view stage, std::int64_t /*total*/) override { stage_ = stage; }
+  void on_end() override {
+    if (stage_ == "reading PSMs") ended("reading");
+    if (stage_ == "training") ended("scaling and training");
+    stage_.clear();
+  }
+
+  Clock clock_;
+  std::string stage_, text_;
+};
+
+/// Memory of a process that is not pages of files, in MB.
+double anonymous_megabytes(pid_t process) {
+  std::ifstream status(fmt::format("/proc/{}/status", process));
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon:")) return std::strtod(line.c_str() + 8, nullptr) / 1024;
+  return 0;
+}
 
 RescoreResult rescore(const Context& context, const Settings& settings, const std::string& pin,
                       const RescoreOptions& options) {
@@ -55,27 +104,37 @@ RescoreResult rescore(const Context& context, const Settings& settings, const st
 /// In a process of its own, so that its memory can be told from that of others.
 template <class Work>
 Cost in_child(Work&& work) {
+  std::fflush(stdout);  // or the child would print it too
   const double start = now();
   const pid_t child = fork();
   if (child == 0) _exit(work());
   int status = 0;
   rusage used{};
-  wait4(child, &status, 0, &used);
+  double own = 0;
+  while (wait4(child, &status, WNOHANG, &used) == 0) {
+    own = std::max(own, anonymous_megabytes(child));
+    usleep(5000);
+  }
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
   Cost cost{now() - start, seconds(used.ru_utime) + seconds(used.ru_stime), static_cast<double>(used.ru_maxrss) / 1024,
-            0};
+            own};
   if (status != 0) cost.processor = NAN;
   return cost;
 }
 
 Cost run_sheaf(const Settings& settings, const std::string& pin, const std::string& out) {
   return in_child([&] {
-    const Context context(Context::Options{.device = parse_device(settings.device), .threads = settings.threads});
+    StageClock clock;
+    const Context context(
+        Context::Options{.device = parse_device(settings.device), .threads = settings.threads, .progress = &clock});
     const auto result = rescore(context, settings, pin, {});
+    clock.ended("confidence");
     write_level(context, result, result.psms, {}, out + ".psms");
     write_level(context, result, result.peptides, {}, out + ".peptides");
+    clock.ended("writing");
+    clock.print();
     return 0;
   });
 }
@@ -100,16 +159,18 @@ std::int64_t lines_below(const std::string& table, double limit) {
 }
 
 void measure(const Settings& settings, const std::string& folder) {
-  fmt::print("{:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n", "PSMs", "program", "seconds", "processor", "MB",
-             "accepted 1 %");
+  fmt::print("{:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "PSMs", "program", "seconds", "processor",
+             "MB", "own MB", "bytes a PSM", "accepted 1 %");
   for (const std::int64_t spectra : settings.spectra) {
     const std::string pin = folder + "/run.pin";
     PsmOptions data;
     data.spectra = spectra;
     generate_psms(Context(Context::Options{.seed = 1}), data, pin);
     const auto print = [&](const char* name, Cost cost, const std::string& out) {
-      fmt::print("{:>10} {:>10} {:>10.2f} {:>10.2f} {:>10.0f} {:>12}\n", spectra, name, cost.seconds, cost.processor,
-                 cost.megabytes, lines_below(out + ".psms", 0.01));
+      fmt::print("{:>10} {:>10} {:>10.2f} {:>10.2f} {:>10.0f} {:>10.0f} {:>12.0f} {:>12}\n", spectra, name,
+                 cost.seconds, cost.processor, cost.megabytes, cost.own_megabytes,
+                 cost.own_megabytes * 1048576 / static_cast<double>(spectra), lines_below(out + ".psms", 0.01));
+      std::fflush(stdout);
     };
     print("sheaf", run_sheaf(settings, pin, folder + "/sheaf"), folder + "/sheaf");
     if (!settings.percolator.empty())

@@ -72,17 +72,16 @@ TYPED_TEST(RescoreVerbs, Scores) {
       const auto w = random_weights(3, 5, 2);
       std::vector<std::uint16_t> which;
       for (std::int64_t i = 0; i < rows; ++i) which.push_back(static_cast<std::uint16_t>(i % 3));
-      std::vector<double> scores(static_cast<std::size_t>(rows));
-      ops->score(w, which, scores);
+      const auto scores = ops->score(w, which).to(Device::cpu());
       for (std::int64_t i = 0; i < rows; ++i)
-        EXPECT_NEAR(scores[static_cast<std::size_t>(i)], one.score(i, w[static_cast<std::size_t>(i % 3)]), 2e-5);
+        EXPECT_NEAR(scores[i], one.score(i, w[static_cast<std::size_t>(i % 3)]), 2e-5);
     }
   }
 }
 
 /// By q-values of all rows of the query.
 template <class T>
-Accepted plain_accept(const Case<T>& one, const AcceptQuery& query, const std::vector<double>& scores) {
+Accepted plain_accept(const Case<T>& one, const AcceptQuery& query, std::span<const double> scores) {
   std::vector<std::pair<double, std::uint8_t>> all;
   for (std::size_t i = 0; i < scores.size(); ++i)
     if (is_counted(query.bin, one.bins[static_cast<std::size_t>(query.part)][i]))
@@ -115,9 +114,8 @@ TYPED_TEST(RescoreVerbs, AcceptsTheTargetsOfLowQValues) {
         queries.push_back({k % 3, k % 4 == 3 ? 1 + k % 2 : 0, k % 5 == 0 ? 0.3 : 0.05, k % 2 == 0, k % 7 == 0});
       const auto accepted = ops->accept(queries, w);
       for (std::size_t k = 0; k < queries.size(); ++k) {
-        std::vector<double> scores(static_cast<std::size_t>(rows));
-        ops->score(std::span(w).subspan(k, 1), {}, scores);
-        EXPECT_EQ(accepted[k].targets, plain_accept(one, queries[k], scores).targets) << rows << " " << k;
+        const auto scores = ops->score(std::span(w).subspan(k, 1), {}).to(Device::cpu());
+        EXPECT_EQ(accepted[k].targets, plain_accept(one, queries[k], scores.span()).targets) << rows << " " << k;
         if (queries[k].bin != 0) continue;
         // Exactly these are marked.
         const auto parts = static_cast<std::size_t>(queries[k].part) + 1;

@@ -15,6 +15,7 @@
 #include "data/parameter_json.hpp"
 #include "rescore/confidence/finish.hpp"
 #include "rescore/confidence/groups.hpp"
+#include "rescore/confidence/peptides.hpp"
 #include "rescore/confidence/protein_groups.hpp"
 #include "rescore/confidence/proteins.hpp"
 #include "rescore/input/psms.hpp"
@@ -85,6 +86,7 @@ class Rescoring {
   void log(int level, const std::string& line) const {
     if (options_.log) options_.log(level, line);
   }
+  Stage errors_stage() const { return Stage(context_.progress(), "estimating errors", 0, context_.stop()); }
   void check();
   void choose_confidence();
   InitialDirection initial_direction(const Normaliser& normaliser) const;
@@ -95,9 +97,9 @@ class Rescoring {
   void train_on_all();
   void train_on_reservoir();
   FoldScaling fold_scaling() const;
-  double estimate_pi0(std::span<const std::int32_t> ranked);
+  double estimate_pi0(ConfidenceOps& ops, const RankedList& list);
   void finish();
-  RescoreLevel level(std::vector<std::int32_t> ranked, double pi0) const;
+  RescoreLevel level(ConfidenceOps& ops, const RankedList& list, double pi0) const;
 
   Context context_;
   RescoreOptions options_;
@@ -106,7 +108,7 @@ class Rescoring {
   std::vector<std::uint64_t> file_hashes_;
   TrainingRows rows_;
   std::vector<std::vector<double>> weights_;  // on normalised features, scaled as scores are
-  std::vector<double> scores_;
+  Array<double> scores_;                      // on the device
   RescoreResult result_;
 };
 
@@ -127,7 +129,9 @@ void Rescoring<T>::check() {
 
 template <class T>
 void Rescoring<T>::choose_confidence() {
-  const SearchType found = find_search_type(rows_, options_.rules);
+  // Percolator does not look at the file.
+  const bool mixed = make_confidence_ops(context_, rows_)->has_mixed_spectra(safe());
+  const SearchType found = mixed ? SearchType::separate : SearchType::concatenated;
   result_.search = options_.search == SearchType::automatic ? found : options_.search;
   result_.confidence = options_.confidence;
   const bool separate = result_.search == SearchType::separate;
@@ -220,6 +224,9 @@ CheckpointFile Rescoring<T>::checkpoint() const {
 
 template <class T>
 void Rescoring<T>::train_on_all() {
+  // The host needs them no more, unless they are to be written.
+  if (!context_.device().is_cpu() && options_.features_file.empty())
+    psms_->x.values = psms_->x.values.to(context_.device());
   const auto normaliser = normalise(context_, psms_->x, options_.apply_only ? FeatureScaling::none : options_.scaling);
   if (!options_.features_file.empty()) write_features(*psms_, options_.features_file);
   {
@@ -231,7 +238,10 @@ void Rescoring<T>::train_on_all() {
     scores_ = std::move(trained.scores);
   }
   psms_->x.values = {};  // what follows needs scores alone
-  merge_folds(rows_, result_.folds, fold_scaling(), scores_, weights_, random_, result_.warnings);
+  const Stage stage = errors_stage();
+  const auto ops = make_confidence_ops(context_, rows_);
+  const auto folds = Array<std::uint16_t>::copy_of(result_.folds, context_.device());
+  merge_folds(*ops, folds, fold_scaling(), scores_, weights_, random_, result_.warnings);
   keep_model(normaliser);
 }
 
@@ -260,49 +270,50 @@ void Rescoring<T>::train_on_reservoir() {
     const auto ops = make_rescore_ops<T>(context_, x, labels);
     Trained trained = train(context_, *ops, some, initial_direction(normaliser), options_, random_);
     keep_training(trained);
-    merge_folds(some, trained.folds, fold_scaling(), trained.scores, weights_, random_, result_.warnings);
-    std::vector<std::int32_t> all(trained.scores.size());
-    std::iota(all.begin(), all.end(), 0);
-    check_and_estimate_pi0(some, trained.scores, ranked(context_, some, trained.scores, std::move(all)), mix_max(),
-                           options_.tolerant, random_, result_.warnings);
+    const auto confidence = make_confidence_ops(context_, some);
+    const auto folds = Array<std::uint16_t>::copy_of(trained.folds, context_.device());
+    merge_folds(*confidence, folds, fold_scaling(), trained.scores, weights_, random_, result_.warnings);
+    check_and_estimate_pi0(*confidence, confidence->rank(trained.scores, {}, 0), mix_max(), options_.tolerant, random_,
+                           result_.warnings);
   }
   keep_model(normaliser);
   std::vector<double> mean(static_cast<std::size_t>(psms_->features()) + 1, 0.0);
   for (const auto& w : result_.model.raw)
     for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += w[j] / static_cast<double>(result_.model.raw.size());
-  scores_.assign(static_cast<std::size_t>(psms_->size()), 0.0);
+  std::vector<double> scores(static_cast<std::size_t>(psms_->size()), 0.0);
   for (std::int64_t i = 0; i < psms_->size(); ++i) {
-    double& score = scores_[static_cast<std::size_t>(i)];
+    double& score = scores[static_cast<std::size_t>(i)];
     for (std::int64_t j = 0; j < psms_->features(); ++j)
       score += static_cast<double>(psms_->row(i)[j]) * mean[static_cast<std::size_t>(j)];
     score += mean.back();
   }
+  scores_ = Array<double>::copy_of(scores, context_.device());
   psms_->x.values = {};
   result_.folds.assign(static_cast<std::size_t>(psms_->size()), 0);
 }
 
 template <class T>
-double Rescoring<T>::estimate_pi0(std::span<const std::int32_t> ranked) {
-  return check_and_estimate_pi0(rows_, scores_, ranked, mix_max(), options_.tolerant || safe(), random_,
-                                result_.warnings);
+double Rescoring<T>::estimate_pi0(ConfidenceOps& ops, const RankedList& list) {
+  return check_and_estimate_pi0(ops, list, mix_max(), options_.tolerant || safe(), random_, result_.warnings);
 }
 
-/// q-values and PEPs of ranked rows, within their groups where there are any.
+/// q-values and PEPs of a list, within its groups where there are any.
 template <class T>
-RescoreLevel Rescoring<T>::level(std::vector<std::int32_t> ranked, double pi0) const {
-  if (result_.groups.empty()) return make_level(rows_, scores_, std::move(ranked), pi0, mix_max(), options_);
+RescoreLevel Rescoring<T>::level(ConfidenceOps& ops, const RankedList& list, double pi0) const {
+  if (result_.groups.empty()) return make_level(ops, list, pi0, mix_max(), options_);
   RescoreLevel whole;
   whole.pi0 = pi0;
-  std::vector<std::size_t> places(scores_.size());
-  for (std::size_t k = 0; k < ranked.size(); ++k) places[static_cast<std::size_t>(ranked[k])] = k;
-  whole.q.resize(ranked.size());
-  whole.pep.resize(ranked.size());
-  whole.scores.resize(ranked.size());
+  const auto rows = list.rows.to(Device::cpu());
+  whole.rows.assign(rows.begin(), rows.end());
+  std::vector<std::size_t> places(static_cast<std::size_t>(psms_->size()));
+  for (std::size_t k = 0; k < whole.rows.size(); ++k) places[static_cast<std::size_t>(whole.rows[k])] = k;
+  whole.q.resize(whole.rows.size());
+  whole.pep.resize(whole.rows.size());
+  whole.scores.resize(whole.rows.size());
+  const auto groups = Array<std::int32_t>::copy_of(result_.groups, context_.device());
   for (std::size_t g = 0; g < result_.group_names.size(); ++g) {
-    std::vector<std::int32_t> members;
-    for (const std::int32_t i : ranked)
-      if (result_.groups[static_cast<std::size_t>(i)] == static_cast<std::int32_t>(g)) members.push_back(i);
-    const auto part = make_level(rows_, scores_, std::move(members), pi0, mix_max(), options_);
+    const auto members = ops.of_group(list, groups, static_cast<std::int32_t>(g));
+    const auto part = make_level(ops, members, pi0, mix_max(), options_);
     whole.targets += part.targets;
     whole.decoys += part.decoys;
     whole.accepted += part.accepted;
@@ -313,12 +324,12 @@ RescoreLevel Rescoring<T>::level(std::vector<std::int32_t> ranked, double pi0) c
       whole.scores[place] = part.scores[k];
     }
   }
-  whole.rows = std::move(ranked);
   return whole;
 }
 
 template <class T>
 void Rescoring<T>::finish() {
+  const Stage stage = errors_stage();
   result_.text = [psms = psms_](std::int32_t row) {
     const PsmText text = psms->text(row);
     const std::string_view file =
@@ -328,21 +339,20 @@ void Rescoring<T>::finish() {
   result_.is_target = [psms = psms_](std::int32_t row) { return psms->labels[row] > 0; };
   result_.file = [psms = psms_](std::int32_t row) { return psms->file(row); };
   result_.file_names = psms_->file_names;
-  std::vector<std::int32_t> all(scores_.size());
-  std::iota(all.begin(), all.end(), 0);
-  auto order = ranked(context_, rows_, scores_, std::move(all));
-  double pi0 = estimate_pi0(order);
-  if (!safe() && options_.subset > 0) rescale_by(rows_, order, pi0, fold_scaling(), scores_, result_.warnings);
+  const auto ops = make_confidence_ops(context_, rows_);
+  RankedList list = ops->rank(scores_, {}, 0);
+  double pi0 = estimate_pi0(*ops, list);
+  scores_ = {};
+  if (!safe() && options_.subset > 0) rescale_list(*ops, list, pi0, fold_scaling(), result_.warnings);
   if (result_.confidence == Confidence::competition) {
-    order = best_of_spectra(rows_, order);
-    pi0 = estimate_pi0(order);
-    const auto targets = std::count_if(order.begin(), order.end(),
-                                       [&](std::int32_t i) { return rows_.labels[static_cast<std::size_t>(i)] > 0; });
+    list = ops->best_of_spectra(list);
+    pi0 = estimate_pi0(*ops, list);
+    const auto targets = ops->count_targets(list, list.size());
     log(1, fmt::format("Selected best-scoring PSM per file+scan+expMass (target-decoy competition): {} target PSMs and "
                        "{} decoy PSMs.",
-                       targets, static_cast<std::int64_t>(order.size()) - targets));
+                       targets, list.size() - targets));
   }
-  result_.psms = level(order, pi0);
+  result_.psms = level(*ops, list, pi0);
   const auto report = [&](const RescoreLevel& one, const char* what) {
     if (mix_max()) log(1, fmt::format("Selecting pi_0={:g}", one.pi0));
     log(1,
@@ -350,9 +360,9 @@ void Rescoring<T>::finish() {
                     one.accepted, what, options_.test_fdr));
   };
   if (options_.peptides || options_.proteins) {
-    order = best_of_peptides(rows_, order, options_.rules, [&](std::int32_t i) { return psms_->text(i).peptide; });
-    pi0 = estimate_pi0(order);
-    result_.peptides = level(std::move(order), pi0);
+    list = ops->best_of_keys(list, peptide_fingerprints(context_, *psms_, options_.rules).span());
+    pi0 = estimate_pi0(*ops, list);
+    result_.peptides = level(*ops, list, pi0);
     report(result_.peptides, "peptides");
   } else {
     report(result_.psms, "PSMs");

@@ -8,14 +8,14 @@ namespace {
 
 constexpr int lambdas = 100;
 constexpr double largest_lambda = 0.5;
-constexpr int bootstraps = 100;
+constexpr std::size_t bootstraps = 100;
 constexpr std::size_t most_drawn = 1000;
 
 double lambda_at(int k) { return (k + 1) / static_cast<double>(lambdas) * largest_lambda; }
 
-double share_above(std::span<const double> ascending, double lambda) {
-  const auto first = std::lower_bound(ascending.begin(), ascending.end(), lambda);
-  return static_cast<double>(ascending.end() - first) / static_cast<double>(ascending.size()) / (1. - lambda);
+/// Of pi0, by `above` of `all` p-values from lambda on.
+double share_of(std::int64_t above, std::int64_t all, double lambda) {
+  return static_cast<double>(above) / static_cast<double>(all) / (1. - lambda);
 }
 
 }  // namespace
@@ -78,6 +78,7 @@ std::vector<double> q_values(const Ranking& ranking, const FdrRule& rule) {
 
 std::vector<double> p_values(const Ranking& ranking) {
   std::vector<double> p;
+  p.reserve(ranking.size());
   std::int64_t decoys = 1;
   std::int64_t tied_targets = 0;
   std::int64_t tied_decoys = 0;
@@ -94,40 +95,41 @@ std::vector<double> p_values(const Ranking& ranking) {
   return p;
 }
 
-bool is_separated(std::span<const double> p_values) {
-  return std::lower_bound(p_values.begin(), p_values.end(), 1.0 / lambdas * largest_lambda) == p_values.end();
+bool is_separated(const PValues& p) {
+  const std::int64_t last = p.size - 1;
+  return p.size == 0 || p.at(std::span(&last, 1))[0] < 1.0 / lambdas * largest_lambda;
 }
 
-double estimate_pi0(std::span<const double> p_values, ParkMiller& random) {
+double estimate_pi0(const PValues& p, ParkMiller& random) {
+  std::vector<double> all_lambdas;
+  for (int k = 0; k <= lambdas; ++k) all_lambdas.push_back(lambda_at(k));
+  const auto below = p.count_below(all_lambdas);
   std::vector<double> known;
   std::vector<double> estimates;
-  for (int k = 0; k <= lambdas; ++k) {
-    const double pi0 = share_above(p_values, lambda_at(k));
+  for (std::size_t k = 0; k < below.size(); ++k) {
+    const double pi0 = share_of(p.size - below[k], p.size, all_lambdas[k]);
     if (pi0 <= 0) continue;
-    known.push_back(lambda_at(k));
+    known.push_back(all_lambdas[k]);
     estimates.push_back(pi0);
   }
   if (estimates.empty()) return 1;
   const double least = *std::min_element(estimates.begin(), estimates.end());
+  const auto each = std::min(static_cast<std::size_t>(p.size), most_drawn);
+  std::vector<std::int64_t> places(bootstraps * each);
+  for (std::int64_t& place : places) place = static_cast<std::int64_t>(random.uniform() * static_cast<double>(p.size));
+  auto drawn = p.at(places);
   std::vector<double> errors(known.size(), 0.0);
-  std::vector<double> drawn(std::min(p_values.size(), most_drawn));
-  for (int b = 0; b < bootstraps; ++b) {
-    for (double& p : drawn)
-      p = p_values[static_cast<std::size_t>(random.uniform() * static_cast<double>(p_values.size()))];
-    std::sort(drawn.begin(), drawn.end());
+  for (std::size_t b = 0; b < bootstraps; ++b) {
+    const auto sample = std::span(drawn).subspan(b * each, each);
+    std::sort(sample.begin(), sample.end());
     for (std::size_t k = 0; k < known.size(); ++k) {
-      const double error = share_above(drawn, known[k]) - least;
+      const auto first = std::lower_bound(sample.begin(), sample.end(), known[k]);
+      const double error = share_of(sample.end() - first, static_cast<std::int64_t>(each), known[k]) - least;
       errors[k] += error * error;
     }
   }
   const auto best = std::min_element(errors.begin(), errors.end()) - errors.begin();
   return std::clamp(estimates[static_cast<std::size_t>(best)], 0.0, 1.0);
-}
-
-std::int64_t count_accepted(const Ranking& ranking, std::span<const double> q, double limit) {
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < ranking.size(); ++i) count += ranking.targets[i] != 0 && q[i] < limit ? 1 : 0;
-  return count;
 }
 
 }  // namespace sheaf::rescore

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -43,13 +44,17 @@ std::vector<double> q_values(const Ranking& ranking, const FdrRule& rule);
 /// Of the targets, ascending: the share of decoys that score as well.
 std::vector<double> p_values(const Ranking& ranking);
 
+/// Ascending p-values, wherever they are.
+struct PValues {
+  std::int64_t size = 0;
+  std::function<std::vector<std::int64_t>(std::span<const double> limits)> count_below;  ///< each limit
+  std::function<std::vector<double>(std::span<const std::int64_t> places)> at;
+};
+
 /// Whether no target has a p-value as large as an incorrect one would: nothing can be estimated then.
-bool is_separated(std::span<const double> p_values);
+bool is_separated(const PValues& p);
 
 /// The share of incorrect targets (Storey 2002), at the lambda whose estimate is the most stable in 100 bootstraps.
-double estimate_pi0(std::span<const double> p_values, ParkMiller& random);
-
-/// Targets with q < `limit`.
-std::int64_t count_accepted(const Ranking& ranking, std::span<const double> q, double limit);
+double estimate_pi0(const PValues& p, ParkMiller& random);
 
 }  // namespace sheaf::rescore

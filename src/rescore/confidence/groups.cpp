@@ -7,7 +7,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
-#include "rescore/confidence/finish.hpp"
+#include "rescore/confidence/peptides.hpp"
 
 namespace sheaf::rescore {
 namespace {

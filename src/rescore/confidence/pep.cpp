@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rescore/confidence/curves.hpp"
+
 namespace sheaf::rescore {
 namespace {
 
@@ -12,29 +14,23 @@ constexpr std::size_t most_knots = 50;
 constexpr double skew = 0.75;  // knots are denser where scores are good
 constexpr double ridge = 1e-6;
 
-struct Bins {
-  std::vector<double> x, y, weights;
-};
-
-/// Neighbours averaged: about most_bins groups of equal size. x(i) and y(i): of each point.
+/// x(i) and y(i): of each point.
 template <class X, class Y>
-Bins binned(std::size_t points, const X& x, const Y& y) {
-  Bins bins;
-  const double size = static_cast<double>(points) / static_cast<double>(most_bins);
-  double limit = size;
-  double sum_x = 0;
-  double sum_y = 0;
-  double count = 0;
-  for (std::size_t i = 0; i < points; ++i) {
-    sum_x += x(i);
-    sum_y += y(i);
-    ++count;
-    if (static_cast<double>(i + 1) < limit && i + 1 < points) continue;
+RankBins binned(std::size_t points, const X& x, const Y& y) {
+  RankBins bins;
+  std::size_t i = 0;
+  for (const std::int32_t end : rank_bin_ends(static_cast<std::int64_t>(points))) {
+    double sum_x = 0;
+    double sum_y = 0;
+    double count = 0;
+    for (; i < static_cast<std::size_t>(end); ++i) {
+      sum_x += x(i);
+      sum_y += y(i);
+      ++count;
+    }
     bins.x.push_back(sum_x / count);
     bins.y.push_back(sum_y / count);
     bins.weights.push_back(count);
-    sum_x = sum_y = count = 0;
-    limit += size;
   }
   return bins;
 }
@@ -48,14 +44,6 @@ std::vector<double> choose_knots(std::span<const double> x) {
   }
   knots.push_back(x.back());
   return knots;
-}
-
-/// Rises from 0 at `left` to 1 at `right`.
-double ramp(double x, double left, double right) {
-  if (x < left) return 0;
-  if (x >= right) return 1;
-  const double u = (x - left) / (right - left);
-  return 3 * u * u - 2 * u * u * u;
 }
 
 /// Solves the symmetric positive definite A x = b in place by Cholesky's method; A is k x k.
@@ -79,55 +67,57 @@ std::vector<double> solve(std::vector<double> a, std::vector<double> b) {
 
 double rank_at(std::size_t i) { return static_cast<double>(i); }
 
-/// A sum of ramps and a constant, fitted by weighted least squares.
-class RampSpline {
- public:
-  explicit RampSpline(const Bins& bins) : knots_(choose_knots(bins.x)) {
-    const std::size_t k = knots_.size();
-    std::vector<double> a(k * k, 0.0);
-    std::vector<double> b(k, 0.0);
-    std::vector<double> row(k, 1.0);
-    for (std::size_t i = 0; i < bins.x.size(); ++i) {
-      for (std::size_t j = 0; j + 1 < k; ++j) row[j] = ramp(bins.x[i], knots_[j], knots_[j + 1]);
-      for (std::size_t j = 0; j < k; ++j) {
-        const double weighted = bins.weights[i] * row[j];
-        if (weighted == 0) continue;
-        b[j] += weighted * bins.y[i];
-        for (std::size_t m = 0; m <= j; ++m) a[j * k + m] += weighted * row[m];
-      }
-    }
-    for (std::size_t j = 0; j < k; ++j) {
-      a[j * k + j] += ridge;
-      for (std::size_t m = 0; m < j; ++m) a[m * k + j] = a[j * k + m];
-    }
-    coefficients_ = solve(std::move(a), std::move(b));
+/// The values at 0, 1, 2 ...: whole ramps are added once.
+std::vector<double> along_ranks(const RampCurve& curve, std::size_t count) {
+  const RampView view = curve.view();
+  std::vector<double> values(count);
+  std::int32_t whole = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = rank_at(i);
+    while (whole + 1 < view.count && x >= view.knots[whole + 1]) ++whole;
+    values[i] = view.behind(whole, x);
   }
-
-  double operator()(double x) const {
-    double value = coefficients_.back();
-    for (std::size_t j = 0; j + 1 < knots_.size(); ++j) value += coefficients_[j] * ramp(x, knots_[j], knots_[j + 1]);
-    return value;
-  }
-
-  /// The same at 0, 1, 2 ...: whole ramps are added once.
-  std::vector<double> along_ranks(std::size_t count) const {
-    std::vector<double> values(count);
-    double passed = coefficients_.back();
-    std::size_t j = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const double x = rank_at(i);
-      for (; j + 1 < knots_.size() && x >= knots_[j + 1]; ++j) passed += coefficients_[j];
-      values[i] = j + 1 < knots_.size() ? passed + coefficients_[j] * ramp(x, knots_[j], knots_[j + 1]) : passed;
-    }
-    return values;
-  }
-
- private:
-  std::vector<double> knots_;
-  std::vector<double> coefficients_;
-};
+  return values;
+}
 
 }  // namespace
+
+std::vector<std::int32_t> rank_bin_ends(std::int64_t points) {
+  std::vector<std::int32_t> ends;
+  const double size = static_cast<double>(points) / static_cast<double>(most_bins);
+  double limit = size;
+  for (std::int64_t end = 0; end < points; limit += size) {
+    end = std::min(points, std::max(end + 1, static_cast<std::int64_t>(std::ceil(limit))));
+    ends.push_back(static_cast<std::int32_t>(end));
+  }
+  return ends;
+}
+
+RampCurve fit_ramps(const RankBins& bins) {
+  RampCurve curve;
+  curve.knots = choose_knots(bins.x);
+  const std::size_t k = curve.knots.size();
+  std::vector<double> a(k * k, 0.0);
+  std::vector<double> b(k, 0.0);
+  std::vector<double> row(k, 1.0);
+  for (std::size_t i = 0; i < bins.x.size(); ++i) {
+    for (std::size_t j = 0; j + 1 < k; ++j) row[j] = RampView::ramp(bins.x[i], curve.knots[j], curve.knots[j + 1]);
+    for (std::size_t j = 0; j < k; ++j) {
+      const double weighted = bins.weights[i] * row[j];
+      if (weighted == 0) continue;
+      b[j] += weighted * bins.y[i];
+      for (std::size_t m = 0; m <= j; ++m) a[j * k + m] += weighted * row[m];
+    }
+  }
+  for (std::size_t j = 0; j < k; ++j) {
+    a[j * k + j] += ridge;
+    for (std::size_t m = 0; m < j; ++m) a[m * k + j] = a[j * k + m];
+  }
+  curve.heights = solve(std::move(a), std::move(b));
+  curve.passed = {curve.heights.back()};
+  for (std::size_t j = 0; j + 1 < k; ++j) curve.passed.push_back(curve.passed.back() + curve.heights[j]);
+  return curve;
+}
 
 /// Sums and counts of pools take the place of values that were read, and then give way to means.
 std::vector<double> pool_adjacent_violators(std::vector<double> values) {
@@ -163,11 +153,11 @@ std::vector<double> isotonic_peps(const Ranking& ranking, bool on_scores) {
   std::vector<double> rates;
   if (on_scores) {
     const auto x = [&](std::size_t i) { return ranking.scores[i == 0 ? 0 : i - 1]; };
-    const RampSpline spline(binned(points, x, y));
+    const RampCurve curve = fit_ramps(binned(points, x, y));
     rates.reserve(points);
-    for (std::size_t i = 0; i < points; ++i) rates.push_back(spline(x(i)));
+    for (std::size_t i = 0; i < points; ++i) rates.push_back(curve.view().at(x(i)));
   } else {
-    rates = RampSpline(binned(points, rank_at, y)).along_ranks(points);
+    rates = along_ranks(fit_ramps(binned(points, rank_at, y)), points);
   }
   for (double& value : rates) value = std::clamp(value, 1e-20, 1.0);
   auto peps = pool_adjacent_violators(std::move(rates));
@@ -211,8 +201,8 @@ std::vector<double> corrected_peps(const Ranking& ranking, const FdrRule& rule) 
   const auto y = [&](std::size_t i) { return errors[i] - (i == 0 ? 0 : errors[i - 1]); };
   // Rates of incorrect targets and of targets among neighbours in rank.
   const auto is_target = [&](std::size_t i) { return ranking.targets[i] != 0 ? 1.0 : 0.0; };
-  auto rates = RampSpline(binned(ranking.size(), rank_at, y)).along_ranks(ranking.size());
-  const auto shares = RampSpline(binned(ranking.size(), rank_at, is_target)).along_ranks(ranking.size());
+  auto rates = along_ranks(fit_ramps(binned(ranking.size(), rank_at, y)), ranking.size());
+  const auto shares = along_ranks(fit_ramps(binned(ranking.size(), rank_at, is_target)), ranking.size());
   for (std::size_t i = 0; i < rates.size(); ++i)
     rates[i] = shares[i] <= 0 ? 1 : std::clamp(rates[i] / shares[i], 0.0, 1.0);
   return pool_adjacent_violators(std::move(rates));

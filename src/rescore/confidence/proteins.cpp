@@ -10,8 +10,8 @@
 
 #include "data/write/sink.hpp"
 #include "rescore/confidence/confidence.hpp"
-#include "rescore/confidence/finish.hpp"
 #include "rescore/confidence/pep.hpp"
+#include "rescore/confidence/peptides.hpp"
 #include "rescore/confidence/protein_groups.hpp"
 
 namespace sheaf {

@@ -7,19 +7,16 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "rescore/confidence/curves.hpp"
 #include "rescore/confidence/pep.hpp"
 
 namespace sheaf::rescore {
 namespace {
 
-constexpr int intervals = 500;
+constexpr int intervals = logistic_intervals;
 constexpr double most_log_odds = 35;
 constexpr double slope_weight = 10;
 const double golden = 2 / (1 + std::sqrt(5.0));
-
-struct LogisticBins {
-  std::vector<double> x, incorrect, size;  // x: the median score
-};
 
 LogisticBins bin_scores(const Ranking& ranking, double pi0) {
   LogisticBins bins;
@@ -43,15 +40,7 @@ LogisticBins bin_scores(const Ranking& ranking, double pi0) {
     const std::size_t count = i + 1 - begin;
     const double median = ranking.scores[begin + count / 2];
     const double incorrect = static_cast<double>(in_bin) * pi0 + correct_decoys;
-    const double size = static_cast<double>(count - in_bin) + incorrect;
-    if (!bins.x.empty() && bins.x.back() == median) {
-      bins.incorrect.back() += incorrect;
-      bins.size.back() += size;
-    } else {
-      bins.x.push_back(median);
-      bins.incorrect.push_back(incorrect);
-      bins.size.push_back(size);
-    }
+    add_bin(bins, median, incorrect, static_cast<double>(count - in_bin) + incorrect);
     begin = i + 1;
     --left;
     decoys_before += in_bin;
@@ -61,31 +50,20 @@ LogisticBins bin_scores(const Ranking& ranking, double pi0) {
   return bins;
 }
 
-/// Scores that are probabilities or never negative are spread out first.
-class Transform {
- public:
-  explicit Transform(std::span<const double> x) {
-    const auto [low, high] = std::minmax_element(x.begin(), x.end());
-    logit_ = *low >= 0 && *high <= 1;
-    log_ = !logit_ && *low >= 0;
-    low_ = (logit_ || log_) && *low <= 0 ? 1e-20 : 0;
-    high_ = logit_ && *high >= 1 ? 1e-10 : 0;
-  }
-  double operator()(double x) const {
-    if (!logit_ && !log_) return x;
-    if (logit_ && (low_ > 0 || high_ > 0)) x *= 1 - high_ - low_;
-    x += low_;
-    return logit_ ? std::log(x / (1 - x)) : std::log(x);
-  }
-
- private:
-  bool logit_, log_;
-  double low_, high_;
-};
+ScoreTransform choose_transform(std::span<const double> x) {
+  const auto [low, high] = std::minmax_element(x.begin(), x.end());
+  ScoreTransform transform;
+  transform.logit = *low >= 0 && *high <= 1;
+  transform.log = !transform.logit && *low >= 0;
+  transform.low = (transform.logit || transform.log) && *low <= 0 ? 1e-20 : 0;
+  transform.high = transform.logit && *high >= 1 ? 1e-10 : 0;
+  return transform;
+}
 
 class LogisticSpline {
  public:
-  explicit LogisticSpline(LogisticBins bins) : bins_(std::move(bins)), transform_(bins_.x), n_(bins_.x.size()) {
+  explicit LogisticSpline(LogisticBins bins)
+      : bins_(std::move(bins)), transform_(choose_transform(bins_.x)), n_(bins_.x.size()) {
     for (double& x : bins_.x) x = transform_(x);
     for (std::size_t i = 0; i + 1 < n_; ++i) h_.push_back(bins_.x[i + 1] - bins_.x[i]);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -95,25 +73,7 @@ class LogisticSpline {
     fit(choose_penalty());
   }
 
-  /// The natural cubic spline through g with second derivatives gamma; straight outside.
-  double operator()(double score) const {
-    const double x = transform_(score);
-    const auto& at = bins_.x;
-    const auto right = static_cast<std::size_t>(std::lower_bound(at.begin(), at.end(), x) - at.begin());
-    if (right == n_) {
-      const double h = h_[n_ - 2];
-      return g_[n_ - 1] + (x - at[n_ - 1]) * ((g_[n_ - 1] - g_[n_ - 2]) / h + h / 6 * gamma_[n_ - 3]);
-    }
-    if (at[right] == x) return g_[right];
-    if (right == 0) return g_[0] - (at[0] - x) * ((g_[1] - g_[0]) / h_[0] - h_[0] / 6 * gamma_[0]);
-    const double above = at[right] - x;
-    const double below = x - at[right - 1];
-    const double h = h_[right - 1];
-    const double gamma_right = right < n_ - 1 ? gamma_[right - 1] : 0;
-    const double gamma_left = right > 1 ? gamma_[right - 2] : 0;
-    return (below * g_[right] + above * g_[right - 1]) / h -
-           below * above / 6 * ((1 + below / h) * gamma_right + (1 + above / h) * gamma_left);
-  }
+  LogisticCurve curve() && { return {std::move(bins_.x), std::move(h_), std::move(g_), std::move(gamma_), transform_}; }
 
  private:
   /// Iteratively reweighted least squares with this penalty, from where the last fit ended.
@@ -237,27 +197,13 @@ class LogisticSpline {
   }
 
   LogisticBins bins_;
-  Transform transform_;
+  ScoreTransform transform_;
   std::size_t n_;
   std::vector<double> h_;         // between neighbouring medians
   std::vector<double> g_, next_;  // log odds at the medians
   std::vector<double> gamma_;     // second derivatives at the inner medians
   std::vector<double> z_, w_;
 };
-
-/// Of scores that go up or down, binned in this order.
-LogisticSpline fit_spline(const Ranking& ordered, double pi0) {
-  LogisticBins bins = bin_scores(ordered, pi0);
-  if (bins.x.size() < 4)
-    fail("PEPs by a spline need 4 bins of different scores, and there are {}; use another way to estimate PEPs",
-         bins.x.size());
-  if (bins.x.front() > bins.x.back()) {
-    std::reverse(bins.x.begin(), bins.x.end());
-    std::reverse(bins.incorrect.begin(), bins.incorrect.end());
-    std::reverse(bins.size.begin(), bins.size.end());
-  }
-  return LogisticSpline(std::move(bins));
-}
 
 /// Log odds of the best to the worst as probabilities that never fall.
 std::vector<double> as_peps(std::vector<double> peps) {
@@ -274,6 +220,18 @@ std::vector<double> as_peps(std::vector<double> peps) {
 
 }  // namespace
 
+LogisticCurve fit_logistic(LogisticBins bins) {
+  if (bins.x.size() < 4)
+    fail("PEPs by a spline need 4 bins of different scores, and there are {}; use another way to estimate PEPs",
+         bins.x.size());
+  if (bins.x.front() > bins.x.back()) {
+    std::reverse(bins.x.begin(), bins.x.end());
+    std::reverse(bins.incorrect.begin(), bins.incorrect.end());
+    std::reverse(bins.size.begin(), bins.size.end());
+  }
+  return LogisticSpline(std::move(bins)).curve();
+}
+
 std::vector<double> spline_peps(const Ranking& ranking, bool mixed, double pi0) {
   if (ranking.size() == 0) return {};
   // Bins are made from the best PSM on for mix-max, and from the worst on otherwise.
@@ -283,9 +241,9 @@ std::vector<double> spline_peps(const Ranking& ranking, bool mixed, double pi0) 
     std::reverse(scores.begin(), scores.end());
     targets = std::vector<std::uint8_t>(targets.rbegin(), targets.rend());
   }
-  const auto spline = fit_spline({scores, targets}, pi0);
+  const auto curve = fit_logistic(bin_scores({scores, targets}, pi0));
   std::vector<double> peps;
-  for (const double score : ranking.scores) peps.push_back(spline(score));
+  for (const double score : ranking.scores) peps.push_back(curve.view().at(score));
   return as_peps(std::move(peps));
 }
 
@@ -293,9 +251,9 @@ std::vector<double> negated_spline_peps(const Ranking& ranking) {
   if (ranking.size() == 0) return {};
   std::vector<double> negated;
   for (const double score : ranking.scores) negated.push_back(-score);
-  const auto spline = fit_spline({negated, ranking.targets}, 1);
+  const auto curve = fit_logistic(bin_scores({negated, ranking.targets}, 1));
   std::vector<double> peps;
-  for (const double score : negated) peps.push_back(spline(score));
+  for (const double score : negated) peps.push_back(curve.view().at(score));
   return as_peps(std::move(peps));
 }
 

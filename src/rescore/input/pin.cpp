@@ -14,6 +14,7 @@
 #include "core/text.hpp"
 #include "data/read/reading.hpp"
 #include "data/text/number.hpp"
+#include "rescore/buckets.hpp"
 #include "rescore/input/other_formats.hpp"
 #include "rescore/input/pin_header.hpp"
 
@@ -52,6 +53,7 @@ class PinReader {
 
   Psms<T> read() {
     open_files();
+    const Stage stage(context_.progress(), "reading PSMs", text_bytes(), context_.stop());
     unite_features();
     cut();
     allocate();
@@ -69,6 +71,7 @@ class PinReader {
 
  private:
   void open_files();
+  std::int64_t text_bytes() const;
   void convert(PinFile& file) const;
   void unite_features();
   void cut();
@@ -82,6 +85,10 @@ class PinReader {
   static std::int32_t file_place(Piece& piece, std::string_view name);
   void unite_file_names();
   void drop_unlabelled();
+  struct SavedRow;
+  SavedRow saved_row(std::int64_t row) const;
+  void restore_row(const SavedRow& saved, std::int64_t to);
+  std::vector<std::int32_t> find_order() const;
   void put_in_order();
   void move_row(std::int64_t from, std::int64_t to);
 
@@ -116,6 +123,13 @@ void PinReader<T>::open_files() {
     headers_.push_back(read_pin_header(reading, options_));
     psms_.pins.push_back(std::move(file));
   }
+}
+
+template <class T>
+std::int64_t PinReader<T>::text_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Reading& reading : readings_) bytes += static_cast<std::int64_t>(reading.text.size());
+  return bytes;
 }
 
 /// What is no PIN file becomes the text of one.
@@ -388,14 +402,14 @@ void PinReader<T>::drop_unlabelled() {
   shorten(hashes_, kept);
 }
 
-/// By the hash of the line, then by the line itself: an order that has nothing to do with that of the files. Rows move
-/// along the cycles of the permutation, so that no second copy of the features is needed.
+/// By the hash of the line, then by the line itself: an order that has nothing to do with that of the files. Buckets of
+/// hashes are sorted side by side.
 template <class T>
-void PinReader<T>::put_in_order() {
-  const auto rows = static_cast<std::int32_t>(psms_.x.rows);
-  for (const std::uint64_t hash : hashes_) psms_.fingerprint += mix(hash, 0);
-  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
-  std::iota(order.begin(), order.end(), 0);
+std::vector<std::int32_t> PinReader<T>::find_order() const {
+  struct Hashed {
+    std::uint64_t hash;
+    std::int32_t row;
+  };
   const auto line_of = [&](std::int64_t i) {
     const auto& pin = psms_.pins[psms_.lines[i].file()];
     const std::string_view text = pin.contents();
@@ -406,35 +420,91 @@ void PinReader<T>::put_in_order() {
     return psms_.files.size() > 0 ? std::string_view(psms_.file_names[static_cast<std::size_t>(psms_.files[i])])
                                   : std::string_view{};
   };
-  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    if (hashes_[a] != hashes_[b]) return hashes_[a] < hashes_[b];
-    const auto left = line_of(a);
-    const auto right = line_of(b);
-    return left != right ? left < right : name_of(a) < name_of(b);
+  const auto before = [&](const Hashed& a, const Hashed& b) {
+    if (a.hash != b.hash) return a.hash < b.hash;
+    const auto left = line_of(a.row);
+    const auto right = line_of(b.row);
+    return left != right ? left < right : name_of(a.row) < name_of(b.row);
+  };
+  const auto count = static_cast<std::uint64_t>(bucket_count(psms_.x.rows));
+  auto buckets = put_in_buckets(context_, psms_.x.rows, static_cast<std::int64_t>(count), [&](std::int64_t i) {
+    return static_cast<std::int64_t>((hashes_[i] >> 32U) * count >> 32U);
   });
-  Array<T> saved(psms_.x.columns);
-  for (std::int32_t begin = 0; begin < rows; ++begin) {
-    if (order[static_cast<std::size_t>(begin)] < 0 || order[static_cast<std::size_t>(begin)] == begin) continue;
-    std::copy_n(psms_.row(begin), psms_.x.columns, saved.data());
-    const auto label = psms_.labels[begin];
-    const auto scan = psms_.scans[begin];
-    const auto mass = psms_.masses[begin];
-    const auto line = psms_.lines[begin];
-    const auto file = psms_.file(begin);
+  parallel_for(context_, buckets.size(), [&](std::int64_t k) {
+    const auto rows = buckets[k];
+    std::vector<Hashed> sorted;
+    sorted.reserve(rows.size());
+    for (const std::int32_t row : rows) sorted.push_back({hashes_[row], row});
+    std::sort(sorted.begin(), sorted.end(), before);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = sorted[i].row;
+  });
+  return std::move(buckets.elements);
+}
+
+/// A row while its place is taken by another.
+template <class T>
+struct PinReader<T>::SavedRow {
+  std::vector<T> x;
+  std::int8_t label;
+  std::int32_t scan;
+  double mass;
+  LinePlace line;
+  std::int32_t file;
+};
+
+template <class T>
+auto PinReader<T>::saved_row(std::int64_t row) const -> SavedRow {
+  const T* x = psms_.row(row);
+  return {{x, x + psms_.x.columns}, psms_.labels[row], psms_.scans[row],
+          psms_.masses[row],        psms_.lines[row],  psms_.file(row)};
+}
+
+template <class T>
+void PinReader<T>::restore_row(const SavedRow& saved, std::int64_t to) {
+  std::copy(saved.x.begin(), saved.x.end(), psms_.x.values.data() + to * psms_.x.columns);
+  psms_.labels[to] = saved.label;
+  psms_.scans[to] = saved.scan;
+  psms_.masses[to] = saved.mass;
+  psms_.lines[to] = saved.line;
+  if (psms_.files.size() > 0) psms_.files[to] = saved.file;
+}
+
+/// Rows move along the cycles of the permutation, so that no second copy of the features is needed. A random
+/// permutation has few cycles, most rows in one: they are cut at every step-th row, which is saved, and the pieces
+/// between are moved side by side. Cycles without such a row are short.
+template <class T>
+void PinReader<T>::put_in_order() {
+  for (const std::uint64_t hash : hashes_) psms_.fingerprint += mix(hash, 0);
+  auto order = find_order();
+  hashes_ = {};
+  const auto rows = static_cast<std::int32_t>(psms_.x.rows);
+  constexpr std::int32_t most_cuts = 4096;
+  const std::int32_t step = rows / most_cuts + 1;
+  std::vector<SavedRow> saved;
+  for (std::int32_t i = 0; i < rows; i += step) saved.push_back(saved_row(i));
+  const auto follow = [&](std::int32_t begin, const auto& is_saved, const auto& saved_at) {
     std::int32_t to = begin;
-    for (std::int32_t from = order[static_cast<std::size_t>(to)]; from != begin;) {
+    while (true) {
+      const std::int32_t from = std::exchange(order[static_cast<std::size_t>(to)], -1);
+      if (is_saved(from)) {
+        restore_row(saved_at(from), to);
+        return;
+      }
       move_row(from, to);
-      order[static_cast<std::size_t>(to)] = -1;
       to = from;
-      from = order[static_cast<std::size_t>(to)];
     }
-    order[static_cast<std::size_t>(to)] = -1;
-    std::copy_n(saved.data(), psms_.x.columns, psms_.x.values.data() + to * psms_.x.columns);
-    psms_.labels[to] = label;
-    psms_.scans[to] = scan;
-    psms_.masses[to] = mass;
-    psms_.lines[to] = line;
-    if (psms_.files.size() > 0) psms_.files[to] = file;
+  };
+  parallel_for(context_, static_cast<std::int64_t>(saved.size()), [&](std::int64_t k) {
+    follow(
+        static_cast<std::int32_t>(k) * step, [&](std::int32_t row) { return row % step == 0; },
+        [&](std::int32_t row) -> const SavedRow& { return saved[static_cast<std::size_t>(row / step)]; });
+  });
+  for (std::int32_t begin = 0; begin < rows; ++begin) {
+    if (order[static_cast<std::size_t>(begin)] < 0) continue;
+    const SavedRow first = saved_row(begin);
+    follow(
+        begin, [&](std::int32_t row) { return row == begin; },
+        [&](std::int32_t /*row*/) -> const SavedRow& { return first; });
   }
   const auto has_scans = [](const PinHeader& header) {
     return std::count(header.layout.columns.begin(), header.layout.columns.end(), PinColumn::scan) > 0;

@@ -14,15 +14,17 @@ namespace {
 
 constexpr std::int64_t lines_at_once = 1 << 14;
 
+void append(fmt::memory_buffer& text, std::string_view more) { text.append(more.data(), more.data() + more.size()); }
+
 /// Proteins that are not empty, apart by the separator; of other separators than tabs only the first field is proteins.
-void append_proteins(std::string& text, std::string_view proteins, const std::string& separator) {
+void append_proteins(fmt::memory_buffer& text, std::string_view proteins, const std::string& separator) {
   if (separator != "\t") proteins = proteins.substr(0, proteins.find('\t'));
   bool first = true;
   while (!proteins.empty()) {
     const auto end = std::min(proteins.find(separator), proteins.size());
     if (end > 0) {
-      if (!first) text += separator;
-      text += proteins.substr(0, end);
+      if (!first) append(text, separator);
+      append(text, proteins.substr(0, end));
       first = false;
     }
     proteins.remove_prefix(std::min(end + separator.size(), proteins.size()));
@@ -37,14 +39,14 @@ std::string head(const RescoreTable& table, bool files) {
                      files ? "filename\t" : "", table.times ? "\trt" : "");
 }
 
-void append_line(std::string& text, const PsmView& psm, const RescoreLevel& level, std::size_t place,
+void append_line(fmt::memory_buffer& text, const PsmView& psm, const RescoreLevel& level, std::size_t place,
                  const RescoreTable& table) {
-  text += psm.id;
+  append(text, psm.id);
   if (!psm.file.empty()) {
-    text += '\t';
-    text += psm.file;
+    text.push_back('\t');
+    append(text, psm.file);
   }
-  const auto out = std::back_inserter(text);
+  const auto out = fmt::appender(text);
   if (table.mokapot_names)
     fmt::format_to(out, "\t{}\t{}\t{:g}\t{:g}\t{:g}\t", psm.target ? "True" : "False", psm.peptide, level.scores[place],
                    level.q[place], level.pep[place]);
@@ -52,10 +54,10 @@ void append_line(std::string& text, const PsmView& psm, const RescoreLevel& leve
     fmt::format_to(out, "\t{:g}\t{:g}\t{:g}\t{}\t", level.scores[place], level.q[place], level.pep[place], psm.peptide);
   append_proteins(text, psm.proteins, table.protein_separator);
   if (table.times && !table.mokapot_names) {
-    text += '\t';
-    text += psm.time.empty() ? std::string_view("nan") : psm.time;
+    text.push_back('\t');
+    append(text, psm.time.empty() ? std::string_view("nan") : psm.time);
   }
-  text += '\n';
+  text.push_back('\n');
 }
 
 }  // namespace
@@ -68,17 +70,25 @@ void write_level(const Context& context, const RescoreResult& result, const Resc
   const auto count = static_cast<std::int64_t>(level.rows.size());
   const std::int64_t pieces = (count + lines_at_once - 1) / lines_at_once;
   const auto together = static_cast<std::int64_t>(context.threads()) * 4;
-  for (std::int64_t first = 0; first < pieces; first += together) {
-    std::vector<std::string> texts(static_cast<std::size_t>(std::min(together, pieces - first)));
-    parallel_for(context, static_cast<std::int64_t>(texts.size()), [&](std::int64_t k) {
-      const std::int64_t begin = (first + k) * lines_at_once;
+  // While some pieces are made, the ones before are written.
+  std::vector<fmt::memory_buffer> ready;
+  for (std::int64_t first = 0; first < pieces || !ready.empty(); first += together) {
+    std::vector<fmt::memory_buffer> texts(
+        static_cast<std::size_t>(std::clamp<std::int64_t>(pieces - first, 0, together)));
+    parallel_for(context, static_cast<std::int64_t>(texts.size()) + 1, [&](std::int64_t k) {
+      if (k == 0) {
+        for (const auto& text : ready) sink->write({text.data(), text.size()});
+        return;
+      }
+      const std::int64_t begin = (first + k - 1) * lines_at_once;
       for (std::int64_t i = begin; i < std::min(count, begin + lines_at_once); ++i) {
         const std::int32_t row = level.rows[static_cast<std::size_t>(i)];
         if (result.is_target(row) == table.targets)
-          append_line(texts[static_cast<std::size_t>(k)], result.text(row), level, static_cast<std::size_t>(i), table);
+          append_line(texts[static_cast<std::size_t>(k - 1)], result.text(row), level, static_cast<std::size_t>(i),
+                      table);
       }
     });
-    for (const auto& text : texts) sink->write(text);
+    ready = std::move(texts);
   }
   sink->finish();
 }

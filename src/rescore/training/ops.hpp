@@ -77,9 +77,8 @@ class RescoreOps {
   /// Positives of a part become the rows of it that are flagged.
   virtual std::int64_t mark_positives(std::int32_t part, std::span<const std::uint8_t> flags) = 0;
 
-  /// Row i's score by the weights of number which[i]; empty: by number 0.
-  virtual void score(std::span<const std::vector<double>> w, std::span<const std::uint16_t> which,
-                     std::span<double> scores) = 0;
+  /// Row i's score by the weights of number which[i]; empty: by number 0. The scores are on the device.
+  virtual Array<double> score(std::span<const std::vector<double>> w, std::span<const std::uint16_t> which) = 0;
   /// For each query, with its weights: how many targets are accepted.
   virtual std::vector<Accepted> accept(std::span<const AcceptQuery> queries,
                                        std::span<const std::vector<double>> w) = 0;

@@ -83,16 +83,17 @@ class CpuRescore final : public RescoreOps<T> {
                 [&](std::int64_t i) { return flags[static_cast<std::size_t>(i)] != 0 ? 1U : 0U; })[0];
   }
 
-  void score(std::span<const std::vector<double>> w, std::span<const std::uint16_t> which,
-             std::span<double> scores) override {
+  Array<double> score(std::span<const std::vector<double>> w, std::span<const std::uint16_t> which) override {
     const WeightLanes<T> lanes(w, this->weights());
+    Array<double> scores(this->rows());
     parallel_ranges(context_, this->rows(), part_rows, [&](Range range) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         T z[width];
         row_scores(row(i), this->features(), lanes.values.data(), z);
-        scores[static_cast<std::size_t>(i)] = z[which.empty() ? 0 : which[static_cast<std::size_t>(i)]];
+        scores[i] = z[which.empty() ? 0 : which[static_cast<std::size_t>(i)]];
       }
     });
+    return scores;
   }
 
   std::vector<Accepted> accept(std::span<const AcceptQuery> queries, std::span<const std::vector<double>> w) override {

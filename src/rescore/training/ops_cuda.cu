@@ -65,19 +65,18 @@ class CudaRescore final : public RescoreOps<T> {
     return mark(part, nullptr, 0, there.data());
   }
 
-  void score(std::span<const std::vector<double>> w, std::span<const std::uint16_t> which,
-             std::span<double> scores) override {
+  Array<double> score(std::span<const std::vector<double>> w, std::span<const std::uint16_t> which) override {
     const auto current = here();
-    if (this->rows() == 0) return;
+    if (this->rows() == 0) return Array<double>(0, device());
     free_work_memory();
+    Array<double> there(this->rows(), device());
     const auto weights = on_device({w.begin(), w.end()});
     const auto numbers = Array<std::uint16_t>::copy_of(which, device());
-    Array<double> there(this->rows(), device());
     gpu::score_rows<T><<<row_blocks(), gpu::row_threads, 0, stream_>>>(
         rows_view(), weights.data(), which.empty() ? nullptr : numbers.data(), there.data());
     cuda::check_launch("score_rows");
     stream_.synchronize();
-    copy_bytes(scores.data(), Device::cpu(), there.data(), device(), there.bytes());
+    return there;
   }
 
   std::vector<Accepted> accept(std::span<const AcceptQuery> queries, std::span<const std::vector<double>> w) override {

@@ -298,8 +298,9 @@ auto Trainer<T>::standing(double rate) -> Standing {
 /// At most one target of each spectrum, as Percolator chooses it: the one that std::sort leaves first.
 template <class T>
 std::vector<std::uint8_t> Trainer<T>::best_of_spectra(std::int32_t fold, double above) {
-  std::vector<double> scores(static_cast<std::size_t>(rows_.size()));
-  ops_.score(std::span(result_.weights).subspan(static_cast<std::size_t>(fold), 1), {}, scores);
+  const auto all = ops_.score(std::span(result_.weights).subspan(static_cast<std::size_t>(fold), 1), {});
+  const auto here = all.to(Device::cpu());
+  const auto scores = here.span();
   std::vector<std::int32_t> order;
   for (std::int32_t i = 0; i < rows_.size(); ++i)
     if (in_training(static_cast<std::size_t>(i), fold)) order.push_back(i);
@@ -450,8 +451,7 @@ void Trainer<T>::finish() {
     }
     if (!safe()) std::fill(which.begin(), which.end(), 0);
   }
-  result_.scores.resize(static_cast<std::size_t>(rows_.size()));
-  ops_.score(result_.weights, which, result_.scores);
+  result_.scores = ops_.score(result_.weights, which);
 }
 
 }  // namespace

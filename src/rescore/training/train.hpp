@@ -39,7 +39,7 @@ struct Trained {
   std::int64_t initial_accepted = 0;
   std::int64_t trained_accepted = 0;
   bool fell_back = false;
-  std::vector<double> scores;  ///< of each row, by the fold that did not see it (see RescoreRules for exceptions)
+  Array<double> scores;  ///< of each row, by the fold that did not see it (see RescoreRules); on the verbs' device
   std::vector<std::string> warnings;
 };
 
