@@ -35,6 +35,14 @@ const Choices<GlmSolver>& solvers() {
   return choices;
 }
 
+const Choices<StandardErrors>& sources_of_errors() {
+  static const Choices<StandardErrors> choices{{"expected", StandardErrors::expected},
+                                               {"observed", StandardErrors::observed},
+                                               {"hc0", StandardErrors::hc0},
+                                               {"hc1", StandardErrors::hc1}};
+  return choices;
+}
+
 template <class Value>
 std::string_view text_of(const Choices<Value>& choices, Value value) {
   for (const auto& [name, known] : choices)
@@ -47,6 +55,7 @@ std::string_view text_of(const Choices<Value>& choices, Value value) {
 std::string_view to_string(GlmFamily family) { return text_of(families(), family); }
 std::string_view to_string(GlmLink link) { return text_of(links(), link); }
 std::string_view to_string(GlmSolver solver) { return text_of(solvers(), solver); }
+std::string_view to_string(StandardErrors errors) { return text_of(sources_of_errors(), errors); }
 
 template <>
 const std::vector<Parameter<GlmOptions>>& parameters() {
@@ -67,6 +76,10 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
       yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised (cox: never)"),
       text_row("reference", "NAME", &O::reference, "the class that standard errors compare the others with",
                "the last one"),
+      choice_row<O, StandardErrors>("standard-errors", &O::standard_errors, sources_of_errors(),
+                                    "what they are computed from: the expected or the observed information, or the "
+                                    "sandwich estimator, right where the variance is not the family's (hc1: for few "
+                                    "rows)"),
       choice_row<O, GlmSolver>("solver", &O::solver, solvers(),
                                "Newton's method with the whole Hessian or by conjugate gradients, or L-BFGS; auto: by "
                                "the number of weights"),
