@@ -241,6 +241,7 @@ enum class GlmSolver : std::uint8_t {
   newton,     ///< the whole Hessian, decomposed by Cholesky
   newton_cg,  ///< Newton's method by conjugate gradients, in the coordinates of lbfgs
   lbfgs,      ///< L-BFGS in coordinates in which the features are uncorrelated or, where they are many, scaled
+  saga,       ///< SAGA on batches of rows, in the same coordinates; not for Cox models
 };
 /// What the covariance of a generalised linear model's weights, and so their standard errors, is computed from.
 enum class StandardErrors : std::uint8_t {
