@@ -21,7 +21,8 @@
 namespace sheaf::linear {
 namespace {
 
-constexpr std::int64_t most_batches = 64;
+/// A GPU has little to do for a small batch, and a backend costs it memory.
+std::int64_t most_batches(Device device) { return device.is_cuda() ? 16 : 64; }
 constexpr std::int64_t fewest_rows = 16;
 /// A pass of which a line search takes less went too far.
 constexpr double short_pass = 0.7;
@@ -30,9 +31,9 @@ constexpr double growth = 1.25;
 constexpr int refresh_every = 16;
 
 /// Batches much smaller than the number of weights allow steps so much shorter that more of them gain nothing.
-std::int64_t batch_count(std::int64_t rows, std::int64_t weights) {
+std::int64_t batch_count(std::int64_t rows, std::int64_t weights, Device device) {
   const std::int64_t size = std::max(fewest_rows, std::min(weights / 4, rows / 8));
-  return std::clamp<std::int64_t>(rows / size, 1, most_batches);
+  return std::clamp<std::int64_t>(rows / size, 1, most_batches(device));
 }
 
 /// 1 / 3L, as SAGA's proof has it. In coordinates in which rows have the second moments I, those of n rows of a batch
@@ -89,7 +90,7 @@ Saga<T>::Saga(const Context& context, const Dataset<T>& dataset, Objective<T>& o
       coordinates_(context, dataset, objective, tasks_of_states()),
       random_(context.seed()) {
   const std::int64_t weights = this->ops().weights();
-  const std::int64_t count = batch_count(dataset.rows(), weights);
+  const std::int64_t count = batch_count(dataset.rows(), weights, context.device());
   std::vector<std::int32_t> order(static_cast<std::size_t>(dataset.rows()));
   std::iota(order.begin(), order.end(), 0);
   random_.shuffle(std::span(order));

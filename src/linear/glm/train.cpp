@@ -27,13 +27,6 @@ std::int64_t column_bytes(GlmSolver solver, std::int64_t rows, std::int64_t weig
   return linear::Lbfgs<T>::bytes(rows, weights);
 }
 
-template <class T>
-std::int64_t data_bytes(const Dataset<T>& dataset) {
-  if (const auto* sparse = std::get_if<SparseMatrix<T>>(&dataset.x))
-    return sparse->values.size() * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
-  return dataset.rows() * dataset.features() * static_cast<std::int64_t>(sizeof(T));
-}
-
 }  // namespace
 
 GlmSolver chosen_solver(const GlmParams& params, std::int64_t features) {
@@ -52,7 +45,8 @@ Fits<T> train_glms(const Context& context, const Dataset<T>& dataset, const GlmS
   const std::int64_t weights = dataset.features() + (params.intercept ? 1 : 0);
   const std::int64_t per_column = column_bytes<T>(solver, dataset.rows(), weights);
   const std::int64_t blocks = per_column * block_stride(std::max(params.columns, fewest_worth_room));
-  const std::int64_t batches = solver == GlmSolver::saga ? data_bytes(dataset) : 0;  // have rows of their own
+  // The batches of saga have rows of their own.
+  const std::int64_t batches = solver == GlmSolver::saga ? matrix_bytes(dataset.x) * (is_sparse(dataset.x) ? 2 : 1) : 0;
   const auto ops = linear::make_ops<T>(context, dataset, params.intercept ? T(1) : T(0), blocks + batches);
   linear::Objective<T> objective(*ops, sheaf, params);
   Fits<T> fits{Block<T>(weights, tasks * params.columns), std::vector<TaskFit>(sheaf.tasks.size())};
