@@ -48,6 +48,46 @@ TEST_F(GlmCli, FitAnswersInJsonWithRowsNamedByClassAndFeature) {
               2 * (5 * std::log(12.0 / 5) + 4 * std::log(3.0) + 3 * std::log(4.0)), 1e-9);
 }
 
+TEST_F(GlmCli, FitWritesTheCovarianceOfTheWeights) {
+  const std::string kinds =
+      "u,v,kind\n1,2,a\n2,1,b\n3,3,c\n1,3,b\n2,2,c\n3,1,a\n2,3,a\n1,1,c\n3,2,b\n2,1,a\n1,2,b\n3,3,a\n";
+  write("t.csv", kinds);
+  const std::string fit = "sheaf fit t.csv --model multinomial --output m --covariance v.csv ";
+  const auto robust = shell(fit + "--standard-errors hc0");
+  ASSERT_EQ(robust.code, 0) << robust.err;
+  EXPECT_TRUE(holds(robust.out, {"against class c), robust standard errors (HC0)"}));
+  const auto lines = lines_of(file("v.csv"));
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_EQ(lines[0], "weight,a:u,b:u,a:v,b:v,a:(intercept),b:(intercept)");
+  EXPECT_TRUE(lines[6].starts_with("b:(intercept),"));
+  const auto answer = Json::parse(shell(fit + "--standard-errors hc0 --json").out);
+  EXPECT_EQ(answer["standard_errors"], "hc0");
+  const double error = answer["coefficients"][0]["standard_error"];
+  EXPECT_NEAR(std::stod(lines[1].substr(lines[1].find(',') + 1)), error * error, 1e-9 * error * error);
+  EXPECT_TRUE(complains(shell(fit + "--standard-errors hc9"), 2, {"hc9", "expected", "hc1"}));
+  EXPECT_TRUE(complains(shell(fit + "--alpha 1"), 1, {"no covariance of weights", "penalised"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --output m --covariance v.csv"), 2, {"--covariance is for the models"}));
+}
+
+TEST_F(GlmCli, CompareTestsWhetherMoreFeaturesMatter) {
+  write("t.csv", "u,v,n\n1,2,3\n2,1,5\n3,3,9\n1,3,1\n2,2,4\n3,1,9\n2,3,6\n1,1,2\n");
+  write("s.csv", "u,n\n1,3\n2,5\n3,9\n1,1\n2,4\n3,9\n2,6\n1,2\n");
+  const std::string options = " --label n --model glm --family poisson --output ";
+  ASSERT_EQ(shell("sheaf fit t.csv" + options + "large").code, 0);
+  ASSERT_EQ(shell("sheaf fit s.csv" + options + "small").code, 0);
+  EXPECT_TRUE(holds(shell("sheaf compare small large").out,
+                    {"Likelihood-ratio test", "the larger model is large", "1 degrees of freedom, p = "}));
+  const auto answer = Json::parse(shell("sheaf compare large small --json").out);
+  EXPECT_EQ(answer["larger"], "large");
+  EXPECT_EQ(answer["degrees_of_freedom"], 1);
+  EXPECT_NEAR(answer["chi_squared"].get<double>(),
+              2 * (answer["first"]["log_likelihood"].get<double>() - answer["second"]["log_likelihood"].get<double>()),
+              1e-9);
+  EXPECT_TRUE(complains(shell("sheaf compare small large --score accuracy"), 2, {"--score is for searches"}));
+  ASSERT_EQ(shell("sheaf fit t.csv --label n --model linear --output linear").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf compare small linear"), 2, {"linear is of the family linear"}));
+}
+
 TEST_F(GlmCli, PredictionsAreProbabilitiesAndMeans) {
   write("t.csv", "x,n\n0,1\n0,3\n1,4\n1,8\n");
   ASSERT_EQ(shell("sheaf fit t.csv --label n --model glm --family poisson --output m").code, 0);

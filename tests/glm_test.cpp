@@ -2,6 +2,7 @@
 // and what is said of models.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,8 @@ const std::vector<GlmCase> glm_cases{{Loss::logistic, 5},
                                      {Loss::tweedie, 0, 1.5},
                                      {Loss::negative_binomial, 0, 2.0}};
 
+const std::vector<GlmSolver> solvers{GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs, GlmSolver::saga};
+
 template <class T>
 class GlmSolvers : public testing::Test {};
 using Elements = testing::Types<float, double>;
@@ -130,7 +133,7 @@ TYPED_TEST(GlmSolvers, EndWhereTheGradientVanishes) {
   constexpr bool single = std::is_same_v<T, float>;
   for (const Device device : devices())
     for (const auto& one : glm_cases)
-      for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs})
+      for (const GlmSolver solver : solvers)
         for (const bool sparse : {false, true}) {
           SCOPED_TRACE(fmt::format("{} {} {} {} {}", to_string(device), to_string(one.loss), one.classes,
                                    to_string(solver), sparse ? "sparse" : "dense"));
@@ -157,7 +160,7 @@ TYPED_TEST(GlmSolvers, EndWhereTheGradientVanishes) {
 
 TEST(GlmBlocks, OneOfABlockIsTheSameAlone) {
   for (const Device device : devices())
-    for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs}) {
+    for (const GlmSolver solver : solvers) {
       const auto table = make_table(90, 6, 4, 12);
       const auto dataset = dataset_of<double>(table, 6);
       auto sheaf = make_sheaf(table, 4, {1.0, 0.1, 0.01, 0.001});
@@ -182,7 +185,7 @@ TEST(GlmBlocks, GiveTheSameBytesForAnyNumberOfThreads) {
   const auto table = make_table(4000, 9, 3, 13);
   const auto dataset = dataset_of<float>(table, 9, false);
   const auto sheaf = make_sheaf(table, 3, {0.01});
-  for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs}) {
+  for (const GlmSolver solver : solvers) {
     GlmParams params;
     params.columns = 3;
     params.solver = solver;
@@ -190,6 +193,44 @@ TEST(GlmBlocks, GiveTheSameBytesForAnyNumberOfThreads) {
     const auto three = train_glms(with_threads(3), dataset, sheaf, params);
     for (std::int64_t j = 0; j < one.weights.rows(); ++j)
       for (std::int32_t t = 0; t < one.weights.tasks(); ++t) EXPECT_EQ(one.weights(j, t), three.weights(j, t));
+  }
+}
+
+/// Rows are sorted by class: batches are of rows at random.
+TEST(GlmBlocks, SagaDependsOnTheSeedInItsPathAlone) {
+  const auto table = make_table(600, 8, 3, 17);
+  auto sorted = table;
+  std::vector<std::size_t> order(600);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return table.labels[a] < table.labels[b]; });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    sorted.rows[i] = table.rows[order[i]];
+    sorted.labels[i] = table.labels[order[i]];
+  }
+  const auto dataset = dataset_of<double>(sorted, 8, false);
+  const auto sheaf = make_sheaf(sorted, 3, {0.001});
+  GlmParams params;
+  params.columns = 3;
+  params.tolerance = 1e-9;
+  for (const Device device : devices()) {
+    params.solver = GlmSolver::newton;
+    const auto exact = train_glms(on(device), dataset, sheaf, params);
+    params.solver = GlmSolver::saga;
+    const auto one = train_glms(on(device, 1), dataset, sheaf, params);
+    const auto again = train_glms(on(device, 1), dataset, sheaf, params);
+    const auto other = train_glms(on(device, 2), dataset, sheaf, params);
+    bool differs = false;
+    for (std::int64_t j = 0; j < one.weights.rows(); ++j)
+      for (std::int32_t t = 0; t < one.weights.tasks(); ++t) {
+        EXPECT_EQ(one.weights(j, t), again.weights(j, t));
+        EXPECT_NEAR(one.weights(j, t), other.weights(j, t), 1e-5);
+        differs = differs || one.weights(j, t) != other.weights(j, t);
+      }
+    EXPECT_TRUE(differs);
+    for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
+      EXPECT_TRUE(one.tasks[t].converged);
+      EXPECT_NEAR(one.tasks[t].objective, exact.tasks[t].objective, 1e-10);
+    }
   }
 }
 
@@ -214,19 +255,22 @@ TEST(GlmBlocks, TwoColumnsAreOneOfTwoClasses) {
 
 /// More features than the decomposition is worth, and more than rows.
 TEST(GlmBlocks, TrainWideData) {
-  for (const Device device : devices()) {
-    const auto table = make_table(60, 900, 3, 15);
-    const auto dataset = dataset_of<double>(table, 900);
-    const auto sheaf = make_sheaf(table, 3, {0.1, 0.01});
-    GlmParams params;
-    params.columns = 3;
-    params.tolerance = 1e-8;
-    const auto fits = train_glms(on(device), dataset, sheaf, params);
-    for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
-      EXPECT_TRUE(fits.tasks[t].converged);
-      EXPECT_LE(largest(plain_objective(dataset, sheaf, params, t, fits.weights).gradient), 1e-6);
+  for (const Device device : devices())
+    for (const GlmSolver solver : {GlmSolver::newton_cg, GlmSolver::lbfgs}) {
+      SCOPED_TRACE(to_string(solver));
+      const auto table = make_table(60, 900, 3, 15);
+      const auto dataset = dataset_of<double>(table, 900);
+      const auto sheaf = make_sheaf(table, 3, {0.1, 0.01});
+      GlmParams params;
+      params.columns = 3;
+      params.tolerance = 1e-8;
+      params.solver = solver;
+      const auto fits = train_glms(on(device), dataset, sheaf, params);
+      for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
+        EXPECT_TRUE(fits.tasks[t].converged);
+        EXPECT_LE(largest(plain_objective(dataset, sheaf, params, t, fits.weights).gradient), 1e-6);
+      }
     }
-  }
 }
 
 TEST(GlmBlocks, WorkWithAThousandClassesAndWithAClassOfOneRow) {

@@ -1,9 +1,12 @@
+#include <filesystem>
 #include <memory>
 
 #include <sheaf/compare.hpp>
+#include <sheaf/model.hpp>
 
 #include "command.hpp"
 #include "common.hpp"
+#include "core/fail.hpp"
 #include "terminal.hpp"
 #include "text/compare_text.hpp"
 
@@ -15,15 +18,31 @@ struct Compare {
   Common common;
 
   void run() const {
+    if (std::filesystem::is_regular_file(first) && std::filesystem::is_regular_file(second)) return compare_models();
     const auto result = compare_searches(first, second, metric);
     print(common.json() ? compare_json(result) : compare_text(result, first, second));
+  }
+
+  void compare_models() const {
+    if (!metric.empty()) fail_usage("--score is for searches; two models are compared by their likelihoods");
+    const auto a = Model::load(first);
+    const auto b = Model::load(second);
+    for (const auto* model : {&a, &b})
+      if (model->family() != "glm")
+        fail_usage("{} is of the family {}: of single models only generalised linear ones (--model glm) are compared",
+                   model == &a ? first : second, model->family());
+    const auto test = likelihood_ratio_test(*a.linear(), *b.linear());
+    print((common.json() ? models_json : models_text)(*a.linear(), *b.linear(), test, first, second));
   }
 };
 
 std::function<void()> declare(Arguments& arguments) {
   auto compare = std::make_shared<Compare>();
-  arguments.positional("DIR", compare->first, "the results folder of a search");
-  arguments.positional("DIR2", compare->second, "that of another search of the same dataset, splits and seed");
+  arguments.positional("DIR", compare->first,
+                       "the results folder of a search, or the file of a generalised linear model");
+  arguments.positional("DIR2", compare->second,
+                       "that of another search of the same dataset, splits and seed, or of another model of the same "
+                       "rows, which has all features of the first or a part of them");
   arguments.text("score", "NAME", compare->metric, "the score to compare by; default: what both were chosen by");
   compare->common.declare(arguments, {}, {.precision = false});
   return [compare] { compare->run(); };
@@ -32,11 +51,14 @@ std::function<void()> declare(Arguments& arguments) {
 }  // namespace
 
 Command compare_command() {
-  return {"compare",
-          "Compare the models of two searches on the same splits, by a corrected resampled t-test",
-          {{"a linear model and an SVM", "sheaf compare linear-search svm-search"},
-           {"by another score", "sheaf compare linear-search svm-search --score balanced-accuracy"}},
-          declare};
+  return {
+      "compare",
+      "Compare two searches on the same splits by a corrected resampled t-test, or two generalised linear models by a "
+      "likelihood-ratio test",
+      {{"a linear model and an SVM", "sheaf compare linear-search svm-search"},
+       {"by another score", "sheaf compare linear-search svm-search --score balanced-accuracy"},
+       {"whether three more features matter", "sheaf compare few.model more.model"}},
+      declare};
 }
 
 }  // namespace sheaf::cli

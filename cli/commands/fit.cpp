@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <sheaf/model.hpp>
+#include <sheaf/report.hpp>
 
 #include "command.hpp"
 #include "commands/model_arguments.hpp"
@@ -16,7 +17,7 @@ namespace sheaf::cli {
 namespace {
 
 struct Fit {
-  std::string input, output;
+  std::string input, output, covariance;
   ModelFile format = ModelFile::sheaf;
   ModelArguments model{false, false};
   ReadOptions reading;
@@ -35,6 +36,7 @@ struct Fit {
       const auto context = common.on_device(reader, training_work(dataset, options));
       const auto trained = fit(context, dataset, options, model.row_weights(), pipeline);
       trained.save(output, format);
+      if (!covariance.empty()) write_text_file(covariance, covariance_csv(*trained.linear()));
       if (!common.quiet()) warn(trained.warnings());
       if (common.json())
         print(model_json(trained, output, dataset.rows()));
@@ -64,11 +66,15 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",
                  "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { fit->format = parse_format(text); }});
+  arguments.text("covariance", "FILE", fit->covariance,
+                 "--model glm, multinomial: where to write the covariance of the weights, as CSV");
   fit->model.declare_options(arguments);
   declare_reading(arguments, fit->reading);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
   return [fit, &arguments] {
     fit->model.apply(arguments);
+    if (!fit->covariance.empty() && find_model_kind(fit->model.name()).family != "glm")
+      fail_usage("--covariance is for the models glm and multinomial, not {}", fit->model.name());
     if (fit->format != ModelFile::sheaf && find_model_kind(fit->model.name()).family == "neighbors")
       fail_usage("LIBLINEAR's and LIBSVM's files hold no model of neighbours; take Sheaf's own format");
     if (fit->format != ModelFile::sheaf && (fit->model.name() == "svm") != (fit->format == ModelFile::libsvm))
@@ -96,6 +102,8 @@ Command fit_command() {
            {"an elastic net", "sheaf fit genes.csv --model elastic-net --alpha 0.02 --output genes.model"},
            {"logistic regression of all classes at once, with standard errors",
             "sheaf fit iris.csv --model multinomial --output iris.model"},
+           {"robust standard errors, and the covariance of the weights",
+            "sheaf fit trial.csv --model glm --standard-errors hc0 --covariance trial-vcov.csv --output trial.model"},
            {"counts over different times",
             "sheaf fit claims.csv --model glm --family poisson --exposure years.txt --output claims.model"}},
           declare};

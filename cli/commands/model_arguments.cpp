@@ -85,9 +85,9 @@ void ModelArguments::declare_options(Arguments& arguments) {
     if (searching_) arguments.family_parameters(glm_family, glm_);
     arguments.family_parameters(glm_family, glm_.options, {"family", "link"});
     if (!searching_) arguments.family_parameters(glm_family, glm_.options, {"alpha"});
-    arguments.family_parameters(
-        glm_family, glm_.options,
-        {"power", "theta", "ties", "intercept", "reference", "solver", "tolerance", "max-iterations", "class-weight"});
+    arguments.family_parameters(glm_family, glm_.options,
+                                {"power", "theta", "ties", "intercept", "reference", "standard-errors", "solver",
+                                 "tolerance", "max-iterations", "class-weight"});
     add_exposure(glm_family);
     arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn, local-svm, falk-svm)");
     if (searching_) arguments.family_parameters(knn_family, knn_);

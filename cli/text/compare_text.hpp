@@ -4,10 +4,17 @@
 #include <string>
 
 #include <sheaf/compare.hpp>
+#include <sheaf/model.hpp>
 
 namespace sheaf::cli {
 
 std::string compare_text(const Comparison& comparison, const std::string& first, const std::string& second);
 std::string compare_json(const Comparison& comparison);
+
+/// A likelihood-ratio test between two generalised linear models, by the names of their files.
+std::string models_text(const LinearModel& first, const LinearModel& second, const LikelihoodRatioTest& test,
+                        const std::string& first_name, const std::string& second_name);
+std::string models_json(const LinearModel& first, const LinearModel& second, const LikelihoodRatioTest& test,
+                        const std::string& first_name, const std::string& second_name);
 
 }  // namespace sheaf::cli

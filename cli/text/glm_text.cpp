@@ -44,9 +44,18 @@ std::string stars(double p) { return p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0
 
 std::string p_text(double p) { return p < 2e-16 ? "< 2e-16" : fmt::format("{:.3g}", p); }
 
-/// "class:feature", or the feature alone where there is nothing to tell apart.
-std::string row_name(const LinearModel& model, const GlmCoefficient& row) {
-  return model.columns > 1 ? row.versus + ":" + row.name : row.name;
+/// What standard errors are computed from, where that is not what people expect.
+std::string errors_text(const GlmTraining& glm) {
+  switch (glm.statistics.errors_from) {
+    case StandardErrors::observed:
+      return glm.family == GlmFamily::cox ? "" : "standard errors from the observed information";
+    case StandardErrors::hc0:
+      return "robust standard errors (HC0)";
+    case StandardErrors::hc1:
+      return "robust standard errors (HC1)";
+    default:
+      return "";
+  }
 }
 
 std::string coefficients_text(const LinearModel& model) {
@@ -55,7 +64,7 @@ std::string coefficients_text(const LinearModel& model) {
   std::vector<std::vector<std::string>> rows{{"", "estimate", "std. error", "statistic", "p", "95 % from", "to", ""}};
   for (std::size_t k = 0; k < all.size() && k < most_rows; ++k) {
     const auto& row = all[k];
-    auto name = shortened(row_name(model, row), name_width);
+    auto name = shortened(row.label, name_width);
     if (row.error == 0) {
       rows.push_back({name, fmt::format("{:.6g}", row.estimate), "not determined", "", "", "", "", ""});
       continue;
@@ -70,6 +79,7 @@ std::string coefficients_text(const LinearModel& model) {
     title +=
         fmt::format(" (log odds {}against class {})", model.columns == 1 ? "of class " + all.front().versus + " " : "",
                     model.class_names[static_cast<std::size_t>(reference)]);
+  if (const auto from = errors_text(*model.glm); !from.empty()) title += fmt::format(", {}", from);
   auto text = fmt::format("\n{}\n", bold(title)) + table(rows, "lrrrrrrl", 2);
   if (all.size() > most_rows) text += fmt::format("  and {} more, with --json\n", all.size() - most_rows);
   return text;
@@ -130,7 +140,7 @@ std::string statistics_text(const GlmTraining& glm) {
 Json coefficients_json(const LinearModel& model) {
   Json list = Json::array();
   for (const auto& row : coefficient_table(model)) {
-    Json one{{"name", row_name(model, row)}, {"feature", row.name}};
+    Json one{{"name", row.label}, {"feature", row.name}};
     if (!row.versus.empty()) one["class"] = row.versus;
     one["estimate"] = row.estimate;
     if (row.error > 0)
@@ -185,6 +195,7 @@ std::string glm_json(const LinearModel& model, const std::string& path, std::int
     answer["score_test"] = tests ? Json(s.survival.score) : Json();
   }
   answer["separated"] = glm.separated;
+  answer["standard_errors"] = s.errors.empty() ? Json() : Json(to_string(s.errors_from));
   answer["reference"] = s.reference >= 0 ? Json(model.class_names[static_cast<std::size_t>(s.reference)]) : Json();
   answer["coefficients"] = coefficients_json(model);
   return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

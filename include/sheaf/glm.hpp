@@ -74,6 +74,7 @@ struct GlmOptions {
   double tolerance = GlmParams{}.tolerance;
   int max_iterations = GlmParams{}.max_iterations;
   std::string reference;                                      ///< the class to compare with; empty: the last one
+  StandardErrors standard_errors = StandardErrors::expected;  ///< cox: always observed
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
   bool balanced = false;        ///< class weights rows / (classes * rows of the class), before class_weights
   std::vector<double> offsets;  ///< one a row, on the scale of the link: for counts the logarithm of the exposure
@@ -100,6 +101,7 @@ std::vector<double> read_exposures(const std::string& path, std::int64_t rows);
 struct GlmCoefficient {
   std::string name;    ///< of the feature, or "(intercept)"
   std::string versus;  ///< classes: the one whose odds it raises
+  std::string label;   ///< multinomial: "class:feature"; else the name
   double estimate = 0;
   double error = 0;      ///< 0: the rows do not determine it, and what follows says nothing
   double statistic = 0;  ///< estimate / error
@@ -108,6 +110,19 @@ struct GlmCoefficient {
 };
 /// Of all weights, with multinomial models as differences from the reference class; none where there are no errors.
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence = 0.95);
+
+/// Whether what a model has beside a smaller one says anything of the target.
+struct LikelihoodRatioTest {
+  bool first_larger = false;  ///< the first of the two models is the larger one
+  /// Twice the difference of the log-likelihoods; where the dispersion is estimated, the difference of the deviances
+  /// over the dispersion of the larger model, as R's anova(test = "LRT") has it.
+  double statistic = 0;
+  double freedom = 0;  ///< parameters that the smaller model lacks
+  double p = 1;        ///< by the chi-squared distribution
+};
+/// Of two models without a penalty, one of which has all features of the other, trained on the same rows. Models of
+/// other families, rows or targets, and those that are not nested, are Errors.
+LikelihoodRatioTest likelihood_ratio_test(const LinearModel& first, const LinearModel& second);
 
 double aic(const GlmTraining& glm);
 double bic(const GlmTraining& glm);

@@ -241,10 +241,19 @@ enum class GlmSolver : std::uint8_t {
   newton,     ///< the whole Hessian, decomposed by Cholesky
   newton_cg,  ///< Newton's method by conjugate gradients, in the coordinates of lbfgs
   lbfgs,      ///< L-BFGS in coordinates in which the features are uncorrelated or, where they are many, scaled
+  saga,       ///< SAGA on batches of rows, in the same coordinates; not for Cox models
+};
+/// What the covariance of a generalised linear model's weights, and so their standard errors, is computed from.
+enum class StandardErrors : std::uint8_t {
+  expected,  ///< the expected information, as by R's glm
+  observed,  ///< the second derivatives of the log-likelihood; with canonical links the same
+  hc0,       ///< the sandwich estimator, which holds whatever the variance of the target is (White 1980)
+  hc1,       ///< hc0 times rows / (rows - parameters)
 };
 std::string_view to_string(GlmFamily family);
 std::string_view to_string(GlmLink link);
 std::string_view to_string(GlmSolver solver);
+std::string_view to_string(StandardErrors errors);
 
 /// What is said of a Cox model beside, as by R's coxph.
 struct SurvivalStatistics {
@@ -267,6 +276,10 @@ struct GlmStatistics {
   /// Standard errors, feature-major: LinearModel::rows() x classes but the reference. 0: the rows do not determine this
   /// weight. Empty: none, for the model is penalised or has too many weights.
   std::vector<double> errors;
+  StandardErrors errors_from = StandardErrors::expected;  ///< Cox: observed
+  /// Covariances of the weights in the order of `errors`, squared; 0 where one of the two is not determined. Empty: as
+  /// `errors`, and in a model that was read from a file.
+  std::vector<double> covariance;
   SurvivalStatistics survival;  ///< Cox
 };
 

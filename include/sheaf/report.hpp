@@ -49,6 +49,9 @@ std::string importance_csv(const SearchResult& result);
 /// One line for each feature that the model sees: the weight of each decision value and, of models that scale, that of
 /// the feature before. `standard_deviations`: of those features, for standardised weights; none: without.
 std::string coefficients_csv(const Model& model, std::span<const double> standard_deviations = {});
+/// The covariance of a generalised linear model's weights: a heading, and a line for each row of coefficient_table()
+/// that begins with its label; NA where the rows do not determine a weight. A model that has none is an Error.
+std::string covariance_csv(const LinearModel& model);
 /// A complete page with its plots inside; loads nothing from anywhere.
 std::string search_html(const SearchResult& result);
 

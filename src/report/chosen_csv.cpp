@@ -5,6 +5,7 @@
 
 #include <sheaf/report.hpp>
 
+#include "core/fail.hpp"
 #include "report/csv_text.hpp"
 #include "report/held_out.hpp"
 
@@ -114,6 +115,29 @@ std::string importance_csv(const SearchResult& r) {
   std::string text = "feature,importance,standard_deviation\n";
   for (const auto& feature : r.importance)
     text += fmt::format("{},{},{}\n", csv_field(feature.name), feature.drop.mean, feature.drop.standard_deviation);
+  return text;
+}
+
+std::string covariance_csv(const LinearModel& model) {
+  if (!model.glm) fail("a covariance of weights is what generalised linear models have (--model glm)");
+  const auto& statistics = model.glm->statistics;
+  if (statistics.covariance.empty())
+    fail("the model has no covariance of weights: {}",
+         model.glm->alpha > 0        ? "it is penalised, and its weights are biased on purpose"
+         : statistics.errors.empty() ? "it has more than 1,500 weights"
+                                     : "model files do not keep it; train the model again");
+  const auto rows = coefficient_table(model);
+  std::string text = "weight";
+  for (const auto& row : rows) text += ',' + csv_field(row.label);
+  text += '\n';
+  for (std::size_t e = 0; e < statistics.covariance.size(); ++e) {
+    const std::size_t a = e / rows.size();
+    const std::size_t b = e % rows.size();
+    if (b == 0) text += csv_field(rows[a].label);
+    const bool known = rows[a].error > 0 && rows[b].error > 0;
+    text += known ? fmt::format(",{}", statistics.covariance[e]) : ",NA";
+    if (b + 1 == rows.size()) text += '\n';
+  }
   return text;
 }
 

@@ -53,13 +53,14 @@ class Cholesky {
     for (std::size_t i = 0; i < size(); ++i) x[order_[i]] = y[i];
     return x;
   }
-  /// The diagonal of the inverse; 0 where a row was left out.
-  std::vector<double> inverse_diagonal() const {
-    std::vector<double> result(size());
+  /// The inverse, size x size; rows and columns that were left out are 0.
+  std::vector<double> inverse() const {
+    std::vector<double> result;
     for (std::size_t j = 0; j < size(); ++j) {
       std::vector<double> unit(size(), 0.0);
       unit[j] = 1;
-      result[j] = solve(unit)[j];
+      const auto row = solve(unit);
+      result.insert(result.end(), row.begin(), row.end());
     }
     return result;
   }

@@ -1,6 +1,5 @@
 // Newton's method for generalised linear models of few weights: d = -H^-1 g with the whole Hessian H on the CPU, and
-// the line search of descent.cpp. Columns of H are products of H with unit vectors, a block of them at once, so that
-// the verbs of other solvers serve. The root of -g'd is the measure: half its square is what the objective can still
+// the line search of descent.cpp. The root of -g'd is the measure: half its square is what the objective can still
 // fall.
 //
 // A multinomial model without a penalty is the same when a number is added to a feature's weights for all classes: H is
@@ -9,71 +8,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
-#include <type_traits>
+
+#include "linear/glm/cholesky.hpp"
+#include "linear/glm/information.hpp"
 
 namespace sheaf::linear {
-namespace {
-
-constexpr std::int32_t columns_at_once = 64;
-
-/// The products of H with `count` unit vectors from `first` on; unit vector e is of weight e / columns and column
-/// e % columns.
-template <class T>
-Block<T> products_with_units(Objective<T>& objective, const Block<T>& second, std::int64_t first, std::int32_t count) {
-  LinearOps<T>& ops = objective.ops();
-  const std::int32_t columns = objective.columns();
-  Block<T> units(ops.weights(), count * columns);
-  for (std::int32_t b = 0; b < count; ++b) {
-    const std::int64_t e = first + b;
-    units(e / columns, b * columns + static_cast<std::int32_t>(e % columns)) = 1;
-  }
-  const Block<T> there = units.to(ops.device());
-  Block<T> q(ops.examples(), count * columns, ops.device());
-  Block<T> result(ops.weights(), count * columns, ops.device());
-  ops.multiply(there.view(), q.view());
-  objective.curvature(second, q);
-  ops.multiply_transposed(q.view(), result.view());
-  ops.synchronize();
-  return result.to(Device::cpu());
-}
-
-}  // namespace
-
-template <class T>
-std::vector<double> hessian(const Context& context, Objective<T>& objective, std::int32_t task, const Block<T>& second,
-                            std::int32_t place) {
-  const std::int32_t columns = objective.columns();
-  const std::int64_t size = objective.ops().weights() * columns;
-  std::vector<double> matrix(static_cast<std::size_t>(size * size));
-  const auto together = std::max(1, columns_at_once / columns);
-  for (std::int64_t first = 0; first < size; first += together) {
-    context.check_stop();
-    const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(together, size - first));
-    const std::vector<std::int32_t> places(static_cast<std::size_t>(count), place);
-    const Block<T> copies = kept_columns(objective.ops(), second, objective.columns_of(places));
-    objective.choose(std::vector<std::int32_t>(static_cast<std::size_t>(count), task));
-    const Block<T> products = products_with_units(objective, copies, first, count);
-    for (std::int32_t b = 0; b < count; ++b)
-      for (std::int64_t e = 0; e < size; ++e)
-        matrix[static_cast<std::size_t>((first + b) * size + e)] =
-            static_cast<double>(products(e / columns, b * columns + static_cast<std::int32_t>(e % columns)));
-  }
-  return matrix;
-}
-
-std::vector<std::size_t> intercepts_first(std::int64_t weights, std::int32_t columns, bool intercept) {
-  std::vector<std::size_t> order(static_cast<std::size_t>(weights * columns));
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (intercept) std::rotate(order.begin(), order.end() - columns, order.end());
-  return order;
-}
-
-template <class T>
-double dependence_tolerance() {
-  return std::is_same_v<T, float> ? 1e-6 : 1e-12;
-}
 
 /// The penalty, and curvature where the model does not change.
 template <class T>
@@ -130,12 +69,6 @@ std::vector<double> NewtonCholesky<T>::find_directions() {
   return measures;
 }
 
-template std::vector<double> hessian(const Context&, Objective<float>&, std::int32_t, const Block<float>&,
-                                     std::int32_t);
-template std::vector<double> hessian(const Context&, Objective<double>&, std::int32_t, const Block<double>&,
-                                     std::int32_t);
-template double dependence_tolerance<float>();
-template double dependence_tolerance<double>();
 template class NewtonCholesky<float>;
 template class NewtonCholesky<double>;
 

@@ -3,24 +3,9 @@
 
 #include <vector>
 
-#include "linear/glm/cholesky.hpp"
 #include "linear/glm/descent.hpp"
 
 namespace sheaf::linear {
-
-/// The second derivatives of the mean loss of one task, without the penalty: (weights * columns) squared, the columns
-/// of a weight side by side. `second`: curvatures or probabilities (see Objective) in the columns of the task at
-/// `place`. The objective has other tasks chosen afterwards.
-template <class T>
-std::vector<double> hessian(const Context& context, Objective<T>& objective, std::int32_t task, const Block<T>& second,
-                            std::int32_t place);
-
-/// The order in which a Hessian's rows are taken: intercepts first, so that what depends on them is left out.
-std::vector<std::size_t> intercepts_first(std::int64_t weights, std::int32_t columns, bool intercept);
-
-/// The share of a diagonal element below which what is left is rounding.
-template <class T>
-double dependence_tolerance();
 
 template <class T>
 class NewtonCholesky final : public Descent<T> {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace sheaf::linear {
 namespace {
@@ -22,6 +23,16 @@ Sheaf tables_of(const GlmSheaf& sheaf) {
   return tables;
 }
 
+/// Of each column of row weights.
+std::vector<double> sums_of_weights(const GlmSheaf& sheaf) {
+  const auto columns = static_cast<std::size_t>(sheaf.weight_columns);
+  if (sheaf.row_weights.empty()) return std::vector<double>(columns, static_cast<double>(sheaf.examples));
+  std::vector<double> sums(columns, 0.0);
+  for (std::size_t e = 0; e < sheaf.row_weights.size(); ++e)
+    sums[e % columns] += static_cast<double>(sheaf.row_weights[e]);
+  return sums;
+}
+
 }  // namespace
 
 template <class T>
@@ -36,11 +47,10 @@ void add_offsets(LinearOps<T>& ops, std::span<const double> offsets, Block<T>& z
 }
 
 template <class T>
-Objective<T>::Objective(LinearOps<T>& ops, const GlmSheaf& sheaf, const GlmParams& params)
-    : ops_(ops), sheaf_(sheaf), params_(params), weight_sums_(static_cast<std::size_t>(sheaf.weight_columns), 0.0) {
-  for (std::size_t e = 0; e < sheaf.row_weights.size(); ++e)
-    weight_sums_[e % weight_sums_.size()] += static_cast<double>(sheaf.row_weights[e]);
-  if (sheaf.row_weights.empty()) weight_sums_.assign(weight_sums_.size(), static_cast<double>(sheaf.examples));
+Objective<T>::Objective(LinearOps<T>& ops, const GlmSheaf& sheaf, const GlmParams& params,
+                        std::vector<double> weight_sums)
+    : ops_(ops), sheaf_(sheaf), params_(params), weight_sums_(std::move(weight_sums)) {
+  if (weight_sums_.empty()) weight_sums_ = sums_of_weights(sheaf);
   ops.load_tables(tables_of(sheaf));
   if (!cox()) return;
   const bool efron = params.ties == Ties::efron;

@@ -19,13 +19,15 @@ void add_offsets(LinearOps<T>& ops, std::span<const double> offsets, Block<T>& z
 template <class T>
 class Objective {
  public:
-  /// Loads the tables of the sheaf. All must outlive it.
-  Objective(LinearOps<T>& ops, const GlmSheaf& sheaf, const GlmParams& params);
+  /// Loads the tables of the sheaf. All must outlive it. Losses are divided by the sums of the row weights, or by
+  /// `weight_sums`, one for each column of row weights.
+  Objective(LinearOps<T>& ops, const GlmSheaf& sheaf, const GlmParams& params, std::vector<double> weight_sums = {});
 
   LinearOps<T>& ops() const { return ops_; }
   const GlmSheaf& sheaf() const { return sheaf_; }
   const GlmParams& params() const { return params_; }
   std::int32_t columns() const { return params_.columns; }
+  const std::vector<double>& weight_sums() const { return weight_sums_; }
   bool multinomial() const { return params_.columns > 1; }
   bool cox() const { return params_.loss == Loss::cox && !multinomial(); }
 
@@ -76,7 +78,7 @@ class Objective {
   LinearOps<T>& ops_;
   const GlmSheaf& sheaf_;
   const GlmParams& params_;
-  std::vector<double> weight_sums_;  // of each column of row weights
+  std::vector<double> weight_sums_;  // what losses are divided by, for each column of row weights
   std::vector<std::int32_t> chosen_;
   std::vector<double> alphas_;
 };

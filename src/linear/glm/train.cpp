@@ -4,9 +4,11 @@
 #include <sheaf/error.hpp>
 #include <sheaf/glm.hpp>
 
+#include "core/fail.hpp"
 #include "linear/glm/lbfgs.hpp"
 #include "linear/glm/newton_cg.hpp"
 #include "linear/glm/newton_cholesky.hpp"
+#include "linear/glm/saga.hpp"
 
 namespace sheaf {
 namespace {
@@ -15,6 +17,15 @@ namespace {
 constexpr std::int64_t few_weights = 200;
 /// Columns for which memory is kept before the data get the rest: fewer side by side would waste each pass over X.
 constexpr std::int32_t fewest_worth_room = 8;
+
+/// Device bytes of one column of a task.
+template <class T>
+std::int64_t column_bytes(GlmSolver solver, std::int64_t rows, std::int64_t weights) {
+  if (solver == GlmSolver::newton) return linear::NewtonCholesky<T>::bytes(rows, weights);
+  if (solver == GlmSolver::newton_cg) return linear::NewtonCg<T>::bytes(rows, weights);
+  if (solver == GlmSolver::saga) return linear::Saga<T>::bytes(rows, weights);
+  return linear::Lbfgs<T>::bytes(rows, weights);
+}
 
 }  // namespace
 
@@ -28,22 +39,26 @@ template <class T>
 Fits<T> train_glms(const Context& context, const Dataset<T>& dataset, const GlmSheaf& sheaf, const GlmParams& params) {
   if (sheaf.examples != dataset.rows()) throw InternalError("a sheaf was made for another dataset");
   const GlmSolver solver = chosen_solver(params, dataset.features());
+  if (solver == GlmSolver::saga && params.loss == Loss::cox && params.columns == 1)
+    fail_usage("saga is not for Cox models, whose loss is not a sum over rows; take newton, newton-cg or lbfgs");
   const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
   const std::int64_t weights = dataset.features() + (params.intercept ? 1 : 0);
-  const std::int64_t per_column = solver == GlmSolver::newton
-                                      ? linear::NewtonCholesky<T>::bytes(dataset.rows(), weights)
-                                  : solver == GlmSolver::newton_cg ? linear::NewtonCg<T>::bytes(dataset.rows(), weights)
-                                                                   : linear::Lbfgs<T>::bytes(dataset.rows(), weights);
+  const std::int64_t per_column = column_bytes<T>(solver, dataset.rows(), weights);
   const std::int64_t blocks = per_column * block_stride(std::max(params.columns, fewest_worth_room));
-  const auto ops = linear::make_ops<T>(context, dataset, params.intercept ? T(1) : T(0), blocks);
+  // The batches of saga have rows of their own.
+  const std::int64_t batches = solver == GlmSolver::saga ? matrix_bytes(dataset.x) * (is_sparse(dataset.x) ? 2 : 1) : 0;
+  const auto ops = linear::make_ops<T>(context, dataset, params.intercept ? T(1) : T(0), blocks + batches);
   linear::Objective<T> objective(*ops, sheaf, params);
   Fits<T> fits{Block<T>(weights, tasks * params.columns), std::vector<TaskFit>(sheaf.tasks.size())};
   Stage stage(context.progress(), "training", tasks * progress_per_model);
-  for (const Round& round : plan_rounds(tasks, ops->data_bytes(), per_column * params.columns, context.memory())) {
+  for (const Round& round :
+       plan_rounds(tasks, batches + ops->data_bytes(), per_column * params.columns, context.memory())) {
     if (solver == GlmSolver::newton)
       linear::NewtonCholesky<T>(context, objective, round).run(fits);
     else if (solver == GlmSolver::newton_cg)
       linear::NewtonCg<T>(context, dataset, objective, round).run(fits);
+    else if (solver == GlmSolver::saga)
+      linear::Saga<T>(context, dataset, objective, round).run(fits);
     else
       linear::Lbfgs<T>(context, dataset, objective, round).run(fits);
   }

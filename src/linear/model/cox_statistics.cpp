@@ -6,15 +6,12 @@
 #include "core/concordance.hpp"
 #include "core/risk_sets.hpp"
 #include "linear/glm/cholesky.hpp"
-#include "linear/glm/newton_cholesky.hpp"
+#include "linear/glm/information.hpp"
+#include "linear/model/glm_rows.hpp"
 #include "linear/model/glm_statistics.hpp"
 
 namespace sheaf::linear {
 namespace {
-
-double weight_of(const GlmSheaf& sheaf, std::size_t row) {
-  return sheaf.row_weights.empty() ? 1.0 : static_cast<double>(sheaf.row_weights[row]);
-}
 
 double log_likelihood(const GlmProblem& problem, std::span<const double> z) {
   const auto& sheaf = problem.sheaf;
@@ -129,6 +126,7 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   auto null = sheaf.offsets;
   null.resize(z.size(), 0.0);
   auto& statistics = glm.statistics;
+  statistics.errors_from = StandardErrors::observed;
   auto& survival = statistics.survival;
   for (std::size_t i = 0; i < z.size(); ++i) statistics.rows += weight_of(sheaf, i) > 0 ? 1 : 0;
   statistics.log_likelihood = log_likelihood(problem, z);
@@ -142,7 +140,8 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   const auto at_null = derivatives_at(context, dataset, problem, null);
   const Cholesky cholesky(at_weights.information, in_order(features), dependence_tolerance<T>());
   for (const auto flag : cholesky.left_out()) statistics.parameters -= flag;
-  for (const double value : cholesky.inverse_diagonal()) statistics.errors.push_back(std::sqrt(std::max(0.0, value)));
+  statistics.covariance = cholesky.inverse();
+  statistics.errors = roots_of_diagonal(statistics.covariance, features);
   std::vector<double> w;
   for (std::size_t j = 0; j < features; ++j) w.push_back(static_cast<double>(weights(static_cast<std::int64_t>(j), 0)));
   survival.wald = std::max(0.0, product(w, at_weights.information, w));
@@ -151,6 +150,7 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   for (std::size_t j = 0; j < features; ++j) survival.score += at_null.slope[j] * solved[j];
   survival.score = std::max(0.0, survival.score);
   glm.separated = find_monotone(z, sheaf, at_null.information, without.left_out(), survival.events, statistics.errors);
+  clear_undetermined(statistics.errors, statistics.covariance);
 }
 
 template void add_cox_statistics(const Context&, const Dataset<float>&, const GlmProblem&, const Block<float>&,

@@ -32,6 +32,7 @@
 //     glm poisson log newton together
 //     alpha 0 parameter 0
 //     deviance 51.2 null 88.1 likelihood -190.4 dispersion 1 rows 100 parameters 5 reference 0
+//     standard-errors hc0
 //     errors 5
 //     0.02
 //     ...
@@ -42,7 +43,8 @@
 //     ties efron
 //     events 165 wald 63.2 score 66.1 concordance 0.65
 //
-// one line of standard errors for each feature and the intercept, if there are any, and one training.
+// one line of standard errors for each feature and the intercept, if there are any, and one training. What standard
+// errors are from stands only where that is not the expected information.
 #include <algorithm>
 #include <array>
 
@@ -94,6 +96,10 @@ std::vector<std::string> names_up_to(Choice last) {
 /// Standard errors: one line for each weight of a decision value.
 template <class File, class Model>
 void describe_errors(File& file, Model& model) {
+  auto& from = model.glm->statistics.errors_from;
+  bool named = from != StandardErrors::expected;
+  if constexpr (File::reading) named = file.peek() == "standard-errors";
+  if (named) choice_line(file, "standard-errors", from, names_up_to(StandardErrors::hc1));
   auto& errors = model.glm->statistics.errors;
   auto lines = errors.empty() ? std::int64_t{0} : model.rows();
   file.count("errors", lines, [&](std::int64_t found) {
@@ -144,7 +150,7 @@ void describe_glm(File& file, Model& model) {
       file.fail_here(
           fmt::format("the family {} does not suit {} classes", to_string(glm.family), model.class_names.size()));
   }
-  file.choice(glm.solver, names_up_to(GlmSolver::lbfgs));
+  file.choice(glm.solver, names_up_to(GlmSolver::saga));
   file.choice(glm.separated, separated);
   file.end_line();
   const auto next = [&](std::string_view key, auto& value, double least = 0) {

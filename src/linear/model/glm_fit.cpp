@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include <sheaf/glm.hpp>
 
 #include "core/distributions.hpp"
@@ -83,12 +85,14 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   if (!problem.kind.classes && !options.reference.empty()) fail_usage("a reference class is for classes, not numbers");
   const auto reference = static_cast<std::int32_t>(
       options.reference.empty() ? std::max<std::size_t>(names.size(), 1) - 1 : find_class(names, options.reference));
+  const bool cox = decided.family == GlmFamily::cox;
+  if (cox && (options.standard_errors == StandardErrors::hc0 || options.standard_errors == StandardErrors::hc1))
+    fail_usage("sandwich standard errors (hc0, hc1) are not for Cox models, whose likelihood is not a sum over rows");
   const auto fits = train(context, dataset, problem, decided);
   LinearModel model;
   model.solver = problem.kind.classes ? "GLM_CLASSES" : "GLM";
   model.features = dataset.features();
   model.columns = problem.params.columns;
-  const bool cox = decided.family == GlmFamily::cox;
   model.bias = decided.intercept && !cox ? 1 : 0;
   model.penalise_bias = false;
   model.weights = flat_weights(fits.weights);
@@ -102,6 +106,7 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   glm.ties = decided.ties;
   glm.solver = chosen_solver(problem.params, dataset.features());
   glm.fit = fits.tasks.front();
+  glm.statistics.errors_from = decided.standard_errors;
   linear::add_statistics(context, dataset, problem, fits.weights, reference, glm);
   if (!linear::glm_kind(glm.family, glm.link).classes) return model;
   model.class_names = std::move(problem.labels.class_names);
@@ -136,6 +141,7 @@ std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double c
       if (binary && statistics.reference == 0) row.estimate = -row.estimate;
       if (binary) row.versus = model.class_names[statistics.reference == 0 ? 1 : 0];
       if (reference >= 0) row.versus = model.class_names[static_cast<std::size_t>(c)];
+      row.label = reference >= 0 ? fmt::format("{}:{}", row.versus, row.name) : row.name;
       row.error = statistics.errors[next++];
       if (row.error > 0) {
         row.statistic = row.estimate / row.error;

@@ -31,7 +31,16 @@ const Choices<GlmSolver>& solvers() {
   static const Choices<GlmSolver> choices{{"auto", GlmSolver::automatic},
                                           {"newton", GlmSolver::newton},
                                           {"newton-cg", GlmSolver::newton_cg},
-                                          {"lbfgs", GlmSolver::lbfgs}};
+                                          {"lbfgs", GlmSolver::lbfgs},
+                                          {"saga", GlmSolver::saga}};
+  return choices;
+}
+
+const Choices<StandardErrors>& sources_of_errors() {
+  static const Choices<StandardErrors> choices{{"expected", StandardErrors::expected},
+                                               {"observed", StandardErrors::observed},
+                                               {"hc0", StandardErrors::hc0},
+                                               {"hc1", StandardErrors::hc1}};
   return choices;
 }
 
@@ -47,6 +56,7 @@ std::string_view text_of(const Choices<Value>& choices, Value value) {
 std::string_view to_string(GlmFamily family) { return text_of(families(), family); }
 std::string_view to_string(GlmLink link) { return text_of(links(), link); }
 std::string_view to_string(GlmSolver solver) { return text_of(solvers(), solver); }
+std::string_view to_string(StandardErrors errors) { return text_of(sources_of_errors(), errors); }
 
 template <>
 const std::vector<Parameter<GlmOptions>>& parameters() {
@@ -67,9 +77,13 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
       yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised (cox: never)"),
       text_row("reference", "NAME", &O::reference, "the class that standard errors compare the others with",
                "the last one"),
+      choice_row<O, StandardErrors>("standard-errors", &O::standard_errors, sources_of_errors(),
+                                    "what they are computed from: the expected or the observed information, or the "
+                                    "sandwich estimator, right where the variance is not the family's (hc1: for few "
+                                    "rows)"),
       choice_row<O, GlmSolver>("solver", &O::solver, solvers(),
-                               "Newton's method with the whole Hessian or by conjugate gradients, or L-BFGS; auto: by "
-                               "the number of weights"),
+                               "Newton's method with the whole Hessian or by conjugate gradients, L-BFGS, or SAGA on "
+                               "batches of rows; auto: newton or lbfgs, by the number of weights"),
       positive_row("tolerance", &O::tolerance, "stop where the gradient is this small a share of the one at the start",
                    "newton: 1e-8, others: 1e-5"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most steps"),

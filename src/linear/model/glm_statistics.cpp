@@ -1,30 +1,17 @@
-// Deviances and likelihoods by plain loops in double; standard errors from the expected information, as R's glm and
-// nnet's multinom have them (for canonical links it is the observed one).
+// Deviances and likelihoods by plain loops in double.
 #include "linear/model/glm_statistics.hpp"
-#include "core/distributions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <optional>
 
-#include "linear/glm/newton_cholesky.hpp"
+#include "core/distributions.hpp"
 #include "linear/losses.hpp"
+#include "linear/model/glm_rows.hpp"
 #include "linear/model/problem.hpp"
 
 namespace sheaf::linear {
 namespace {
-
-double weight_of(const GlmSheaf& sheaf, std::size_t row) {
-  return sheaf.row_weights.empty() ? 1.0 : static_cast<double>(sheaf.row_weights[row]);
-}
-
-double log_sum_exp(std::span<const double> z) {
-  const double most = *std::max_element(z.begin(), z.end());
-  double sum = 0;
-  for (const double value : z) sum += std::exp(value - most);
-  return most + std::log(sum);
-}
 
 /// y log(y / mean), 0 for y = 0.
 double relative_entropy(double y, double mean) { return y > 0 ? y * std::log(y / mean) : 0.0; }
@@ -72,12 +59,6 @@ struct Sums {
   double rows = 0, weights = 0, deviance = 0, pearson = 0, likelihood = 0;
   double log_weights = 0, log_targets = 0;
 };
-
-template <class Term>
-void over_rows(const GlmSheaf& sheaf, Term&& term) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(sheaf.examples); ++i)
-    if (const double weight = weight_of(sheaf, i); weight > 0) term(i, weight);
-}
 
 /// Classes: the deviance is minus twice the log-likelihood.
 Sums class_sums(const GlmProblem& problem, std::span<const double> z) {
@@ -203,112 +184,6 @@ std::vector<double> null_decisions(const GlmProblem& problem) {
   return z;
 }
 
-/// What a row's loss curves on average: at the mean of its target, or over both classes.
-std::vector<double> expected_curvatures(const GlmProblem& problem, std::span<const double> z) {
-  std::vector<double> result(z.size(), 0.0);
-  with_glm_loss(problem.kind.loss, [&](auto functor) {
-    using Functor = decltype(functor);
-    const double parameter = problem.params.parameter;
-    over_rows(problem.sheaf, [&](std::size_t i, double weight) {
-      if constexpr (Functor::targets == TargetRange::classes) {
-        const double odds = Functor::prediction(z[i], parameter);
-        const double share = 1 / (1 + std::exp(-odds));
-        result[i] = weight * (share * Functor::terms(z[i], 1.0, parameter).curvature +
-                              (1 - share) * Functor::terms(z[i], -1.0, parameter).curvature);
-      } else {
-        result[i] = weight * Functor::terms(z[i], Functor::prediction(z[i], parameter), parameter).curvature;
-      }
-    });
-  });
-  return result;
-}
-
-/// The information about all weights: size x size, the columns of a weight side by side, without the reference class.
-template <class T>
-std::vector<double> information(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
-                                std::span<const double> z, std::int32_t reference) {
-  const auto silent = context.with({.progress = &silent_progress()});
-  const auto ops = make_ops<T>(silent, dataset, problem.params.intercept ? T(1) : T(0));
-  Objective<T> objective(*ops, problem.sheaf, problem.params);
-  const auto columns = static_cast<std::size_t>(problem.params.columns);
-  const auto rows = static_cast<std::size_t>(dataset.rows());
-  const std::vector<std::int32_t> task{0};
-  objective.choose(task);
-  Block<T> second(dataset.rows(), problem.params.columns);
-  if (columns == 1) {
-    const auto curvatures = expected_curvatures(problem, z);
-    for (std::size_t i = 0; i < rows; ++i) second(static_cast<std::int64_t>(i), 0) = static_cast<T>(curvatures[i]);
-    return hessian(context, objective, 0, second.to(ops->device()), 0);
-  }
-  double weights = 0;
-  over_rows(problem.sheaf, [&](std::size_t, double weight) { weights += weight; });
-  for (std::size_t i = 0; i < rows; ++i) {
-    const auto row = z.subspan(i * columns, columns);
-    const double sum = log_sum_exp(row);
-    for (std::size_t k = 0; k < columns; ++k)
-      second(static_cast<std::int64_t>(i), static_cast<std::int32_t>(k)) = static_cast<T>(std::exp(row[k] - sum));
-  }
-  const auto all = hessian(context, objective, 0, second.to(ops->device()), 0);
-  const std::size_t size = static_cast<std::size_t>(ops->weights()) * columns;
-  std::vector<double> kept;
-  for (std::size_t a = 0; a < size; ++a)
-    for (std::size_t b = 0; b < size; ++b)
-      if (a % columns != static_cast<std::size_t>(reference) && b % columns != static_cast<std::size_t>(reference))
-        kept.push_back(weights * all[a * size + b]);
-  return kept;
-}
-
-/// Root mean squares of the features, 1 for the intercept.
-template <class T>
-std::vector<double> magnitudes(const Dataset<T>& dataset, bool intercept) {
-  std::vector<double> squares(static_cast<std::size_t>(dataset.features()), 0.0);
-  if (const auto* sparse = std::get_if<SparseMatrix<T>>(&dataset.x)) {
-    for (std::int64_t k = 0; k < sparse->values.size(); ++k)
-      squares[static_cast<std::size_t>(sparse->indices[k])] +=
-          static_cast<double>(sparse->values[k]) * static_cast<double>(sparse->values[k]);
-  } else {
-    const auto& dense = std::get<DenseMatrix<T>>(dataset.x);
-    for (std::int64_t e = 0; e < dense.values.size(); ++e)
-      squares[static_cast<std::size_t>(e % dense.columns)] +=
-          static_cast<double>(dense.values[e]) * static_cast<double>(dense.values[e]);
-  }
-  for (double& square : squares) square = std::sqrt(square / std::max<double>(1, static_cast<double>(dataset.rows())));
-  if (intercept) squares.push_back(1);
-  return squares;
-}
-
-/// Whether some rows' classes are certain and the weights that say so uncertain beyond reason: they would grow without
-/// end. A typical value of a feature then changes log odds by `wild` within one standard error; such errors become 0.
-bool find_separation(const GlmProblem& problem, std::span<const double> z, std::span<const double> magnitudes,
-                     std::span<double> errors) {
-  constexpr double certain = 14;  // log odds: one in a million
-  constexpr double wild = 15;
-  const auto columns = static_cast<std::size_t>(problem.params.columns);
-  double surest = 0;
-  over_rows(problem.sheaf, [&](std::size_t i, double) {
-    const auto row = z.subspan(i * columns, columns);
-    const double y = problem.sheaf.targets[i];
-    double odds = 0;
-    if (columns == 1) {
-      with_glm_loss(problem.kind.loss, [&](auto functor) { odds = y * functor.prediction(row[0], 0.0); });
-    } else {
-      std::vector<double> others(row.begin(), row.end());
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(y));
-      odds = row[static_cast<std::size_t>(y)] - log_sum_exp(others);
-    }
-    surest = std::max(surest, odds);
-  });
-  if (surest < certain) return false;
-  const std::size_t width = errors.size() / std::max<std::size_t>(1, magnitudes.size());
-  bool separated = false;
-  for (std::size_t e = 0; e < errors.size(); ++e) {
-    if (errors[e] * magnitudes[e / width] <= wild) continue;
-    separated = true;
-    errors[e] = 0;
-  }
-  return separated;
-}
-
 }  // namespace
 
 template <class T>
@@ -354,6 +229,10 @@ double likely_theta(const GlmProblem& problem, std::span<const double> decisions
   return theta;
 }
 
+double dispersion_of(const GlmProblem& problem, double pearson, const GlmStatistics& statistics) {
+  return problem.kind.dispersed ? pearson / std::max(1.0, statistics.rows - statistics.parameters) : 1.0;
+}
+
 template <class T>
 void add_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
                     const Block<T>& weights, std::int32_t reference, GlmTraining& glm) {
@@ -371,21 +250,8 @@ void add_statistics(const Context& context, const Dataset<T>& dataset, const Glm
   const std::int64_t compared = problem.params.columns > 1 ? problem.params.columns - 1 : 1;
   const std::int64_t size = weights.rows() * compared;
   statistics.parameters = static_cast<double>(size);
-  const bool with_errors = glm.alpha == 0 && size <= most_with_errors;
-  std::optional<Cholesky> cholesky;
-  if (with_errors) {
-    const auto matrix = information(context, dataset, problem, z, reference);
-    cholesky.emplace(matrix,
-                     intercepts_first(weights.rows(), static_cast<std::int32_t>(compared), problem.params.intercept),
-                     dependence_tolerance<T>());
-    for (const auto flag : cholesky->left_out()) statistics.parameters -= flag;
-  }
-  if (kind.dispersed) statistics.dispersion = sums.pearson / std::max(1.0, sums.rows - statistics.parameters);
-  if (!with_errors) return;
-  for (const double value : cholesky->inverse_diagonal())
-    statistics.errors.push_back(std::sqrt(std::max(0.0, statistics.dispersion * value)));
-  if (kind.classes)
-    glm.separated = find_separation(problem, z, magnitudes(dataset, problem.params.intercept), statistics.errors);
+  statistics.dispersion = dispersion_of(problem, sums.pearson, statistics);
+  if (glm.alpha == 0 && size <= most_with_errors) add_errors(context, dataset, problem, z, sums.pearson, glm);
 }
 
 template std::vector<double> training_decisions(const Context&, const Dataset<float>&, const GlmProblem&,

@@ -17,15 +17,29 @@ std::vector<double> training_decisions(const Context& context, const Dataset<T>&
 /// for the target varies no more than a Poisson variable does.
 double likely_theta(const GlmProblem& problem, std::span<const double> decisions, double start);
 
+/// Pearson's statistic over its degrees of freedom, or 1 where the family fixes the dispersion.
+double dispersion_of(const GlmProblem& problem, double pearson, const GlmStatistics& statistics);
+
 /// Above so many weights no standard errors: their number squared is kept, and cubed computed.
 inline constexpr std::int64_t most_with_errors = 1500;
 
-/// Fills in the statistics, and whether the classes are separated.
+/// Fills in the statistics, and whether the classes are separated. `glm` says what standard errors are from.
 template <class T>
 void add_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
                     const Block<T>& weights, std::int32_t reference, GlmTraining& glm);
 
-/// The same for Cox models; for add_statistics() alone.
+/// Fills in the covariance of the weights, their standard errors and what depends on how many weights the rows
+/// determine; `z` as training_decisions() has them. For add_statistics() alone.
+template <class T>
+void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
+                double pearson, GlmTraining& glm);
+
+/// The roots of a covariance's diagonal.
+std::vector<double> roots_of_diagonal(std::span<const double> covariance, std::size_t size);
+/// Weights without a standard error have no covariances.
+void clear_undetermined(std::span<const double> errors, std::vector<double>& covariance);
+
+/// add_statistics() for Cox models; for add_statistics() alone.
 template <class T>
 void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
                         const Block<T>& weights, GlmTraining& glm);

@@ -109,7 +109,7 @@ void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
   int undetermined = 0;
   for (const auto& row : coefficient_table(model))
     if (row.error == 0 && !glm.separated && ++undetermined <= 5)
-      names += fmt::format("{}{}{}", names.empty() ? "" : ", ", model.columns > 1 ? row.versus + ":" : "", row.name);
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", row.label);
   if (undetermined > 0)
     warnings.push_back(
         fmt::format("{} weights are not determined, for their features are linear combinations of others or constant: "

@@ -1,10 +1,11 @@
-# Fits generalised linear models with R's glm, MASS's glm.nb and nnet's multinom (Debian: r-base-core r-cran-mass r-cran-nnet) and
-# writes results.json.
+# Fits generalised linear models with R's glm, MASS's glm.nb and nnet's multinom (Debian: r-base-core r-cran-mass r-cran-nnet
+# r-cran-sandwich) and writes results.json.
 #   Rscript make.R [DATA OUTPUT]      (../data results.json; DATA is a folder of NAME.libsvm)
 #
 # Every model is fitted to a tolerance far below what the tests compare to. Weights and standard errors: features in their order,
-# then the intercept; of several classes one list for each class but the reference, which is the last one in the order of first rows.
-suppressMessages({library(MASS); library(nnet)})
+# then the intercept; hc0 and hc1: standard errors by sandwich::vcovHC; covariance: its HC0 matrix, row by row, of some models;
+# fewer: the likelihood-ratio test of anova() against the model of the first features; of several classes one list for each class but the reference, which is the last one in the order of first rows.
+suppressMessages({library(MASS); library(nnet); library(sandwich)})
 arguments <- commandArgs(trailingOnly = TRUE)
 if (length(arguments) == 0) arguments <- c("../data", "results.json")
 
@@ -41,7 +42,9 @@ start_of <- function(family, y, features) {
   else if (family == "inverse-gaussian") c(1 / mean(y)^2, rep(0, features))
 }
 
-one_value <- function(data, family, weighted = FALSE, exposed = FALSE, intercept = TRUE) {
+fewer_features <- 5
+
+one_value <- function(data, family, weighted = FALSE, exposed = FALSE, intercept = TRUE, matrix = FALSE) {
   table <- read_libsvm(data)
   n <- length(table$y)
   classes <- startsWith(family, "binomial")
@@ -50,20 +53,32 @@ one_value <- function(data, family, weighted = FALSE, exposed = FALSE, intercept
   frame <- data.frame(y = if (classes) as.numeric(table$y == first) else table$y, table$x)
   frame$s <- weights_of(weighted, n)
   frame$o <- log(exposures_of(exposed, n))
-  formula <- as.formula(paste("y ~", if (intercept) "" else "0 +", paste0("X", seq_len(ncol(table$x)), collapse = " + ")))
-  if (family == "negative-binomial")
-    fit <- glm.nb(formula, data = frame, weights = s, control = control)
-  else
-    fit <- suppressWarnings(glm(formula, family_of[[family]], frame, weights = s, offset = o, control = control,
-                                start = start_of(family, table$y, ncol(table$x))))
+  of_features <- function(features) {
+    formula <- as.formula(paste("y ~", if (intercept) "" else "0 +", paste0("X", seq_len(features), collapse = " + ")))
+    if (family == "negative-binomial")
+      suppressWarnings(glm.nb(formula, data = frame, weights = s, control = control))
+    else
+      suppressWarnings(glm(formula, family_of[[family]], frame, weights = s, offset = o, control = control,
+                           start = start_of(family, table$y, features)))
+  }
+  fit <- of_features(ncol(table$x))
   order <- if (intercept) intercept_last else identity
   summary <- summary(fit)
+  robust <- lapply(c(HC0 = "HC0", HC1 = "HC1"), function(type) vcovHC(fit, type = type))
+  places <- order(seq_along(coef(fit)))
+  fewer <- of_features(fewer_features)
+  test <- unlist(tail(if (family == "negative-binomial") anova(fewer, fit)[, c("LR stat.", "   df", "Pr(Chi)")]
+                      else anova(fewer, fit, test = "LRT")[, c("Deviance", "Df", "Pr(>Chi)")], 1))
+  # anova() shows differences of deviances; the test divides them by the dispersion of the larger model.
+  if (family != "negative-binomial") test[1] <- test[1] / summary$dispersion
   line(program = text(paste0("R's ", if (family == "negative-binomial") "MASS::glm.nb" else "glm")), data = text(data),
        family = text(family), weighted = tolower(weighted), exposed = tolower(exposed), intercept = tolower(intercept),
        weights = numbers(order(coef(fit))), errors = numbers(order(summary$coefficients[, 2])),
        p = numbers(order(summary$coefficients[, 4])), deviance = number(fit$deviance), null = number(fit$null.deviance),
        aic = number(AIC(fit)), bic = number(BIC(fit)), dispersion = number(summary$dispersion),
-       theta = number(if (is.null(fit$theta)) NA else fit$theta))
+       theta = number(if (is.null(fit$theta)) NA else fit$theta), hc0 = numbers(order(sqrt(diag(robust$HC0)))),
+       hc1 = numbers(order(sqrt(diag(robust$HC1)))),
+       covariance = if (matrix) numbers(robust$HC0[places, places]) else "null", fewer = numbers(test))
 }
 
 # The target in as many classes as there are limits and one more: 0 below the first, and so on.
@@ -86,7 +101,7 @@ several <- function(data, limits, weighted = FALSE) {
 target <- "diabetes_reg_scale"
 cases <- c(
   one_value("heart_scale", "binomial"),
-  one_value("heart_scale", "binomial", weighted = TRUE),
+  one_value("heart_scale", "binomial", weighted = TRUE, matrix = TRUE),
   one_value("heart_scale", "binomial", intercept = FALSE),
   one_value("heart_scale", "binomial probit"),
   one_value("heart_scale", "binomial cloglog", weighted = TRUE),
@@ -96,7 +111,7 @@ cases <- c(
   one_value(target, "poisson", weighted = TRUE, exposed = TRUE),
   one_value(target, "gamma"),
   one_value(target, "gamma", weighted = TRUE, exposed = TRUE),
-  one_value(target, "gamma inverse"),
+  one_value(target, "gamma inverse", matrix = TRUE),
   one_value(target, "inverse-gaussian"),
   one_value(target, "negative-binomial"))
 classes <- c(several(target, c(95, 175)), several(target, c(95, 175), weighted = TRUE), several(target, c(80, 120, 160, 220)))

@@ -1,0 +1,244 @@
+// Standard errors of generalised linear models: the covariance of the weights is the inverse of the information B,
+// times the dispersion, or the sandwich B^-1 M B^-1 with M the sum over rows of products of their scores (Huber 1967,
+// White 1980; the names HC0 and HC1 are those of MacKinnon and White 1985). The information of the sandwich is the
+// expected one, as in R's package sandwich. A multinomial model leaves out the reference class.
+#include <algorithm>
+#include <cmath>
+
+#include "linear/glm/cholesky.hpp"
+#include "linear/glm/information.hpp"
+#include "linear/losses.hpp"
+#include "linear/model/glm_rows.hpp"
+#include "linear/model/glm_statistics.hpp"
+
+namespace sheaf::linear {
+namespace {
+
+/// What a row's loss curves: at its target or, if `expected`, on average, at the mean of its target or over both
+/// classes.
+std::vector<double> curvatures_of(const GlmProblem& problem, std::span<const double> z, bool expected) {
+  std::vector<double> result(z.size(), 0.0);
+  with_glm_loss(problem.kind.loss, [&](auto functor) {
+    using Functor = decltype(functor);
+    const double parameter = problem.params.parameter;
+    const auto curvature = [&](std::size_t i, double y) { return Functor::terms(z[i], y, parameter).curvature; };
+    over_rows(problem.sheaf, [&](std::size_t i, double weight) {
+      const double prediction = Functor::prediction(z[i], parameter);  // of classes: log odds
+      if (!expected) {
+        result[i] = weight * curvature(i, problem.sheaf.targets[i]);
+      } else if constexpr (Functor::targets == TargetRange::classes) {
+        const double share = 1 / (1 + std::exp(-prediction));
+        result[i] = weight * (share * curvature(i, 1.0) + (1 - share) * curvature(i, -1.0));
+      } else {
+        result[i] = weight * curvature(i, prediction);
+      }
+    });
+  });
+  return result;
+}
+
+std::vector<double> class_probabilities(const GlmProblem& problem, std::span<const double> z) {
+  const auto columns = static_cast<std::size_t>(problem.params.columns);
+  std::vector<double> result(z.size());
+  for (std::size_t first = 0; first < z.size(); first += columns) {
+    const auto row = z.subspan(first, columns);
+    const double sum = log_sum_exp(row);
+    for (std::size_t k = 0; k < columns; ++k) result[first + k] = std::exp(row[k] - sum);
+  }
+  return result;
+}
+
+/// The derivatives of each row's weighted loss in its decision values: rows x columns.
+std::vector<double> slopes_of(const GlmProblem& problem, std::span<const double> z) {
+  const auto columns = static_cast<std::size_t>(problem.params.columns);
+  std::vector<double> result(z.size(), 0.0);
+  if (columns > 1) {
+    const auto probabilities = class_probabilities(problem, z);
+    over_rows(problem.sheaf, [&](std::size_t i, double weight) {
+      const auto y = static_cast<std::size_t>(problem.sheaf.targets[i]);
+      for (std::size_t k = 0; k < columns; ++k)
+        result[i * columns + k] = weight * (probabilities[i * columns + k] - (k == y ? 1 : 0));
+    });
+    return result;
+  }
+  with_glm_loss(problem.kind.loss, [&](auto functor) {
+    over_rows(problem.sheaf, [&](std::size_t i, double weight) {
+      result[i] = weight * functor.terms(z[i], problem.sheaf.targets[i], problem.params.parameter).slope;
+    });
+  });
+  return result;
+}
+
+template <class T>
+Block<T> on_device_of(const LinearOps<T>& ops, std::span<const double> values, std::int32_t columns) {
+  Block<T> block(ops.examples(), columns);
+  for (std::size_t e = 0; e < values.size(); ++e) {
+    const auto place = static_cast<std::int64_t>(e);
+    block(place / columns, static_cast<std::int32_t>(place % columns)) = static_cast<T>(values[e]);
+  }
+  return block.to(ops.device());
+}
+
+/// The matrix of all weights without those of the reference class.
+std::vector<double> without_class(std::span<const double> matrix, std::size_t columns, std::int32_t reference) {
+  const auto size = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(matrix.size()))));
+  const auto out = static_cast<std::size_t>(reference);
+  std::vector<double> kept;
+  for (std::size_t a = 0; a < size; ++a)
+    for (std::size_t b = 0; b < size; ++b)
+      if (a % columns != out && b % columns != out) kept.push_back(matrix[a * size + b]);
+  return kept;
+}
+
+/// Matrices over the weights of a model, those of the reference class left out.
+template <class T>
+class Matrices {
+ public:
+  Matrices(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
+           std::int32_t reference)
+      : context_(context.with({.progress = &silent_progress()})),
+        problem_(problem),
+        z_(z),
+        reference_(reference),
+        ops_(make_ops<T>(context_, dataset, problem.params.intercept ? T(1) : T(0))),
+        objective_(*ops_, problem.sheaf, problem.params) {
+    objective_.choose(std::vector<std::int32_t>{0});
+  }
+
+  std::vector<double> information(bool expected) {
+    const auto columns = problem_.params.columns;
+    const auto second = columns > 1 ? class_probabilities(problem_, z_) : curvatures_of(problem_, z_, expected);
+    auto matrix = hessian(context_, objective_, 0, on_device_of(*ops_, second, columns), 0);
+    if (columns == 1) return matrix;
+    double weights = 0;  // the objective's losses are means
+    over_rows(problem_.sheaf, [&](std::size_t, double weight) { weights += weight; });
+    for (double& element : matrix) element *= weights;
+    return without_class(matrix, static_cast<std::size_t>(columns), reference_);
+  }
+
+  std::vector<double> scores() {
+    const auto columns = problem_.params.columns;
+    auto matrix = score_products(context_, *ops_, on_device_of(*ops_, slopes_of(problem_, z_), columns));
+    return columns == 1 ? matrix : without_class(matrix, static_cast<std::size_t>(columns), reference_);
+  }
+
+ private:
+  Context context_;
+  const GlmProblem& problem_;
+  std::span<const double> z_;
+  std::int32_t reference_;
+  std::unique_ptr<LinearOps<T>> ops_;
+  Objective<T> objective_;
+};
+
+/// a b, both size x size.
+std::vector<double> product(std::span<const double> a, std::span<const double> b, std::size_t size) {
+  std::vector<double> result(a.size(), 0.0);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t k = 0; k < size; ++k)
+      for (std::size_t j = 0; j < size; ++j) result[i * size + j] += a[i * size + k] * b[k * size + j];
+  return result;
+}
+
+/// Root mean squares of the features, 1 for the intercept.
+template <class T>
+std::vector<double> magnitudes(const Dataset<T>& dataset, bool intercept) {
+  std::vector<double> squares(static_cast<std::size_t>(dataset.features()), 0.0);
+  if (const auto* sparse = std::get_if<SparseMatrix<T>>(&dataset.x)) {
+    for (std::int64_t k = 0; k < sparse->values.size(); ++k)
+      squares[static_cast<std::size_t>(sparse->indices[k])] +=
+          static_cast<double>(sparse->values[k]) * static_cast<double>(sparse->values[k]);
+  } else {
+    const auto& dense = std::get<DenseMatrix<T>>(dataset.x);
+    for (std::int64_t e = 0; e < dense.values.size(); ++e)
+      squares[static_cast<std::size_t>(e % dense.columns)] +=
+          static_cast<double>(dense.values[e]) * static_cast<double>(dense.values[e]);
+  }
+  for (double& square : squares) square = std::sqrt(square / std::max<double>(1, static_cast<double>(dataset.rows())));
+  if (intercept) squares.push_back(1);
+  return squares;
+}
+
+/// Whether some rows' classes are certain and the weights that say so uncertain beyond reason: they would grow without
+/// end. A typical value of a feature then changes log odds by `wild` within one standard error; such errors become 0.
+bool find_separation(const GlmProblem& problem, std::span<const double> z, std::span<const double> magnitudes,
+                     std::span<double> errors) {
+  constexpr double certain = 14;  // log odds: one in a million
+  constexpr double wild = 15;
+  const auto columns = static_cast<std::size_t>(problem.params.columns);
+  double surest = 0;
+  over_rows(problem.sheaf, [&](std::size_t i, double) {
+    const auto row = z.subspan(i * columns, columns);
+    const double y = problem.sheaf.targets[i];
+    double odds = 0;
+    if (columns == 1) {
+      with_glm_loss(problem.kind.loss, [&](auto functor) { odds = y * functor.prediction(row[0], 0.0); });
+    } else {
+      std::vector<double> others(row.begin(), row.end());
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(y));
+      odds = row[static_cast<std::size_t>(y)] - log_sum_exp(others);
+    }
+    surest = std::max(surest, odds);
+  });
+  if (surest < certain) return false;
+  const std::size_t width = errors.size() / std::max<std::size_t>(1, magnitudes.size());
+  bool separated = false;
+  for (std::size_t e = 0; e < errors.size(); ++e) {
+    if (errors[e] * magnitudes[e / width] <= wild) continue;
+    separated = true;
+    errors[e] = 0;
+  }
+  return separated;
+}
+
+}  // namespace
+
+std::vector<double> roots_of_diagonal(std::span<const double> covariance, std::size_t size) {
+  std::vector<double> roots;
+  for (std::size_t e = 0; e < size; ++e) roots.push_back(std::sqrt(std::max(0.0, covariance[e * (size + 1)])));
+  return roots;
+}
+
+void clear_undetermined(std::span<const double> errors, std::vector<double>& covariance) {
+  const std::size_t size = errors.size();
+  for (std::size_t e = 0; e < covariance.size(); ++e)
+    if (errors[e / size] == 0 || errors[e % size] == 0) covariance[e] = 0;
+}
+
+template <class T>
+void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
+                double pearson, GlmTraining& glm) {
+  auto& statistics = glm.statistics;
+  const bool sandwich = statistics.errors_from == StandardErrors::hc0 || statistics.errors_from == StandardErrors::hc1;
+  Matrices<T> matrices(context, dataset, problem, z, statistics.reference);
+  const std::int32_t columns = std::max(1, problem.params.columns - 1);
+  const std::int64_t weights = dataset.features() + (problem.params.intercept ? 1 : 0);
+  const Cholesky cholesky(matrices.information(statistics.errors_from != StandardErrors::observed),
+                          intercepts_first(weights, columns, problem.params.intercept), dependence_tolerance<T>());
+  for (const auto flag : cholesky.left_out()) statistics.parameters -= flag;
+  statistics.dispersion = dispersion_of(problem, pearson, statistics);
+  const std::size_t size = cholesky.size();
+  auto inverse = cholesky.inverse();
+  // Scores of separated rows are near 0, and so are the sandwich's errors: the information tells.
+  auto by_information = inverse;
+  for (double& element : by_information) element *= statistics.dispersion;
+  statistics.errors = roots_of_diagonal(by_information, size);
+  if (problem.kind.classes)
+    glm.separated = find_separation(problem, z, magnitudes(dataset, problem.params.intercept), statistics.errors);
+  statistics.covariance = std::move(by_information);
+  if (sandwich) {
+    statistics.covariance = product(product(inverse, matrices.scores(), size), inverse, size);
+    const double freedom = std::max(1.0, statistics.rows - statistics.parameters);
+    for (double& element : statistics.covariance)
+      element *= statistics.errors_from == StandardErrors::hc1 ? statistics.rows / freedom : 1.0;
+  }
+  clear_undetermined(statistics.errors, statistics.covariance);
+  statistics.errors = roots_of_diagonal(statistics.covariance, size);
+}
+
+template void add_errors(const Context&, const Dataset<float>&, const GlmProblem&, std::span<const double>, double,
+                         GlmTraining&);
+template void add_errors(const Context&, const Dataset<double>&, const GlmProblem&, std::span<const double>, double,
+                         GlmTraining&);
+
+}  // namespace sheaf::linear
