@@ -30,6 +30,7 @@ struct Setting {
   double alpha2;
   bool standardise;
   bool factors;
+  bool tilted = false;  // residuals as those of classes, which do not sum to 0
 };
 void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
 
@@ -78,10 +79,11 @@ class Screened : public testing::TestWithParam<Setting> {
     task.alpha1 = alpha1;
     task.alpha2 = GetParam().alpha2;
     if (GetParam().standardise) task.units = deviations_.data();
+    task.balanced = !GetParam().tilted;
     return task;
   }
 
-  /// Weighted residuals of sum 0, as models have them.
+  /// Weighted residuals of sum 0, as models have them, or tilted a little.
   std::vector<double> residuals() {
     std::vector<double> u;
     double sum = 0;
@@ -89,7 +91,8 @@ class Screened : public testing::TestWithParam<Setting> {
       u.push_back(double(s) * random_.normal());
       sum += u.back();
     }
-    for (std::size_t i = 0; i < u.size(); ++i) u[i] -= sum / total_ * double(weights_[i]);
+    const double tilt = GetParam().tilted ? 0.01 * random_.normal() : 0.0;
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] += (tilt - sum / total_) * double(weights_[i]);
     return u;
   }
 
@@ -178,7 +181,8 @@ TEST_P(Screened, SkippedFeaturesChangeNothing) {
 INSTANTIATE_TEST_SUITE_P(Nets, Screened,
                          testing::Values(Setting{"lasso", 0, false, false}, Setting{"standardised", 0, true, false},
                                          Setting{"net", 0.01, true, false}, Setting{"factors", 0.01, false, true},
-                                         Setting{"standardised_factors", 0, true, true}),
+                                         Setting{"standardised_factors", 0, true, true},
+                                         Setting{"tilted", 0.01, true, false, true}),
                          [](const auto& setting) { return std::string(setting.param.name); });
 
 /// Random features, their products, and a system of all of them.
@@ -202,7 +206,8 @@ struct System {
     // In another order than that of the system.
     for (std::int32_t k = 0; k < size; ++k) {
       const std::int32_t feature = (k * 5) % size;
-      gram.add(100 + feature, [&](std::int32_t other) { return product(feature, other - 100); });
+      gram.add(100 + feature,
+               [&](std::int64_t other) { return product(feature, static_cast<std::int32_t>(other) - 100); });
     }
     gram.begin(size);
     for (std::int32_t t = 0; t < size; ++t) gram.place(t, 100 + t);

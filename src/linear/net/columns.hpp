@@ -19,6 +19,38 @@ T dot_of(const T* a, const T* b, std::int64_t count) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
+/// Of the entries of a column, under weights.
+template <class T>
+struct ColumnMoments {
+  T first = 0;
+  T second = 0;
+};
+
+/// The sums of s a and of s a^2, several at once.
+template <class T>
+ColumnMoments<T> moments_of(const T* a, const T* s, std::int64_t count) {
+  constexpr int chains = 8;
+  T first[chains] = {};
+  T second[chains] = {};
+  std::int64_t k = 0;
+  for (; k + chains <= count; k += chains)
+    for (int c = 0; c < chains; ++c) {
+      const T weighted = s[k + c] * a[k + c];
+      first[c] += weighted;
+      second[c] += weighted * a[k + c];
+    }
+  for (; k < count; ++k) {
+    first[0] += s[k] * a[k];
+    second[0] += s[k] * a[k] * a[k];
+  }
+  for (int half = chains / 2; half > 0; half /= 2)
+    for (int c = 0; c < half; ++c) {
+      first[c] += first[c + half];
+      second[c] += second[c + half];
+    }
+  return {first[0], second[0]};
+}
+
 /// Where the entries of a column are.
 struct ColumnPlace {
   std::int64_t begin = 0;
@@ -76,6 +108,19 @@ struct ColumnWork {
         sums[c] += self().value(place, e + c * team.size()) * q[self().row(place, e + c * team.size())];
     for (; e < place.length; e += team.size()) sums[0] += self().value(place, e) * q[self().row(place, e)];
     return team.sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  }
+
+  /// The sums of s value and of s value^2.
+  template <class Team>
+  SHEAF_HOST_DEVICE ColumnMoments<T> moments(const Team& team, const ColumnPlace& place, const T* s) const {
+    ColumnMoments<T> sums;
+    for (std::int64_t e = team.rank(); e < place.length; e += team.size()) {
+      const T value = self().value(place, e);
+      const T weighted = s[self().row(place, e)] * value;
+      sums.first += weighted;
+      sums.second += weighted * value;
+    }
+    return {team.sum(sums.first), team.sum(sums.second)};
   }
 
  private:

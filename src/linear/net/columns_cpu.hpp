@@ -57,6 +57,9 @@ struct CpuDenseColumns : DenseColumns<T> {
   T dot(const Single&, const ColumnPlace& place, const ColumnAhead<T>&, const T* q) const {
     return dot_of(this->values + place.begin, q, place.length);
   }
+  ColumnMoments<T> moments(const Single&, const ColumnPlace& place, const T* s) const {
+    return moments_of(this->values + place.begin, s, place.length);
+  }
 };
 
 /// All columns of a dataset; dense ones are transposed once and kept beside it.

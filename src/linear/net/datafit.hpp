@@ -112,6 +112,38 @@ class ExactFit {
   double intercept_ = 0;
 };
 
+/// The means and second derivatives of the features under s, whose sum is known; 0 of those that are left out.
+template <class Model>
+SHEAF_HOST_DEVICE void take_moments(const Model& model) {
+  using T = typename Model::Value;
+  const auto& features = model.features;
+  for (std::int32_t k = 0; k < features.count; ++k) {
+    ColumnMoments<T> sums;
+    if (features.start[k] == 0) sums = model.x.moments(model.team, features.places[k], model.rows.s);
+    const T mean = model.task.intercept ? sums.first / static_cast<T>(model.volume) : T(0);
+    if (model.team.rank() == 0) {
+      features.mean[k] = mean;
+      features.curvature[k] = sums.second - mean * sums.first;
+    }
+  }
+}
+
+/// A step begins at the present weights; second derivatives, which were sums over rows, become those of the mean loss.
+template <class Model>
+SHEAF_HOST_DEVICE void begin_weights(Model& model) {
+  using T = typename Model::Value;
+  const auto& features = model.features;
+  model.team.sync();
+  model.over_features([&](std::int32_t k) {
+    const T spread = features.curvature[k];
+    const bool counts = model.task.curvature(features.list[k]) > 0 && spread > 0;
+    features.curvature[k] = counts ? spread / static_cast<T>(model.task.total) : T(0);
+    features.start[k] = features.w[k];
+  });
+  model.epochs += 1;
+  model.team.sync();
+}
+
 /// Terms of a loss that is a sum over rows.
 template <class Functor, class Model>
 class RowTerms {
@@ -158,8 +190,6 @@ class RowTerms {
   /// Second derivatives in place of s; the means and second derivatives of the features follow.
   SHEAF_HOST_DEVICE void begin_step(double intercept) {
     const auto& rows = model_.rows;
-    const auto& features = model_.features;
-    const auto& team = model_.team;
     double volume = 0;
     model_.over_rows([&](std::int64_t i) {
       const T v = terms_at(i, static_cast<T>(intercept)).curvature;
@@ -167,23 +197,9 @@ class RowTerms {
       rows.step[i] = 0;
       volume += rows.s[i];
     });
-    model_.volume = team.sum(volume);
-    team.sync();
-    for (std::int32_t k = 0; k < features.count; ++k) {
-      T first = 0;
-      T second = 0;
-      model_.x.each(team, features.list[k], [&](std::int32_t i, T value) {
-        first += rows.s[i] * value;
-        second += rows.s[i] * value * value;
-      });
-      first = team.sum(first);
-      second = team.sum(second);
-      const T mean = model_.task.intercept ? first / static_cast<T>(model_.volume) : T(0);
-      if (team.rank() == 0) {
-        features.mean[k] = mean;
-        features.curvature[k] = second - mean * first;
-      }
-    }
+    model_.volume = model_.team.sum(volume);
+    model_.team.sync();
+    take_moments(model_);
   }
 
  private:
@@ -244,8 +260,11 @@ class RiskTerms {
     });
     model_.stale = false;
     for (std::int32_t k = 0; k < model_.features.count; ++k) {
-      model_.load_feature(k, rows.before);
-      const double curvature = likelihood_.quadratic([&](std::int64_t i) { return rows.before[i]; });
+      double curvature = 0;
+      if (model_.features.start[k] == 0) {
+        model_.load_feature(k, rows.before);
+        curvature = likelihood_.quadratic([&](std::int64_t i) { return rows.before[i]; });
+      }
       if (model_.team.rank() == 0) model_.features.curvature[k] = static_cast<T>(curvature);
     }
   }
@@ -294,28 +313,14 @@ class SmoothFit {
 
   /// Second derivatives in place of s, and the moments of the features under them.
   SHEAF_HOST_DEVICE void begin_step() {
-    const auto& features = model_.features;
-    const auto& team = model_.team;
     terms_.begin_step(intercept_);
     model_.shift = 0;
-    team.sync();
-    model_.over_features([&](std::int32_t k) {
-      const T spread = features.curvature[k];
-      const bool counts = model_.task.curvature(features.list[k]) > 0 && spread > 0;
-      features.curvature[k] = counts ? spread / static_cast<T>(model_.task.total) : T(0);
-      features.start[k] = features.w[k];
-    });
-    model_.epochs += 1;
-    team.sync();
-    if constexpr (solves_systems<typename Model::TeamType>) team.gram().forget();
+    begin_weights(model_);
+    if constexpr (solves_systems<typename Model::TeamType>) model_.team.gram().forget();
   }
 
-  /// The objective of the features of the working set, after begin_step() and before anything has moved.
-  SHEAF_HOST_DEVICE double objective() { return objective_at(0); }
-
   /// How far along the Newton step the true objective falls below `objective`, that of before; weights and z go there.
-  /// Returns what z has in it of a changed intercept, beside intercept().
-  SHEAF_HOST_DEVICE double end_step(double objective) {
+  SHEAF_HOST_DEVICE void end_step(double objective) {
     const auto& rows = model_.rows;
     const auto& features = model_.features;
     if constexpr (Model::coupled) model_.over_rows([&](std::int64_t i) { rows.step[i] = 0; });
@@ -340,7 +345,6 @@ class SmoothFit {
     // The intercept's share stands in z until finish().
     model_.over_rows([&](std::int64_t i) { rows.z[i] += static_cast<T>(share) * rows.step[i]; });
     model_.team.sync();
-    return share * change;
   }
 
   /// Memory for x'w of all rows, which finish() takes.

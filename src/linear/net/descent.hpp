@@ -34,6 +34,9 @@ class Descent {
 
   SHEAF_HOST_DEVICE std::int32_t parallel() const { return parallel_; }
 
+  /// One pass over the working set; returns what it gained.
+  SHEAF_HOST_DEVICE double pass() { return visit_features(model_.features.count, InOrder{}); }
+
   /// Passes over the working set until they gain little beside the gap or the tolerance; returns all they gained.
   /// Passes over the features that have a weight end where one gains less than `enough` times that little.
   SHEAF_HOST_DEVICE double run(double gap, double tolerance, double enough) {
@@ -49,7 +52,7 @@ class Descent {
       } else {
         // The features of a warm start are solved first: then the others see how far they are from their bounds.
         if (systems && rules_.solver == NetSolver::automatic) gained += refine(enough * little);
-        gained += visit_features(model_.features.count, InOrder{});
+        gained += pass();
         if (!systems && rules_.solver == NetSolver::automatic) gained += refine(enough * little);
       }
       all += gained;

@@ -15,7 +15,8 @@
 
 namespace sheaf::linear {
 
-/// Products of the features of a working set with each other, and systems made of them.
+/// Products of the features of a working set with each other, and systems made of them. Features may be any numbers
+/// that tell them apart.
 class GramSystem {
  public:
   void forget() {
@@ -24,10 +25,10 @@ class GramSystem {
     products_.clear();
   }
   std::int32_t members() const { return static_cast<std::int32_t>(members_.size()); }
-  bool has(std::int32_t feature) const { return places_.contains(feature); }
+  bool has(std::int64_t feature) const { return places_.contains(feature); }
   /// product(other) is that of the new feature with a feature that is there, and with itself.
   template <class Product>
-  void add(std::int32_t feature, const Product& product) {
+  void add(std::int64_t feature, const Product& product) {
     places_.emplace(feature, static_cast<std::int32_t>(members_.size()));
     members_.push_back(feature);
     for (const auto other : members_) products_.push_back(product(other));
@@ -46,7 +47,7 @@ class GramSystem {
     pulls.resize(count);
     in_play_.assign(count, 1);
   }
-  void place(std::int32_t t, std::int32_t feature) { at_[static_cast<std::size_t>(t)] = places_.at(feature); }
+  void place(std::int32_t t, std::int64_t feature) { at_[static_cast<std::size_t>(t)] = places_.at(feature); }
   /// `ridge(t)` is added to the diagonal.
   template <class Ridge>
   void fill(const Ridge& ridge) {
@@ -113,8 +114,9 @@ class GramSystem {
     }
   }
 
-  std::unordered_map<std::int32_t, std::int32_t> places_;  // of features among the members
-  std::vector<std::int32_t> members_, at_;
+  std::unordered_map<std::int64_t, std::int32_t> places_;  // of features among the members
+  std::vector<std::int64_t> members_;
+  std::vector<std::int32_t> at_;
   std::vector<double> products_;  // of members, the lower triangle row by row
   std::int32_t size_ = 0;
   std::vector<double> matrix_, factor_, inverse_, step_;
@@ -143,8 +145,9 @@ void add_products(const Model& model, std::int32_t k) {
   if (gram.has(feature)) return;
   T* column = model.rows.before;
   model.multiply_feature(k, column);
-  gram.add(feature, [&](std::int32_t other) {
-    return double(model.x.dot(model.team, model.x.place(other), {}, column)) / model.task.total;
+  gram.add(feature, [&](std::int64_t other) {
+    const auto place = model.x.place(static_cast<std::int32_t>(other));
+    return double(model.x.dot(model.team, place, {}, column)) / model.task.total;
   });
 }
 

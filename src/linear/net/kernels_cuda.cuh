@@ -251,6 +251,7 @@ struct JobMemory {
   std::int32_t stride;
   std::int32_t classes;
   double* intercepts;
+  double* changes;  // a number a column
   SolveReport* reports;
   const volatile int* stop;
 };
@@ -270,7 +271,7 @@ __global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> 
   }();
   RowVectors<T> rows = make_row_vectors<Functor>(
       memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * row_vectors<Functor>(memory.classes) * memory.examples,
-      memory.examples);
+      memory.examples, memory.classes);
   if (memory.shared) {
     rows.q = reinterpret_cast<T*>(on_chip);
     rows.s = rows.q + memory.examples;
@@ -279,7 +280,7 @@ __global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> 
                                                   memory.over_features + job.list * feature_vectors(memory.classes),
                                                   memory.places + job.list, memory.active + job.list, memory.classes);
   const SolveReport report = solve_any<Functor>(team, x, task, rows, features, job.order, memory.classes, memory.w,
-                                                memory.z, memory.u, memory.stride, memory.intercepts);
+                                                memory.z, memory.u, memory.stride, memory.intercepts, memory.changes);
   if (threadIdx.x == 0) memory.reports[blockIdx.x] = report;
 }
 

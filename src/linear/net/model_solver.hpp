@@ -20,13 +20,19 @@ struct SolveReport {
   std::int32_t parallel = 1;
 };
 
-/// For the duality gap of the problem that has the features of the working set alone.
+/// For the duality gap of the problem that has the features of the working set alone. Features without a weight that
+/// are far from their bounds are marked, for the next Newton step to leave them out.
 template <class Model>
 SHEAF_HOST_DEVICE FeatureSums sum_features(Model& model) {
+  using T = typename Model::Value;
+  constexpr double far = 0.7;
   FeatureSums sums;
   model.in_turn(model.features.count, InOrder{},
-                [&](const typename Model::Coordinate& at, const ColumnAhead<typename Model::Value>& ahead) {
-                  sums.add(model.gradient(model.team, at, ahead), at.w, at.penalty, at.curvature);
+                [&](const typename Model::Coordinate& at, const ColumnAhead<T>& ahead) {
+                  const double g = model.gradient(model.team, at, ahead);
+                  sums.add(g, at.w, at.penalty, at.curvature);
+                  const bool left_out = at.w == 0 && std::abs(g) < far * double(at.penalty.p1);
+                  if (model.team.rank() == 0) model.features.start[at.k] = left_out ? T(1) : T(0);
                 });
   model.epochs += 1;
   return sums;

@@ -101,10 +101,12 @@ class CpuNetOps final : public NetOps<T> {
 
   void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders, std::span<double> intercepts,
              std::span<SolveReport> out) override {
+    std::vector<double> changes(intercepts.size());
     with_net_loss(loss, [&](auto functor) {
       x_.with([&](const auto& x) {
         parallel_for(threads_, static_cast<std::int64_t>(orders.size()), [&](std::int64_t o) {
-          out[index(o)] = solve_model<decltype(functor)>(x, blocks, orders[index(o)], intercepts.data());
+          out[index(o)] =
+              solve_model<decltype(functor)>(x, blocks, orders[index(o)], intercepts.data(), changes.data());
         });
       });
     });
@@ -205,19 +207,21 @@ class CpuNetOps final : public NetOps<T> {
   }
 
   template <class Functor, class Columns>
-  SolveReport solve_model(const Columns& x, const NetBlocks<T>& blocks, const SolveOrder& order, double* intercepts) {
+  SolveReport solve_model(const Columns& x, const NetBlocks<T>& blocks, const SolveOrder& order, double* intercepts,
+                          double* changes) {
     const auto& set = sets_[index(order.model)];
     const auto size = static_cast<std::int64_t>(set.size());
     Array<T> over_rows(x_.rows() * row_vectors<Functor>(classes_));
     Array<T> over_features(size * feature_vectors(classes_));
-    const auto vectors = make_row_vectors<Functor>(over_rows.data(), x_.rows());
+    const auto vectors = make_row_vectors<Functor>(over_rows.data(), x_.rows(), classes_);
     Array<ColumnPlace> places(size);
     Array<std::int32_t> active(size);
     const auto working = make_working_set(set.data(), static_cast<std::int32_t>(size), over_features.data(),
                                           places.data(), active.data(), classes_);
     const Single team{&screens_[index(order.model)]->gram(), &stop_};
-    const auto report = solve_any<Functor>(team, x, tasks_[index(order.model)], vectors, working, order, classes_,
-                                           blocks.w.data, blocks.z.data, blocks.u.data, blocks.w.stride, intercepts);
+    const auto report =
+        solve_any<Functor>(team, x, tasks_[index(order.model)], vectors, working, order, classes_, blocks.w.data,
+                           blocks.z.data, blocks.u.data, blocks.w.stride, intercepts, changes);
     for (std::int32_t c = 0; c < classes_; ++c) {
       auto& weighted = screens_[index(order.model + c)]->weighted();
       weighted.clear();

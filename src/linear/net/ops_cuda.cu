@@ -164,6 +164,7 @@ class CudaNetOps final : public NetOps<T> {
              std::span<SolveReport> out) override {
     const auto current = here();
     upload(std::span<const double>(intercepts), intercepts_);
+    grow(changes_, static_cast<std::int64_t>(intercepts.size()));
     with_net_loss(loss, [&](auto functor) { solve_jobs<decltype(functor)>(blocks, orders); });
     fetch(intercepts_, intercepts);
     fetch(reports_, out);
@@ -261,6 +262,7 @@ class CudaNetOps final : public NetOps<T> {
                                    blocks.w.stride,
                                    classes_,
                                    intercepts_.data(),
+                                   changes_.data(),
                                    reports_.data(),
                                    stop_.get()};
     for (const Range& part : solvable_parts(count)) {
@@ -326,7 +328,7 @@ class CudaNetOps final : public NetOps<T> {
   Array<ModelTask<T>> tasks_;
   Array<FeatureSums> partial_, sums_;
   RiskArrays<T> risk_;  // Cox
-  Array<double> scales_, doubles_, intercepts_, likelihoods_;
+  Array<double> scales_, doubles_, intercepts_, changes_, likelihoods_;
   Array<FeatureChoice> choices_;
   Array<std::int32_t> counts_, places_, sizes_, offsets_, lists_;
   Array<int> lowest_;

@@ -21,8 +21,8 @@
 
 namespace sheaf::linear {
 
-/// Memory for vectors over rows: z and step for losses that are not quadratic only, the next two for softmax models,
-/// the last for Cox models.
+/// Memory for vectors over rows: z (not of softmax models) and step for losses that are not quadratic only, the next
+/// six for softmax models, the last for Cox models.
 template <class T>
 struct RowVectors {
   T* q = nullptr;
@@ -31,8 +31,12 @@ struct RowVectors {
   T* step_before = nullptr;  ///< Cox: likewise of the step
   T* z = nullptr;
   T* step = nullptr;
-  T* log_sum = nullptr;  ///< of exp(z) over classes
-  T* class_z = nullptr;  ///< decision values of all classes, one class after another
+  T* weights = nullptr;      ///< of the rows
+  T* mixed = nullptr;        ///< the mean of the steps of all classes under their shares
+  T* class_z = nullptr;      ///< decision values of all classes, one class after another
+  T* shares = nullptr;       ///< the probabilities of all classes
+  T* residuals = nullptr;    ///< the weighted residuals of all classes before the step
+  T* class_steps = nullptr;  ///< steps of the decision values of all classes
   double* risk = nullptr;
 };
 /// Doubles begin at a multiple of their size.
@@ -40,20 +44,24 @@ template <class Functor>
 SHEAF_HOST_DEVICE constexpr std::int32_t row_vectors(std::int32_t classes) {
   constexpr std::int32_t of_doubles = 2 * PartialLikelihood<OneThread, double>::vectors;
   if constexpr (is_cox<Functor>) return 6 + of_doubles;
-  return Functor::quadratic ? 3 : is_softmax<Functor> ? 6 + classes : 5;
+  return Functor::quadratic ? 3 : is_softmax<Functor> ? 6 + 4 * classes : 5;
 }
 
 template <class Functor, class T>
-SHEAF_HOST_DEVICE RowVectors<T> make_row_vectors(T* memory, std::int64_t examples) {
+SHEAF_HOST_DEVICE RowVectors<T> make_row_vectors(T* memory, std::int64_t examples, std::int32_t classes) {
   const auto at = [&](int k) { return memory + k * examples; };
   RowVectors<T> rows{at(0), at(1), at(2)};
   if constexpr (!Functor::quadratic) {
-    rows.z = at(3);
+    if constexpr (!is_softmax<Functor>) rows.z = at(3);
     rows.step = at(4);
   }
   if constexpr (is_softmax<Functor>) {
-    rows.log_sum = at(5);
+    rows.mixed = at(3);
+    rows.weights = at(5);
     rows.class_z = at(6);
+    rows.shares = at(6 + classes);
+    rows.residuals = at(6 + 2 * classes);
+    rows.class_steps = at(6 + 3 * classes);
   }
   if constexpr (is_cox<Functor>) {
     rows.step_before = at(5);
@@ -72,21 +80,45 @@ struct WorkingSet {
   std::int32_t count = 0;
   ColumnPlace* places = nullptr;
   std::int32_t* active = nullptr;  ///< those that have a weight
-  T* w = nullptr;                  ///< of several classes those of all, one class after another
+  // Of several classes these are of all, one class after another:
+  T* w = nullptr;
   T* mean = nullptr;
   T* curvature = nullptr;
+  T* start = nullptr;  ///< weights before the Newton step; until it begins 1 for features that it leaves out, else 0
+  // These are of the feature:
   T* penalty1 = nullptr;
   T* penalty2 = nullptr;
-  T* start = nullptr;    ///< weights before the Newton step
   T* history = nullptr;  ///< weights after each of the last passes, history_length of them
+
+  SHEAF_HOST_DEVICE WorkingSet of_class(std::int32_t k) const {
+    WorkingSet own = *this;
+    const std::int64_t before = static_cast<std::int64_t>(k) * count;
+    own.w += before;
+    own.mean += before;
+    own.curvature += before;
+    own.start += before;
+    return own;
+  }
 };
-SHEAF_HOST_DEVICE constexpr std::int32_t feature_vectors(std::int32_t classes) { return classes + 5 + history_length; }
+SHEAF_HOST_DEVICE constexpr std::int32_t feature_vectors(std::int32_t classes) {
+  return 4 * classes + 2 + history_length;
+}
 
 template <class T>
 SHEAF_HOST_DEVICE WorkingSet<T> make_working_set(const std::int32_t* list, std::int32_t count, T* memory,
                                                  ColumnPlace* places, std::int32_t* active, std::int32_t classes) {
-  const auto at = [&](std::int64_t k) { return memory + (classes - 1 + k) * count; };
-  return {list, count, places, active, memory, at(1), at(2), at(3), at(4), at(5), at(6)};
+  const auto at = [&](std::int64_t k) { return memory + k * count; };
+  return {list,
+          count,
+          places,
+          active,
+          memory,
+          at(classes),
+          at(2 * classes),
+          at(3 * classes),
+          at(4 * classes),
+          at(4 * classes + 1),
+          at(4 * classes + 2)};
 }
 
 /// The order of all features.

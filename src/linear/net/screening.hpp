@@ -2,11 +2,12 @@
 //
 // A model keeps the residuals u0 of its last full product X'u0. Later residuals are u = k u0 + e, and for every feature
 //
-//   |x'u| <= |k| |x'u0| + |x| |e|
+//   |x'u| <= |k| |x'u0| + |x| |e| + |m| |sum of e|
 //
-// with lengths under the row weights. From one alpha to the next residuals move little, so that most features are shown
-// to stay within their bounds by two stored numbers each; products are computed for the others alone. The sums are
-// the same as with all products: a feature that is not looked at is no maximum and exceeds no bound.
+// with lengths under the row weights, that of x from its mean m; residuals of one decision value and an intercept sum
+// to 0, so that the last term is not there. From one alpha to the next residuals move little, so that most features are
+// shown to stay within their bounds by two stored numbers each; products are computed for the others alone. The sums
+// are the same as with all products: a feature that is not looked at is no maximum and exceeds no bound.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +23,16 @@
 
 namespace sheaf::linear {
 
-/// All j with share * near[j] + distance * reach[j] > limit, ascending, to `found`, which has room for all; returns
-/// their number. Few are above, so many are compared before one is looked at.
-inline std::size_t list_above(std::span<const float> near, std::span<const float> reach, float share, float distance,
-                              float limit, std::int32_t* found) {
+/// All j < count with bound(j) > limit, ascending, to `found`, which has room for all; returns their number. Few are
+/// above, so many are compared before one is looked at.
+template <class Bound>
+std::size_t list_above(std::size_t count, const Bound& bound, float limit, std::int32_t* found) {
   constexpr std::size_t together = 16;
-  const std::size_t count = near.size();
   std::size_t size = 0;
   std::size_t first = 0;
   for (; first + together <= count; first += together) {
-    const float* a = near.data() + first;
-    const float* b = reach.data() + first;
     std::uint8_t above[together];
-    for (std::size_t k = 0; k < together; ++k) above[k] = share * a[k] + distance * b[k] > limit ? 1 : 0;
+    for (std::size_t k = 0; k < together; ++k) above[k] = bound(first + k) > limit ? 1 : 0;
     std::uint64_t halves[2];
     std::memcpy(halves, above, sizeof halves);
     if ((halves[0] | halves[1]) == 0) continue;
@@ -46,7 +44,7 @@ inline std::size_t list_above(std::span<const float> near, std::span<const float
       }
   }
   for (; first < count; ++first)
-    if (share * near[first] + distance * reach[first] > limit) found[size++] = static_cast<std::int32_t>(first);
+    if (bound(first) > limit) found[size++] = static_cast<std::int32_t>(first);
   return size;
 }
 
@@ -90,10 +88,12 @@ class FeatureScreen {
       reach_.resize(near_.size());
       inverse_.resize(near_.size());
       others_.resize(near_.size());
+      if (task.intercept && !task.balanced) lean_.resize(near_.size());
       for (std::int64_t j = 0; j < features_; ++j) take_units(task, j);
     }
     share_ = 1;
     distance_ = 0;
+    tilt_ = 0;
     spent_ = 0;
     known_ = true;
     nearest_ = -1;
@@ -129,8 +129,8 @@ class FeatureScreen {
     // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
     const double ratio = task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
     limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
-    const auto others =
-        std::span(others_).first(list_above(near_, reach_, share(), distance(), limit_, others_.data()));
+    const auto others = std::span(others_).first(
+        with_bound([&](const auto& bound) { return list_above(near_.size(), bound, limit_, others_.data()); }));
     if (!known_ && too_many(others.size())) return false;
     for (const auto j : others)
       if (columns.weight(j) == 0 && j != nearest_) look(x, task, columns, j, sums);
@@ -153,14 +153,15 @@ class FeatureScreen {
       // Those that may come to their bounds at the end if they come nearer as fast as alpha falls.
       const double nearly = std::clamp(2 - ratio, 0.3, 0.9);
       const auto low = static_cast<float>(nearly * task.alpha1 * task.total);
-      const float share_now = share();
-      const float distance_now = distance();
-      const std::size_t others = list_above(near_, reach_, share_now, 0, low, others_.data());
-      for (const auto j : std::span(others_).first(others)) {
-        const auto at = static_cast<std::size_t>(j);
-        const bool looked = share_now * near_[at] + distance_now * reach_[at] > limit_;
-        if (!looked && columns.weight(j) == 0 && j != nearest_) add(j, share_ * double(columns.product(j)));
-      }
+      const auto about = [share = share(), near = near_.data()](std::size_t j) { return share * near[j]; };
+      const std::size_t others = list_above(near_.size(), about, low, others_.data());
+      with_bound([&](const auto& bound) {
+        for (const auto j : std::span(others_).first(others)) {
+          const bool looked = bound(static_cast<std::size_t>(j)) > limit_;
+          if (!looked && columns.weight(j) == 0 && j != nearest_) add(j, share_ * double(columns.product(j)));
+        }
+        return others;
+      });
     }
     const int lowest = lowest_bucket(counts, count);
     set.clear();
@@ -183,17 +184,27 @@ class FeatureScreen {
   static float upward(double value) { return static_cast<float>(value * (1 + 1e-6)); }
   float share() const { return upward(std::abs(share_)); }
   float distance() const { return upward(distance_); }
+  /// use(bound): bound(j) is at least |x'u| over the penalty of feature j at alpha1 = 1.
+  template <class Use>
+  std::size_t with_bound(const Use& use) const {
+    const auto balanced = [share = share(), distance = distance(), near = near_.data(),
+                           reach = reach_.data()](std::size_t j) { return share * near[j] + distance * reach[j]; };
+    if (lean_.empty()) return use(balanced);
+    return use(
+        [balanced, tilt = upward(tilt_), lean = lean_.data()](std::size_t j) { return balanced(j) + tilt * lean[j]; });
+  }
   /// Of a feature that has a penalty and is not constant; 0 else, so that it is never found.
   void take_units(const ModelTask<T>& task, std::int64_t j) {
     const auto at = static_cast<std::size_t>(j);
     const double unit = task.factor(j) * task.unit(j);
-    const double reach = task.reach(j);
+    const double reach = task.curvature(j);
     const bool counts = unit > 0 && reach > 0;
     inverse_[at] = counts ? upward(1 / unit) : 0;
     reach_[at] = counts ? upward(std::sqrt(task.total * reach) / unit) : 0;
+    if (!lean_.empty()) lean_[at] = counts ? upward(std::abs(double(task.mean(j))) / unit) : 0;
   }
 
-  /// u = share u0 + rest, and the length of the rest.
+  /// u = share u0 + rest, the length of the rest and its sum.
   void measure(const ModelTask<T>& task) {
     double both = 0;
     double squares = 0;
@@ -207,13 +218,16 @@ class FeatureScreen {
     }
     share_ = squares > 0 ? both / squares : 0;
     double rest = 0;
+    double sum = 0;
     for (std::size_t i = 0; i < now_.size(); ++i) {
       const double s = task.weight(static_cast<std::int64_t>(i));
       const double e = double(now_[i]) - share_ * double(before_[i]);
       rest += s > 0 ? e * e / s : 0;
+      sum += e;
     }
     // Numbers this small are what rounding leaves.
     distance_ = std::sqrt(rest) + 1e-14 * std::sqrt(now);
+    tilt_ = std::abs(sum) + 1e-14 * std::sqrt(task.total * now);
   }
 
   /// In a product for all features, with the other models, a feature costs a fraction of what it costs here.
@@ -237,7 +251,8 @@ class FeatureScreen {
   std::vector<float> inverse_;   // 1 over the feature's penalty at alpha1 = 1
   std::vector<float> reach_;     // the length of the feature over the same, not less
   std::int32_t nearest_ = -1;    // the feature with the largest of near_
-  double share_ = 0, distance_ = 0;
+  std::vector<float> lean_;      // the mean of the feature over the same, not less; empty: residuals sum to 0
+  double share_ = 0, distance_ = 0, tilt_ = 0;
   std::int64_t spent_ = 0;  // products since u0
   bool met_ = false;        // now_ is the model's u
   bool known_ = false;      // u is u0: all products are there

@@ -33,7 +33,9 @@ double log_odds_of(std::span<const double> decisions, std::int32_t c) {
 template <class T>
 std::int32_t NetRun<T>::most_models() const {
   if (params_.models_at_once > 0) return params_.models_at_once;
-  const std::int64_t of_rows = params_.loss == Loss::cox ? row_vectors<Cox>(1) : 5;
+  const std::int64_t of_rows = params_.loss == Loss::cox       ? row_vectors<Cox>(1)
+                               : params_.loss == Loss::softmax ? row_vectors<Softmax>(classes()) / classes() + 1
+                                                               : 5;
   const std::int64_t per_column = (4 * features_ + of_rows * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t room = (context_.memory() - linear_->data_bytes()) / 2;
   const std::int64_t worthwhile = context_.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;
