@@ -130,6 +130,7 @@ sparse_columns <- function(i, p, x, dim, dimnames = list(NULL, NULL)) {
 # The target for the compiled part. Levels without rows take no part. Of two classes the second level comes first:
 # decision values above 0 speak for it.
 core_target <- function(y, second_first = TRUE) {
+  if (inherits(y, "sheaf_survival")) return(list(numbers = y$time, events = y$event))
   if (!is.factor(y)) return(list(numbers = as.double(y)))
   levels <- present_levels(y)
   if (second_first && length(levels) == 2) levels <- rev(levels)
