@@ -275,3 +275,43 @@ coef.sheaf_svm <- function(object, ...) {
   }
   c(`(Intercept)` = -object$rho, drop(crossprod(object$SV, object$coefs)))
 }
+
+#' Plot the classes of a support vector machine
+#'
+#' As e1071 plots them: which class the model predicts over two features, with the rows of `data` on top; support
+#' vectors are crosses.
+#'
+#' @param x a [sheaf_svm()] of a formula, for classes.
+#' @param data the rows that it was trained on.
+#' @param formula the features to draw, `vertical ~ horizontal`; needed where the model has more than two.
+#' @param slice a list of values for the other features; those that are not named are 0 or, of factors, the first level.
+#' @param grid how many points there are along each axis.
+#' @param ... passed on to [graphics::image()].
+#' @return Nothing; called for its plot.
+#' @examples
+#' fit <- sheaf_svm(Species ~ ., data = iris)
+#' plot(fit, iris, Petal.Width ~ Petal.Length, slice = list(Sepal.Width = 3, Sepal.Length = 6))
+#' @export
+plot.sheaf_svm <- function(x, data, formula = NULL, slice = list(), grid = 50, ...) {
+  if (is.null(x$terms)) stop_argument("x", "was trained on a matrix, and only models of a formula can be drawn")
+  if (is.null(x$levels)) stop_argument("x", "must be a model of classes")
+  features <- attr(stats::delete.response(x$terms), "term.labels")
+  shown <- if (is.null(formula)) features else all.vars(formula)
+  if (length(shown) != 2 || !all(shown %in% features)) {
+    stop_argument("formula", "must name two features of the model, as in vertical ~ horizontal")
+  }
+  lattice <- lapply(data[shown], function(values) seq(min(values), max(values), length.out = grid))
+  places <- expand.grid(lattice)
+  for (other in setdiff(features, shown)) {
+    usual <- if (is.factor(data[[other]])) factor(levels(data[[other]])[1], levels(data[[other]])) else 0
+    places[[other]] <- slice[[other]] %||% usual
+  }
+  classes <- matrix(as.integer(stats::predict(x, places)), grid)
+  colours <- grDevices::hcl.colors(length(x$levels), "Pastel 1")
+  graphics::image(lattice[[2]], lattice[[1]], t(classes), col = colours, zlim = c(1, length(x$levels)),
+                  xlab = shown[2], ylab = shown[1], ...)
+  truth <- as.integer(factor(data[[all.vars(x$terms)[1]]], levels = x$levels))
+  graphics::points(data[[shown[2]]], data[[shown[1]]], col = truth, pch = ifelse(seq_along(truth) %in% x$index, 4, 1))
+  graphics::legend("topleft", x$levels, fill = colours, bty = "n")
+  invisible(x)
+}

@@ -165,3 +165,42 @@ print.summary.tune_sheaf_svm <- function(x, ...) {
 
 #' @export
 predict.tune_sheaf_svm <- function(object, newdata, ...) stats::predict(object$best.model, newdata, ...)
+
+#' Plot the tuning of a support vector machine
+#'
+#' As e1071 plots it: the error over one parameter with its standard deviation between folds, or a surface over two.
+#'
+#' @param x a [tune_sheaf_svm()].
+#' @param type `"contour"` or `"perspective"`, of two parameters.
+#' @param transform.x,transform.y functions of the parameters that are drawn, such as `log10`.
+#' @param xlab,ylab titles of the axes; `NULL`: names of the parameters.
+#' @param ... passed on to [graphics::plot()], [graphics::filled.contour()] or [graphics::persp()].
+#' @return Nothing; called for its plot.
+#' @examples
+#' set.seed(1)
+#' tuned <- tune_sheaf_svm(Species ~ ., data = iris, ranges = list(cost = 10^(-1:2), gamma = 2^(-4:0)))
+#' plot(tuned, transform.x = log10, transform.y = log2)
+#' @export
+plot.tune_sheaf_svm <- function(x, type = c("contour", "perspective"), transform.x = identity, transform.y = identity,
+                                xlab = NULL, ylab = NULL, ...) {
+  type <- one_of(type, c("contour", "perspective"), "type")
+  table <- x$performances
+  axes <- setdiff(names(table), c("error", "dispersion"))
+  if (length(axes) > 2 || !all(vapply(table[axes], is.numeric, NA))) {
+    stop_argument("x", "must have been tuned over one or two parameters that are numbers")
+  }
+  if (length(axes) == 1) {
+    along <- transform.x(table[[1]])
+    order <- order(along)
+    range <- range(table$error - table$dispersion, table$error + table$dispersion)
+    graphics::plot(along[order], table$error[order], type = "b", ylim = range, xlab = xlab %||% axes, ylab = "error", ...)
+    graphics::segments(along, table$error - table$dispersion, along, table$error + table$dispersion, lty = 3)
+    return(invisible(x))
+  }
+  first <- sort(unique(table[[1]]))
+  second <- sort(unique(table[[2]]))
+  error <- matrix(table$error[order(table[[2]], table[[1]])], length(first))
+  draw <- if (type == "contour") graphics::filled.contour else graphics::persp
+  draw(transform.x(first), transform.y(second), error, xlab = xlab %||% axes[1], ylab = ylab %||% axes[2], ...)
+  invisible(x)
+}
