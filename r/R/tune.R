@@ -58,8 +58,7 @@ tune_sheaf_svm.default <- function(x, y, ranges = list(cost = 10^(-1:2)), cross 
   check_ranges(ranges, fixed)
   grid <- expand.grid(ranges, stringsAsFactors = FALSE, KEEP.OUT.ATTRS = FALSE)
   train <- if (is.null(foldid)) deal_folds(nrow(x), cross) else split_rows(foldid, nrow(x))
-  folds <- integer(nrow(x))
-  for (k in seq_along(train)) folds[-train[[k]]] <- k
+  folds <- held_out_fold(train, nrow(x))
   spread <- if (is.double(y) && scale) stats::sd(y) else 1
   target <- if (is.double(y) && scale) (y - mean(y)) / spread else y
   search <- list(x = x, y = target, type = type, folds = check_folds(folds, nrow(x)), scale = scale && is.matrix(x),
@@ -97,6 +96,13 @@ deal_folds <- function(rows, cross) {
   one_number(cross, "cross", 2, rows)
   order <- sample(rows)
   tapply(seq_len(rows), cut(seq_len(rows), breaks = cross), function(places) order[-places], simplify = FALSE)
+}
+
+# Of each row the fold that it is not trained on in.
+held_out_fold <- function(train, rows) {
+  folds <- integer(rows)
+  for (k in seq_along(train)) folds[-train[[k]]] <- k
+  folds
 }
 
 split_rows <- function(foldid, rows) {
@@ -193,7 +199,8 @@ plot.tune_sheaf_svm <- function(x, type = c("contour", "perspective"), transform
     along <- transform.x(table[[1]])
     order <- order(along)
     range <- range(table$error - table$dispersion, table$error + table$dispersion)
-    graphics::plot(along[order], table$error[order], type = "b", ylim = range, xlab = xlab %||% axes, ylab = "error", ...)
+    graphics::plot(along[order], table$error[order], type = "b", ylim = range, xlab = xlab %||% axes, ylab = "error",
+                   ...)
     graphics::segments(along, table$error - table$dispersion, along, table$error + table$dispersion, lty = 3)
     return(invisible(x))
   }
