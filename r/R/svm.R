@@ -29,7 +29,8 @@
 #' @param ... passed on to the default method.
 #' @return An object of class `sheaf_svm` with the elements of an e1071 `svm` object: `SV`, `index`, `coefs`, `rho`,
 #'   `nSV`, `tot.nSV`, `labels`, `levels`, `nclasses`, `x.scale`, `y.scale`, `fitted`, `decision.values`,
-#'   `residuals` ..., with `cross` also `accuracies` and `tot.accuracy` (percent) or, of a regression, `MSE` and `tot.MSE`.
+#'   `residuals` ..., with `cross` also `accuracies` and `tot.accuracy` (percent) or, of a regression, `MSE` and
+#'   `tot.MSE`.
 #' @seealso [tune_sheaf_svm()], [predict.sheaf_svm()]
 #' @examples
 #' fit <- sheaf_svm(Species ~ ., data = iris)
