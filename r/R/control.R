@@ -76,18 +76,21 @@ draw_seed <- function(seed) {
 # where the value is NULL, so that the library's default holds.
 setting <- function(option, value, argument = option) {
   if (is.null(value)) return(no_settings())
-  text <- if (is.logical(value)) ifelse(value, "yes", "no") else if (is.numeric(value)) number_text(value) else value
-  text <- paste(as.character(text), collapse = ",")
+  text <- if (is.logical(value)) c("no", "yes")[value + 1L] else if (is.numeric(value)) number_text(value) else value
+  if (length(text) != 1) text <- paste(text, collapse = ",")
   if (anyNA(value) || length(value) == 0) stop_argument(argument, "is missing (NA) or empty")
-  matrix(c(option, text, argument), nrow = 1)
+  row <- c(option, as.character(text), argument)
+  dim(row) <- c(1L, 3L)
+  row
 }
 
-no_settings <- function() matrix(character(), nrow = 0, ncol = 3)
+none <- matrix(character(), nrow = 0, ncol = 3)
+no_settings <- function() none
 
 # To the last bit; whole numbers as such, for options that take no others.
 number_text <- function(value) {
   whole <- is.finite(value) & value == round(value) & abs(value) < 2^53
-  ifelse(whole, sprintf("%.0f", value), sprintf("%.17g", value))
+  if (all(whole)) sprintf("%.0f", value) else ifelse(whole, sprintf("%.0f", value), sprintf("%.17g", value))
 }
 
 # Settings of a named list, whose names are those of the parameter table with '_' or '.' for '-'.

@@ -8,12 +8,16 @@
 #' folds. With `alpha` below 1 and the family gaussian results differ a little, for glmnet divides the response by the
 #' standard deviation of each fold's rows, and Sheaf by that of all rows. What [sheaf_net()] does not have is not here.
 #'
+#' The deviance of a Cox model is what the held-out rows add to that of the rows trained on, or with `grouped = FALSE`
+#' that of the held-out rows alone, over the weights of their events. Weights are used as they are; glmnet scales them
+#' anew for either part.
+#'
 #' @param x,y,weights,offset,lambda as in [sheaf_net()].
 #' @param type.measure `"mse"`, `"mae"`, `"deviance"`, `"class"` (errors; binomial, multinomial) or `"auc"` (binomial);
-#'   `"default"`: `"mse"` (gaussian) or `"deviance"` (others).
+#'   `"default"`: `"mse"` (gaussian) or `"deviance"` (others). Cox models have `"deviance"` and `"C"`, the concordance.
 #' @param nfolds number of folds.
 #' @param foldid the fold of each row, in place of `nfolds`.
-#' @param grouped whether standard errors are those of the folds' means (`TRUE`) or of the rows.
+#' @param grouped whether standard errors are those of the folds' means (`TRUE`) or of the rows; cox: see below.
 #' @param keep whether to keep what was predicted for held-out rows.
 #' @param ... further arguments of [sheaf_net()].
 #' @return An object of class `cv_sheaf_net` with the elements of a `cv.glmnet` object: `lambda`, `cvm`, `cvsd`, `cvup`,
@@ -27,10 +31,10 @@
 #' plot(cv)
 #' @export
 cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
-                         type.measure = c("default", "mse", "deviance", "class", "auc", "mae"), nfolds = 10,
+                         type.measure = c("default", "mse", "deviance", "class", "auc", "mae", "C"), nfolds = 10,
                          foldid = NULL, grouped = TRUE, keep = FALSE, ...) {
   call <- match.call()
-  type <- one_of(type.measure, c("default", "mse", "deviance", "class", "auc", "mae"), "type.measure")
+  type <- one_of(type.measure, c("default", "mse", "deviance", "class", "auc", "mae", "C"), "type.measure")
   x <- as_features(x)
   rows <- nrow(x)
   further <- net_arguments(x, ...)
@@ -44,20 +48,22 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   nfolds <- max(folds) + 1L
   if (nfolds < 3) stop_argument("foldid", "must name three folds at least")
   type <- measure_of(type, problem$family, folds)
-  if (grouped && rows / nfolds < 3 && type != "auc") {
-    warning("grouped = FALSE is used, for there are fewer than 3 rows per fold", call. = FALSE)
-    grouped <- FALSE
-  }
+  grouped <- grouping_of(grouped, problem$family, rows / nfolds, type)
   penalties <- net_lambda(problem, x, lambda, further$nlambda, further$lambda.min.ratio)
   path <- train_path(problem, x, penalties)
   path$call <- call
   decisions <- train_folds(problem, x, path$lambda, folds)
-  scores <- summarise_folds(problem, decisions, folds, type, grouped)
+  scores <- if (problem$family == "cox") {
+    summarise_survival(problem, decisions, folds, type, grouped)
+  } else {
+    summarise_folds(problem, decisions, folds, type, grouped)
+  }
   out <- c(list(lambda = path$lambda), scores,
            list(nzero = coefficient_counts(path), call = call,
                 name = measure_name(type, problem$family), glmnet.fit = path))
   if (keep) {
-    out$fit.preval <- if (problem$family == "binomial") 1 / (1 + exp(-decisions)) else decisions
+    out$fit.preval <- switch(problem$family, binomial = 1 / (1 + exp(-decisions)), cox = held_out(decisions, folds),
+                             decisions)
     out$foldid <- foldid
   }
   structure(c(out, best_lambda(path$lambda, out$cvm, out$cvsd, type)), class = "cv_sheaf_net")
@@ -66,13 +72,13 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
 # Of several classes the median of theirs.
 coefficient_counts <- function(path) {
   if (path$family == "multinomial") return(ceiling(apply(path$dfmat, 2, stats::median)))
-  stats::setNames(path$df, names(path$a0))
+  stats::setNames(path$df, colnames(path$beta))
 }
 
 measure_name <- function(type, family) {
-  family <- paste0(toupper(substr(family, 1, 1)), substring(family, 2))
+  family <- if (family == "cox") "Partial Likelihood" else paste0(toupper(substr(family, 1, 1)), substring(family, 2))
   names <- c(mse = "Mean-Squared Error", mae = "Mean Absolute Error", deviance = paste(family, "Deviance"),
-             class = "Misclassification Error", auc = "AUC")
+             class = "Misclassification Error", auc = "AUC", C = "C-index")
   names[type]
 }
 
@@ -89,7 +95,8 @@ net_arguments <- function(x, ...) {
 measure_of <- function(type, family, folds) {
   allowed <- switch(family, gaussian = c("mse", "deviance", "mae"),
                     binomial = c("deviance", "class", "auc", "mse", "mae"),
-                    poisson = c("deviance", "mse", "mae"), multinomial = c("deviance", "class", "mse", "mae"))
+                    poisson = c("deviance", "mse", "mae"), multinomial = c("deviance", "class", "mse", "mae"),
+                    cox = c("deviance", "C"))
   if (type == "default") type <- allowed[1]
   if (!type %in% allowed) stop_argument("type.measure", "\"", type, "\" is not for the family ", family)
   if (type == "deviance" && family == "gaussian") type <- "mse"
@@ -100,19 +107,42 @@ measure_of <- function(type, family, folds) {
   type
 }
 
-# Decision values of the rows that each fold held out, as as_link() has them.
+grouping_of <- function(grouped, family, rows_per_fold, type) {
+  grouped <- one_flag(grouped, "grouped")
+  if (family == "cox") {
+    if (grouped || rows_per_fold >= 10) return(grouped)
+    warning("grouped = TRUE is used, for there are fewer than 10 rows per fold", call. = FALSE)
+    return(TRUE)
+  }
+  if (!grouped || rows_per_fold >= 3 || type == "auc") return(grouped)
+  warning("grouped = FALSE is used, for there are fewer than 3 rows per fold", call. = FALSE)
+  FALSE
+}
+
+# Decision values of the rows that each fold held out, as as_link() has them; of Cox models, whose scores need those of
+# all rows, rows x penalties x folds.
 train_folds <- function(problem, x, lambda, folds) {
-  w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
+  w <- row_weights(problem)
   weights <- vapply(seq_len(max(folds) + 1L) - 1L, function(fold) w * (folds != fold), w)
-  options <- net_options(problem, lambda / problem$scale, weights, folds)
+  cox <- problem$family == "cox"
+  options <- net_options(problem, lambda / problem$scale, weights, if (cox) integer() else folds)
   trained <- core(core_nets(problem$control, x, list(), problem$target, options))
   warn_unconverged(trained$unconverged, problem)
-  as_link(problem, trained$decisions)
+  link <- as_link(problem, trained$decisions)
+  if (cox) array(link, c(problem$rows, length(lambda), ncol(weights))) else link
+}
+
+# Of rows x penalties x folds the values of the rows that each fold held out.
+held_out <- function(decisions, folds) {
+  values <- decisions[, , 1]
+  dim(values) <- dim(decisions)[1:2]
+  for (fold in seq_len(dim(decisions)[3])) values[folds == fold - 1, ] <- decisions[folds == fold - 1, , fold]
+  values
 }
 
 # Means over the held-out rows and their standard errors, as cv.glmnet() has them.
 summarise_folds <- function(problem, decisions, folds, type, grouped) {
-  w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
+  w <- row_weights(problem)
   if (type == "auc") {
     losses <- fold_aucs(problem$response, decisions, folds, w)
     w <- as.vector(tapply(w, folds, sum))
@@ -124,11 +154,33 @@ summarise_folds <- function(problem, decisions, folds, type, grouped) {
       losses <- sums / w
     }
   }
+  weighted_means(losses, w)
+}
+
+weighted_means <- function(losses, w) {
   share <- w / sum(w)
   mean <- colSums(losses * share)
   spread <- colSums((losses - rep(mean, each = nrow(losses)))^2 * share)
   sd <- sqrt(spread / (nrow(losses) - 1))
   list(cvm = mean, cvsd = sd, cvup = mean + sd, cvlo = mean - sd)
+}
+
+# The same of Cox models, whose scores are those of folds. Folds that say nothing (no events, no pairs) do not count.
+summarise_survival <- function(problem, decisions, folds, type, grouped) {
+  w <- row_weights(problem)
+  survival <- problem$survival
+  scores <- lapply(seq_len(dim(decisions)[3]), function(fold) {
+    out <- folds == fold - 1
+    link <- matrix(decisions[, , fold], problem$rows)
+    if (type == "C") return(concordances(survival_rows(survival, out), w[out], link[out, , drop = FALSE]))
+    if (!grouped) return(cox_deviances(survival, w * out, link))
+    cox_deviances(survival, w, link) - cox_deviances(survival, w * !out, link)
+  })
+  counted <- as.vector(tapply(if (type == "C") w else w * survival$event, folds, sum))
+  scores <- do.call(rbind, scores)
+  if (type == "deviance") scores <- scores / counted
+  kept <- counted > 0 & is.finite(scores[, 1])
+  weighted_means(scores[kept, , drop = FALSE], counted[kept])
 }
 
 row_losses <- function(problem, decisions, type) {
@@ -186,7 +238,7 @@ weighted_auc <- function(values, y, w) {
 }
 
 best_lambda <- function(lambda, cvm, cvsd, type) {
-  if (type == "auc") cvm <- -cvm
+  if (type %in% c("auc", "C")) cvm <- -cvm
   best <- min(cvm, na.rm = TRUE)
   lambda.min <- max(lambda[cvm <= best], na.rm = TRUE)
   place <- match(lambda.min, lambda)

@@ -116,9 +116,18 @@ need_classes <- function(y, argument = "y") {
 # Levels that some rows have; levels(droplevels(y)) takes ten times as long.
 present_levels <- function(y) levels(y)[tabulate(y, nlevels(y)) > 0]
 
+# Made once in a session: new() takes as long as training a small model.
+empty_columns <- local({
+  kept <- NULL
+  function() {
+    if (is.null(kept)) kept <<- new("dgCMatrix")
+    kept
+  }
+})
+
 # A matrix of compressed columns from parts that are known to be right; new() would check them at length.
 sparse_columns <- function(i, p, x, dim, dimnames = list(NULL, NULL)) {
-  matrix <- new("dgCMatrix")
+  matrix <- empty_columns()
   matrix@i <- i
   matrix@p <- p
   matrix@x <- x
@@ -130,6 +139,7 @@ sparse_columns <- function(i, p, x, dim, dimnames = list(NULL, NULL)) {
 # The target for the compiled part. Levels without rows take no part. Of two classes the second level comes first:
 # decision values above 0 speak for it.
 core_target <- function(y, second_first = TRUE) {
+  if (inherits(y, "sheaf_survival")) return(list(numbers = y$time, events = y$event))
   if (!is.factor(y)) return(list(numbers = as.double(y)))
   levels <- present_levels(y)
   if (second_first && length(levels) == 2) levels <- rev(levels)

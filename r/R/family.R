@@ -2,12 +2,12 @@
 
 family_links <- list(gaussian = "identity", binomial = c("logit", "probit", "cloglog"), multinomial = "logit",
                      poisson = "log", Gamma = c("inverse", "log"), inverse.gaussian = "1/mu^2", tweedie = "log",
-                     negative.binomial = "log")
+                     negative.binomial = "log", cox = "log")
 
 # Names of the C++ library.
 core_family <- c(gaussian = "gaussian", binomial = "binomial", multinomial = "multinomial", poisson = "poisson",
                  Gamma = "gamma", inverse.gaussian = "inverse-gaussian", tweedie = "tweedie",
-                 negative.binomial = "negative-binomial")
+                 negative.binomial = "negative-binomial", cox = "cox")
 core_link <- c(identity = "identity", logit = "logit", probit = "probit", cloglog = "cloglog", log = "log",
                inverse = "inverse", `1/mu^2` = "inverse-square")
 
@@ -37,6 +37,7 @@ read_family <- function(family, y, power, theta) {
 }
 
 guess_family <- function(y) {
+  if (is_survival(y)) return("cox")
   if (!is.factor(y)) return(if (is.matrix(y)) "binomial" else "gaussian")
   if (length(present_levels(y)) > 2) "multinomial" else "binomial"
 }

@@ -1,7 +1,7 @@
 #' Generalised linear models
 #'
-#' Models with standard errors, as `glm()`, `nnet::multinom()` and `MASS::glm.nb()` have them, and models with an L2
-#' penalty. All classes of a multinomial model are trained as one model.
+#' Models with standard errors, as `glm()`, `nnet::multinom()`, `MASS::glm.nb()` and `survival::coxph()` have them, and
+#' models with an L2 penalty. All classes of a multinomial model are trained as one model.
 #'
 #' @details
 #' For rows x with weights s each model minimises
@@ -10,11 +10,16 @@
 #' its `alpha = 0` and `standardize = FALSE`. A penalised model has no standard errors.
 #'
 #' Families, the default link first: `gaussian` (identity), `binomial` (logit, probit, cloglog), `multinomial`,
-#' `poisson` (log), `Gamma` (inverse, log), `inverse.gaussian` (1/mu^2), `tweedie` (log), `negative.binomial` (log).
+#' `poisson` (log), `Gamma` (inverse, log), `inverse.gaussian` (1/mu^2), `tweedie` (log), `negative.binomial` (log),
+#' `cox` (log).
 #'
 #' The response of a binomial model is a factor, whose first level is a failure as in `glm()`, numbers of 0 and 1,
 #' shares with the numbers of trials as `weights`, or a matrix of successes and failures. Weights are kept to about
 #' seven digits.
+#'
+#' A Cox model (family `"cox"`) minimises minus the log partial likelihood over the sum of weights in place of the mean
+#' loss, and has no intercept. Its response is a `survival::Surv()` of times that are censored on the right, or a matrix
+#' with columns `time` and `status` (1: the event came; 0: censored). Terms such as `strata()` are not offered.
 #'
 #' `confint()` gives Wald intervals. `vcov()` of a multinomial model names its rows `class:feature`; its `coef()` are
 #' differences from the first level, as in `nnet::multinom()`.
@@ -22,13 +27,15 @@
 #' @param x a formula, or a matrix, sparse matrix or data frame of features without an intercept.
 #' @param y the response: one entry or row for each row of `x`.
 #' @param formula,data,subset,na.action,contrasts as in [stats::glm()].
-#' @param family a name, function or object; `NULL`: binomial or multinomial for a factor, else gaussian.
+#' @param family a name, function or object; `NULL`: binomial or multinomial for a factor, cox for times and events,
+#'   else gaussian.
 #' @param weights prior weights, as in `glm()`; `NULL`: 1.
 #' @param offset added to the linear predictor. Not for multinomial models and inverse links.
 #' @param alpha how much the L2 penalty weighs; 0: none.
 #' @param power of a tweedie family: the variance is `mean^power`, above 1 and below 2.
 #' @param theta of a negative binomial family; `NULL`: estimated, as by `MASS::glm.nb()`.
-#' @param intercept whether models have an intercept.
+#' @param ties of a Cox model: what becomes of events at the same time.
+#' @param intercept whether models have an intercept; Cox models have none.
 #' @param solver `"auto"`, `"newton"`, `"newton-cg"` or `"lbfgs"`; all find the same optimum.
 #' @param tolerance training ends where the gradient is this share of the one at the start; `NULL`: 1e-8 for newton,
 #'   1e-5 for the others.
@@ -37,8 +44,9 @@
 #' @param control see [sheaf_control()].
 #' @param ... passed on to the default method.
 #' @return An object of class `sheaf_glm` with the elements of a `glm` object that have a meaning here; a multinomial
-#'   model is a `sheaf_multinom` too.
-#' @seealso [predict.sheaf_glm()], [cv_sheaf_net()] for penalties that select features.
+#'   model is a `sheaf_multinom` too, and a Cox model a `sheaf_cox` with the elements of a `coxph` object.
+#' @seealso [predict.sheaf_glm()], [predict.sheaf_cox()], [summary.sheaf_cox()], [cv_sheaf_net()] for penalties that
+#'   select features.
 #' @examples
 #' fit <- sheaf_glm(case ~ age + parity + spontaneous, family = binomial, data = infert)
 #' summary(fit)
@@ -59,10 +67,16 @@ sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.
   call <- as_generic(match.call(), quote(sheaf_glm))
   frame <- frame_of(call, parent.frame())
   terms <- attr(frame, "terms")
+  response <- stats::model.response(frame)
+  if (identical(family, "cox") || (is.null(family) && is_survival(response))) {
+    refuse_specials(terms)
+    # So that factors have contrasts: the hazard that all rows share stands for the intercept.
+    attr(terms, "intercept") <- 1L
+  }
   design <- design_of(frame, terms, contrasts)
   if (ncol(design$x) == 0) design$x <- matrix(0, nrow(frame), 0L, dimnames = list(rownames(frame), NULL))
-  fit <- fit_glm(design$x, stats::model.response(frame), family, stats::model.weights(frame),
-                 stats::model.offset(frame), intercept = attr(terms, "intercept") == 1, control = control, ...)
+  fit <- fit_glm(design$x, response, family, stats::model.weights(frame), stats::model.offset(frame),
+                 intercept = attr(terms, "intercept") == 1, control = control, ...)
   fit$x <- NULL
   fit$call <- call
   fit$formula <- stats::formula(terms)
@@ -80,25 +94,30 @@ sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.
 #' @export
 sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
                               intercept = TRUE, solver = c("auto", "newton", "newton-cg", "lbfgs"), tolerance = NULL,
-                              maxit = 1000, model = TRUE, control = list(), ...) {
+                              maxit = 1000, ties = c("efron", "breslow"), model = TRUE, control = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_glm))
   if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
   if (missing(y)) stop_argument("y", "is missing")
-  fit <- fit_glm(x, y, family, weights, offset, alpha, power, theta, intercept, solver, tolerance, maxit, control)
+  fit <- fit_glm(x, y, family, weights, offset, alpha, power, theta, intercept, solver, tolerance, maxit, control,
+                 ties)
   fit$call <- call
   if (!model) fit$x <- NULL
   fit
 }
 
 fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
-                    intercept = TRUE, solver = "auto", tolerance = NULL, maxit = 1000, control = list(), ...) {
+                    intercept = TRUE, solver = "auto", tolerance = NULL, maxit = 1000, control = list(),
+                    ties = "efron", ...) {
   if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
   if (NCOL(x) > 0) x <- as_features(x)
   rows <- nrow(x)
   if (is.null(y)) stop_argument("y", "is missing")
   if (NROW(y) != rows) stop_argument("y", "has ", NROW(y), " entries for ", rows, " rows of 'x'")
-  if (!is.matrix(y)) y <- as_target(y, rows)
+  ties <- one_of(ties, c("efron", "breslow"), "ties")
+  if (!is.matrix(y) && !is.data.frame(y)) y <- as_target(y, rows)
   kind <- read_family(family, y, power, theta)
+  cox <- kind$name == "cox"
+  if (cox) intercept <- FALSE
   response <- read_response(y, kind, check_weights(weights, rows), rows)
   offset <- check_offset(offset, rows)
   settings <- rbind(
@@ -108,6 +127,7 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
     setting("tolerance", tolerance), setting("max-iterations", maxit, "maxit"),
     if (kind$name == "tweedie") setting("power", kind$power),
     if (kind$name == "negative.binomial") setting("theta", kind$theta),
+    if (cox) setting("ties", ties),
     if (is.factor(response$target)) setting("reference", present_levels(response$target)[1], "y")
   )
   if (alpha == 0 && ncol(x) + intercept >= sum(response$weights > 0)) {
@@ -126,7 +146,8 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
               offset = offset, x = x, y = response$y, n_features = ncol(x), feature_names = colnames(x),
               control = control, converged = model$glm$converged, iter = model$glm$iterations,
               solver = model$glm$solver, separated = model$glm$separated, method = "sheaf_glm", levels = levels(y))
-  fit <- if (kind$name == "multinomial") finish_multinom(fit, model) else finish_glm(fit, model, kind, response)
+  fit <- switch(kind$name, multinomial = finish_multinom(fit, model), cox = finish_cox(fit, model, response, ties),
+                finish_glm(fit, model, kind, response))
   warn_each(model$warnings)
   fit
 }
@@ -135,6 +156,11 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
 # outcome; `rows` says which row of x each one is.
 read_response <- function(y, kind, weights, rows) {
   prior <- if (is.null(weights)) rep(1, rows) else weights
+  if (kind$name == "cox") {
+    survival <- read_survival(y, rows)
+    if (all(survival$event[prior > 0] == 0)) stop_argument("weights", "are 0 for all events")
+    return(list(target = survival, y = y, prior = prior, weights = prior, rows = seq_len(rows)))
+  }
   if (kind$name == "multinomial") {
     if (is.matrix(y)) stop_argument("y", "must be a factor for a multinomial model")
     y <- need_classes(y)

@@ -319,7 +319,7 @@ nested_models <- function(object) {
   y <- stats::model.response(object$model)
   x <- design_of(object$model, object$terms, object$contrasts)$x
   family <- if (object$family_name == "negative.binomial" || object$family_name == "tweedie" ||
-                  object$family_name == "multinomial") {
+                  object$family_name %in% c("multinomial", "cox")) {
     object$family_name
   } else {
     object$family
@@ -328,7 +328,8 @@ nested_models <- function(object) {
   steps <- seq_len(max(object$assign, 0L)) - 1L
   smaller <- lapply(steps, function(last) {
     fit_glm(x[, object$assign <= last, drop = FALSE], y, family, stats::model.weights(object$model), object$offset,
-            object$alpha, power, object$theta, object$intercept, control = object$control)
+            object$alpha, power, object$theta, object$intercept, control = object$control,
+            ties = object$ties %||% "efron")
   })
   c(smaller, list(object))
 }

@@ -5,7 +5,7 @@
 #'
 #' @details
 #' The objective is glmnet's: `1 / (2 n) * sum of squares` (gaussian; the response is divided by its standard deviation
-#' first, as glmnet does) or `1 / n * minus log-likelihood` (binomial), plus
+#' first, as glmnet does) or `1 / n * minus log-likelihood` (others; cox: the partial one, ties by Breslow), plus
 #' `lambda * sum(penalty.factor * (alpha * abs(beta) + (1 - alpha) / 2 * beta^2))`, with penalties on the scale of
 #' standardised features where `standardize` is `TRUE`. Coefficients are those of the features as they are.
 #'
@@ -13,14 +13,16 @@
 #' deviance of the model without features (the duality gap). A path that was not given ends where glmnet's does: where
 #' 99.9 % of the deviance are explained, or where another step explains hardly more.
 #'
-#' Families are `gaussian`, `binomial`, `poisson` and `multinomial` (ungrouped). The families `cox` and `mgaussian` of
-#' glmnet, grouped multinomial models, its limits of coefficients, and offsets of multinomial models are not there.
-#' [sheaf_glm()] has more families with a ridge penalty.
+#' Families are `gaussian`, `binomial`, `poisson`, `multinomial` (ungrouped) and `cox`. The family `mgaussian` of
+#' glmnet, grouped multinomial models, strata, its limits of coefficients, and offsets of multinomial models are not
+#' there. [sheaf_glm()] has more families with a ridge penalty. Where times tie, glmnet's paths of Cox models depend on
+#' the order of rows, and these do not.
 #'
 #' @param x a matrix, sparse matrix (`dgCMatrix`) or data frame of numbers.
 #' @param y numbers (gaussian); a factor of two levels or numbers of two values (binomial), of which coefficients speak
-#'   for the second; numbers of 0 or more (poisson); a factor (multinomial).
-#' @param family `"gaussian"`, `"binomial"`, `"poisson"` or `"multinomial"`.
+#'   for the second; numbers of 0 or more (poisson); a factor (multinomial); a `survival::Surv()` or two columns, `time`
+#'   and `status` (cox).
+#' @param family `"gaussian"`, `"binomial"`, `"poisson"`, `"multinomial"` or `"cox"`.
 #' @param weights how much each row counts; `NULL`: 1.
 #' @param offset added to the linear predictor; not for multinomial models.
 #' @param alpha the share of the L1 penalty: 1 is the lasso, 0 ridge regression.
@@ -29,23 +31,24 @@
 #'   than rows, else 1e-4.
 #' @param lambda penalties; `NULL`: from the smallest that leaves no coefficients downwards.
 #' @param standardize whether to penalise features as if their standard deviations were 1.
-#' @param intercept whether models have an intercept.
+#' @param intercept whether models have an intercept; Cox models have none.
 #' @param thresh the duality gap at which training ends; 1e-09 leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet.
 #' @param maxit most passes over the features of one model.
 #' @param control see [sheaf_control()].
 #' @return An object of class `sheaf_net` with the elements of a `glmnet` object: `a0`, `beta`, `df`, `dim`, `lambda`,
-#'   `dev.ratio`, `nulldev`, `npasses`, `jerr`, `offset`, `classnames` (binomial, multinomial), `nobs`, `call`. Multinomial:
-#'   `a0` has a row and `beta` a matrix for each class, `dfmat` the numbers of coefficients of each, `grouped` is `FALSE`.
+#'   `dev.ratio`, `nulldev`, `npasses`, `jerr`, `offset`, `classnames` (binomial, multinomial), `nobs`, `call`.
+#'   Multinomial: `a0` has a row and `beta` a matrix for each class, `dfmat` the numbers of coefficients of each,
+#'   `grouped` is `FALSE`. Cox: `a0` is `NULL`.
 #' @seealso [cv_sheaf_net()], [predict.sheaf_net()]
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
 #' plot(fit, xvar = "lambda")
 #' coef(fit, s = 0.5)
 #' @export
-sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial"), weights = NULL, offset = NULL,
-                      alpha = 1, nlambda = 100, lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04,
-                      lambda = NULL,
+sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial", "cox"), weights = NULL,
+                      offset = NULL, alpha = 1, nlambda = 100,
+                      lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL,
                       standardize = TRUE, intercept = TRUE, thresh = 1e-09, penalty.factor = rep(1, ncol(x)),
                       maxit = 1e+05, control = list()) {
   call <- match.call()
@@ -62,16 +65,16 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
 net_problem <- function(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
                         control) {
   rows <- nrow(x)
-  known <- c("gaussian", "binomial", "poisson", "multinomial")
+  known <- c("gaussian", "binomial", "poisson", "multinomial", "cox")
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) family <- family$family
   if (!identical(family, known) && is.character(family) && !family[1] %in% known) {
     stop_argument("family", "is \"", family[1],
-                  "\"; elastic nets are \"gaussian\", \"binomial\", \"poisson\" or \"multinomial\" here ",
+                  "\"; elastic nets are \"gaussian\", \"binomial\", \"poisson\", \"multinomial\" or \"cox\" here ",
                   "(sheaf_glm() has others, with a ridge penalty)")
   }
   family <- one_of(family, known, "family")
-  y <- as_target(y, rows)
+  y <- if (family == "cox") read_survival(y, rows) else as_target(y, rows)
   weights <- check_weights(weights, rows)
   offset <- check_offset(offset, rows)
   if (!is.numeric(penalty.factor) || anyNA(penalty.factor) || any(penalty.factor < 0)) {
@@ -88,8 +91,19 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
                   max_epochs = as.integer(one_number(maxit, "maxit", 1, .Machine$integer.max)),
                   penalty_factors = if (all(factors == 1)) numeric() else factors, control = as_control(control))
   switch(family, gaussian = gaussian_target(problem, y), binomial = binomial_target(problem, y),
-         poisson = poisson_target(problem, y), multinomial = multinomial_target(problem, y))
+         poisson = poisson_target(problem, y), multinomial = multinomial_target(problem, y),
+         cox = cox_target(problem, y))
 }
+
+cox_target <- function(problem, survival) {
+  problem$intercept <- FALSE
+  problem$survival <- survival
+  problem$target <- as.double(survival$event)
+  if (all((row_weights(problem) * problem$target) == 0)) stop_argument("weights", "are 0 for all events")
+  problem
+}
+
+row_weights <- function(problem) if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
 
 binomial_target <- function(problem, y) {
   y <- need_classes(y)
@@ -127,7 +141,7 @@ gaussian_target <- function(problem, y) {
   if (is.factor(y)) stop_argument("y", "is of classes, and the family gaussian is for numbers")
   problem$response <- y
   left <- if (is.null(problem$offset)) y else y - problem$offset
-  w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
+  w <- row_weights(problem)
   w <- w / sum(w)
   centre <- if (problem$intercept) sum(w * left) else 0
   problem$scale <- sqrt(sum(w * (left - centre)^2))
@@ -136,12 +150,14 @@ gaussian_target <- function(problem, y) {
   problem
 }
 
-# For the compiled part. `weights`: rows x paths; `folds`: from 0, the path whose decision value of a row is wanted.
+# For the compiled part. `weights`: rows x paths; `folds`: from 0, the path whose decision value of a row is wanted, or
+# nothing: those of all paths.
 net_options <- function(problem, alphas, weights, folds) {
   list(weights = weights, alphas = alphas, l1_ratio = problem$l1_ratio, penalty_factors = problem$penalty_factors,
        loss = switch(problem$family, gaussian = "squared", binomial = "logistic", poisson = "poisson",
-                     multinomial = "softmax"),
-       classes = problem$classes, tolerance = problem$tolerance, max_epochs = problem$max_epochs,
+                     multinomial = "softmax", cox = "cox"),
+       times = if (problem$family == "cox") problem$survival$time else numeric(), classes = problem$classes,
+       tolerance = problem$tolerance, max_epochs = problem$max_epochs,
        offsets = if (problem$family == "gaussian" || is.null(problem$offset)) numeric() else problem$offset,
        intercept = problem$intercept, standardise = problem$standardise, folds = folds)
 }
@@ -191,9 +207,10 @@ largest_beside <- function(problem, x, enough) {
     gaussian = (problem$response - link[, 1]) / problem$scale,
     binomial = problem$response - 1 / (1 + exp(-link[, 1])),
     poisson = problem$response - exp(link[, 1]),
-    multinomial = problem$response - shares(link)[, , 1]
+    multinomial = problem$response - shares(link)[, , 1],
+    cox = martingale_residuals(problem$survival, row_weights(problem), link[, 1], "breslow")
   )
-  w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
+  w <- row_weights(problem)
   w <- w / sum(w)
   gradient <- apply(abs(as.matrix(crossprod(x, w * left))), 1, max)
   if (problem$standardise) {
@@ -209,7 +226,7 @@ train_path <- function(problem, x, lambda) {
   options <- net_options(problem, lambda / problem$scale, path_weights(problem), rep(0L, problem$rows))
   path <- core(core_nets(problem$control, x, list(), problem$target, options))
   null <- null_deviance(problem)
-  ratio <- 1 - colSums(deviances(problem, as_link(problem, path$decisions))) / null
+  ratio <- 1 - total_deviances(problem, as_link(problem, path$decisions)) / null
   kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem$family)
   names <- paste0("s", seq_len(kept) - 1)
   all <- sparse_columns(path$i, path$p, path$x * problem$scale, c(ncol(x), length(path$a0)),
@@ -233,8 +250,8 @@ train_path <- function(problem, x, lambda) {
     dimnames(fit$dfmat) <- dimnames(a0)
   } else {
     beta <- beta[[1]]
-    fit <- list(a0 = stats::setNames(path$a0[first] * problem$scale, names), beta = beta, df = diff(beta@p),
-                dim = dim(beta))
+    a0 <- if (problem$family != "cox") stats::setNames(path$a0[first] * problem$scale, names)
+    fit <- list(a0 = a0, beta = beta, df = diff(beta@p), dim = dim(beta))
   }
   fit <- c(fit, list(lambda = as.double(lambda)[seq_len(kept)], dev.ratio = ratio[seq_len(kept)], nulldev = null,
                      npasses = sum(path$epochs[first]), jerr = 0L, offset = !is.null(problem$offset),
@@ -245,7 +262,7 @@ train_path <- function(problem, x, lambda) {
   fit$n_features <- ncol(x)
   fit$feature_names <- colnames(x)
   kind <- c(gaussian = "sheaf_elnet", binomial = "sheaf_lognet", poisson = "sheaf_fishnet",
-            multinomial = "sheaf_multnet")
+            multinomial = "sheaf_multnet", cox = "sheaf_coxnet")
   structure(fit, class = c(kind[[problem$family]], "sheaf_net"))
 }
 
@@ -267,11 +284,17 @@ deviances <- function(problem, link) {
   )
 }
 
+# Of each model, all rows together.
+total_deviances <- function(problem, link) {
+  if (problem$family == "cox") return(cox_deviances(problem$survival, row_weights(problem), link))
+  colSums(deviances(problem, link))
+}
+
 # log(1 + exp(z)) without overflow.
 log1p_exp <- function(z) pmax(z, 0) + log1p(exp(-abs(z)))
 
 null_deviance <- function(problem) {
-  w <- if (is.null(problem$weights)) rep(1, problem$rows) else problem$weights
+  w <- row_weights(problem)
   offset <- if (is.null(problem$offset)) 0 else problem$offset
   y <- problem$response
   if (problem$family == "multinomial") {
@@ -291,14 +314,15 @@ null_deviance <- function(problem) {
       }
     )
   }
-  sum(deviances(problem, matrix(none + offset, problem$rows, 1L)))
+  sum(total_deviances(problem, matrix(none + offset, problem$rows, 1L)))
 }
 
 # Where glmnet's paths end (its fdev, devmax and mnlam).
 path_length <- function(ratio, family) {
   steps <- seq_along(ratio)
   gained <- function(over) ratio - c(rep(-Inf, over), ratio)[steps]
-  little <- switch(family, gaussian = gained(1) < 1e-5 * ratio, poisson = gained(4) < 1e-4 * ratio, gained(1) < 1e-5)
+  little <- switch(family, gaussian = gained(1) < 1e-5 * ratio, poisson = gained(4) < 1e-4 * ratio,
+                   cox = gained(4) < 1e-3 * ratio, gained(1) < 1e-5)
   over <- which(steps >= 5 & (little | ratio > 0.999))
   if (length(over) == 0) length(ratio) else over[1]
 }
@@ -314,8 +338,8 @@ path_length <- function(ratio, family) {
 #' @param newoffset needed where the model was trained with an offset.
 #' @param ... not used; of `cv_sheaf_net` passed on.
 #' @return A matrix with a column for each penalty; `"nonzero"`: a list, or a data frame of one column; `coef()`: a
-#'   sparse matrix whose first row is the intercept. Multinomial: `"link"` and `"response"` are arrays of rows, classes and
-#'   penalties, and coefficients and `"nonzero"` lists with an element for each class.
+#'   sparse matrix whose first row is the intercept (Cox models have none). Multinomial: `"link"` and `"response"` are
+#'   arrays of rows, classes and penalties, and coefficients and `"nonzero"` lists with an element for each class.
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
 #' predict(fit, as.matrix(mtcars[1:3, -1]), s = c(1, 0.1))
@@ -326,11 +350,13 @@ predict.sheaf_net <- function(object, newx, s = NULL, type = c("link", "response
   coefficients <- path_coefficients(object, s)
   several <- object$family == "multinomial"
   if (type == "coefficients") return(coefficients)
-  if (type == "nonzero") return(if (several) lapply(coefficients, nonzero_features) else nonzero_features(coefficients))
+  if (type == "nonzero") {
+    return(if (several) lapply(coefficients, nonzero_features) else nonzero_features(coefficients, object$family))
+  }
   if (missing(newx)) stop_argument("newx", "is missing")
   x <- new_features(object, newx, "newx")
   if (several) return(predict_classes(x, coefficients, type))
-  link <- link_of(x, coefficients)
+  link <- link_of(x, coefficients, object$family)
   if (object$offset) {
     if (is.null(newoffset)) stop_argument("newoffset", "is missing: the model was trained with an offset")
     link <- link + check_offset(newoffset, nrow(x), "newoffset")
@@ -338,14 +364,18 @@ predict.sheaf_net <- function(object, newx, s = NULL, type = c("link", "response
   if (type == "class" && object$family != "binomial") stop_argument("type", "\"class\" is for models of classes")
   if (type == "class") link[] <- object$classnames[(link > 0) + 1]
   if (type != "response") return(link)
-  switch(object$family, gaussian = link, binomial = 1 / (1 + exp(-link)), poisson = exp(link))
+  switch(object$family, gaussian = link, binomial = 1 / (1 + exp(-link)), poisson = exp(link), cox = exp(link))
 }
 
-link_of <- function(x, coefficients) {
-  link <- as.matrix(x %*% coefficients[-1, , drop = FALSE]) + rep(coefficients[1, ], each = nrow(x))
+link_of <- function(x, coefficients, family = "") {
+  link <- as.matrix(x %*% of_features(coefficients, family))
+  if (family != "cox") link <- link + rep(coefficients[1, ], each = nrow(x))
   dimnames(link) <- list(rownames(x), colnames(coefficients))
   link
 }
+
+# Without the intercept, where there is one.
+of_features <- function(coefficients, family) if (family == "cox") coefficients else coefficients[-1, , drop = FALSE]
 
 # Of all classes in one model; `coefficients` is a list of them.
 predict_classes <- function(x, coefficients, type) {
@@ -360,7 +390,7 @@ predict_classes <- function(x, coefficients, type) {
   chosen
 }
 
-# A matrix whose first row is the intercept; of all classes in one model a list of such.
+# A matrix whose first row is the intercept, but that of a Cox model; of all classes in one model a list of such.
 path_coefficients <- function(object, s) {
   if (object$family != "multinomial") return(rows_at(rbind(object$a0, object$beta), object, s))
   all <- lapply(object$classnames, function(name) {
@@ -371,7 +401,7 @@ path_coefficients <- function(object, s) {
 
 rows_at <- function(all, object, s) {
   beta <- if (is.list(object$beta)) object$beta[[1]] else object$beta
-  dimnames(all) <- list(c("(Intercept)", rownames(beta)), colnames(beta))
+  dimnames(all) <- list(c(if (object$family != "cox") "(Intercept)", rownames(beta)), colnames(beta))
   if (is.null(s)) return(all)
   if (!is.numeric(s) || anyNA(s)) stop_argument("s", "must be numbers")
   place <- interpolate(object$lambda, s)
@@ -394,8 +424,8 @@ interpolate <- function(lambda, s) {
   list(left = left, right = right, share = share)
 }
 
-nonzero_features <- function(coefficients) {
-  features <- apply(as.matrix(coefficients)[-1, , drop = FALSE] != 0, 2, which, simplify = FALSE)
+nonzero_features <- function(coefficients, family = "") {
+  features <- apply(as.matrix(of_features(coefficients, family)) != 0, 2, which, simplify = FALSE)
   features <- lapply(features, unname)
   if (length(features) == 1) as.data.frame(features) else features
 }

@@ -15,10 +15,11 @@
 #' become columns of 0 and 1 inside the folds.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame.
-#' @param y a factor, or numbers.
+#' @param y a factor, numbers, or a `survival::Surv()`.
 #' @param formula,data a response and variables as they are, without functions of them; `.` stands for all others.
-#' @param model `"linear"`, `"svm"`, `"elastic-net"`, `"lasso"`, `"ridge"`, `"elastic-net-logistic"`, `"glm"`,
-#'   `"multinomial"`, `"knn"`, `"hknn"`, `"alh"` or `"cknn"`.
+#' @param model `"linear"`, `"svm"`, `"elastic-net"`, `"lasso"`, `"ridge"`, `"elastic-net-logistic"`,
+#'   `"elastic-net-cox"`, `"glm"`, `"multinomial"`, `"knn"`, `"hknn"`, `"alh"` or `"cknn"`. For survival: `"glm"` and
+#'   all elastic nets but the logistic one.
 #' @param grid a list of values to try, such as `list(cost = c(1, 10), gamma = c(0.1, 1))`.
 #' @param prepare a list of steps before the model.
 #' @param folds number of folds.
@@ -26,7 +27,8 @@
 #' @param groups the group of each row: rows of a group are never parted.
 #' @param split `"stratified"`, `"kfold"`, `"group"`, `"shuffle"`, `"loo"`, `"bootstrap"` ...; `NULL`: by the data.
 #' @param outer outer folds of nested validation, for a score without the optimism of the choice; 0: none.
-#' @param score what to choose by, a name of [sheaf_metrics()]; `NULL`: accuracy (elastic nets: AUC), or R2 for numbers.
+#' @param score what to choose by, a name of [sheaf_metrics()]; `NULL`: accuracy (elastic nets: AUC), R2 for numbers, of
+#'   survival the deviance of the partial likelihood.
 #' @param choose `"best"`, or `"one-standard-error"`: the simplest model within one standard error of the best.
 #' @param strategy `"auto"`, `"grid"`, `"random"`, `"refine"`, `"descent"` or `"halving"`.
 #' @param trials how many points `"random"` and `"refine"` draw.
@@ -68,8 +70,9 @@ plain_frame <- function(formula, data, keep_missing) {
   if (!all(plain)) stop_argument("formula", "has the term '", variables[!plain][1], "', which is no column of 'data'")
   y <- eval(attr(terms, "variables")[[2]], data, environment(formula))
   x <- data[variables]
-  kept <- !is.na(y) & (keep_missing | stats::complete.cases(x))
-  list(x = x[kept, , drop = FALSE], y = y[kept])
+  known <- if (is.matrix(y)) rowSums(is.na(unclass(y))) == 0 else !is.na(y)
+  kept <- known & (keep_missing | stats::complete.cases(x))
+  list(x = x[kept, , drop = FALSE], y = if (is.matrix(y)) y[kept, , drop = FALSE] else y[kept])
 }
 
 #' @rdname sheaf_search
@@ -90,7 +93,7 @@ sheaf_search.default <- function(x, y, model = "linear", grid = list(), prepare 
 run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, weights, seed, control, study, options) {
   x <- as_features(x, nominal = TRUE)
   rows <- nrow(x)
-  y <- as_target(y, rows)
+  y <- if (is_survival(y)) read_survival(y, rows) else as_target(y, rows)
   if (is.factor(y)) y <- need_classes(y)
   if (!is.character(model) || length(model) != 1) stop_argument("model", "must be a name; see sheaf_parameters()")
   if (!is.list(grid)) stop_argument("grid", "must be a list")
@@ -109,13 +112,13 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
   result <- list(title = found$title, model_kind = model, levels = levels(y), score = found$score,
                  score_title = found$score_title, larger_is_better = found$larger_is_better, axes = found$axes,
                  axis_titles = found$titles, prepare = prepare, n_features = ncol(x), feature_names = colnames(x),
-                 control = control, notes = found$notes, pointer = found$pointer, regression = is.double(y))
+                 control = control, notes = found$notes, pointer = found$pointer, regression = !is.factor(y))
   if (!is.null(found$points)) result <- c(result, search_results(found))
   if (!is.null(found$outer)) result <- c(result, outer_results(found))
   if (!is.null(found$held_out)) result$predictions <- held_out_frame(found, y)
   if (!is.null(found$model)) {
     result$model <- keep_model(found$model)
-    result$coefficients <- model_weights(found$model)
+    result$coefficients <- model_weights(found$model, !inherits(y, "sheaf_survival"))
     result$has_probabilities <- length(found$model$levels) > 1
   }
   warn_each(found$warnings)
@@ -157,7 +160,12 @@ outer_results <- function(found) {
 
 held_out_frame <- function(found, y) {
   held <- found$held_out
-  table <- data.frame(split = held$split, row = held$row, truth = y[held$row])
+  table <- data.frame(split = held$split, row = held$row)
+  if (inherits(y, "sheaf_survival")) {
+    table <- cbind(table, time = y$time[held$row], status = y$event[held$row])
+  } else {
+    table$truth <- y[held$row]
+  }
   if (is.factor(y)) {
     table$predicted <- as_classes(held$class, found$levels, levels(y))
     if (ncol(held$decisions) == 1) table$decision <- held$decisions[, 1]
@@ -172,12 +180,12 @@ held_out_frame <- function(found, y) {
   table
 }
 
-# Features x decision values, with the intercepts in the first row; NULL where the model has none.
-model_weights <- function(model) {
+# Features x decision values, with the intercepts, if there are any, in the first row; NULL where the model has none.
+model_weights <- function(model, intercept = TRUE) {
   if (is.null(model$weights)) return(NULL)
   columns <- if (ncol(model$weights) > 1) model$levels else model$levels[1]
-  table <- rbind(model$intercepts, model$weights)
-  dimnames(table) <- list(c("(Intercept)", model$weight_names), if (length(model$levels) > 0) columns)
+  table <- rbind(if (intercept) model$intercepts, model$weights)
+  dimnames(table) <- list(c(if (intercept) "(Intercept)", model$weight_names), if (length(model$levels) > 0) columns)
   table
 }
 

@@ -5,9 +5,9 @@
 #' whole choice (Nogueira, Sechidis and Brown 2018). All models of all resamples are trained together.
 #'
 #' @param x a matrix, sparse matrix or data frame.
-#' @param y a factor, or numbers.
-#' @param model `NULL`: `"elastic-net-logistic"` for a factor, `"elastic-net"` for numbers. Any model that leaves
-#'   features out will do, or one with `select` among the steps of `prepare`.
+#' @param y a factor, numbers, or a `survival::Surv()`.
+#' @param model `NULL`: `"elastic-net-logistic"` for a factor, `"elastic-net"` for numbers and survival. Any model that
+#'   leaves features out will do, or one with `select` among the steps of `prepare`.
 #' @param resamples how often rows are divided.
 #' @param test_fraction the share of the rows that each resample holds out.
 #' @param folds folds of the cross-validation within a resample.
@@ -29,7 +29,7 @@ sheaf_study <- function(x, y, model = NULL, resamples = 20, test_fraction = 0.2,
   options <- list(...)
   classes <- is.factor(y) || is.character(y) || is.logical(y)
   if (is.null(model)) model <- if (classes) "elastic-net-logistic" else "elastic-net"
-  nets <- c("elastic-net", "lasso", "ridge", "elastic-net-logistic")
+  nets <- c("elastic-net", "lasso", "ridge", "elastic-net-logistic", "elastic-net-cox")
   if (model %in% nets && is.null(options$standardise)) options$standardise <- TRUE
   one_number(resamples, "resamples", 2)
   settings <- rbind(setting("folds", folds), setting("outer", resamples, "resamples"),

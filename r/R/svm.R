@@ -6,7 +6,8 @@
 #' `scale = TRUE` centres and scales the columns of a dense matrix, and the response of a regression, as `e1071::svm()`
 #' does. Classes stand in the order of the factor's levels, in `labels` and in the columns of decision values, which are
 #' named `first/second`; e1071 orders them by their first rows. Probabilities come from a cross-validation within the
-#' training rows, whose folds are drawn by `seed`.
+#' training rows, whose folds are drawn by `seed`. The folds of `cross` are dealt as [tune_sheaf_svm()] deals them;
+#' columns are scaled before, over all rows, as in e1071.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame of features.
 #' @param y a factor, or numbers; missing: one-classification.
@@ -20,14 +21,16 @@
 #' @param class.weights factors of the cost, named by class, or `"balanced"`.
 #' @param weights how much each row counts.
 #' @param tolerance at which training ends, as in LIBSVM.
+#' @param cross folds of a cross-validation, whose scores are added to the object; 0: none.
 #' @param probability whether to train for probabilities too.
 #' @param fitted whether to predict the training rows.
 #' @param seed of the probabilities' cross-validation; `NULL`: drawn from R's generator.
 #' @param control see [sheaf_control()].
 #' @param ... passed on to the default method.
 #' @return An object of class `sheaf_svm` with the elements of an e1071 `svm` object: `SV`, `index`, `coefs`, `rho`,
-#'   `nSV`, `tot.nSV`, `labels`, `levels`, `nclasses`, `x.scale`, `y.scale`, `fitted`, `decision.values`, `residuals`
-#'   ...
+#'   `nSV`, `tot.nSV`, `labels`, `levels`, `nclasses`, `x.scale`, `y.scale`, `fitted`, `decision.values`,
+#'   `residuals` ..., with `cross` also `accuracies` and `tot.accuracy` (percent) or, of a regression, `MSE` and
+#'   `tot.MSE`.
 #' @seealso [tune_sheaf_svm()], [predict.sheaf_svm()]
 #' @examples
 #' fit <- sheaf_svm(Species ~ ., data = iris)
@@ -76,7 +79,8 @@ svm_kernels <- c(radial = "rbf", linear = "linear", polynomial = "polynomial", s
 sheaf_svm.default <- function(x, y = NULL, scale = TRUE, type = NULL,
                               kernel = c("radial", "linear", "polynomial", "sigmoid"), degree = 3, gamma = NULL,
                               coef0 = 0, cost = 1, nu = 0.5, class.weights = NULL, tolerance = 0.001, epsilon = 0.1,
-                              probability = FALSE, fitted = TRUE, weights = NULL, seed = NULL, control = list(), ...) {
+                              cross = 0, probability = FALSE, fitted = TRUE, weights = NULL, seed = NULL,
+                              control = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_svm))
   if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_svm()")
   x <- as_features(x)
@@ -104,6 +108,11 @@ sheaf_svm.default <- function(x, y = NULL, scale = TRUE, type = NULL,
               control = control)
   fit <- c(fit, support_of(model, fit), list(model = keep_model(model), n_features = ncol(x),
                                              feature_names = colnames(x)))
+  if (one_number(cross, "cross", 0, nrow(x)) > 0) {
+    values <- list(kernel = kernel, gamma = gamma, degree = degree, coef0 = coef0, nu = nu, epsilon = epsilon,
+                   tolerance = tolerance)
+    fit <- c(fit, cross_validate_svm(scaled, type, cross, cost, values, class.weights, weights, control))
+  }
   class(fit) <- "sheaf_svm"
   warn_each(model$warnings)
   if (!fitted) return(fit)
@@ -112,6 +121,21 @@ sheaf_svm.default <- function(x, y = NULL, scale = TRUE, type = NULL,
   fit$decision.values <- svm_decisions(fit, found, rownames(x))
   if (is.double(y) && grepl("regression", type)) fit$residuals <- y - fit$fitted
   fit
+}
+
+# Scores of each fold and of all rows, under the names of e1071.
+cross_validate_svm <- function(scaled, type, cross, cost, values, class.weights, weights, control) {
+  if (type == "one-classification") stop_argument("cross", "is not for one-classification")
+  rows <- nrow(scaled$x)
+  train <- deal_folds(rows, cross)
+  folds <- check_folds(held_out_fold(train, rows), rows)
+  search <- list(x = scaled$x, y = scaled$y, type = type, folds = folds, scale = FALSE, class.weights = class.weights,
+                 weights = check_weights(weights, rows), control = as_control(control, 0))
+  errors <- score_part(search, data.frame(cost = cost), values)[1, ]
+  total <- sum(errors * tabulate(folds + 1)) / rows
+  if (is.factor(scaled$y)) return(list(accuracies = 100 * (1 - errors), tot.accuracy = 100 * (1 - total)))
+  units <- if (is.null(scaled$y.scale)) 1 else scaled$y.scale[["scaled:scale"]]^2
+  list(MSE = errors * units, tot.MSE = total * units)
 }
 
 svm_type <- function(type, y) {
@@ -259,6 +283,14 @@ print.summary.sheaf_svm <- function(x, ...) {
     cat(" (", paste(x$nSV, collapse = " "), ")\n\n\nNumber of Classes: ", x$nclasses, "\n\nLevels:\n ",
         paste(x$levels, collapse = " "), "\n\n", sep = "")
   }
+  if (!is.null(x$accuracies) || !is.null(x$MSE)) {
+    of_classes <- !is.null(x$accuracies)
+    folds <- if (of_classes) x$accuracies else x$MSE
+    cat("\n", length(folds), "-fold cross-validation on training data:\n\nTotal ",
+        if (of_classes) "Accuracy: " else "Mean Squared Error: ", if (of_classes) x$tot.accuracy else x$tot.MSE,
+        "\n", if (of_classes) "Single Accuracies:" else "Squared Errors of folds:", "\n ",
+        paste(format(folds, digits = 4), collapse = " "), "\n\n", sep = "")
+  }
   invisible(x)
 }
 
@@ -274,4 +306,45 @@ coef.sheaf_svm <- function(object, ...) {
     stop_sheaf("coefficients are those of a linear kernel and two classes or a numeric response")
   }
   c(`(Intercept)` = -object$rho, drop(crossprod(object$SV, object$coefs)))
+}
+
+#' Plot the classes of a support vector machine
+#'
+#' As e1071 plots them: which class the model predicts over two features, with the rows of `data` on top; support
+#' vectors are crosses.
+#'
+#' @param x a [sheaf_svm()] of a formula, for classes.
+#' @param data the rows that it was trained on.
+#' @param formula the features to draw, `vertical ~ horizontal`; needed where the model has more than two.
+#' @param slice a list of values for the other features; those that are not named are 0 or, of factors, the first level.
+#' @param grid how many points there are along each axis.
+#' @param ... passed on to [graphics::image()].
+#' @return Nothing; called for its plot.
+#' @examples
+#' fit <- sheaf_svm(Species ~ ., data = iris)
+#' plot(fit, iris, Petal.Width ~ Petal.Length, slice = list(Sepal.Width = 3, Sepal.Length = 6))
+#' @export
+plot.sheaf_svm <- function(x, data, formula = NULL, slice = list(), grid = 50, ...) {
+  if (is.null(x$terms)) stop_argument("x", "was trained on a matrix, and only models of a formula can be drawn")
+  if (is.null(x$levels)) stop_argument("x", "must be a model of classes")
+  features <- attr(stats::delete.response(x$terms), "term.labels")
+  shown <- if (is.null(formula)) features else all.vars(formula)
+  if (length(shown) != 2 || !all(shown %in% features)) {
+    stop_argument("formula", "must name two features of the model, as in vertical ~ horizontal")
+  }
+  lattice <- lapply(data[shown], function(values) seq(min(values), max(values), length.out = grid))
+  places <- expand.grid(lattice)
+  for (other in setdiff(features, shown)) {
+    usual <- if (is.factor(data[[other]])) factor(levels(data[[other]])[1], levels(data[[other]])) else 0
+    places[[other]] <- slice[[other]] %||% usual
+  }
+  classes <- matrix(as.integer(stats::predict(x, places)), grid)
+  colours <- grDevices::hcl.colors(length(x$levels), "Pastel 1")
+  graphics::image(lattice[[2]], lattice[[1]], t(classes), col = colours, zlim = c(1, length(x$levels)),
+                  xlab = shown[2], ylab = shown[1], useRaster = TRUE, ...)
+  truth <- as.integer(factor(data[[all.vars(x$terms)[1]]], levels = x$levels))
+  graphics::points(data[[shown[2]]], data[[shown[1]]], col = grDevices::hcl.colors(length(x$levels), "Dark 3")[truth],
+                   pch = ifelse(seq_along(truth) %in% x$index, 4, 1))
+  graphics::legend("topleft", x$levels, fill = colours, bty = "n")
+  invisible(x)
 }

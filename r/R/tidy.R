@@ -7,6 +7,7 @@
 #'
 #' @param x a model.
 #' @param conf.int,conf.level whether to add a confidence interval, and its level.
+#' @param exponentiate whether to give exponentials of estimates and intervals: odds ratios, hazard ratios ...
 #' @param return_zeros whether to list coefficients that are 0.
 #' @param data,newdata the training data, or new rows.
 #' @param type.predict the scale of `.fitted`.
@@ -22,7 +23,7 @@ NULL
 
 #' @rdname tidiers
 #' @export
-tidy.sheaf_glm <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
+tidy.sheaf_glm <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate = FALSE, ...) {
   if (x$alpha > 0 || is.null(x$std.error)) {
     table <- data.frame(term = coefficient_names(x), estimate = as.vector(x$coefficients))
   } else {
@@ -34,6 +35,10 @@ tidy.sheaf_glm <- function(x, conf.int = FALSE, conf.level = 0.95, ...) {
       table$conf.low <- unname(interval[, 1])
       table$conf.high <- unname(interval[, 2])
     }
+  }
+  if (exponentiate) {
+    raised <- intersect(c("estimate", "conf.low", "conf.high"), names(table))
+    table[raised] <- exp(table[raised])
   }
   if (!is.matrix(x$coefficients)) return(table)
   cbind(y.level = as.vector(row(x$coefficients, as.factor = TRUE)),

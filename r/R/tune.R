@@ -58,8 +58,7 @@ tune_sheaf_svm.default <- function(x, y, ranges = list(cost = 10^(-1:2)), cross 
   check_ranges(ranges, fixed)
   grid <- expand.grid(ranges, stringsAsFactors = FALSE, KEEP.OUT.ATTRS = FALSE)
   train <- if (is.null(foldid)) deal_folds(nrow(x), cross) else split_rows(foldid, nrow(x))
-  folds <- integer(nrow(x))
-  for (k in seq_along(train)) folds[-train[[k]]] <- k
+  folds <- held_out_fold(train, nrow(x))
   spread <- if (is.double(y) && scale) stats::sd(y) else 1
   target <- if (is.double(y) && scale) (y - mean(y)) / spread else y
   search <- list(x = x, y = target, type = type, folds = check_folds(folds, nrow(x)), scale = scale && is.matrix(x),
@@ -97,6 +96,13 @@ deal_folds <- function(rows, cross) {
   one_number(cross, "cross", 2, rows)
   order <- sample(rows)
   tapply(seq_len(rows), cut(seq_len(rows), breaks = cross), function(places) order[-places], simplify = FALSE)
+}
+
+# Of each row the fold that it is not trained on in.
+held_out_fold <- function(train, rows) {
+  folds <- integer(rows)
+  for (k in seq_along(train)) folds[-train[[k]]] <- k
+  folds
 }
 
 split_rows <- function(foldid, rows) {
@@ -165,3 +171,43 @@ print.summary.tune_sheaf_svm <- function(x, ...) {
 
 #' @export
 predict.tune_sheaf_svm <- function(object, newdata, ...) stats::predict(object$best.model, newdata, ...)
+
+#' Plot the tuning of a support vector machine
+#'
+#' As e1071 plots it: the error over one parameter with its standard deviation between folds, or a surface over two.
+#'
+#' @param x a [tune_sheaf_svm()].
+#' @param type `"contour"` or `"perspective"`, of two parameters.
+#' @param transform.x,transform.y functions of the parameters that are drawn, such as `log10`.
+#' @param xlab,ylab titles of the axes; `NULL`: names of the parameters.
+#' @param ... passed on to [graphics::plot()], [graphics::filled.contour()] or [graphics::persp()].
+#' @return Nothing; called for its plot.
+#' @examples
+#' set.seed(1)
+#' tuned <- tune_sheaf_svm(Species ~ ., data = iris, ranges = list(cost = 10^(-1:2), gamma = 2^(-4:0)))
+#' plot(tuned, transform.x = log10, transform.y = log2)
+#' @export
+plot.tune_sheaf_svm <- function(x, type = c("contour", "perspective"), transform.x = identity, transform.y = identity,
+                                xlab = NULL, ylab = NULL, ...) {
+  type <- one_of(type, c("contour", "perspective"), "type")
+  table <- x$performances
+  axes <- setdiff(names(table), c("error", "dispersion"))
+  if (length(axes) > 2 || !all(vapply(table[axes], is.numeric, NA))) {
+    stop_argument("x", "must have been tuned over one or two parameters that are numbers")
+  }
+  if (length(axes) == 1) {
+    along <- transform.x(table[[1]])
+    order <- order(along)
+    range <- range(table$error - table$dispersion, table$error + table$dispersion)
+    graphics::plot(along[order], table$error[order], type = "b", ylim = range, xlab = xlab %||% axes, ylab = "error",
+                   ...)
+    graphics::segments(along, table$error - table$dispersion, along, table$error + table$dispersion, lty = 3)
+    return(invisible(x))
+  }
+  first <- sort(unique(table[[1]]))
+  second <- sort(unique(table[[2]]))
+  error <- matrix(table$error[order(table[[2]], table[[1]])], length(first))
+  draw <- if (type == "contour") graphics::filled.contour else graphics::persp
+  draw(transform.x(first), transform.y(second), error, xlab = xlab %||% axes[1], ylab = ylab %||% axes[2], ...)
+  invisible(x)
+}

@@ -37,6 +37,9 @@ Target target_of(const Rcpp::List& about) {
     target.values = Rcpp::as<std::vector<double>>(about["numbers"]);
     target.kind = LabelKind::numbers;
   }
+  if (about.containsElementNamed("events"))
+    for (const int event : Rcpp::IntegerVector(about["events"]))
+      target.events.push_back(static_cast<std::uint8_t>(event));
   return target;
 }
 

@@ -29,6 +29,7 @@ List glm_list(const LinearModel& model) {
   const auto columns = model.columns > 1 ? model.columns - 1 : 1;
   Rcpp::RObject errors;
   if (!statistics.errors.empty()) errors = matrix_of(statistics.errors, model.rows(), columns);
+  const auto& survival = statistics.survival;
   return List::create(_["family"] = std::string(to_string(glm.family)), _["link"] = std::string(to_string(glm.link)),
                       _["parameter"] = glm.parameter, _["solver"] = std::string(to_string(glm.solver)),
                       _["iterations"] = glm.fit.iterations, _["converged"] = glm.fit.converged,
@@ -36,7 +37,8 @@ List glm_list(const LinearModel& model) {
                       _["log_likelihood"] = statistics.log_likelihood, _["deviance"] = statistics.deviance,
                       _["null_deviance"] = statistics.null_deviance, _["dispersion"] = statistics.dispersion,
                       _["parameters"] = statistics.parameters, _["errors"] = errors, _["separated"] = glm.separated,
-                      _["aic"] = aic(glm));
+                      _["events"] = survival.events, _["wald"] = survival.wald, _["score"] = survival.score,
+                      _["concordance"] = survival.concordance);
 }
 
 Rcpp::RObject support_vectors(const SvmModel& svm) {

@@ -11,11 +11,12 @@ using Rcpp::List;
 struct Paths {
   NetSheaf sheaf;
   NetParams params;
-  std::vector<std::int32_t> folds;  ///< of each row, the path whose decision value is wanted
+  /// Of each row, the path whose decision value is wanted. Empty: those of all paths.
+  std::vector<std::int32_t> folds;
 };
 
 Loss loss_named(const std::string& name) {
-  for (const auto loss : {Loss::squared, Loss::logistic, Loss::poisson, Loss::softmax})
+  for (const auto loss : {Loss::squared, Loss::logistic, Loss::poisson, Loss::softmax, Loss::cox})
     if (to_string(loss) == name) return loss;
   throw InternalError("elastic nets have no such loss");
 }
@@ -26,6 +27,7 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   paths.sheaf.classes = paths.sheaf.target_columns = Rcpp::as<int>(options["classes"]);
   paths.sheaf.examples = y.size() / paths.sheaf.classes;
   paths.sheaf.targets.assign(y.begin(), y.end());
+  paths.sheaf.times = Rcpp::as<std::vector<double>>(options["times"]);
   paths.sheaf.offsets = Rcpp::as<std::vector<double>>(options["offsets"]);
   const Rcpp::NumericMatrix weights = options["weights"];  // rows x paths, or nothing
   paths.sheaf.weight_columns = std::max(1, weights.ncol());
@@ -61,13 +63,17 @@ std::size_t column_of(const NetModel& model, std::int32_t classes) {
 }
 
 /// Decision values of the rows that each path did not see or, of a single path, of all rows: rows x classes x alphas,
-/// column by column.
+/// column by column. Where no path is named for a row, those of all rows and paths: x paths.
 template <class T>
 class Decisions {
  public:
   Decisions(const Paths& paths, std::vector<double>& values)
-      : classes_(paths.sheaf.classes), folds_(paths.folds), values_(values) {
-    values_.assign(folds_.size() * columns_of(paths), 0.0);
+      : classes_(paths.sheaf.classes),
+        rows_(static_cast<std::size_t>(paths.sheaf.examples)),
+        columns_(columns_of(paths)),
+        folds_(paths.folds),
+        values_(values) {
+    values_.assign(rows_ * columns_ * (folds_.empty() ? paths.sheaf.paths.size() : 1), 0.0);
   }
 
   void take(std::span<const NetModel> models, BlockView<const T> decisions) {
@@ -79,14 +85,17 @@ class Decisions {
     }
     const auto stride = static_cast<std::size_t>(decisions.stride);
     for (std::size_t m = 0; m < models.size(); ++m) {
-      double* column = values_.data() + column_of(models[m], classes_) * folds_.size();
-      for (std::size_t i = 0; i < folds_.size(); ++i)
-        if (folds_[i] == models[m].path) column[i] = static_cast<double>(decisions.data[i * stride + m]);
+      const auto first = folds_.empty() ? static_cast<std::size_t>(models[m].path) * columns_ : 0;
+      double* column = values_.data() + (first + column_of(models[m], classes_)) * rows_;
+      for (std::size_t i = 0; i < rows_; ++i)
+        if (folds_.empty() || folds_[i] == models[m].path)
+          column[i] = static_cast<double>(decisions.data[i * stride + m]);
     }
   }
 
  private:
   std::int32_t classes_;
+  std::size_t rows_, columns_;
   const std::vector<std::int32_t>& folds_;
   std::vector<double>& values_;
 };
@@ -142,8 +151,9 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
     std::visit([&](const auto& one) { train(context, one); }, dataset);
   });
   Rcpp::List answer = path_list(kept);
-  answer["decisions"] =
-      Rcpp::NumericMatrix(static_cast<int>(paths.sheaf.examples), static_cast<int>(columns), values.begin());
+  const auto rows_of_values = static_cast<std::size_t>(paths.sheaf.examples);
+  answer["decisions"] = Rcpp::NumericMatrix(static_cast<int>(rows_of_values),
+                                            static_cast<int>(values.size() / rows_of_values), values.begin());
   answer["unconverged"] = static_cast<double>(unconverged);
   return answer;
 }

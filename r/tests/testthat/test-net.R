@@ -151,7 +151,8 @@ test_that("responses that do not suit are refused", {
   expect_names_argument(sheaf_net(without, factor(birth$race), "poisson"), "y")
   expect_names_argument(sheaf_net(without, rep("a", nrow(x)), "multinomial"), "y")
   expect_names_argument(sheaf_net(without, birth$race, "multinomial", offset = birth$age), "offset")
-  expect_names_argument(sheaf_net(without, counts, "cox"), "family")
+  expect_names_argument(sheaf_net(without, counts, "cox"), "y")
+  expect_names_argument(sheaf_net(without, counts, "mgaussian"), "family")
 })
 
 test_that("sparse data give the models of dense data", {

@@ -1,0 +1,367 @@
+# Survival: responses of Cox models, sums over their risk sets, and the methods of models of family cox.
+
+# Whether a response is of times and events without a family that says so.
+is_survival <- function(y) {
+  inherits(y, "Surv") || (is.matrix(y) && ncol(y) == 2 && setequal(colnames(y), c("time", "status")))
+}
+
+# Times, and 1 where the event came then or 0 where the row is censored: of a Surv object, or of two columns as glmnet
+# takes them.
+read_survival <- function(y, rows, argument = "y") {
+  if (inherits(y, "Surv") && !identical(attr(y, "type"), "right")) {
+    stop_argument(argument, "is censored by '", attr(y, "type"), "'; only times censored on the right are offered")
+  }
+  y <- unclass(y)
+  if (is.data.frame(y) || is.list(y)) y <- as.matrix(as.data.frame(y))
+  if (!is.matrix(y) || ncol(y) != 2 || !is.numeric(y)) {
+    stop_argument(argument, "of a Cox model must be a Surv object, or two columns, 'time' and 'status'")
+  }
+  check_rows(y, rows, argument)
+  named <- setequal(colnames(y), c("time", "status"))
+  time <- as.double(y[, if (named) "time" else 1])
+  event <- y[, if (named) "status" else 2]
+  wrong <- which(!is.finite(time) | time < 0)
+  if (length(wrong) > 0) {
+    stop_argument(argument, "time ", wrong[1], " is ", time[wrong[1]], ", but must be a number of 0 or more")
+  }
+  if (!all(event %in% 0:1)) stop_argument(argument, "must have a status of 1 (the event came) or 0 (it did not)")
+  if (!any(event == 1)) stop_argument(argument, "has no events")
+  structure(list(time = time, event = as.integer(event)), class = "sheaf_survival")
+}
+
+survival_rows <- function(survival, rows) {
+  structure(list(time = survival$time[rows], event = survival$event[rows]), class = "sheaf_survival")
+}
+
+# What the rows at risk are at each event, of rows in the order of their times: the same sums, under the same names, as
+# in the library's src/core/partial_likelihood.hpp.
+#
+# With e = weight * exp(eta), the loss is the sum over events of share * log(risk - fraction * tied) - weight * eta;
+# `risk` sums e over times of this one and later, `tied` over the events of this time. Breslow: share = weight, fraction
+# = 0. Efron: of m events at a time the l-th, from 0 on, has the fraction l / m and the mean weight as its share.
+risk_sets <- function(survival, weights, eta, ties) {
+  order <- order(survival$time)
+  time <- survival$time[order]
+  weight <- weights[order]
+  event <- survival$event[order] == 1 & weight > 0
+  relative <- exp(eta - max(eta))[order]
+  group <- cumsum(!duplicated(time))
+  first <- match(group, group)
+  of_time <- function(values) rowsum(values, group)[group, 1]
+  later <- function(values) rev(cumsum(rev(values)))[first]
+  share <- weight * event
+  fraction <- numeric(length(time))
+  if (ties == "efron") {
+    count <- pmax(of_time(event + 0), 1)
+    before <- cumsum(event) - event
+    share <- event * of_time(share) / count
+    fraction <- event * (before - before[first]) / count
+  }
+  e <- weight * relative
+  denominator <- later(e) - fraction * of_time(event * e)
+  each <- ifelse(event, share / denominator, 0)
+  hazard <- cumsum(of_time(each) * (first == seq_along(first))) - event * of_time(fraction * each)
+  list(order = order, event = event, e = e, relative = relative, share = share, fraction = fraction,
+       denominator = denominator, hazard = hazard, of_time = of_time, later = later)
+}
+
+# Of each row: whether its event came, less how many were to be expected.
+martingale_residuals <- function(survival, weights, eta, ties) {
+  sets <- risk_sets(survival, weights, eta, ties)
+  left <- survival$event
+  left[sets$order] <- left[sets$order] - sets$relative * sets$hazard
+  left
+}
+
+# The second derivative of minus the log partial likelihood in the coefficients of x.
+cox_information <- function(survival, weights, eta, ties, x) {
+  sets <- risk_sets(survival, weights, eta, ties)
+  x <- as.matrix(x)[sets$order, , drop = FALSE]
+  x <- x - rep(colMeans(x), each = nrow(x))
+  moved <- sets$e * x
+  at_risk <- apply(moved, 2, sets$later) - sets$fraction * apply(sets$event * moved, 2, sets$of_time)
+  means <- at_risk[sets$event, , drop = FALSE] * (sqrt(sets$share) / sets$denominator)[sets$event]
+  crossprod(x, moved * sets$hazard) - crossprod(means)
+}
+
+# Of each column of decision values: twice what the log partial likelihood (ties by Breslow) lacks to the largest
+# possible, the deviance of glmnet.
+cox_deviances <- function(survival, weights, link) {
+  used <- which(weights > 0)
+  used <- used[order(survival$time[used])]
+  time <- survival$time[used]
+  share <- (weights * survival$event)[used]
+  if (sum(share) == 0) return(rep(0, ncol(link)))
+  link <- link[used, , drop = FALSE]
+  first <- match(time, time)
+  each <- function(z) {
+    top <- max(z)
+    risk <- rev(cumsum(rev(weights[used] * exp(z - top))))[first]
+    sum(share * (log(risk) + top - z))
+  }
+  together <- rowsum(share, time)
+  together <- together[together > 0]
+  2 * (apply(link, 2, each) - sum(together * log(together)))
+}
+
+# Harrell's C of each column of decision values: of pairs of rows of which one had its event before the other's time, or
+# when the other was censored, the share in which it has the larger value; equal values count half.
+concordances <- function(survival, weights, link) {
+  time <- survival$time
+  event <- which(survival$event == 1)
+  pairs <- lapply(event, function(i) which(time > time[i] | (time == time[i] & survival$event == 0)))
+  i <- rep(event, lengths(pairs))
+  j <- unlist(pairs)
+  w <- weights[i] * weights[j]
+  apply(link, 2, function(z) sum(w * ((z[i] > z[j]) + (z[i] == z[j]) / 2)) / sum(w))
+}
+
+# Means that linear predictors are relative to, as in coxph(): columns of -1, 0 and 1 alone have 0.
+reference_means <- function(x, weights) {
+  means <- as.vector(crossprod(x, weights)) / sum(weights)
+  ifelse(colSums(x^3 != x) == 0, 0, means)
+}
+
+# Terms of coxph() that would be taken for features here.
+refuse_specials <- function(terms) {
+  special <- c("strata", "cluster", "tt", "frailty", "pspline", "ridge")
+  for (variable in as.list(attr(terms, "variables"))[-1]) {
+    name <- if (is.call(variable)) sub("^.*::", "", deparse(variable[[1]])[1]) else ""
+    if (name %in% special) stop_argument("formula", "has the term ", deparse(variable)[1], ", which is not offered")
+  }
+}
+
+finish_cox <- function(fit, model, response, ties) {
+  found <- model$glm
+  errors <- reorder_errors(found$errors, fit)
+  estimates <- named_coefficients(model$weights[, 1], NULL, fit)
+  if (fit$n_features == 0) estimates <- numeric()
+  plain <- estimates
+  if (!is.null(errors)) {
+    undetermined <- errors[, 1] == 0
+    if (!fit$separated) estimates[undetermined] <- NA
+    fit$std.error <- stats::setNames(ifelse(undetermined, NA, errors[, 1]), names(estimates))
+  }
+  fit$coefficients <- estimates
+  fit$ties <- ties
+  w <- fit$prior.weights
+  fit$means <- stats::setNames(if (fit$n_features > 0) reference_means(fit$x, w) else numeric(), names(estimates))
+  fit$linear.predictors <- linear_predictor(fit, fit$x, plain, fit$offset) - sum(plain * fit$means)
+  fit$fitted.values <- exp(fit$linear.predictors)
+  left <- martingale_residuals(response$target, w, fit$linear.predictors, ties)
+  fit$residuals <- stats::setNames(left, names(fit$linear.predictors))
+  fit$n <- sum(w > 0)
+  fit$nevent <- found$events
+  fit$loglik <- -c(found$null_deviance, found$deviance) / 2
+  fit$deviance <- found$deviance
+  fit$null.deviance <- found$null_deviance
+  fit$rank <- if (fit$n_features == 0) 0L else as.integer(found$parameters)
+  fit$aic <- fit$deviance + 2 * fit$rank
+  fit$concordance <- found$concordance
+  if (fit$alpha == 0) {
+    fit$score <- found$score
+    fit$wald.test <- found$wald
+  }
+  fit$family <- list(family = "cox", link = "log")
+  class(fit) <- c("sheaf_cox", "sheaf_glm")
+  fit
+}
+
+#' @export
+print.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  if (length(x$coefficients) == 0) {
+    cat("No coefficients\n")
+  } else if (x$alpha > 0 || is.null(x$std.error)) {
+    cat("Coefficients", if (x$alpha > 0) paste0(" (penalty alpha = ", format(x$alpha), ")"), ":\n", sep = "")
+    print.default(format(x$coefficients, digits = digits), print.gap = 2, quote = FALSE)
+  } else {
+    stats::printCoefmat(hazard_table(x), digits = digits, signif.stars = FALSE, P.values = TRUE, has.Pvalue = TRUE)
+  }
+  cat("\nLog partial likelihood: ", format(signif(x$loglik[2], digits + 2L)), " (without features ",
+      format(signif(x$loglik[1], digits + 2L)), ")\nn = ", x$n, ", events = ", x$nevent, "\n", sep = "")
+  invisible(x)
+}
+
+# As summary(coxph()) has it.
+hazard_table <- function(object) {
+  table <- coefficient_table(object)
+  table <- cbind(table[, 1, drop = FALSE], exp(table[, 1]), table[, 2:4, drop = FALSE])
+  colnames(table) <- c("coef", "exp(coef)", "se(coef)", "z", "Pr(>|z|)")
+  table
+}
+
+# Tests that all coefficients are 0.
+cox_tests <- function(object) {
+  one <- function(statistic) {
+    df <- object$rank
+    c(test = statistic, df = df, pvalue = stats::pchisq(statistic, df, lower.tail = FALSE))
+  }
+  list(logtest = one(object$null.deviance - object$deviance), sctest = one(object$score),
+       waldtest = one(object$wald.test))
+}
+
+#' Summary of a Cox model
+#'
+#' @param object a [sheaf_glm()] of family `"cox"`.
+#' @param conf.int level of the confidence intervals of hazard ratios.
+#' @param ... not used.
+#' @return An object of class `summary.sheaf_cox` with the elements of `summary(survival::coxph())`: `coefficients`
+#'   (`coef`, `exp(coef)`, `se(coef)`, `z`, `Pr(>|z|)`), `conf.int`, `n`, `nevent`, `loglik`, `concordance`, and the
+#'   tests `logtest`, `sctest` and `waldtest`.
+#' @examplesIf requireNamespace("survival", quietly = TRUE)
+#' fit <- sheaf_glm(survival::Surv(time, status) ~ age + sex, data = survival::lung)
+#' summary(fit)
+#' @export
+summary.sheaf_cox <- function(object, conf.int = 0.95, ...) {
+  need_errors(object)
+  if (is.null(object$std.error)) stop_sheaf("the model has too many coefficients for standard errors (over 1,500)")
+  table <- hazard_table(object)
+  ratios <- cbind(table[, 2], exp(-table[, 1]), exp(stats::confint(object, level = conf.int)))
+  label <- sub("^0", "", format(conf.int))
+  dimnames(ratios) <- list(rownames(table), c("exp(coef)", "exp(-coef)", paste(c("lower", "upper"), label)))
+  structure(class = "summary.sheaf_cox",
+            c(object[c("call", "n", "nevent", "loglik", "concordance", "ties", "iter", "separated")],
+              list(coefficients = table, conf.int = ratios), cox_tests(object)))
+}
+
+#' @export
+print.summary.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  cat("n = ", x$n, ", events = ", x$nevent, ", ties by ", x$ties, "\n\n", sep = "")
+  stats::printCoefmat(x$coefficients, digits = digits, P.values = TRUE, has.Pvalue = TRUE, ...)
+  cat("\n")
+  print(x$conf.int, digits = digits)
+  cat("\nConcordance: ", format(x$concordance, digits = digits), "\n", sep = "")
+  names <- c(logtest = "Likelihood ratio test", waldtest = "Wald test", sctest = "Score (logrank) test")
+  for (name in names(names)) {
+    test <- x[[name]]
+    cat(format(names[[name]], width = 22), "= ", format(test[["test"]], digits = digits), " on ", test[["df"]],
+        " degrees of freedom, p = ", format.pval(test[["pvalue"]], digits = digits), "\n", sep = "")
+  }
+  invisible(x)
+}
+
+#' @export
+vcov.sheaf_cox <- function(object, ...) {
+  need_errors(object)
+  x <- model_matrix(object)
+  known <- !is.na(object$coefficients)
+  survival <- read_survival(object$y, nrow(x))
+  information <- cox_information(survival, object$prior.weights, object$linear.predictors, object$ties,
+                                 x[, known, drop = FALSE])
+  pad(invert(information), names(object$coefficients), known)
+}
+
+#' @export
+nobs.sheaf_cox <- function(object, ...) object$nevent
+
+#' @export
+residuals.sheaf_cox <- function(object, type = c("martingale", "deviance"), ...) {
+  type <- one_of(type, c("martingale", "deviance"), "type")
+  left <- object$residuals
+  if (type == "deviance") {
+    event <- read_survival(object$y, length(left))$event
+    log_expected <- ifelse(event == 1, log(pmax(event - left, .Machine$double.xmin)), 0)
+    left <- sign(left) * sqrt(pmax(-2 * (left + event * log_expected), 0))
+  }
+  stats::naresid(object$na.action, left)
+}
+
+#' Predictions of a Cox model
+#'
+#' @param object a [sheaf_glm()] of family `"cox"`.
+#' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
+#' @param type `"lp"`, the logarithm of the hazard relative to a row of mean features, as of `survival::coxph()`
+#'   (columns of -1, 0 and 1 alone count as 0 there); `"risk"`, its exponential; `"link"` and `"response"`, the same
+#'   relative to a row of zeros, as of glmnet.
+#' @param se.fit whether to give standard errors too: of `"lp"` and `"link"` as they are, of the others by the delta
+#'   method.
+#' @param newoffset offsets of the new rows, where a model of a matrix was trained with an offset.
+#' @param ... not used.
+#' @return A vector; with `se.fit` a list of `fit` and `se.fit`.
+#' @examplesIf requireNamespace("survival", quietly = TRUE)
+#' fit <- sheaf_glm(survival::Surv(time, status) ~ age + sex, data = survival::lung)
+#' predict(fit, data.frame(age = c(50, 70), sex = 1), type = "risk")
+#' @export
+predict.sheaf_cox <- function(object, newdata, type = c("lp", "risk", "link", "response"), se.fit = FALSE,
+                              newoffset = NULL, ...) {
+  type <- one_of(type, c("lp", "risk", "link", "response"), "type")
+  means <- if (type %in% c("lp", "risk")) object$means else 0 * object$means
+  known <- !is.na(object$coefficients)
+  shift <- sum(object$coefficients[known] * (object$means - means)[known])
+  padded <- identity
+  if (missing(newdata) || is.null(newdata)) {
+    eta <- object$linear.predictors + shift
+    x <- if (se.fit) model_matrix(object)
+    padded <- function(values) stats::napredict(object$na.action, values)
+  } else {
+    x <- new_features(object, newdata)
+    offset <- new_offset(object, newdata, newoffset, nrow(x))
+    eta <- linear_predictor(object, x, object$coefficients, offset) - sum((object$coefficients * means)[known])
+  }
+  multiplies <- type %in% c("risk", "response")
+  fit <- if (multiplies) exp(eta) else eta
+  if (!se.fit) return(padded(fit))
+  apart <- as.matrix(x)[, known, drop = FALSE]
+  apart <- apart - rep(means[known], each = nrow(apart))
+  error <- sqrt(rowSums((apart %*% stats::vcov(object)[known, known, drop = FALSE]) * apart))
+  list(fit = padded(fit), se.fit = padded(if (multiplies) error * fit else error))
+}
+
+#' @export
+anova.sheaf_cox <- function(object, ..., test = "Chisq") {
+  models <- list(object, ...)
+  if (!all(vapply(models, inherits, NA, "sheaf_cox"))) stop_argument("...", "must be Cox models of sheaf_glm()")
+  test <- one_of(test, c("Chisq", "LRT"), "test")
+  single <- length(models) == 1
+  labels <- seq_along(models)
+  if (single) {
+    if (is.null(object$model)) stop_sheaf("one model is split by the terms of its formula, which must be kept")
+    labels <- c("NULL", attr(object$terms, "term.labels"))
+    models <- nested_models(object)
+  }
+  likelihood <- vapply(models, function(one) one$loglik[2], 0)
+  gained <- c(NA, 2 * abs(diff(likelihood)))
+  df <- c(NA, abs(diff(vapply(models, function(one) as.double(one$rank), 0))))
+  table <- data.frame(likelihood, gained, df, stats::pchisq(gained, df, lower.tail = FALSE), row.names = labels)
+  names(table) <- c("loglik", "Chisq", "Df", "Pr(>|Chi|)")
+  heading <- if (single) {
+    "Analysis of Deviance Table\n\nCox model, terms added sequentially (first to last)\n"
+  } else {
+    calls <- vapply(models, function(one) paste(deparse(one$formula), collapse = " "), "")
+    c("Analysis of Deviance Table\n", paste0("Model ", seq_along(models), ": ", calls, collapse = "\n"))
+  }
+  structure(table, heading = heading, class = c("anova", "data.frame"))
+}
+
+#' @export
+simulate.sheaf_cox <- function(object, nsim = 1, seed = NULL, ...) {
+  stop_argument("object", "is a Cox model, which says nothing of when events come: no responses can be drawn")
+}
+
+#' @rdname tidiers
+#' @export
+glance.sheaf_cox <- function(x, ...) {
+  table <- data.frame(n = x$n, nevent = x$nevent)
+  if (x$alpha == 0) {
+    tests <- cox_tests(x)
+    table <- cbind(table, statistic.log = tests$logtest[["test"]], p.value.log = tests$logtest[["pvalue"]],
+                   statistic.sc = tests$sctest[["test"]], p.value.sc = tests$sctest[["pvalue"]],
+                   statistic.wald = tests$waldtest[["test"]], p.value.wald = tests$waldtest[["pvalue"]])
+  }
+  cbind(table, concordance = x$concordance, logLik = x$loglik[2], AIC = stats::AIC(x), BIC = stats::BIC(x),
+        nobs = x$n)
+}
+
+#' @rdname tidiers
+#' @export
+augment.sheaf_cox <- function(x, data = x$model, newdata = NULL, type.predict = c("lp", "risk", "link", "response"),
+                              ...) {
+  type.predict <- one_of(type.predict, c("lp", "risk", "link", "response"), "type.predict")
+  if (!is.null(newdata)) {
+    return(cbind(as.data.frame(newdata), .fitted = stats::predict(x, newdata, type = type.predict)))
+  }
+  if (is.null(data)) stop_argument("data", "is missing")
+  cbind(as.data.frame(data), .fitted = stats::predict(x, type = type.predict), .resid = stats::residuals(x))
+}
