@@ -290,27 +290,34 @@ TEST(Neighbors, LongTablesAndLongListsHaveTheirNeighbors) {
     if (tried.many_equal)
       for (std::size_t i = 0; i < table.size(); ++i)
         if (i % 3 != 0) table[i] = asked[0];
-    NeighborOptions options;
-    options.k = tried.k;
-    const auto wanted = plain_lists(options, table, &asked);
     const auto data = dataset_of<double>(table, 9, false);
     const auto queries = dataset_of<double>(asked, 9, false);
-    for (const auto device : test::devices()) {
-      SCOPED_TRACE(testing::Message() << tried.rows << " rows, k " << tried.k);
-      expect_neighbors(options, table, asked, wanted, find_neighbors(context_on(device), data, options, &queries));
+    for (const auto metric : {DistanceType::euclidean, DistanceType::manhattan}) {
+      NeighborOptions options;
+      options.distance.metric = metric;
+      options.k = tried.k;
+      const auto wanted = plain_lists(options, table, &asked);
+      for (const auto device : test::devices()) {
+        SCOPED_TRACE(testing::Message() << tried.rows << " rows, k " << tried.k << ", metric "
+                                        << static_cast<int>(metric));
+        expect_neighbors(options, table, asked, wanted, find_neighbors(context_on(device), data, options, &queries));
+      }
     }
   }
 }
 
 TEST(Neighbors, LongTablesAmongThemselvesGiveTheSameOnEveryDevice) {
   const auto data = dataset_of<float>(test::random_rows(17'001, 20, 0.8, 7), 20, false);
-  NeighborOptions options;
-  options.k = 12;
-  const auto wanted = find_neighbors(context_on(Device::cpu()), data, options);
-  for (const auto device : test::devices()) {
-    const auto found = find_neighbors(context_on(device), data, options);
-    EXPECT_EQ(found.indices, wanted.indices);
-    EXPECT_EQ(found.distances, wanted.distances);
+  for (const auto metric : {DistanceType::euclidean, DistanceType::manhattan}) {
+    NeighborOptions options;
+    options.distance.metric = metric;
+    options.k = 12;
+    const auto wanted = find_neighbors(context_on(Device::cpu()), data, options);
+    for (const auto device : test::devices()) {
+      const auto found = find_neighbors(context_on(device), data, options);
+      EXPECT_EQ(found.indices, wanted.indices);
+      EXPECT_EQ(found.distances, wanted.distances);
+    }
   }
 }
 
