@@ -13,7 +13,6 @@
 namespace sheaf::rescore::gpu {
 
 constexpr int list_threads = 256;
-constexpr int bin_threads = 128;
 /// Values that one thread pools before pools of neighbours are joined.
 constexpr std::int64_t pooled_at_once = 128;
 
@@ -292,24 +291,20 @@ struct TargetPoints {
   __device__ double y(std::int64_t i) const { return targets[i] != 0 ? 1.0 : 0.0; }
 };
 
-/// One block a bin: sums of x, then of y.
+/// One thread a bin, so that sums are those of one thread of the host, bit by bit: knots are among the means, and over
+/// scores, which fall, a ramp between two of them is a step. Sums of x, then of y.
 template <class Points>
-__global__ void sum_bins(Points points, const std::int32_t* ends, double* sums) {
-  using Reduce = cub::BlockReduce<double, bin_threads>;
-  __shared__ typename Reduce::TempStorage storage;
-  const std::int64_t begin = blockIdx.x == 0 ? 0 : ends[blockIdx.x - 1];
+__global__ void sum_bins(Points points, const std::int32_t* ends, std::int64_t bins, double* sums) {
+  const std::int64_t b = this_element();
+  if (b >= bins) return;
   double x = 0;
   double y = 0;
-  for (std::int64_t i = begin + threadIdx.x; i < ends[blockIdx.x]; i += bin_threads) {
+  for (std::int64_t i = b == 0 ? 0 : ends[b - 1]; i < ends[b]; ++i) {
     x += points.x(i);
     y += points.y(i);
   }
-  x = Reduce(storage).Sum(x);
-  __syncthreads();
-  y = Reduce(storage).Sum(y);
-  if (threadIdx.x > 0) return;
-  sums[2 * blockIdx.x] = x;
-  sums[2 * blockIdx.x + 1] = y;
+  sums[2 * b] = x;
+  sums[2 * b + 1] = y;
 }
 
 __device__ inline double ramps_at_rank(const RampView& curve, std::int64_t rank) {

@@ -346,8 +346,8 @@ class CudaConfidence final : public ConfidenceOps {
     const auto ends = rank_bin_ends(count);
     const auto there = Array<std::int32_t>::copy_of(ends, device());
     Array<double> sums(2 * there.size(), device());
-    gpu::sum_bins<<<static_cast<unsigned>(ends.size()), gpu::bin_threads, 0, stream_>>>(points, there.data(),
-                                                                                        sums.data());
+    gpu::sum_bins<<<blocks(there.size()), gpu::list_threads, 0, stream_>>>(points, there.data(), there.size(),
+                                                                           sums.data());
     cuda::check_launch("sum_bins");
     const auto here = fetched(sums);
     RankBins bins;
