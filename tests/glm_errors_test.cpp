@@ -170,17 +170,6 @@ TEST(GlmErrors, ModelFilesSayWhatErrorsAreFrom) {
   }
 }
 
-TEST(GlmErrors, CoxModelsHaveNoSandwich) {
-  auto dataset = dataset_of<double>(make_table(40, 3, 0, 4), 3);
-  for (double& time : dataset.target.values) time = std::abs(time);
-  dataset.target.events.assign(40, 1);
-  auto options = exact({}, StandardErrors::expected);
-  options.family = GlmFamily::cox;
-  EXPECT_EQ(train_glm(on(Device::cpu()), dataset, options).glm->statistics.covariance.size(), 9U);
-  options.standard_errors = StandardErrors::hc0;
-  EXPECT_THROW(train_glm(on(Device::cpu()), dataset, options), UsageError);
-}
-
 Dataset<double> first_features(const Dataset<double>& dataset, std::int64_t count) {
   std::vector<std::int64_t> features;
   for (std::int64_t j = 0; j < count; ++j) features.push_back(j);

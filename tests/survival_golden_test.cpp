@@ -91,6 +91,29 @@ TEST(SurvivalGolden, ModelsAreThoseOfCoxph) {
       }
 }
 
+TEST(SurvivalGolden, RobustErrorsAreThoseOfCoxph) {
+  const auto results = read_json(golden("survival/results.json"));
+  for (const auto& one : results["models"])
+    for (const Device device : devices()) {
+      SCOPED_TRACE(one["data"].get<std::string>() + ", " + one["ties"].get<std::string>() +
+                   (one["weighted"] ? ", weighted" : "") + (one["shifted"] ? ", shifted" : "") + " on " +
+                   to_string(device));
+      const auto dataset = read_survival(device, one["data"]);
+      const auto rows = static_cast<std::size_t>(dataset.rows());
+      GlmOptions options;
+      options.ties = one["ties"] == "efron" ? Ties::efron : Ties::breslow;
+      options.tolerance = 1e-10;
+      options.offsets = offsets_of(one, rows);
+      options.standard_errors = StandardErrors::hc0;
+      const auto model = train_glm(on(device), dataset, options, weights_of(one, rows));
+      const auto table = coefficient_table(model);
+      ASSERT_EQ(table.size(), one["robust"].size());
+      for (std::size_t j = 0; j < table.size(); ++j)
+        expect_relative(table[j].error, one["robust"][j], "error of " + table[j].name);
+      EXPECT_EQ(model.glm->statistics.covariance.size(), table.size() * table.size());
+    }
+}
+
 /// The weights of one model, zeros included.
 std::vector<double> all_weights(const NetModel& model, std::int64_t features) {
   std::vector<double> weights(static_cast<std::size_t>(features), 0.0);

@@ -74,7 +74,7 @@ struct GlmOptions {
   double tolerance = GlmParams{}.tolerance;
   int max_iterations = GlmParams{}.max_iterations;
   std::string reference;                                      ///< the class to compare with; empty: the last one
-  StandardErrors standard_errors = StandardErrors::expected;  ///< cox: always observed
+  StandardErrors standard_errors = StandardErrors::expected;  ///< cox: observed for expected
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
   bool balanced = false;        ///< class weights rows / (classes * rows of the class), before class_weights
   std::vector<double> offsets;  ///< one a row, on the scale of the link: for counts the logarithm of the exposure

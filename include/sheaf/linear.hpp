@@ -276,7 +276,7 @@ struct GlmStatistics {
   /// Standard errors, feature-major: LinearModel::rows() x classes but the reference. 0: the rows do not determine this
   /// weight. Empty: none, for the model is penalised or has too many weights.
   std::vector<double> errors;
-  StandardErrors errors_from = StandardErrors::expected;  ///< Cox: observed
+  StandardErrors errors_from = StandardErrors::expected;  ///< Cox: not expected
   /// Covariances of the weights in the order of `errors`, squared; 0 where one of the two is not determined. Empty: as
   /// `errors`, and in a model that was read from a file.
   std::vector<double> covariance;

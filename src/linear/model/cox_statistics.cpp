@@ -126,7 +126,7 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   auto null = sheaf.offsets;
   null.resize(z.size(), 0.0);
   auto& statistics = glm.statistics;
-  statistics.errors_from = StandardErrors::observed;
+  if (!is_sandwich(statistics.errors_from)) statistics.errors_from = StandardErrors::observed;
   auto& survival = statistics.survival;
   for (std::size_t i = 0; i < z.size(); ++i) statistics.rows += weight_of(sheaf, i) > 0 ? 1 : 0;
   statistics.log_likelihood = log_likelihood(problem, z);
@@ -150,7 +150,10 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   for (std::size_t j = 0; j < features; ++j) survival.score += at_null.slope[j] * solved[j];
   survival.score = std::max(0.0, survival.score);
   glm.separated = find_monotone(z, sheaf, at_null.information, without.left_out(), survival.events, statistics.errors);
+  if (is_sandwich(statistics.errors_from))
+    statistics.covariance = sandwich(cholesky.inverse(), cox_score_products(dataset, problem, z), statistics);
   clear_undetermined(statistics.errors, statistics.covariance);
+  statistics.errors = roots_of_diagonal(statistics.covariance, features);
 }
 
 template void add_cox_statistics(const Context&, const Dataset<float>&, const GlmProblem&, const Block<float>&,

@@ -193,6 +193,18 @@ bool find_separation(const GlmProblem& problem, std::span<const double> z, std::
 
 }  // namespace
 
+bool is_sandwich(StandardErrors errors) { return errors == StandardErrors::hc0 || errors == StandardErrors::hc1; }
+
+std::vector<double> sandwich(std::span<const double> inverse, std::span<const double> scores,
+                             const GlmStatistics& statistics) {
+  const auto size = statistics.errors.size();
+  auto covariance = product(product(inverse, scores, size), inverse, size);
+  const double freedom = std::max(1.0, statistics.rows - statistics.parameters);
+  const double factor = statistics.errors_from == StandardErrors::hc1 ? statistics.rows / freedom : 1.0;
+  for (double& element : covariance) element *= factor;
+  return covariance;
+}
+
 std::vector<double> roots_of_diagonal(std::span<const double> covariance, std::size_t size) {
   std::vector<double> roots;
   for (std::size_t e = 0; e < size; ++e) roots.push_back(std::sqrt(std::max(0.0, covariance[e * (size + 1)])));
@@ -209,7 +221,6 @@ template <class T>
 void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
                 double pearson, GlmTraining& glm) {
   auto& statistics = glm.statistics;
-  const bool sandwich = statistics.errors_from == StandardErrors::hc0 || statistics.errors_from == StandardErrors::hc1;
   Matrices<T> matrices(context, dataset, problem, z, statistics.reference);
   const std::int32_t columns = std::max(1, problem.params.columns - 1);
   const std::int64_t weights = dataset.features() + (problem.params.intercept ? 1 : 0);
@@ -218,7 +229,7 @@ void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProb
   for (const auto flag : cholesky.left_out()) statistics.parameters -= flag;
   statistics.dispersion = dispersion_of(problem, pearson, statistics);
   const std::size_t size = cholesky.size();
-  auto inverse = cholesky.inverse();
+  const auto inverse = cholesky.inverse();
   // Scores of separated rows are near 0, and so are the sandwich's errors: the information tells.
   auto by_information = inverse;
   for (double& element : by_information) element *= statistics.dispersion;
@@ -226,12 +237,7 @@ void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProb
   if (problem.kind.classes)
     glm.separated = find_separation(problem, z, magnitudes(dataset, problem.params.intercept), statistics.errors);
   statistics.covariance = std::move(by_information);
-  if (sandwich) {
-    statistics.covariance = product(product(inverse, matrices.scores(), size), inverse, size);
-    const double freedom = std::max(1.0, statistics.rows - statistics.parameters);
-    for (double& element : statistics.covariance)
-      element *= statistics.errors_from == StandardErrors::hc1 ? statistics.rows / freedom : 1.0;
-  }
+  if (is_sandwich(statistics.errors_from)) statistics.covariance = sandwich(inverse, matrices.scores(), statistics);
   clear_undetermined(statistics.errors, statistics.covariance);
   statistics.errors = roots_of_diagonal(statistics.covariance, size);
 }

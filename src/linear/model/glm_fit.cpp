@@ -86,8 +86,6 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   const auto reference = static_cast<std::int32_t>(
       options.reference.empty() ? std::max<std::size_t>(names.size(), 1) - 1 : find_class(names, options.reference));
   const bool cox = decided.family == GlmFamily::cox;
-  if (cox && (options.standard_errors == StandardErrors::hc0 || options.standard_errors == StandardErrors::hc1))
-    fail_usage("sandwich standard errors (hc0, hc1) are not for Cox models, whose likelihood is not a sum over rows");
   const auto fits = train(context, dataset, problem, decided);
   LinearModel model;
   model.solver = problem.kind.classes ? "GLM_CLASSES" : "GLM";

@@ -34,10 +34,19 @@ template <class T>
 void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
                 double pearson, GlmTraining& glm);
 
+/// Whether standard errors are those of a sandwich.
+bool is_sandwich(StandardErrors errors);
+/// B M B with the inverse B of the information and the products M of scores; HC1: times rows / (rows - parameters).
+std::vector<double> sandwich(std::span<const double> inverse, std::span<const double> scores,
+                             const GlmStatistics& statistics);
 /// The roots of a covariance's diagonal.
 std::vector<double> roots_of_diagonal(std::span<const double> covariance, std::size_t size);
 /// Weights without a standard error have no covariances.
 void clear_undetermined(std::span<const double> errors, std::vector<double>& covariance);
+
+/// M of Cox models: the sum over rows of products of their score residuals, at decision values with offsets.
+template <class T>
+std::vector<double> cox_score_products(const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z);
 
 /// add_statistics() for Cox models; for add_statistics() alone.
 template <class T>

@@ -43,6 +43,7 @@ cox <- function(name, ties, weighted = FALSE, shifted = FALSE) {
   table$o <- offsets_of(shifted, n)
   formula <- as.formula(paste("Surv(time, event) ~", paste(features_of(tables[[name]]), collapse = " + "), "+ offset(o)"))
   fit <- coxph(formula, table, weights = s, ties = ties, control = coxph.control(eps = 1e-14, iter.max = 100, toler.chol = 1e-14))
+  robust <- update(fit, robust = TRUE)
   rows <- summary(fit)$coefficients
   interval <- confint.default(fit)
   line(data = text(name), ties = text(ties), weighted = truth(weighted), shifted = truth(shifted), weights = numbers(coef(fit)),
@@ -50,7 +51,7 @@ cox <- function(name, ties, weighted = FALSE, shifted = FALSE) {
        p = numbers(2 * pnorm(-abs(coef(fit) / sqrt(diag(fit$var))))), low = numbers(interval[, 1]), high = numbers(interval[, 2]),
        likelihood = number(fit$loglik[2]), null = number(fit$loglik[1]), wald = number(fit$wald.test), score = number(fit$score),
        concordance = number(concordance(Surv(table$time, table$event) ~ fit$linear.predictors, weights = table$s, reverse = TRUE)$concordance),
-       aic = number(AIC(fit)), bic = number(BIC(fit)))
+       aic = number(AIC(fit)), bic = number(BIC(fit)), robust = numbers(sqrt(diag(robust$var))))
 }
 
 # Minus the log partial likelihood by its definition.

@@ -1,0 +1,159 @@
+// Score residuals of Cox models (Lin and Wei, The robust inference for the Cox proportional hazards model, 1989): what
+// each row adds to the slope of the partial likelihood, as an event and as a row at risk.
+//
+// With the event terms k of core/partial_likelihood.hpp, D_k = R_k - fraction_k E_k and m_k the mean of x over that
+// sum, the residual of row i at time t_i is
+//
+//   event_i (x_i - mean of m_k at t_i) - exp(z_i) sum over k up to t_i of share_k a_ik / D_k (x_i - m_k)
+//
+// where a_ik is 1 - fraction_k for the events at the time of k and 1 for all other rows.
+#include <cmath>
+
+#include "core/risk_sets.hpp"
+#include "linear/model/glm_rows.hpp"
+#include "linear/model/glm_statistics.hpp"
+
+namespace sheaf::linear {
+namespace {
+
+/// Sums over event terms of share / D, and of that times m; `late`: the same times the fractions.
+struct TermSums {
+  explicit TermSums(std::size_t features) : x(features, 0.0), late_x(features, 0.0), mean(features, 0.0) {}
+
+  double rate = 0, late_rate = 0;
+  std::vector<double> x, late_x;
+  std::vector<double> mean;  // of m
+};
+
+void add(double factor, std::span<const double> from, std::span<double> to) {
+  for (std::size_t j = 0; j < to.size(); ++j) to[j] += factor * from[j];
+}
+
+template <class T>
+class ScoreResiduals {
+ public:
+  ScoreResiduals(const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z)
+      : dataset_(dataset),
+        sheaf_(problem.sheaf),
+        tables_(
+            make_risk_tables(sheaf_.times, sheaf_.targets, sheaf_.row_weights, 1, problem.params.ties == Ties::efron)),
+        features_(static_cast<std::size_t>(dataset.features())) {
+    double highest = -HUGE_VAL;
+    over_rows(sheaf_, [&](std::size_t i, double) { highest = std::max(highest, z[i]); });
+    for (std::size_t i = 0; i < z.size(); ++i) hazards_.push_back(std::exp(std::min(0.0, z[i] - highest)));
+  }
+
+  /// The sum over rows of products of their residuals, each times the row's weight.
+  std::vector<double> products() const {
+    TermSums past(features_);  // of the terms up to a time
+    walk_back([&](std::size_t, std::size_t, const TermSums& terms) {
+      past.rate += terms.rate;
+      add(1, terms.x, past.x);
+    });
+    std::vector<double> result(features_ * features_, 0.0);
+    walk_back([&](std::size_t first, std::size_t last, const TermSums& terms) {
+      for (std::size_t place = first; place <= last; ++place) add_products(row_at(place), past, terms, result);
+      past.rate -= terms.rate;
+      add(-1, terms.x, past.x);
+    });
+    return result;
+  }
+
+ private:
+  std::size_t row_at(std::size_t place) const { return static_cast<std::size_t>(tables_.order[place]); }
+  bool is_event(std::size_t row) const { return tables_.shares[row] > 0; }
+
+  std::vector<double> features_of(std::size_t row) const {
+    std::vector<double> x(features_, 0.0);
+    const auto i = static_cast<std::int64_t>(row);
+    if (const auto* sparse = std::get_if<SparseMatrix<T>>(&dataset_.x)) {
+      for (auto k = sparse->offsets[i]; k < sparse->offsets[i + 1]; ++k)
+        x[static_cast<std::size_t>(sparse->indices[k])] = static_cast<double>(sparse->values[k]);
+    } else {
+      const auto& dense = std::get<DenseMatrix<T>>(dataset_.x);
+      for (std::size_t j = 0; j < features_; ++j)
+        x[j] = static_cast<double>(dense.values[i * dense.columns + static_cast<std::int64_t>(j)]);
+    }
+    return x;
+  }
+
+  /// Calls visit(first place, last place, event terms) for each time, the latest first.
+  template <class Visit>
+  void walk_back(Visit&& visit) const {
+    double at_risk = 0;
+    std::vector<double> at_risk_x(features_, 0.0);
+    for (std::size_t end = tables_.order.size(); end > 0;) {
+      const auto first = static_cast<std::size_t>(tables_.first[end - 1]);
+      double events = 0;
+      std::vector<double> events_x(features_, 0.0);
+      for (std::size_t place = first; place < end; ++place) {
+        const std::size_t row = row_at(place);
+        const double e = weight_of(sheaf_, row) * hazards_[row];
+        const auto x = features_of(row);
+        at_risk += e;
+        add(e, x, at_risk_x);
+        if (!is_event(row)) continue;
+        events += e;
+        add(e, x, events_x);
+      }
+      visit(first, end - 1, terms_of(first, end, at_risk, at_risk_x, events, events_x));
+      end = first;
+    }
+  }
+
+  TermSums terms_of(std::size_t first, std::size_t end, double at_risk, std::span<const double> at_risk_x,
+                    double events, std::span<const double> events_x) const {
+    TermSums sums(features_);
+    double count = 0;
+    for (std::size_t place = first; place < end; ++place) {
+      const std::size_t row = row_at(place);
+      if (!is_event(row)) continue;
+      const double fraction = tables_.fractions.empty() ? 0.0 : tables_.fractions[row];
+      const double whole = at_risk - fraction * events;
+      const double rate = tables_.shares[row] / whole;
+      sums.rate += rate;
+      sums.late_rate += fraction * rate;
+      count += 1;
+      for (std::size_t j = 0; j < features_; ++j) {
+        const double mean = (at_risk_x[j] - fraction * events_x[j]) / whole;
+        sums.x[j] += rate * mean;
+        sums.late_x[j] += fraction * rate * mean;
+        sums.mean[j] += mean;
+      }
+    }
+    for (double& mean : sums.mean) mean /= std::max(1.0, count);
+    return sums;
+  }
+
+  void add_products(std::size_t row, const TermSums& past, const TermSums& now, std::span<double> products) const {
+    const double weight = weight_of(sheaf_, row);
+    if (!(weight > 0)) return;
+    const double event = is_event(row) ? 1 : 0;
+    auto residual = features_of(row);
+    for (std::size_t j = 0; j < features_; ++j) {
+      const double x = residual[j];
+      const double expected = x * (past.rate - event * now.late_rate) - (past.x[j] - event * now.late_x[j]);
+      residual[j] = weight * (event * (x - now.mean[j]) - hazards_[row] * expected);
+    }
+    for (std::size_t j = 0; j < features_; ++j) add(residual[j], residual, products.subspan(j * features_, features_));
+  }
+
+  const Dataset<T>& dataset_;
+  const GlmSheaf& sheaf_;
+  RiskTables tables_;
+  std::size_t features_;
+  std::vector<double> hazards_;  // exp(z), up to a factor
+};
+
+}  // namespace
+
+template <class T>
+std::vector<double> cox_score_products(const Dataset<T>& dataset, const GlmProblem& problem,
+                                       std::span<const double> z) {
+  return ScoreResiduals<T>(dataset, problem, z).products();
+}
+
+template std::vector<double> cox_score_products(const Dataset<float>&, const GlmProblem&, std::span<const double>);
+template std::vector<double> cox_score_products(const Dataset<double>&, const GlmProblem&, std::span<const double>);
+
+}  // namespace sheaf::linear
