@@ -114,7 +114,8 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   if (is.null(y)) stop_argument("y", "is missing")
   if (NROW(y) != rows) stop_argument("y", "has ", NROW(y), " entries for ", rows, " rows of 'x'")
   ties <- one_of(ties, c("efron", "breslow"), "ties")
-  if (!is.matrix(y) && !is.data.frame(y)) y <- as_target(y, rows)
+  if (is.data.frame(y)) y <- as.matrix(y)
+  if (!is.matrix(y)) y <- as_target(y, rows)
   kind <- read_family(family, y, power, theta)
   cox <- kind$name == "cox"
   if (cox) intercept <- FALSE

@@ -11,8 +11,7 @@ read_survival <- function(y, rows, argument = "y") {
   if (inherits(y, "Surv") && !identical(attr(y, "type"), "right")) {
     stop_argument(argument, "is censored by '", attr(y, "type"), "'; only times censored on the right are offered")
   }
-  y <- unclass(y)
-  if (is.data.frame(y) || is.list(y)) y <- as.matrix(as.data.frame(y))
+  y <- if (is.data.frame(y)) as.matrix(y) else unclass(y)
   if (!is.matrix(y) || ncol(y) != 2 || !is.numeric(y)) {
     stop_argument(argument, "of a Cox model must be a Surv object, or two columns, 'time' and 'status'")
   }

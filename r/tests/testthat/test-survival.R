@@ -91,6 +91,8 @@ test_that("formulas of Cox models follow na.action, and models can be updated", 
     expect_close(residuals(found), residuals(expected))
     expect_close(predict(found), predict(expected))
   }
+  rest <- lung[c("time", "status", "age", "sex")]
+  expect_identical(names(coef(sheaf_glm(Surv(time, status) ~ ., data = rest))), c("age", "sex"))
   smaller <- update(found, . ~ . - ph.ecog)
   expect_close(coef(smaller), coef(survival::coxph(Surv(time, status) ~ age, data)))
   expect_close(coef(sheaf_glm(Surv(time, status) ~ 0 + factor(sex), data = data)),
@@ -278,6 +280,7 @@ test_that("responses that are no survival are refused", {
   expect_names_argument(sheaf_glm(x, cbind(time = lung$time, status = lung$status)), "y")
   expect_names_argument(sheaf_glm(x, replace(y, 3, NA)), "y")
   expect_names_argument(sheaf_glm(x, y[-1, ]), "y")
+  expect_names_argument(sheaf_glm(x, data.frame(lung$time, lung$age), family = "gaussian"), "y")
   expect_names_argument(sheaf_glm(x, y, weights = 2 - lung$status), "weights")
   expect_names_argument(sheaf_net(x, y, "cox", weights = 2 - lung$status), "weights")
   expect_names_argument(sheaf_glm(x, y, ties = "exact"), "ties")
