@@ -22,6 +22,7 @@
 #include "rescore/output/features_file.hpp"
 #include "rescore/training/normalise.hpp"
 #include "rescore/training/subset.hpp"
+#include "rescore/training/train.hpp"
 
 namespace sheaf {
 namespace rescore {

@@ -14,7 +14,7 @@
 
 #include "core/host_device.hpp"
 #include "rescore/confidence/confidence.hpp"
-#include "rescore/training/train.hpp"
+#include "rescore/training/rows.hpp"
 
 namespace sheaf::rescore {
 

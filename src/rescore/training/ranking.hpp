@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "rescore/training/train.hpp"
+#include "rescore/training/rows.hpp"
 
 namespace sheaf::rescore {
 

@@ -3,27 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <sheaf/rescore.hpp>
 
 #include "rescore/training/checkpoint.hpp"
-#include "rescore/training/folds.hpp"
 #include "rescore/training/ops.hpp"
+#include "rescore/training/rows.hpp"
 
 namespace sheaf::rescore {
-
-/// PSMs to train on, features apart.
-struct TrainingRows {
-  SpectrumKeys keys;
-  std::span<const std::int8_t> labels;
-  std::span<const double> masses;
-  std::span<const std::uint64_t> file_hashes;  ///< of the names of the files
-  bool targets_first = true;                   ///< of PSMs of one spectrum, mass and score (else the order of rows)
-
-  std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
-};
 
 /// How to begin, on normalised features.
 struct InitialDirection {
