@@ -39,6 +39,7 @@ void add_class_products(const Classes& classes, std::span<const ClassWeight> lis
   const std::int64_t places = classes.working.count + 1;
   const auto key_of = [&](const ClassWeight& weight) { return weight.k * places + weight.feature + 1; };
   std::vector<T> columns(static_cast<std::size_t>(rows * classes.count()));  // what a step takes off q of each class
+  const std::vector<T> ones(static_cast<std::size_t>(rows), T(1));           // the feature of an intercept
   const auto column = [&](std::int64_t l) { return columns.data() + l * rows; };
   for (const auto& weight : list) {
     if (gram.has(key_of(weight))) continue;
@@ -59,12 +60,9 @@ void add_class_products(const Classes& classes, std::span<const ClassWeight> lis
     gram.add(key_of(weight), [&](std::int64_t other) {
       const T* own = column(other / places);
       const auto feature = static_cast<std::int32_t>(other % places) - 1;
-      double sum = 0;
-      if (feature < 0)
-        for (std::int64_t i = 0; i < rows; ++i) sum += own[i];
-      else
-        sum = classes.x.dot(classes.team, classes.working.places[feature], {}, own);
-      return sum / all.task.total;
+      const T sum = feature < 0 ? dot_of(own, ones.data(), rows)
+                                : classes.x.dot(classes.team, classes.working.places[feature], {}, own);
+      return double(sum) / all.task.total;
     });
   }
 }
