@@ -1,5 +1,7 @@
 // Losses, sums and steps of the linear family on every device, against plain loops in double.
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -152,6 +154,80 @@ TYPED_TEST(Steps, DotsAddUpEachTask) {
       for (int k = 0; k < 3; ++k)
         EXPECT_LE(std::abs(out[static_cast<std::size_t>(k * tasks + t)] - sum[k]), 1e-13 * magnitude[k])
             << "sums are double in any precision";
+    }
+  });
+}
+
+TYPED_TEST(Steps, DotsOfMoreProductsThanOneLaunchTakes) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
+    Random random(15);
+    Guarded<T> a(ops.weights(), tasks, ops.device());
+    a.fill(random);
+    a.send();
+    auto fewer = a.view();  // products of one call may differ in their rows
+    fewer.rows /= 2;
+    std::vector<Dot<T>> products;
+    for (int k = 0; k < 100; ++k) products.push_back(k % 2 == 0 ? Dot<T>{a.view(), a.view()} : Dot<T>{fewer, fewer});
+    std::vector<double> out(products.size() * static_cast<std::size_t>(tasks), -1.0);
+    ops.dots(products, out);
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      double sums[2] = {};
+      for (std::int64_t i = 0; i < ops.weights(); ++i)
+        for (int k = 0; k < 2; ++k) sums[k] += k == 0 || i < fewer.rows ? a(i, t) * a(i, t) : 0.0;
+      for (std::size_t k = 0; k < products.size(); ++k)
+        EXPECT_NEAR(out[k * static_cast<std::size_t>(tasks) + static_cast<std::size_t>(t)], sums[k % 2],
+                    1e-13 * sums[0]);
+    }
+  });
+}
+
+TYPED_TEST(Steps, CombineAllAddsUpBlocksAndMultiplyByIsAProduct) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {
+    Random random(16);
+    const std::int64_t size = std::min<std::int64_t>(ops.weights(), 40);
+    std::vector<std::unique_ptr<Guarded<T>>> parts;
+    std::vector<BlockView<const T>> blocks;
+    std::vector<double> factors;
+    for (std::size_t k = 0; k < LinearOps<T>::most_combined; ++k) {
+      parts.push_back(std::make_unique<Guarded<T>>(size, tasks, ops.device()));
+      parts.back()->fill(random);
+      parts.back()->send();
+      blocks.push_back(parts.back()->view());
+      for (std::int32_t t = 0; t < tasks; ++t) factors.push_back(random.normal());
+    }
+    Guarded<T> out(size, tasks, ops.device());
+    out.send();  // not a number throughout
+    ops.combine_all(factors, blocks, out.view());
+    ops.synchronize();
+    out.fetch();
+    for (std::int64_t i = 0; i < size; ++i)
+      for (std::int32_t t = 0; t < tasks; ++t) {
+        double sum = 0;
+        for (std::size_t k = 0; k < parts.size(); ++k)
+          sum += factors[k * static_cast<std::size_t>(tasks) + static_cast<std::size_t>(t)] * (*parts[k])(i, t);
+        expect_close<T>(out(i, t), sum, 64, "combine_all");
+      }
+    Array<T> values(size * size);
+    for (auto& value : values) value = static_cast<T>(random.normal());
+    const DenseMatrix<T> matrix{size, size, values.to(ops.device())};
+    const auto& v = *parts[0];
+    for (const bool transposed : {false, true}) {
+      ops.multiply_by(matrix, transposed, blocks[0], out.view());
+      ops.synchronize();
+      out.fetch();
+      for (std::int64_t i = 0; i < size; ++i)
+        for (std::int32_t t = 0; t < tasks; ++t) {
+          double sum = 0;
+          double magnitude = 0;
+          for (std::int64_t j = 0; j < size; ++j) {
+            const double term = static_cast<double>(values[transposed ? j * size + i : i * size + j]) * v(j, t);
+            sum += term;
+            magnitude += std::abs(term);
+          }
+          expect_close<T>(out(i, t), sum, 4 * magnitude, "multiply_by");
+        }
     }
   });
 }

@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "linear/products/blas_cpu.hpp"
 
 namespace sheaf::linear {
 namespace {
 
-constexpr std::int64_t most_decomposed = 2048;  // weights; above, a decomposition takes tens of seconds
-constexpr std::int64_t rows_per_weight = 8;     // that X'X is estimated from, and at least
+constexpr std::int64_t most_decomposed = 2048;        // weights; above, a decomposition takes tens of seconds
+constexpr std::int64_t rows_per_weight = 8;           // that X'X is estimated from, and at least fewest_rows
+constexpr std::int64_t rows_per_weight_on_gpu = 128;  // which has the rows at hand
 constexpr std::int64_t fewest_rows = 4096;
 constexpr std::int64_t passes_saved = 40;  // a decomposition may take as long as so many passes over X
-constexpr std::int32_t columns_at_once = 64;
+constexpr std::int32_t columns_at_once = 256;
 /// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
 template <class T>
 constexpr double smallest_share = std::is_same_v<T, float> ? 1e-7 : 1e-10;
@@ -51,6 +53,14 @@ std::vector<double> gram(const Context& context, LinearOps<T>& ops) {
   return result;
 }
 
+/// The mean over the tasks, whose folds differ a little.
+template <class T>
+double mean_curvature(const Objective<T>& objective, std::span<const std::int32_t> tasks) {
+  double sum = 0;
+  for (const std::int32_t task : tasks) sum += objective.null_model(task).curvature;
+  return tasks.empty() ? 0.0 : sum / static_cast<double>(tasks.size());
+}
+
 }  // namespace
 
 template <class T>
@@ -59,50 +69,89 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
     : ops_(objective.ops()) {
   const std::int64_t size = ops_.weights();
   const auto columns = static_cast<std::int64_t>(tasks.size()) * objective.columns();
+  const auto alpha_of = [&](std::int32_t task) {
+    return objective.sheaf().tasks[static_cast<std::size_t>(task)].alpha;
+  };
   std::vector<double> spectrum;
   const bool few = size <= most_decomposed && size * size <= passes_saved * ops_.examples() * columns;
-  if (few)
-    decompose(context, dataset, spectrum);
-  else
+  if (few) {
+    auto matrix = products_of_features(context, dataset);
+    const bool one =
+        std::all_of(tasks.begin(), tasks.end(), [&](auto task) { return alpha_of(task) == alpha_of(tasks[0]); });
+    const double curvature = one ? mean_curvature(objective, tasks) : 0.0;
+    if (one && curvature > 0) {
+      factorise(std::move(matrix), curvature, alpha_of(tasks[0]));
+      return;
+    }
+    spectrum = decompose(std::move(matrix));
+  } else {
     spectrum = diagonal();
+  }
   const double largest = spectrum.empty() ? 0.0 : *std::max_element(spectrum.begin(), spectrum.end());
   Block<T> scale(size, static_cast<std::int32_t>(columns));
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const double curvature = objective.null_model(tasks[t]).curvature;
-    const double alpha = objective.sheaf().tasks[static_cast<std::size_t>(tasks[t])].alpha;
     for (std::int64_t j = 0; j < size; ++j) {
       const double value = std::max(spectrum[static_cast<std::size_t>(j)], smallest_share<T> * largest);
-      const double steepness = curvature * value + alpha;
+      const double steepness = curvature * value + alpha_of(tasks[t]);
       for (std::int32_t k = 0; k < objective.columns(); ++k)
         scale(j, static_cast<std::int32_t>(t) * objective.columns() + k) =
             static_cast<T>(steepness > 0 ? 1 / std::sqrt(steepness) : 1.0);
     }
   }
   scale_ = scale.to(ops_.device());
+  if (matrix_.rows > 0) scaled_ = Block<T>(size, static_cast<std::int32_t>(columns), ops_.device());
 }
 
 template <class T>
-void Coordinates<T>::decompose(const Context& context, const Dataset<T>& dataset, std::vector<double>& spectrum) {
+std::vector<double> Coordinates<T>::products_of_features(const Context& context, const Dataset<T>& dataset) const {
   const std::int64_t size = ops_.weights();
+  const std::int64_t per_weight = ops_.device().is_cpu() ? rows_per_weight : rows_per_weight_on_gpu;
+  const std::int64_t enough = std::max(per_weight * size, fewest_rows);
+  if (dataset.rows() <= enough) return gram(context, ops_);
+  const Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), enough), context.threads());
   const auto silent = context.with({.progress = &silent_progress()});
-  std::vector<double> matrix;
-  const T bias = size > dataset.features() ? T(1) : T(0);
-  const std::int64_t enough = std::max(rows_per_weight * size, fewest_rows);
-  if (dataset.rows() > enough) {
-    Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), enough), context.threads());
-    const auto ops = make_ops<T>(silent, some, bias);
-    matrix = gram(context, *ops);
-  } else {
-    matrix = gram(context, ops_);
+  const auto ops = make_ops<T>(silent, some, size > dataset.features() ? T(1) : T(0));
+  return gram(context, *ops);
+}
+
+/// Directions that are flat up to rounding count as a little steep: by more, until the matrix is positive definite.
+template <class T>
+void Coordinates<T>::factorise(std::vector<double> matrix, double curvature, double alpha) {
+  const std::int64_t size = ops_.weights();
+  const auto at = [size](std::int64_t j, std::int64_t k) { return static_cast<std::size_t>(j * size + k); };
+  double largest = 0;
+  for (std::int64_t j = 0; j < size; ++j) largest = std::max(largest, matrix[at(j, j)]);
+  if (!(largest > 0)) largest = 1;
+  for (double& value : matrix) value *= curvature;
+  for (double share = smallest_share<T>;; share *= 10) {
+    auto factor = matrix;
+    for (std::int64_t j = 0; j < size; ++j) factor[at(j, j)] += alpha + share * curvature * largest;
+    if (!cpu::invert_cholesky_factor(factor, size)) {
+      require(share < 1, "the features' products are not finite");
+      continue;
+    }
+    return set_matrix(factor);
   }
-  spectrum = cpu::eigen_decomposition(matrix, size);
+}
+
+/// Returns the eigenvalues.
+template <class T>
+std::vector<double> Coordinates<T>::decompose(std::vector<double> matrix) {
+  auto spectrum = cpu::eigen_decomposition(matrix, ops_.weights());
   for (double& value : spectrum) value = std::max(value, 0.0);
-  DenseMatrix<T> vectors{size, size, Array<T>(size * size)};  // row j: what weight j takes from each coordinate
+  set_matrix(matrix);
+  return spectrum;
+}
+
+template <class T>
+void Coordinates<T>::set_matrix(const std::vector<double>& transposed) {
+  const std::int64_t size = ops_.weights();
+  Array<T> values(size * size);
   for (std::int64_t j = 0; j < size; ++j)
     for (std::int64_t k = 0; k < size; ++k)
-      vectors.values[j * size + k] = static_cast<T>(matrix[static_cast<std::size_t>(k * size + j)]);
-  vectors_.x = std::move(vectors);
-  rotation_ = make_ops<T>(silent, vectors_, T(0));
+      values[j * size + k] = static_cast<T>(transposed[static_cast<std::size_t>(k * size + j)]);
+  matrix_ = DenseMatrix<T>{size, size, values.to(ops_.device())};
 }
 
 template <class T>
@@ -121,26 +170,24 @@ std::vector<double> Coordinates<T>::diagonal() const {
 }
 
 template <class T>
-void Coordinates<T>::to_weights(Block<T>& v, Block<T>& w) {
-  if (rotation_ == nullptr) return ops_.multiply_elements(v.view(), scale_.view(), {}, w.view());
-  ops_.multiply_elements(v.view(), scale_.view(), {}, v.view());
-  ops_.synchronize();  // the rotation has a stream of its own
-  rotation_->multiply(v.view(), w.view());
-  rotation_->synchronize();
+void Coordinates<T>::to_weights(const Block<T>& v, Block<T>& w) {
+  if (matrix_.rows == 0) return ops_.multiply_elements(v.view(), scale_.view(), {}, w.view());
+  if (scale_.rows() == 0) return ops_.multiply_by(matrix_, false, v.view(), w.view());
+  ops_.multiply_elements(v.view(), scale_.view(), {}, scaled_.view());
+  ops_.multiply_by(matrix_, false, scaled_.view(), w.view());
 }
 
 template <class T>
 void Coordinates<T>::from_gradient(const Block<T>& g, Block<T>& v) {
-  if (rotation_ == nullptr) return ops_.multiply_elements(g.view(), scale_.view(), {}, v.view());
-  ops_.synchronize();
-  rotation_->multiply_transposed(g.view(), v.view());
-  rotation_->synchronize();
-  ops_.multiply_elements(v.view(), scale_.view(), {}, v.view());
+  if (matrix_.rows == 0) return ops_.multiply_elements(g.view(), scale_.view(), {}, v.view());
+  ops_.multiply_by(matrix_, true, g.view(), v.view());
+  if (scale_.rows() > 0) ops_.multiply_elements(v.view(), scale_.view(), {}, v.view());
 }
 
 template <class T>
 void Coordinates<T>::keep(std::span<const std::int32_t> columns) {
-  scale_ = kept_columns(ops_, scale_, columns);
+  for (Block<T>* block : {&scale_, &scaled_})
+    if (block->rows() > 0) *block = kept_columns(ops_, *block, columns);
 }
 
 template class Coordinates<float>;

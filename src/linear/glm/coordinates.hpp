@@ -1,10 +1,11 @@
 // Coordinates in which a block of generalised linear models is well conditioned: w = B v with B B' near the inverse of
-// the Hessian. Where the features are few, B = V diag(c L + alpha)^-1/2 from X'X / n = V L V', which one decomposition
-// gives for all tasks, whatever their penalties, classes and folds; c is the curvature of the loss in the model without
-// features. Where they are many, the diagonal of X'X / n takes the place of L and there is no V.
+// the Hessian, c X'X / n + alpha with c the curvature of the loss in the model without features.
+//   few features, one alpha        B = L^-T from c X'X / n + alpha = L L' (Cholesky)
+//   few features, several alphas   B = V diag(c l + alpha)^-1/2 from X'X / n = V diag(l) V', which one decomposition
+//                                  gives for all tasks, at twenty times the cost of the other
+//   many features                  B = diag(c d + alpha)^-1/2 with the diagonal d of X'X / n
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,21 +20,26 @@ class Coordinates {
   Coordinates(const Context& context, const Dataset<T>& dataset, const Objective<T>& objective,
               std::span<const std::int32_t> tasks);
 
-  /// w = B v. `v` is lost.
-  void to_weights(Block<T>& v, Block<T>& w);
+  /// w = B v.
+  void to_weights(const Block<T>& v, Block<T>& w);
   /// v = B' g.
   void from_gradient(const Block<T>& g, Block<T>& v);
   /// Keeps these columns of all blocks alone.
   void keep(std::span<const std::int32_t> columns);
 
  private:
-  void decompose(const Context& context, const Dataset<T>& dataset, std::vector<double>& spectrum);
+  /// X'X / n, or an estimate from some of the rows.
+  std::vector<double> products_of_features(const Context& context, const Dataset<T>& dataset) const;
+  void factorise(std::vector<double> matrix, double curvature, double alpha);
+  std::vector<double> decompose(std::vector<double> matrix);
   std::vector<double> diagonal() const;
+  /// V or L^-T from the transposed, in CPU memory.
+  void set_matrix(const std::vector<double>& transposed);
 
   LinearOps<T>& ops_;
-  Dataset<T> vectors_;                      // V, a row for each weight; none: the coordinates are scaled weights
-  std::unique_ptr<LinearOps<T>> rotation_;  // products with V
-  Block<T> scale_;                          // (c L + alpha)^-1/2: weights x columns
+  DenseMatrix<T> matrix_;  // V or L^-T, a row for each weight; no rows: the coordinates are scaled weights
+  Block<T> scale_;         // the roots: weights x columns; no rows with L^-T
+  Block<T> scaled_;        // scratch
 };
 
 }  // namespace sheaf::linear

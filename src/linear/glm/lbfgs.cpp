@@ -25,7 +25,7 @@ Lbfgs<T>::Lbfgs(const Context& context, const Dataset<T>& dataset, Objective<T>&
     : Descent<T>(context, objective, round),
       coordinates_(context, dataset, objective, tasks_of(round)),
       histories_(static_cast<std::size_t>(round.count)) {
-  for (Block<T>* block : {&gradient_, &before_, &direction_, &scratch_}) *block = objective.weights_block();
+  for (Block<T>* block : {&gradient_, &before_, &direction_}) *block = objective.weights_block();
 }
 
 template <class T>
@@ -46,12 +46,12 @@ void Lbfgs<T>::remember() {
   const auto& objective = this->objective();
   std::vector<double> lengths;
   for (const auto& state : this->states()) lengths.push_back(state.length);
-  const std::vector<double> zeros(this->tasks(), 0.0);
-  const std::vector<double> ones(this->tasks(), 1.0);
-  const std::vector<double> minus(this->tasks(), -1.0);
-  objective.combine(lengths, direction_.view(), zeros, steps_[slot].view());
-  objective.combine(ones, gradient_.view(), zeros, changes_[slot].view());
-  objective.combine(minus, before_.view(), ones, changes_[slot].view());
+  std::vector<double> signs(this->tasks(), 1.0);
+  signs.resize(2 * this->tasks(), -1.0);
+  const BlockView<const T> direction = direction_.view();
+  objective.combine_all(lengths, {&direction, 1}, steps_[slot].view());
+  objective.combine_all(signs, std::array<BlockView<const T>, 2>{gradient_.view(), before_.view()},
+                        changes_[slot].view());
 }
 
 /// Inner products with the gradient, and those of the newest step and change.
@@ -136,28 +136,26 @@ std::vector<double> Lbfgs<T>::find_directions() {
     combinations.push_back(combination(histories_[t]));
     measures.push_back(std::sqrt(std::max(0.0, histories_[t].gg)));
   }
-  const auto factors = [&](auto&& factor) {
-    std::vector<double> result;
-    for (const Combination& one : combinations) result.push_back(factor(one));
-    return result;
+  static_assert(2 * memory + 1 <= LinearOps<T>::most_combined);
+  std::vector<double> factors;
+  std::vector<BlockView<const T>> blocks;
+  const auto add = [&](const Block<T>& block, auto&& factor) {
+    blocks.push_back(block.view());
+    for (const Combination& one : combinations) factors.push_back(factor(one));
   };
-  const std::vector<double> zeros(tasks, 0.0);
-  const std::vector<double> ones(tasks, 1.0);
-  const auto& objective = this->objective();
-  objective.combine(factors([](const Combination& q) { return q.g; }), gradient_.view(), zeros, direction_.view());
+  add(gradient_, [](const Combination& q) { return q.g; });
   for (const std::size_t i : newest_first()) {
-    objective.combine(factors([i](const Combination& q) { return q.s[i]; }), steps_[i].view(), ones, direction_.view());
-    objective.combine(factors([i](const Combination& q) { return q.y[i]; }), changes_[i].view(), ones,
-                      direction_.view());
+    add(steps_[i], [i](const Combination& q) { return q.s[i]; });
+    add(changes_[i], [i](const Combination& q) { return q.y[i]; });
   }
-  objective.combine(ones, direction_.view(), zeros, scratch_.view());
-  coordinates_.to_weights(scratch_, this->d_);
+  this->objective().combine_all(factors, blocks, direction_.view());
+  coordinates_.to_weights(direction_, this->d_);
   return measures;
 }
 
 template <class T>
 void Lbfgs<T>::keep(std::span<const std::int32_t> places) {
-  for (Block<T>* block : {&gradient_, &before_, &direction_, &scratch_}) this->keep_block(*block, places);
+  for (Block<T>* block : {&gradient_, &before_, &direction_}) this->keep_block(*block, places);
   for (Block<T>& block : steps_) this->keep_block(block, places);
   for (Block<T>& block : changes_) this->keep_block(block, places);
   coordinates_.keep(this->objective().columns_of(places));

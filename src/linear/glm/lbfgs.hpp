@@ -19,7 +19,7 @@ class Lbfgs final : public Descent<T> {
 
   /// Device bytes of one column of a task.
   static std::int64_t bytes(std::int64_t examples, std::int64_t weights) {
-    return descent_bytes<T>(examples, weights, 2 * lbfgs_memory + 6);
+    return descent_bytes<T>(examples, weights, 2 * lbfgs_memory + 5);
   }
 
  protected:
@@ -50,8 +50,8 @@ class Lbfgs final : public Descent<T> {
   std::vector<std::size_t> newest_first() const;
 
   Coordinates<T> coordinates_;
-  Block<T> gradient_, before_, direction_, scratch_;  // in the coordinates
-  std::vector<Block<T>> steps_, changes_;             // by slot
+  Block<T> gradient_, before_, direction_;  // in the coordinates
+  std::vector<Block<T>> steps_, changes_;   // by slot
   std::vector<History> histories_;
   std::size_t taken_ = 0;  // steps so far
 };

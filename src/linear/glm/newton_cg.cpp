@@ -35,10 +35,7 @@ NewtonCg<T>::NewtonCg(const Context& context, const Dataset<T>& dataset, Objecti
 template <class T>
 void NewtonCg<T>::apply_hessian() {
   const auto& objective = this->objective();
-  const std::vector<double> zeros(this->tasks(), 0.0);
-  const std::vector<double> ones(this->tasks(), 1.0);
-  objective.combine(ones, p_.view(), zeros, scratch_.view());
-  coordinates_.to_weights(scratch_, weights_);
+  coordinates_.to_weights(p_, weights_);
   this->ops().multiply(weights_.view(), q_.view());
   objective.curvature(this->second_, q_);
   objective.gradient(q_, weights_, scratch_);

@@ -127,6 +127,12 @@ void Objective<T>::combine(std::span<const double> alpha, BlockView<const T> a, 
 }
 
 template <class T>
+void Objective<T>::combine_all(std::span<const double> factors, std::span<const BlockView<const T>> blocks,
+                               BlockView<T> out) const {
+  ops_.combine_all(per_column(factors), blocks, out);
+}
+
+template <class T>
 void Objective<T>::apply(const Block<T>& w, Block<T>& z) const {
   ops_.multiply(w.view(), z.view());
   if (!sheaf_.offsets.empty()) add_offsets<T>(ops_, sheaf_.offsets, z);

@@ -51,6 +51,8 @@ class Objective {
   std::vector<double> dots(std::span<const Dot<T>> products) const;
   /// b_t = alpha[t] a_t + beta[t] b_t.
   void combine(std::span<const double> alpha, BlockView<const T> a, std::span<const double> beta, BlockView<T> b) const;
+  /// out_t = the sum over k of factors[k * tasks() + t] blocks[k]_t.
+  void combine_all(std::span<const double> factors, std::span<const BlockView<const T>> blocks, BlockView<T> out) const;
   /// z = X w and the offsets.
   void apply(const Block<T>& w, Block<T>& z) const;
   /// g = X' slopes + alpha w, the gradient.

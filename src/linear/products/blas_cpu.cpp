@@ -11,9 +11,12 @@
 #include "linear/products/products_cpu.hpp"
 
 /// LAPACK, which OpenBLAS brings along and has no header for.
-extern "C" void dsyevd_(const char* job, const char* part, const int* size, double* matrix, const int* stride,
-                        double* values, double* work, const int* work_size, int* whole, const int* whole_size,
-                        int* info);
+extern "C" {
+void dsyevd_(const char* job, const char* part, const int* size, double* matrix, const int* stride, double* values,
+             double* work, const int* work_size, int* whole, const int* whole_size, int* info);
+void dpotrf_(const char* part, const int* size, double* matrix, const int* stride, int* info);
+void dtrtri_(const char* part, const char* unit, const int* size, double* matrix, const int* stride, int* info);
+}
 
 namespace sheaf::linear::cpu {
 namespace {
@@ -113,6 +116,18 @@ std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_
             &whole_wanted, &info);
   if (info != 0) throw Error("the eigenvalues of the features' products were not found; are all features finite?");
   return values;
+}
+
+bool invert_cholesky_factor(std::vector<double>& matrix, std::int64_t size) {
+  const BlasThreads blas(1);
+  const auto order = static_cast<int>(size);
+  int info = 0;
+  // A lower triangle by rows is LAPACK's upper one, by columns.
+  dpotrf_("U", &order, matrix.data(), &order, &info);
+  if (info == 0) dtrtri_("U", "N", &order, matrix.data(), &order, &info);
+  for (std::int64_t j = 0; j < size; ++j)
+    for (std::int64_t k = j + 1; k < size; ++k) matrix[static_cast<std::size_t>(j * size + k)] = 0;
+  return info == 0;
 }
 
 template void blas_product(const DenseMatrix<float>&, bool, BlockView<const float>, BlockView<float>, int);

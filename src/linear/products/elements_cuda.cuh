@@ -41,10 +41,10 @@ struct Transforms {
   __device__ std::int64_t at(std::int64_t feature, int task) const { return feature * count + columns[task]; }
 };
 
-/// partial[block][t] = the sum of term(row, t) over the block's rows. A block is `across` columns wide and sum_threads
-/// / across rows high; columns beyond it are taken in further passes.
+/// partial[block * pitch + t] = the sum of term(row, t) over the block's rows. A block is `across` columns wide and
+/// sum_threads / across rows high; columns beyond it are taken in further passes.
 template <class Term>
-__device__ void sum_rows(std::int64_t rows, int stride, int across, double* partial, Term term) {
+__device__ void sum_rows(std::int64_t rows, int stride, int across, double* partial, Term term, std::int64_t pitch) {
   __shared__ double shared[sum_threads];
   const int lane = threadIdx.x / across;
   const int lanes = sum_threads / across;
@@ -59,21 +59,58 @@ __device__ void sum_rows(std::int64_t rows, int stride, int across, double* part
     __syncthreads();
     if (lane == 0 && t < stride) {
       for (int l = 1; l < lanes; ++l) sum += shared[l * across + threadIdx.x];
-      partial[static_cast<std::int64_t>(blockIdx.x) * stride + t] = sum;
+      partial[static_cast<std::int64_t>(blockIdx.x) * pitch + t] = sum;
     }
     __syncthreads();
   }
 }
+template <class Term>
+__device__ void sum_rows(std::int64_t rows, int stride, int across, double* partial, Term term) {
+  sum_rows(rows, stride, across, partial, term, stride);
+}
 
-/// a o b, divided by `over` where that is given.
+/// The blocks of one inner product.
+template <class T>
+struct DotOperands {
+  const T *a, *b, *over;
+  std::int64_t rows;
+};
+inline constexpr int most_dots = 96;  // that fit the parameters of one launch
+template <class T>
+struct DotList {
+  DotOperands<T> products[most_dots];
+};
+
+/// partial[block][k][t]: a o b of the k-th product, divided by `over` where that is given. blockIdx.y is k.
 template <class T>
 __global__ void __launch_bounds__(sum_threads)
-    dot_rows(const T* a, const T* b, const T* over, std::int64_t rows, int stride, int across, double* partial) {
-  sum_rows(rows, stride, across, partial, [=](std::int64_t i, int t) {
-    const std::int64_t e = i * stride + t;
-    const double term = static_cast<double>(a[e]) * static_cast<double>(b[e]);
-    return over == nullptr ? term : term / static_cast<double>(over[e]);
-  });
+    dot_rows(const __grid_constant__ DotList<T> list, int stride, int across, double* partial) {
+  const DotOperands<T>& p = list.products[blockIdx.y];
+  sum_rows(
+      p.rows, stride, across, partial + static_cast<std::int64_t>(blockIdx.y) * stride,
+      [&](std::int64_t i, int t) {
+        const std::int64_t e = i * stride + t;
+        const double term = static_cast<double>(p.a[e]) * static_cast<double>(p.b[e]);
+        return p.over == nullptr ? term : term / static_cast<double>(p.over[e]);
+      },
+      static_cast<std::int64_t>(gridDim.y) * stride);
+}
+
+template <class T, int Most>
+struct BlockList {
+  const T* blocks[Most];
+};
+
+/// factors: of the first block for each column, then of the next.
+template <class T, int Most>
+__global__ void combine_blocks(const __grid_constant__ BlockList<T, Most> list, int count, const T* factors, T* out,
+                               std::int64_t size, int stride) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e >= size) return;
+  const int t = static_cast<int>(e % stride);
+  T sum = 0;
+  for (int k = 0; k < count; ++k) sum += factors[k * stride + t] * list.blocks[k][e];
+  out[e] = sum;
 }
 
 template <class T>

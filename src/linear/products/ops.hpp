@@ -113,6 +113,12 @@ class LinearOps {
   /// b_t = alpha[t] a_t + beta[t] b_t. beta = 0 overwrites b, whatever it held.
   virtual void combine(std::span<const double> alpha, BlockView<const T> a, std::span<const double> beta,
                        BlockView<T> b) = 0;
+  /// out_t = the sum over k of factors[k * tasks + t] blocks[k]_t, of at most most_combined blocks; `out` may be one.
+  static constexpr std::size_t most_combined = 32;
+  virtual void combine_all(std::span<const double> factors, std::span<const BlockView<const T>> blocks,
+                           BlockView<T> out) = 0;
+  /// w = M v, or M' v, for a matrix that is on the device.
+  virtual void multiply_by(const DenseMatrix<T>& matrix, bool transposed, BlockView<const T> v, BlockView<T> w) = 0;
   /// c_t = a_t o b_t, element by element, for the wanted tasks; c may be a or b.
   virtual void multiply_elements(BlockView<const T> a, BlockView<const T> b, Wanted wanted, BlockView<T> c) = 0;
   /// Column t of `to` becomes column keep[t] of `from`: finished tasks leave the block.

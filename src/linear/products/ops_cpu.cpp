@@ -176,6 +176,24 @@ class CpuOps final : public LinearOps<T> {
     });
   }
 
+  void combine_all(std::span<const double> factors, std::span<const BlockView<const T>> blocks,
+                   BlockView<T> out) override {
+    const std::size_t tasks = factors.size() / blocks.size();
+    std::vector<std::vector<T>> of_blocks;
+    for (std::size_t k = 0; k < blocks.size(); ++k)
+      of_blocks.push_back(cpu::padded<T>(factors.subspan(k * tasks, tasks), out.stride));
+    cpu::over_elements(threads_, out.rows, out.stride, [&](std::int64_t e, std::int32_t t) {
+      T sum = 0;
+      for (std::size_t k = 0; k < blocks.size(); ++k)
+        sum += of_blocks[k][static_cast<std::size_t>(t)] * blocks[k].data[e];
+      out.data[e] = sum;
+    });
+  }
+
+  void multiply_by(const DenseMatrix<T>& matrix, bool transposed, BlockView<const T> v, BlockView<T> w) override {
+    cpu::blas_product(matrix, transposed, v, w, threads_);
+  }
+
   void multiply_elements(BlockView<const T> a, BlockView<const T> b, Wanted wanted, BlockView<T> c) override {
     const auto flags = cpu::padded_flags(a.stride, wanted);
     cpu::over_elements(threads_, a.rows, a.stride, [&](std::int64_t e, std::int32_t t) {

@@ -4,6 +4,7 @@
 
 #include "cuda/check.cuh"
 #include "cuda/reduce.cuh"
+#include "cuda/staging.cuh"
 #include "linear/products/elements_cuda.cuh"
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cuda.cuh"
@@ -250,12 +251,21 @@ class CudaOps final : public LinearOps<T> {
     if (products.empty()) return;
     const std::int32_t stride = products[0].a.stride;
     grow(sums_, static_cast<std::int64_t>(products.size()) * stride);
-    for (std::size_t k = 0; k < products.size(); ++k) {
-      const Dot<T>& p = products[k];
-      sum(p.a.rows, stride, static_cast<std::int64_t>(k) * stride, [&](unsigned blocks, int across, double* partial) {
-        gpu::dot_rows<T><<<blocks, gpu::sum_threads, 0, stream_>>>(p.a.data, p.b.data, p.over.data, p.a.rows, stride,
-                                                                   across, partial);
-      });
+    for (std::size_t first = 0; first < products.size(); first += gpu::most_dots) {
+      const auto some = products.subspan(first, std::min<std::size_t>(gpu::most_dots, products.size() - first));
+      gpu::DotList<T> list{};
+      std::int64_t rows = 0;
+      for (std::size_t k = 0; k < some.size(); ++k) {
+        list.products[k] = {some[k].a.data, some[k].b.data, some[k].over.data, some[k].a.rows};
+        rows = std::max(rows, some[k].a.rows);
+      }
+      const auto count = static_cast<unsigned>(some.size());
+      sum(
+          rows, stride, static_cast<std::int64_t>(first) * stride,
+          [&](unsigned blocks, int across, double* partial) {
+            gpu::dot_rows<T><<<dim3(blocks, count), gpu::sum_threads, 0, stream_>>>(list, stride, across, partial);
+          },
+          static_cast<std::int64_t>(count));
     }
     std::vector<double> sums(products.size() * static_cast<std::size_t>(stride));
     fetch_sums(sums);
@@ -273,6 +283,30 @@ class CudaOps final : public LinearOps<T> {
     gpu::combine_elements<T>
         <<<element_blocks(size), element_threads, 0, stream_>>>(on_device, a.data, b.data, size, a.stride);
     cuda::check_launch("combine_elements");
+  }
+
+  void combine_all(std::span<const double> factors, std::span<const BlockView<const T>> blocks,
+                   BlockView<T> out) override {
+    const auto current = here();
+    require(blocks.size() <= LinearOps<T>::most_combined, "too many blocks to combine");
+    const std::int64_t size = out.rows * out.stride;
+    if (size == 0) return;
+    constexpr auto most = static_cast<int>(LinearOps<T>::most_combined);
+    gpu::BlockList<T, most> list{};
+    for (std::size_t k = 0; k < blocks.size(); ++k) list.blocks[k] = blocks[k].data;
+    const T* on_device = upload_factors(factors, blocks.size(), out.stride);
+    gpu::combine_blocks<T, most><<<element_blocks(size), element_threads, 0, stream_>>>(
+        list, static_cast<int>(blocks.size()), on_device, out.data, size, out.stride);
+    cuda::check_launch("combine_blocks");
+  }
+
+  void multiply_by(const DenseMatrix<T>& matrix, bool transposed, BlockView<const T> v, BlockView<T> w) override {
+    const auto current = here();
+    gpu::DenseProduct<T> product(matrix, engine_.partial, stream_, blas_, engine_.processors);
+    if (transposed)
+      product.template transposed<false>(v, w);
+    else
+      product.multiply(v, w);
   }
 
   void multiply_elements(BlockView<const T> a, BlockView<const T> b, Wanted wanted, BlockView<T> c) override {
@@ -416,25 +450,28 @@ class CudaOps final : public LinearOps<T> {
     cuda::check_launch("scale_sums");
   }
 
-  /// Runs `launch(blocks, across, partial)` and adds the blocks' sums into sums_ from `first` on.
+  /// Runs `launch(blocks, across, partial)` and adds the blocks' sums, `lists` of them side by side, into sums_ from
+  /// `first` on.
   template <class Launch>
-  void sum(std::int64_t rows, std::int32_t stride, std::int64_t first, Launch&& launch) {
+  void sum(std::int64_t rows, std::int32_t stride, std::int64_t first, Launch&& launch, std::int64_t lists = 1) {
     int across = 1;
     while (across < stride && across < 64) across *= 2;
     const std::int64_t lanes = gpu::sum_threads / across;
     const auto blocks =
         static_cast<unsigned>(std::clamp<std::int64_t>((rows + lanes * 8 - 1) / (lanes * 8), 1, gpu::most_sum_blocks));
-    grow(sum_parts_, static_cast<std::int64_t>(blocks) * stride);
-    grow(sums_, first + stride);
+    grow(sum_parts_, static_cast<std::int64_t>(blocks) * lists * stride);
+    grow(sums_, first + lists * stride);
     launch(blocks, across, sum_parts_.data());
     cuda::check_launch("a sum over rows");
-    cuda::add_parts(sum_parts_.data(), static_cast<int>(blocks), stride, sums_.data() + first, stream_);
+    cuda::add_parts(sum_parts_.data(), static_cast<int>(blocks), lists * stride, sums_.data() + first, stream_);
   }
 
   void fetch_sums(std::span<double> out) {
-    cuda::check(cudaMemcpyAsync(out.data(), sums_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_),
+    auto* here = fetched_.room<double>(out.size());
+    cuda::check(cudaMemcpyAsync(here, sums_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_),
                 "fetching sums");
     synchronize();
+    std::copy_n(here, out.size(), out.data());
   }
 
   /// The factors of all columns of one vector, then of the other; padding counts 0.
@@ -443,6 +480,14 @@ class CudaOps final : public LinearOps<T> {
     for (std::size_t t = 0; t < first.size(); ++t) factors[t] = static_cast<T>(first[t]);
     for (std::size_t t = 0; t < second.size(); ++t)
       factors[static_cast<std::size_t>(stride) + t] = static_cast<T>(second[t]);
+    return upload(factors, factors_);
+  }
+  /// The same for `count` vectors that follow each other in `all`.
+  const T* upload_factors(std::span<const double> all, std::size_t count, std::int32_t stride) {
+    const std::size_t tasks = all.size() / count;
+    std::vector<T> factors(count * static_cast<std::size_t>(stride), T(0));
+    for (std::size_t e = 0; e < all.size(); ++e)
+      factors[e / tasks * static_cast<std::size_t>(stride) + e % tasks] = static_cast<T>(all[e]);
     return upload(factors, factors_);
   }
 
@@ -476,6 +521,7 @@ class CudaOps final : public LinearOps<T> {
   std::unique_ptr<gpu::Products<T>> products_;
   Array<T> between_, row_losses_;
   Array<double> sum_parts_, sums_;
+  cuda::Staging fetched_;
   Array<T> factors_;
   Array<std::int32_t> keep_;
   Array<std::uint8_t> flags_;
