@@ -294,7 +294,7 @@ class CudaOps final : public LinearOps<T> {
     constexpr auto most = static_cast<int>(LinearOps<T>::most_combined);
     gpu::BlockList<T, most> list{};
     for (std::size_t k = 0; k < blocks.size(); ++k) list.blocks[k] = blocks[k].data;
-    const T* on_device = upload_factors(factors, blocks.size(), out.stride);
+    const T* on_device = upload_all_factors(factors, blocks.size(), out.stride);
     gpu::combine_blocks<T, most><<<element_blocks(size), element_threads, 0, stream_>>>(
         list, static_cast<int>(blocks.size()), on_device, out.data, size, out.stride);
     cuda::check_launch("combine_blocks");
@@ -483,7 +483,7 @@ class CudaOps final : public LinearOps<T> {
     return upload(factors, factors_);
   }
   /// The same for `count` vectors that follow each other in `all`.
-  const T* upload_factors(std::span<const double> all, std::size_t count, std::int32_t stride) {
+  const T* upload_all_factors(std::span<const double> all, std::size_t count, std::int32_t stride) {
     const std::size_t tasks = all.size() / count;
     std::vector<T> factors(count * static_cast<std::size_t>(stride), T(0));
     for (std::size_t e = 0; e < all.size(); ++e)
