@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <sheaf/error.hpp>
+
 #include "linear/products/blas_cpu.hpp"
 
 namespace sheaf::linear {
@@ -33,22 +35,23 @@ template <class T>
 std::vector<double> gram(const Context& context, LinearOps<T>& ops) {
   const std::int64_t size = ops.weights();
   std::vector<double> result(static_cast<std::size_t>(size * size));
-  for (std::int64_t first = 0; first < size; first += columns_at_once) {
+  const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(columns_at_once, size));
+  Block<T> columns(ops.examples(), count, ops.device());
+  Block<T> products(size, count, ops.device());
+  for (std::int64_t first = 0; first < size; first += count) {
     context.check_stop();
-    const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(columns_at_once, size - first));
+    const auto last = std::min<std::int64_t>(first + count, size);
     Block<T> unit(size, count);
-    for (std::int32_t c = 0; c < count; ++c) unit(first + c, c) = 1;
+    for (std::int64_t j = first; j < last; ++j) unit(j, static_cast<std::int32_t>(j - first)) = 1;
     const Block<T> there = unit.to(ops.device());
-    Block<T> columns(ops.examples(), count, ops.device());
-    Block<T> products(size, count, ops.device());
     ops.multiply(there.view(), columns.view());
     ops.multiply_transposed(columns.view(), products.view());
     ops.synchronize();
     const Block<T> here = products.to(Device::cpu());
     for (std::int64_t j = 0; j < size; ++j)
-      for (std::int32_t c = 0; c < count; ++c)
-        result[static_cast<std::size_t>((first + c) * size + j)] =
-            static_cast<double>(here(j, c)) / static_cast<double>(ops.examples());
+      for (std::int64_t k = first; k < last; ++k)
+        result[static_cast<std::size_t>(j * size + k)] =
+            static_cast<double>(here(j, static_cast<std::int32_t>(k - first))) / static_cast<double>(ops.examples());
   }
   return result;
 }
@@ -80,7 +83,7 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
         std::all_of(tasks.begin(), tasks.end(), [&](auto task) { return alpha_of(task) == alpha_of(tasks[0]); });
     const double curvature = one ? mean_curvature(objective, tasks) : 0.0;
     if (one && curvature > 0) {
-      factorise(std::move(matrix), curvature, alpha_of(tasks[0]));
+      factorise(matrix, curvature, alpha_of(tasks[0]), context.threads());
       return;
     }
     spectrum = decompose(std::move(matrix));
@@ -117,22 +120,20 @@ std::vector<double> Coordinates<T>::products_of_features(const Context& context,
 
 /// Directions that are flat up to rounding count as a little steep: by more, until the matrix is positive definite.
 template <class T>
-void Coordinates<T>::factorise(std::vector<double> matrix, double curvature, double alpha) {
+void Coordinates<T>::factorise(const std::vector<double>& matrix, double curvature, double alpha, int threads) {
   const std::int64_t size = ops_.weights();
   const auto at = [size](std::int64_t j, std::int64_t k) { return static_cast<std::size_t>(j * size + k); };
   double largest = 0;
   for (std::int64_t j = 0; j < size; ++j) largest = std::max(largest, matrix[at(j, j)]);
   if (!(largest > 0)) largest = 1;
-  for (double& value : matrix) value *= curvature;
-  for (double share = smallest_share<T>;; share *= 10) {
-    auto factor = matrix;
-    for (std::int64_t j = 0; j < size; ++j) factor[at(j, j)] += alpha + share * curvature * largest;
-    if (!cpu::invert_cholesky_factor(factor, size)) {
-      require(share < 1, "the features' products are not finite");
-      continue;
-    }
-    return set_matrix(factor);
+  for (double share = smallest_share<T>; share < 1; share *= 10) {
+    auto hessian = matrix;
+    for (double& value : hessian) value *= curvature;
+    for (std::int64_t j = 0; j < size; ++j) hessian[at(j, j)] += alpha + share * curvature * largest;
+    const auto inverse = cpu::inverse_cholesky_factor(hessian, size, threads);
+    if (!inverse.empty()) return set_matrix(inverse);
   }
+  throw Error("the features' products have no Cholesky factor; are all features finite?");
 }
 
 /// Returns the eigenvalues.
@@ -145,12 +146,10 @@ std::vector<double> Coordinates<T>::decompose(std::vector<double> matrix) {
 }
 
 template <class T>
-void Coordinates<T>::set_matrix(const std::vector<double>& transposed) {
+void Coordinates<T>::set_matrix(const std::vector<double>& matrix) {
   const std::int64_t size = ops_.weights();
   Array<T> values(size * size);
-  for (std::int64_t j = 0; j < size; ++j)
-    for (std::int64_t k = 0; k < size; ++k)
-      values[j * size + k] = static_cast<T>(transposed[static_cast<std::size_t>(k * size + j)]);
+  std::transform(matrix.begin(), matrix.end(), values.begin(), [](double value) { return static_cast<T>(value); });
   matrix_ = DenseMatrix<T>{size, size, values.to(ops_.device())};
 }
 
@@ -172,15 +171,15 @@ std::vector<double> Coordinates<T>::diagonal() const {
 template <class T>
 void Coordinates<T>::to_weights(const Block<T>& v, Block<T>& w) {
   if (matrix_.rows == 0) return ops_.multiply_elements(v.view(), scale_.view(), {}, w.view());
-  if (scale_.rows() == 0) return ops_.multiply_by(matrix_, false, v.view(), w.view());
+  if (scale_.rows() == 0) return ops_.multiply_by(matrix_, true, v.view(), w.view());
   ops_.multiply_elements(v.view(), scale_.view(), {}, scaled_.view());
-  ops_.multiply_by(matrix_, false, scaled_.view(), w.view());
+  ops_.multiply_by(matrix_, true, scaled_.view(), w.view());
 }
 
 template <class T>
 void Coordinates<T>::from_gradient(const Block<T>& g, Block<T>& v) {
   if (matrix_.rows == 0) return ops_.multiply_elements(g.view(), scale_.view(), {}, v.view());
-  ops_.multiply_by(matrix_, true, g.view(), v.view());
+  ops_.multiply_by(matrix_, false, g.view(), v.view());
   if (scale_.rows() > 0) ops_.multiply_elements(v.view(), scale_.view(), {}, v.view());
 }
 

@@ -30,15 +30,14 @@ class Coordinates {
  private:
   /// X'X / n, or an estimate from some of the rows.
   std::vector<double> products_of_features(const Context& context, const Dataset<T>& dataset) const;
-  void factorise(std::vector<double> matrix, double curvature, double alpha);
+  void factorise(const std::vector<double>& matrix, double curvature, double alpha, int threads);
   std::vector<double> decompose(std::vector<double> matrix);
   std::vector<double> diagonal() const;
-  /// V or L^-T from the transposed, in CPU memory.
-  void set_matrix(const std::vector<double>& transposed);
+  void set_matrix(const std::vector<double>& matrix);
 
   LinearOps<T>& ops_;
-  DenseMatrix<T> matrix_;  // V or L^-T, a row for each weight; no rows: the coordinates are scaled weights
-  Block<T> scale_;         // the roots: weights x columns; no rows with L^-T
+  DenseMatrix<T> matrix_;  // V' or L^-1, a row for each coordinate; no rows: the coordinates are scaled weights
+  Block<T> scale_;         // the roots: weights x columns; no rows with L^-1
   Block<T> scaled_;        // scratch
 };
 

@@ -15,7 +15,6 @@ extern "C" {
 void dsyevd_(const char* job, const char* part, const int* size, double* matrix, const int* stride, double* values,
              double* work, const int* work_size, int* whole, const int* whole_size, int* info);
 void dpotrf_(const char* part, const int* size, double* matrix, const int* stride, int* info);
-void dtrtri_(const char* part, const char* unit, const int* size, double* matrix, const int* stride, int* info);
 }
 
 namespace sheaf::linear::cpu {
@@ -118,16 +117,40 @@ std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_
   return values;
 }
 
-bool invert_cholesky_factor(std::vector<double>& matrix, std::int64_t size) {
-  const BlasThreads blas(1);
-  const auto order = static_cast<int>(size);
-  int info = 0;
-  // A lower triangle by rows is LAPACK's upper one, by columns.
-  dpotrf_("U", &order, matrix.data(), &order, &info);
-  if (info == 0) dtrtri_("U", "N", &order, matrix.data(), &order, &info);
-  for (std::int64_t j = 0; j < size; ++j)
-    for (std::int64_t k = j + 1; k < size; ++k) matrix[static_cast<std::size_t>(j * size + k)] = 0;
-  return info == 0;
+std::vector<double> inverse_cholesky_factor(std::vector<double>& matrix, std::int64_t size, int threads) {
+  constexpr std::int64_t width = 64;  // of the blocks that the matrix is worked through in
+  const BlasThreads blas(over_openmp() ? threads : 1);
+  const int team = over_openmp() ? 1 : threads;
+  const std::int64_t blocks = (size + width - 1) / width;
+  const auto stride = static_cast<int>(size);
+  const auto at = [&](std::int64_t i, std::int64_t j) { return matrix.data() + i * width * size + j * width; };
+  const auto height = [&](std::int64_t i) { return static_cast<int>(std::min(width, size - i * width)); };
+  for (std::int64_t k = 0; k < blocks; ++k) {
+    int info = 0;
+    const int order = height(k);
+    dpotrf_("U", &order, at(k, k), &stride, &info);  // a lower triangle by rows is LAPACK's upper one, by columns
+    if (info != 0) return {};
+    parallel_for(team, blocks - k - 1, [&](std::int64_t below) {
+      const std::int64_t i = k + 1 + below;
+      cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, height(i), order, 1, at(k, k),
+                  stride, at(i, k), stride);
+    });
+    parallel_for(team, blocks - k - 1, [&](std::int64_t below) {
+      const std::int64_t i = k + 1 + below;
+      const auto columns = static_cast<int>(std::min((i + 1) * width, size) - (k + 1) * width);
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, height(i), columns, order, -1, at(i, k), stride,
+                  at(k + 1, k), stride, 1, at(i, k + 1), stride);
+    });
+  }
+  // Some columns of the identity at a time become those of the inverse; they begin with the rows of their own block.
+  std::vector<double> inverse(matrix.size(), 0.0);
+  parallel_for(team, blocks, [&](std::int64_t k) {
+    double* columns = inverse.data() + k * width * size + k * width;
+    for (std::int64_t j = 0; j < height(k); ++j) columns[j * size + j] = 1;
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(size - k * width),
+                height(k), 1, at(k, k), stride, columns, stride);
+  });
+  return inverse;
 }
 
 template void blas_product(const DenseMatrix<float>&, bool, BlockView<const float>, BlockView<float>, int);

@@ -18,8 +18,8 @@ void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b
 /// that the bits are always the same.
 std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_t size);
 
-/// A symmetric matrix becomes the inverse of its Cholesky factor, a lower triangle in row-major order with zeros above.
-/// Whether it is positive definite; else the matrix is lost. By one thread.
-bool invert_cholesky_factor(std::vector<double>& matrix, std::int64_t size);
+/// The inverse of the Cholesky factor of a symmetric matrix: a lower triangle in row-major order with zeros above. Empty
+/// where the matrix is not positive definite; it is lost. The same bits for any number of threads.
+std::vector<double> inverse_cholesky_factor(std::vector<double>& matrix, std::int64_t size, int threads);
 
 }  // namespace sheaf::linear::cpu

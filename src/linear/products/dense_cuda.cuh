@@ -1,6 +1,7 @@
-// Dense block products on the GPU. Most go to cuBLAS: X w as it is, X' z as a batch of chunks of rows. X w of narrow
-// data (at most `narrow` features) has a kernel of its own: a thread holds the weights of its tasks in registers while
-// the rows of X pass by in shared memory, fetched one chunk ahead. So has (X o X)' z, which no library offers.
+// Dense block products on the GPU. Those of many tasks go to cuBLAS: X w as it is, X' z as a batch of chunks of rows;
+// few tasks have kernels of their own (few_tasks_cuda.cuh). So has X w of narrow data (at most `narrow` features): a
+// thread holds the weights of its tasks in registers while the rows of X pass by in shared memory, fetched one chunk
+// ahead; and (X o X)' z, which no library offers.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +14,13 @@
 
 #include "cuda/check.cuh"
 #include "cuda/reduce.cuh"
+#include "linear/products/few_tasks_cuda.cuh"
 
 namespace sheaf::linear::gpu {
 
 inline constexpr int narrow = 32;
 inline constexpr int dense_threads = 256;
 inline constexpr int staged_rows = 64;
-
-/// `Tasks` neighbouring numbers, loaded and stored at once.
-template <class T, int Tasks>
-struct alignas(Tasks * sizeof(T)) Pair {
-  T value[Tasks];
-};
 
 /// The chunks of rows one block works through, each fetched to shared memory while the one before is used.
 template <int Columns, class T, int Rows = staged_rows>
@@ -95,7 +91,7 @@ __global__ void __launch_bounds__(dense_threads)
   __shared__ __align__(16) T buffer[2 * staged_rows * Columns];
   const DensePlace<Tasks> place(across);
   const bool active = place.column < stride;
-  using Values = Pair<T, Tasks>;
+  using Values = RowOfTasks<T, Tasks>;
   Values weights[Columns];
 #pragma unroll
   for (int j = 0; j < Columns; ++j)
@@ -126,7 +122,7 @@ __global__ void __launch_bounds__(dense_threads)
   __shared__ __align__(16) T buffer[2 * staged_rows * Columns];
   const DensePlace<Tasks> place(across);
   const bool active = place.column < stride;
-  using Values = Pair<T, Tasks>;
+  using Values = RowOfTasks<T, Tasks>;
   constexpr int ahead = 4;  // rows whose z is on its way at once
   T sum[Columns][Tasks] = {};
   StagedRows<Columns, T> chunks(x, pitch, rows, columns, buffer);
@@ -219,6 +215,8 @@ class DenseProduct {
       return;
     }
     const auto columns = static_cast<int>(x_.columns);
+    if (few(z.stride) && (x_.rows >= enough_rows || x_.columns <= few_columns))
+      return launch_few_tasks_product(x_.values.data(), x_.rows, columns, w.data, z.data, z.stride, stream_);
     for (std::int64_t first = 0; first < x_.rows; first += most_rows) {
       const auto rows = static_cast<int>(std::min(most_rows, x_.rows - first));
       gemm_batch(blas_, CUBLAS_OP_N, z.stride, rows, columns, w.data, w.stride, 0,
@@ -232,12 +230,19 @@ class DenseProduct {
     if (x_.rows == 0) return clear(g.data, x_.columns * g.stride);
     if constexpr (Squares)
       squared_panels(z, g);
+    else if (few(z.stride))
+      few_tasks_sums(z, g);
     else
       chunked_gemm(z, g);
   }
 
  private:
   static constexpr std::int64_t most_rows = std::int64_t{1} << 24;  // cuBLAS counts in int
+  // A warp goes through all columns of its rows: that pays where there are rows for all warps, or few columns.
+  static constexpr std::int64_t enough_rows = 8192;
+  static constexpr std::int64_t few_columns = 2048;
+
+  bool few(int stride) const { return stride <= few_tasks && x_.columns > narrow; }
 
   void clear(T* data, std::int64_t size) {
     cuda::check(cudaMemsetAsync(data, 0, static_cast<std::size_t>(size) * sizeof(T), stream_), "clearing a block");
@@ -295,6 +300,26 @@ class DenseProduct {
                                                                          count, z.data, g.stride, across, parts);
     cuda::check_launch("squared_sums");
     cuda::add_parts(parts, static_cast<int>(grid.x), size, g.data + first * g.stride, stream_);
+  }
+
+  /// Chunks of rows, as many as fill the processors, added in double.
+  void few_tasks_sums(BlockView<const T> z, BlockView<T> g) {
+    constexpr std::int64_t blocks_per_processor = 8;
+    constexpr std::int64_t fewest_rows = 64;
+    const std::int64_t tiles = (x_.columns + few_threads - 1) / few_threads;
+    const std::int64_t wanted = std::clamp<std::int64_t>(processors_ * blocks_per_processor / tiles, 1,
+                                                         (x_.rows + fewest_rows - 1) / fewest_rows);
+    const std::int64_t chunk = (x_.rows + wanted - 1) / wanted;
+    const std::int64_t parts = (x_.rows + chunk - 1) / chunk;
+    const std::int64_t size = x_.columns * g.stride;
+    T* to = parts > 1 ? partial(parts * size) : g.data;
+    with_few_tasks(g.stride, [&](auto tasks) {
+      few_tasks_transposed<tasks(), T>
+          <<<dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(parts)), few_threads, 0, stream_>>>(
+              x_.values.data(), x_.rows, static_cast<int>(x_.columns), z.data, chunk, to);
+    });
+    cuda::check_launch("few_tasks_transposed");
+    if (parts > 1) cuda::add_parts(to, static_cast<int>(parts), size, g.data, stream_);
   }
 
   /// Chunks of rows as one batch of products, their results added in double: short sums, and work for every processor.

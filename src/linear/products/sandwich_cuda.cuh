@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(dense_threads)
     narrow_sandwich(const T* x, std::int64_t rows, int columns, SandwichOperands<T> operands, int stride, int across,
                     T* partial) {
   extern __shared__ __align__(16) unsigned char shared[];
-  using Values = Pair<T, Tasks>;
+  using Values = RowOfTasks<T, Tasks>;
   T* buffer = reinterpret_cast<T*>(shared);
   const DensePlace<Tasks> place(across);
   const bool active = place.column < stride;

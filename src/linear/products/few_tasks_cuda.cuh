@@ -1,0 +1,131 @@
+// Dense block products of at most 16 tasks on the GPU, which are bound by the bytes of X: cuBLAS's tiles are made for
+// wider blocks. Blocks have a stride of `Tasks` here: 1, 2, 4, 8 or 16.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/check.cuh"
+
+namespace sheaf::linear::gpu {
+
+inline constexpr int few_tasks = 16;
+inline constexpr int few_threads = 128;
+inline constexpr int warp_lanes = 32;
+
+/// Neighbouring numbers of one row of a block, loaded and stored at once.
+template <class T, int Tasks>
+struct alignas(Tasks * sizeof(T)) RowOfTasks {
+  T value[Tasks];
+};
+
+/// Sums over the lanes of a warp, of which each lane has `Count` values. Afterwards values[0] and those behind it are
+/// the sums that begin at folded_first<Count>(lane).
+template <int Count, class T>
+__device__ void fold_lanes(T (&values)[Count], int lane) {
+  int count = Count;
+#pragma unroll
+  for (int offset = warp_lanes / 2; offset > 0; offset /= 2) {
+    if (count == 1) {
+      values[0] += __shfl_xor_sync(0xffffffffU, values[0], offset);
+      continue;
+    }
+    count /= 2;
+    const bool upper = (lane & offset) != 0;
+#pragma unroll
+    for (int k = 0; k < Count / 2; ++k) {
+      if (k >= count) break;
+      const T sent = upper ? values[k] : values[k + count];
+      const T kept = upper ? values[k + count] : values[k];
+      values[k] = kept + __shfl_xor_sync(0xffffffffU, sent, offset);
+    }
+  }
+}
+/// Sums that each lane has after fold_lanes().
+template <int Count>
+inline constexpr int folded = Count > warp_lanes ? Count / warp_lanes : 1;
+/// Lanes that have the same sums.
+template <int Count>
+inline constexpr int folded_lanes = Count < warp_lanes ? warp_lanes / Count : 1;
+
+/// z = X w. A warp takes some rows, its lanes every 32nd column, and the weights come from the cache.
+template <int Rows, int Tasks, class T>
+__global__ void __launch_bounds__(few_threads)
+    few_tasks_product(const T* __restrict__ x, std::int64_t rows, int columns, const T* __restrict__ w, T* z) {
+  const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+  const std::int64_t warp = (static_cast<std::int64_t>(blockIdx.x) * few_threads + threadIdx.x) / warp_lanes;
+  const std::int64_t first = warp * Rows;
+  if (first >= rows) return;
+  const T* row[Rows];
+#pragma unroll
+  for (int r = 0; r < Rows; ++r) row[r] = x + min(first + r, rows - 1) * columns;
+  constexpr int count = Rows * Tasks;
+  T sums[count] = {};
+#pragma unroll 2
+  for (int j = lane; j < columns; j += warp_lanes) {
+    const auto weights = *reinterpret_cast<const RowOfTasks<T, Tasks>*>(w + static_cast<std::int64_t>(j) * Tasks);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      const T value = row[r][j];
+#pragma unroll
+      for (int t = 0; t < Tasks; ++t) sums[r * Tasks + t] += value * weights.value[t];
+    }
+  }
+  fold_lanes(sums, lane);
+  if (lane % folded_lanes<count> != 0) return;
+  const int at = lane / folded_lanes<count> * folded<count>;
+#pragma unroll
+  for (int k = 0; k < folded<count>; ++k)
+    if (first + (at + k) / Tasks < rows) z[first * Tasks + at + k] = sums[k];
+}
+
+/// partial[chunk][j][t] = the sum over the rows of a chunk of x_j z_t. A thread has a column, a row of blocks a chunk.
+template <int Tasks, class T>
+__global__ void __launch_bounds__(few_threads)
+    few_tasks_transposed(const T* __restrict__ x, std::int64_t rows, int columns, const T* __restrict__ z,
+                         std::int64_t chunk, T* partial) {
+  const int j = static_cast<int>(blockIdx.x * few_threads + threadIdx.x);
+  if (j >= columns) return;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * chunk;
+  const std::int64_t last = min(first + chunk, rows);
+  T sum[Tasks] = {};
+#pragma unroll 4
+  for (std::int64_t i = first; i < last; ++i) {
+    const T value = x[i * columns + j];
+    const auto factors = *reinterpret_cast<const RowOfTasks<T, Tasks>*>(z + i * Tasks);
+#pragma unroll
+    for (int t = 0; t < Tasks; ++t) sum[t] += value * factors.value[t];
+  }
+  T* to = partial + (static_cast<std::int64_t>(blockIdx.y) * columns + j) * Tasks;
+#pragma unroll
+  for (int t = 0; t < Tasks; ++t) to[t] = sum[t];
+}
+
+/// Calls f with `stride` at compile time.
+template <class F>
+void with_few_tasks(int stride, F&& f) {
+  if (stride == 1)
+    f(std::integral_constant<int, 1>{});
+  else if (stride == 2)
+    f(std::integral_constant<int, 2>{});
+  else if (stride == 4)
+    f(std::integral_constant<int, 4>{});
+  else if (stride == 8)
+    f(std::integral_constant<int, 8>{});
+  else
+    f(std::integral_constant<int, few_tasks>{});
+}
+
+template <class T>
+void launch_few_tasks_product(const T* x, std::int64_t rows, int columns, const T* w, T* z, int stride,
+                              cudaStream_t stream) {
+  with_few_tasks(stride, [&](auto tasks) {
+    constexpr int together = tasks() * sizeof(T) > 64 ? 2 : 4;  // rows whose sums fit the registers
+    constexpr int of_block = together * few_threads / warp_lanes;
+    const auto blocks = static_cast<unsigned>((rows + of_block - 1) / of_block);
+    few_tasks_product<together, tasks(), T><<<blocks, few_threads, 0, stream>>>(x, rows, columns, w, z);
+  });
+  cuda::check_launch("few_tasks_product");
+}
+
+}  // namespace sheaf::linear::gpu
