@@ -265,6 +265,8 @@ struct SearchResult {
   std::optional<HeldOutPredictions> held_out;   ///< where they were asked for
   std::optional<LearningCurve> learning_curve;  ///< likewise
   std::vector<FeatureImportance> importance;    ///< likewise; the most important first
+  /// Of the chosen model of neighbours, where features have weights: on the held-out rows of the first splits.
+  std::optional<FeatureWeightsEffect> weights_effect;
   /// Linear models: of the features as the model sees them, over all rows.
   std::vector<double> standard_deviations;
   KernelCounts counts;  ///< SVMs: of what this run trained

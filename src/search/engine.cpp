@@ -21,6 +21,7 @@
 #include "search/results/held_out.hpp"
 #include "search/results/learning_curve.hpp"
 #include "search/results/result.hpp"
+#include "search/results/weights_effect.hpp"
 #include "search/strategy.hpp"
 
 namespace sheaf {
@@ -532,6 +533,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   if (result.options.learning_curve)
     result.learning_curve = engine::learning_curve(
         context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
+  result.weights_effect = engine::weights_effect(context, dataset, plan, result);
   engine::note_edges(result);
   engine::note_balance(trained->labels(), result);
   trained->add_notes(result);
