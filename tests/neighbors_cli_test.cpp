@@ -121,6 +121,18 @@ TEST_F(NeighborsCli, DistancesOfAKilledRunGoOnToTheSameBytes) {
   EXPECT_EQ(shell("cmp whole.npy d.npy").code, 0);
 }
 
+/// A device may be named once; several share the work to the same bytes.
+TEST_F(NeighborsCli, DistancesAreSharedByDevices) {
+  write("t.csv", corners);
+  ASSERT_EQ(shell("sheaf distances t.csv d.npy").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf distances t.csv e.npy --device cpu+cpu"), 2, {"cpu twice"}));
+  for (const Device device : devices()) {
+    if (device.is_cpu()) continue;
+    ASSERT_EQ(shell("sheaf distances t.csv e.npy --device cpu+" + to_string(device)).code, 0);
+    EXPECT_TRUE(file("e.npy") == file("d.npy"));
+  }
+}
+
 TEST_F(NeighborsCli, MistakesAreAnsweredInOneLine) {
   write("t.csv", corners);
   EXPECT_TRUE(complains(shell("sheaf neighbors t.csv --k 4"), 2, {"4 neighbours", "only 3 others"}));
@@ -219,6 +231,41 @@ TEST_F(NeighborsCli, PredictionsNameTheRowsThatDecide) {
   }
   ASSERT_EQ(shell("sheaf fit t.csv --model svm --output m").code, 0);
   EXPECT_TRUE(complains(shell("sheaf predict q.csv --model-file m --explain why.csv"), 2, {"svm", "no weight"}));
+}
+
+/// Without the weight of 0 for the north, the first query is nearer to another row, of another class.
+TEST_F(NeighborsCli, ExplanationsSayWhatFeatureWeightsChange) {
+  write("t.csv", "east,north,kind\n0,0,a\n3,0,a\n0,4,b\n9,9,b\n");
+  write("q.csv", "east,north,kind\n0,3,b\n3,0,a\n");
+  write("w", "1\n0\n");
+  for (const Device device : devices()) {
+    const auto on = " --device " + to_string(device);
+    ASSERT_EQ(shell("sheaf fit t.csv --model knn --k 1 --weighting given --feature-weights w --output m" + on).code, 0);
+    const auto run = shell("sheaf predict q.csv --model-file m --explain why.csv" + on);
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(file("why.csv"),
+              "row,prediction,neighbour,label,distance,vote,rank without weights,prediction without weights\n"
+              "1,a,1,a,0,1,,b\n2,a,2,a,0,1,1,a\n");
+    EXPECT_NE(run.out.find("the feature weights changed 1 of 2 predictions; 1 of 2 neighbours would decide without "
+                           "them too\n"),
+              std::string::npos)
+        << run.out;
+    const auto json = Json::parse(shell("sheaf predict q.csv --model-file m --explain why.csv --json" + on).out);
+    EXPECT_EQ(json["feature_weights"], (Json{{"neighbours", 2}, {"neighbours_kept", 1}, {"predictions_changed", 1}}));
+  }
+}
+
+/// Each row by all others, and said so; folds where they are asked for.
+TEST_F(NeighborsCli, ASearchOverVotesLeavesOneOut) {
+  write("t.csv", "east,north,kind\n0,0,a\n1,0,a\n0,1,a\n1,1,a\n5,5,a\n9,9,b\n9,8,b\n8,9,b\n8,8,b\n4,4,b\n");
+  const auto found = shell("sheaf search t.csv --model knn --k 1 --output found --json");
+  ASSERT_EQ(found.code, 0) << found.err;
+  const auto answer = Json::parse(found.out);
+  EXPECT_EQ(answer["split"], "loo");
+  EXPECT_EQ(answer["chosen"]["accuracy"]["mean"], 0.8) << "the two in the middle are each other's nearest";
+  EXPECT_NE(answer["notes"].dump().find("each row is predicted by all others"), std::string::npos);
+  const auto folds = Json::parse(shell("sheaf search t.csv --model knn --k 1 --folds 5 --output folds --json").out);
+  EXPECT_EQ(folds["split"], "stratified");
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ struct Distances {
       if (!queries_path.empty()) others = read_table<T>(common, reader, queries_path, reading_queries);
       const Dataset<T>* queries = queries_path.empty() ? nullptr : &others;
       const auto context = common.on_device(reader, neighbors_work(dataset, queries));
+      options.also = common.also();
       write_distances(context, dataset, distance, output, options, queries);
       if (!common.quiet())
         say(fmt::format("{}: distances of {} rows to {}", output, queries == nullptr ? dataset.rows() : others.rows(),
@@ -51,7 +52,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("feature-weights", "FILE", distances->weights_path,
                  "weights of features: one number of 0 or more to a line");
   declare_reading(arguments, distances->reading);
-  distances->common.declare(arguments, {"device", "threads", "memory"}, {.json = false});
+  distances->common.declare(arguments, {"device", "threads", "memory"}, {.json = false, .several_devices = true});
   return [distances] { distances->run(); };
 }
 
@@ -62,6 +63,7 @@ Command distances_command() {
           "Write the distances of all rows to all rows, a matrix that may be larger than memory",
           {{"all pairs once", "sheaf distances iris.csv iris.npy --upper"},
            {"after an interruption, the same command and", "sheaf distances iris.csv iris.npy --upper --resume"},
+           {"by a GPU and the CPU together", "sheaf distances covtype.svm covtype.npy --device cuda+cpu"},
            {"weighted Manhattan distances of test rows to training rows",
             "sheaf distances train.csv far.npy --queries test.csv --metric manhattan --feature-weights w.txt"}},
           declare};

@@ -43,32 +43,45 @@ struct Predict {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
       const auto context = common.on_device(reader, prediction_work(dataset, model));
-      auto predictions = model.predict(context, dataset, probabilities || (threshold && model.has_probabilities()));
-      if (threshold) choose_by_threshold(model, predictions);
-      if (!probabilities) predictions.probabilities.clear();
-      if (!explain_path.empty()) write_text_file(explain_path, explanation(context, model, dataset, predictions));
+      const auto predictions = predict(context, model, dataset);
+      std::optional<FeatureWeightsEffect> weights_effect;
+      if (!explain_path.empty())
+        write_text_file(explain_path, explanation(context, model, dataset, predictions, weights_effect));
       if (!common.quiet()) {
         if (model.threshold() && !threshold) say(threshold_note(model));
         say_notes(dataset.notes);  // where columns are missing, an error says so alone
         warn(warnings(model, predictions, dataset));
       }
       return_predictions(model, predictions, {dataset.kept, decisions},
-                         {model.score(predictions, dataset.target), model.scores(context, predictions, dataset.target)},
+                         {model.score(predictions, dataset.target), model.scores(context, predictions, dataset.target),
+                          weights_effect},
                          output, common);
     });
   }
 
   template <class T>
+  Predictions predict(const Context& context, const Model& model, const Dataset<T>& dataset) const {
+    auto predictions = model.predict(context, dataset, probabilities || (threshold && model.has_probabilities()));
+    if (threshold) choose_by_threshold(model, predictions);
+    if (!probabilities) predictions.probabilities.clear();
+    return predictions;
+  }
+
+  template <class T>
   std::string explanation(const Context& context, const Model& model, const Dataset<T>& dataset,
-                          const Predictions& predictions) const {
-    if (model.neighbors() != nullptr)
-      return deciding_rows_csv(
-          model,
-          model.deciding_rows(context, dataset,
-                              explained ? static_cast<std::int64_t>(*explained) : model.neighbors()->rows()),
-          predictions, dataset.kept);
-    return explanations_csv(model, model.explain(context, dataset, explained.value_or(explained_features)), predictions,
-                            dataset.kept);
+                          const Predictions& predictions, std::optional<FeatureWeightsEffect>& weights_effect) const {
+    if (model.neighbors() == nullptr)
+      return explanations_csv(model, model.explain(context, dataset, explained.value_or(explained_features)),
+                              predictions, dataset.kept);
+    auto lists = model.deciding_rows(context, dataset, model.neighbors()->rows());
+    std::optional<Predictions> without;
+    if (const auto plain = model.without_feature_weights(context)) {
+      without = predict(context, *plain, dataset);
+      weights_effect = compare_without_weights(lists, predictions, *without);
+    }
+    for (auto& list : lists)
+      if (explained && list.size() > *explained) list.resize(*explained);
+    return deciding_rows_csv(model, lists, predictions, without ? &*without : nullptr, dataset.kept);
   }
 
   void check_threshold(const Model& model) const {
@@ -145,7 +158,9 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text(
       "explain", "FILE", predict->explain_path,
       "write why, as CSV: of linear models what the intercept and the features with the largest contributions "
-      "add to each row's decision value; of models of neighbours the rows that decide");
+      "add to each row's decision value; of models of neighbours the rows that decide and, where features have "
+      "weights, "
+      "what would be without these");
   arguments.add({"--explain-count", "N", "features or neighbours written for each row",
                  "10 features, or all neighbours that decide", [predict](const std::string& text) {
                    predict->explained = parse_number<std::size_t>("--explain-count", text, {1, 1000000000});

@@ -107,6 +107,11 @@ std::string json_text(const Model& model, const Predictions& predictions, const 
     answer["correct"] = score->correct;
     answer["accuracy"] = score->accuracy();
   }
+  if (found.weights_effect) {
+    const auto& effect = *found.weights_effect;
+    answer["feature_weights"] = {
+        {"neighbours", effect.neighbours}, {"neighbours_kept", effect.kept}, {"predictions_changed", effect.changed}};
+  }
   if (found.all) {
     const auto positive = model.positive();
     answer["positive_class"] = positive < 0 ? Json() : Json(model.class_names()[static_cast<std::size_t>(positive)]);
@@ -117,6 +122,15 @@ std::string json_text(const Model& model, const Predictions& predictions, const 
     answer["precision_recall"] = found.all->precision_recall;
   }
   return answer.dump(2) + "\n";
+}
+
+/// What the weights of features change.
+std::string weights_text(const PredictionScores& found) {
+  if (!found.weights_effect) return {};
+  const auto& effect = *found.weights_effect;
+  return fmt::format(
+      "the feature weights changed {} of {} predictions; {} of {} neighbours would decide without them too\n",
+      grouped(effect.changed), grouped(effect.rows), grouped(effect.kept), grouped(effect.neighbours));
 }
 
 /// A field of a CSV line, in quotes where it must be.
@@ -183,7 +197,7 @@ void return_predictions(const Model& model, const Predictions& predictions, cons
   if (to_output)
     say(text);
   else
-    print(text + "\n" + scores_text(model, scores));
+    print(text + "\n" + scores_text(model, scores) + weights_text(scores));
 }
 
 std::string explanations_csv(const Model& model, const std::vector<Explanation>& explanations,
@@ -218,22 +232,30 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
 }
 
 std::string deciding_rows_csv(const Model& model, const std::vector<std::vector<DecidingRow>>& lists,
-                              const Predictions& predictions, const std::vector<KeptColumn>& kept) {
+                              const Predictions& predictions, const Predictions* without,
+                              const std::vector<KeptColumn>& kept) {
   const auto& known = *model.neighbors();
   std::string text;
   for (const auto& column : kept) text += csv_field(column.name) + ',';
-  text += "row,prediction,neighbour,label,distance,vote\n";
+  text += "row,prediction,neighbour,label,distance,vote";
+  text += without == nullptr ? "\n" : ",rank without weights,prediction without weights\n";
   for (std::size_t i = 0; i < lists.size(); ++i) {
     std::string start;
     for (const auto& column : kept) start += csv_field(column.values[i]) + ',';
     start += fmt::format("{},{},", i + 1, csv_field(model.prediction_text(predictions, i)));
+    const auto other = without == nullptr ? std::string() : csv_field(model.prediction_text(*without, i));
     for (const auto& one : lists[i]) {
       const auto at = static_cast<std::size_t>(one.row);
       const auto label = known.is_regression()
                              ? fmt::format("{}", known.values[at])
                              : csv_field(known.class_names[static_cast<std::size_t>(known.classes[at])]);
-      text += fmt::format("{}{},{},{},{}\n", start, one.row + 1, label, one.distance,
+      text += fmt::format("{}{},{},{},{}", start, one.row + 1, label, one.distance,
                           std::isnan(one.vote) ? std::string() : fmt::format("{}", one.vote));
+      if (without != nullptr) {
+        const auto rank = one.rank_without_weights;
+        text += fmt::format(",{},{}", rank > 0 ? std::to_string(rank) : std::string(), other);
+      }
+      text += '\n';
     }
   }
   return text;

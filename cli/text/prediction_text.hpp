@@ -21,6 +21,7 @@ struct PredictionColumns {
 struct PredictionScores {
   std::optional<Score> score;
   std::optional<Scores> all;
+  std::optional<FeatureWeightsEffect> weights_effect = {};  ///< where predictions were explained by neighbours
 };
 
 /// Writes one line a row to `output` (a file, - for standard output, or nowhere), then says how good they are; on
@@ -33,8 +34,10 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
                              const Predictions& predictions, const std::vector<KeptColumn>& kept);
 
 /// One line for each training row that a prediction rests on: its number from 1, its label, its distance and its share
-/// of the votes, where there are votes.
+/// of the votes, where there are votes. `without`: the predictions if features had no weights; each line says them too,
+/// and the rank that the row would have. nullptr: features have no weights.
 std::string deciding_rows_csv(const Model& model, const std::vector<std::vector<DecidingRow>>& lists,
-                              const Predictions& predictions, const std::vector<KeptColumn>& kept);
+                              const Predictions& predictions, const Predictions* without,
+                              const std::vector<KeptColumn>& kept);
 
 }  // namespace sheaf::cli

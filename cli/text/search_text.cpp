@@ -156,11 +156,25 @@ std::string importance_text(const SearchResult& r) {
   return text + table(rows, "lrlrl", 2);
 }
 
+/// The share of neighbours and predictions that feature weights change.
+std::string weights_effect_text(const SearchResult& r) {
+  if (!r.weights_effect) return {};
+  const auto& effect = *r.weights_effect;
+  const bool regression = r.class_names.empty();
+  const auto score = [&](const Score& of) { return score_text(regression ? of.squared_error : of.accuracy()); };
+  return fmt::format(
+      "\n{}{}\n  {} of {} predictions would be others without them, and {} of {} neighbours the same\n  {} {} with "
+      "the weights, {} without\n",
+      bold("Feature weights"), dim(fmt::format("  on {} held-out rows", grouped(effect.rows))), grouped(effect.changed),
+      grouped(effect.rows), grouped(effect.kept), grouped(effect.neighbours),
+      regression ? "mean squared error" : "accuracy", score(effect.with), score(effect.without));
+}
+
 }  // namespace
 
 std::string search_text(const SearchResult& r) {
   auto text = heading_text(r) + table_text(r) + chosen_text(r) + outer_text(r) + threshold_text(r) + learning_text(r) +
-              importance_text(r) + counts_text(r.counts);
+              importance_text(r) + weights_effect_text(r) + counts_text(r.counts);
   return text + notes_text(r);
 }
 

@@ -59,6 +59,19 @@ struct Explanation {
   double rest = 0;                    ///< of all other features
 };
 
+/// What weights of features change in a model of neighbours: beside the same model without them, on some rows.
+struct FeatureWeightsEffect {
+  std::int64_t rows = 0;
+  std::int64_t neighbours = 0;  ///< training rows that decide about these rows, all together
+  std::int64_t kept = 0;        ///< of them, those that would decide without the weights too
+  std::int64_t changed = 0;     ///< predictions that would be others
+  Score with, without;          ///< of the predictions; of no rows where these have no labels
+};
+/// `lists` as of Model::deciding_rows(); the predictions of the same rows with the weights and without. The scores are
+/// left to the caller.
+FeatureWeightsEffect compare_without_weights(const std::vector<std::vector<DecidingRow>>& lists,
+                                             const Predictions& with, const Predictions& without);
+
 class Model {
  public:
   Model() = default;
@@ -99,6 +112,9 @@ class Model {
   template <class T>
   std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<T>& dataset,
                                                       std::int64_t most) const;
+  /// A model of neighbours as if features had no weights, with the same pipeline, calibration and threshold; none where
+  /// they have none. Its training rows are those of this model, which must outlive it.
+  std::optional<Model> without_feature_weights(const Context& context) const;
   /// None if the dataset has no labels, or if those of a regression are not numbers.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
   /// All scores of the predictions on the rows whose class the model knows; nothing where there are no such rows.

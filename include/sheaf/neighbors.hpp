@@ -114,11 +114,14 @@ class DistanceMatrix {
 
 struct MatrixFileOptions {
   bool upper = false;  ///< of rows among themselves: the part above the diagonal alone, row after row, as SciPy's pdist
-  bool resume = false;  ///< go on with a file that an earlier call began
+  bool resume = false;       ///< go on with a file that an earlier call began
+  std::vector<Device> also;  ///< devices that share the work with the context's
 };
 /// Writes a distance matrix of any size as a NumPy file (.npy) of doubles: rows x columns or, of the upper part, one
-/// column. Blocks of rows are written as they are computed, to PATH.partial, which gets its name at the end and is kept
-/// when the work is ended early. To go on with one of other rows or another distance is an Error.
+/// column. Each device takes the next block of rows when it is free, so that unequal ones end together; the bytes are
+/// the same whichever devices take part. Blocks are written as they are computed, to PATH.partial, which gets its name
+/// at the end. When the work is ended early, it is kept, and PATH.settings lists the rows that are in it. To go on with
+/// one of other rows or another distance is an Error.
 template <class T>
 void write_distances(const Context& context, const Dataset<T>& dataset, const DistanceOptions& distance,
                      const std::string& path, const MatrixFileOptions& options = {},
@@ -219,6 +222,7 @@ struct KnnModel {
   std::int64_t rows() const { return sheaf::rows(x); }
   bool is_regression() const { return class_names.empty(); }
   bool has_probabilities() const { return !is_regression() && rule == LocalRule::votes; }
+  bool has_feature_weights() const { return !distance.weights.empty(); }
   std::string feature_name(std::int64_t j) const {
     return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
   }
@@ -250,12 +254,18 @@ struct DecidingRow {
   std::int64_t row = 0;  ///< among those that the model keeps, counted from 0
   double distance = 0;
   double vote = 0;  ///< its share of all votes; NaN where there are no votes
+  /// Its place, from 1, among the rows that would decide if features had no weights; 0: it would not be one of them.
+  std::int64_t rank_without_weights = 0;
 };
 /// Of each row of the dataset those that decide about it, the nearest first, `most` at the most: all that vote; the K
 /// nearest of the predicted class whose hyperplane or hull is the nearest; all that its local SVM is trained on.
 template <class T>
 std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const KnnModel& model,
                                                     const Dataset<T>& dataset, std::int64_t most);
+
+/// The same model as if features had no weights; falk_svm covers the rows anew. Its training rows are those of the
+/// model, which must outlive it.
+KnnModel without_feature_weights(const Context& context, const KnnModel& model);
 
 /// Of every row, by the others: right rows or, of a regression, the mean squared error.
 struct LeaveOneOut {

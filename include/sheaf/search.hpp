@@ -39,11 +39,12 @@ enum class Strategy : std::uint8_t {
 
 /// Options of a search of any family.
 struct SearchOptions {
-  std::optional<SplitKind> split;  ///< none: stratified for classes, k-fold for numbers; groups stay together
-  std::int32_t folds = 5;          ///< folds, shuffles or bootstraps
-  double test_fraction = 0.2;      ///< shuffles: share of the rows that a split holds out
-  PipelineOptions pipeline;        ///< what is done to features first, learnt on the training rows of each split
-  std::optional<Splits> splits;    ///< the caller's own, in place of split, folds and test_fraction
+  /// None: leave-one-out where that is free, else stratified for classes and k-fold for numbers; groups stay together.
+  std::optional<SplitKind> split;
+  std::int32_t folds = 0;        ///< folds, shuffles or bootstraps; 0: 5, and leave-one-out is welcome
+  double test_fraction = 0.2;    ///< shuffles: share of the rows that a split holds out
+  PipelineOptions pipeline;      ///< what is done to features first, learnt on the training rows of each split
+  std::optional<Splits> splits;  ///< the caller's own, in place of split, folds and test_fraction
 
   std::int32_t outer = 0;                ///< outer folds or resamples of nested validation; 0: none
   std::optional<SplitKind> outer_split;  ///< none: k-fold, stratified or by groups as the inner splits are
@@ -64,6 +65,10 @@ struct SearchOptions {
   std::vector<Device> also;        ///< devices that share the work with the context's
   /// The grid goes on beyond its ends while the best point is there; decide() sets it where the grid was left open.
   bool extend = false;
+  /// Leave-one-out for free: each row is predicted by all others, from one list of neighbours, and scores are those of
+  /// `folds` parts of the rows. decide() sets it where rows are left out one at a time and votes of neighbours, without
+  /// weights of features, need nothing but the rows.
+  bool one_out_in_parts = false;
   bool predictions = false;  ///< of the chosen models for the rows they did not see: trains one more for each split
   /// How probabilities are learnt from those predictions, which are made then; classes only. None: they are not.
   std::optional<CalibrationMethod> calibrate = {};
@@ -265,6 +270,8 @@ struct SearchResult {
   std::optional<HeldOutPredictions> held_out;   ///< where they were asked for
   std::optional<LearningCurve> learning_curve;  ///< likewise
   std::vector<FeatureImportance> importance;    ///< likewise; the most important first
+  /// Of the chosen model of neighbours, where features have weights: on the held-out rows of the first splits.
+  std::optional<FeatureWeightsEffect> weights_effect;
   /// Linear models: of the features as the model sees them, over all rows.
   std::vector<double> standard_deviations;
   KernelCounts counts;  ///< SVMs: of what this run trained

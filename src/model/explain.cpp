@@ -142,6 +142,30 @@ std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context& contex
   return sheaf::deciding_rows(context.for_work(prediction_work(prepared, *this)), *neighbors(), prepared, most);
 }
 
+FeatureWeightsEffect compare_without_weights(const std::vector<std::vector<DecidingRow>>& lists,
+                                             const Predictions& with, const Predictions& without) {
+  FeatureWeightsEffect effect;
+  effect.rows = with.rows;
+  for (const auto& list : lists) {
+    effect.neighbours += std::ssize(list);
+    effect.kept +=
+        std::count_if(list.begin(), list.end(), [](const auto& one) { return one.rank_without_weights > 0; });
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(with.rows); ++i)
+    if (with.classes.empty() ? with.decisions[i] != without.decisions[i] : with.classes[i] != without.classes[i])
+      ++effect.changed;
+  return effect;
+}
+
+std::optional<Model> Model::without_feature_weights(const Context& context) const {
+  if (neighbors() == nullptr || !neighbors()->has_feature_weights()) return std::nullopt;
+  Model plain(sheaf::without_feature_weights(context, *neighbors()));
+  plain.pipeline_ = pipeline_;
+  plain.calibration_ = calibration_;
+  plain.threshold_ = threshold_;
+  return plain;
+}
+
 template std::vector<Explanation> Model::explain(const Context&, const Dataset<float>&, std::size_t) const;
 template std::vector<Explanation> Model::explain(const Context&, const Dataset<double>&, std::size_t) const;
 template std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context&, const Dataset<float>&,

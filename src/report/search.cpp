@@ -2,6 +2,7 @@
 // folds, and of a study how stable the features are.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -232,6 +233,39 @@ std::string weights_cards(const SearchResult& r) {
   return cards;
 }
 
+/// The features of the largest weights in the distance, and what all weights change on held-out rows.
+std::string feature_weights_cards(const SearchResult& r) {
+  if (!r.weights_effect) return {};
+  const auto& effect = *r.weights_effect;
+  const bool regression = r.class_names.empty();
+  const auto share = [](std::int64_t part, std::int64_t all) {
+    return percent(all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0);
+  };
+  const auto score = [&](const Score& of) { return score_text(regression ? of.squared_error : of.accuracy()); };
+  std::vector<std::vector<std::string>> rows{
+      {"", "with the weights", "without"},
+      {regression ? "mean squared error" : "accuracy", score(effect.with), score(effect.without)},
+      {"neighbours that decide in both", share(effect.kept, effect.neighbours), ""},
+      {"predictions that differ", share(effect.changed, effect.rows), ""}};
+  const auto cards = card(
+      "What the feature weights change",
+      fmt::format("The chosen point beside the same one without weights, on {} held-out rows.", grouped(effect.rows)),
+      table(rows, "lrr"));
+  const auto& model = *r.model->neighbors();
+  const auto& weights = model.distance.weights;
+  std::vector<std::size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
+  std::vector<std::vector<std::string>> largest{{"position", "name", "weight"}};
+  for (std::size_t k = 0; k < std::min(most_weights, order.size()); ++k)
+    largest.push_back({std::to_string(order[k] + 1), model.feature_name(static_cast<std::int64_t>(order[k])),
+                       fmt::format("{:.4g}", weights[order[k]])});
+  return cards + card("The largest feature weights",
+                      fmt::format("Of the distance, by {}, learnt on all rows; {} of {} features.",
+                                  to_string(model.weighting), largest.size() - 1, weights.size()),
+                      table(largest, "rlr"));
+}
+
 std::vector<std::string> point_cells(const SearchResult& r, const Point& point) {
   std::vector<std::string> cells;
   for (std::size_t axis = 0; axis < point.size(); ++axis) cells.push_back(r.axes[axis].text(point[axis]));
@@ -356,8 +390,8 @@ std::string study_cards(const SearchResult& r) {
 std::string search_html(const SearchResult& r) {
   const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_of(r) + score_cards(r) + curve_cards(r) +
                            threshold_card(r) + reliability_card(r) + confusion_cards(r) + learning_card(r) +
-                           importance_card(r) + weights_cards(r) + study_cards(r) + outer_card(r) + table_card(r) +
-                           "</div>\n";
+                           importance_card(r) + weights_cards(r) + feature_weights_cards(r) + study_cards(r) +
+                           outer_card(r) + table_card(r) + "</div>\n";
   const auto outer =
       r.outer.empty() ? "" : fmt::format(", {} {}", r.outer.size(), is_study(r) ? "resamples" : "outer folds");
   const auto subtitle =

@@ -202,6 +202,20 @@ Json importance_json(const SearchResult& r) {
   return list;
 }
 
+/// Accuracies or, of a numeric target, mean squared errors.
+Json weights_effect_json(const SearchResult& r) {
+  const auto& effect = *r.weights_effect;
+  const bool regression = r.class_names.empty();
+  const char* score = regression ? "mean_squared_error" : "accuracy";
+  const auto value = [&](const Score& of) { return number(regression ? of.squared_error : of.accuracy()); };
+  return {{"rows", effect.rows},
+          {"neighbours", effect.neighbours},
+          {"neighbours_kept", effect.kept},
+          {"predictions_changed", effect.changed},
+          {"with_weights", {{score, value(effect.with)}}},
+          {"without_weights", {{score, value(effect.without)}}}};
+}
+
 Json reliability_json(const SearchResult& r) {
   Json list = Json::array();
   for (const auto& bin : report::reliability_of(r))
@@ -294,6 +308,7 @@ std::string search_json(const SearchResult& r) {
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);
   if (r.learning_curve) answer["learning_curve"] = learning_curve_json(r);
   if (!r.importance.empty()) answer["importance"] = importance_json(r);
+  if (r.weights_effect) answer["feature_weights"] = weights_effect_json(r);
   answer["outer"] = outer_json(r);
   if (!r.options.full) answer["stability"] = stability_json(r);
   answer["warnings"] = r.warnings;

@@ -28,9 +28,22 @@ SplitKind default_outer(SplitKind inner, bool classes) {
   return default_split(stratified || classes, false);
 }
 
-void decide_splits(const FamilyTraits& traits, bool groups, SearchOptions& options) {
+/// Leaving out one row at a time for nothing: models that are never trained, of features as they are, and nothing that
+/// asks for the model of a split.
+bool leaves_one_out(const FamilyTraits& traits, bool pipeline, const SearchOptions& options) {
+  return traits.one_out_is_free && !pipeline && options.full && options.outer == 0 && !options.splits &&
+         options.row_weights.empty() && !options.predictions && !options.calibrate && !options.threshold &&
+         !options.learning_curve && options.permutation_importance == 0;
+}
+
+void decide_splits(const FamilyTraits& traits, bool groups, bool pipeline, SearchOptions& options) {
+  constexpr std::int32_t default_folds = 5;
   const bool study = !options.full;
   if (study && options.outer < 1) fail_usage("a study takes 1 resample or more");
+  const bool one_out = leaves_one_out(traits, pipeline, options);
+  if (!options.split && options.folds == 0 && !groups && one_out) options.split = SplitKind::leave_one_out;
+  options.one_out_in_parts = options.split == SplitKind::leave_one_out && one_out;
+  if (options.folds == 0) options.folds = default_folds;
   if (!options.split) options.split = default_split(study || !traits.regression, groups);
   if (study && !options.outer_split)
     options.outer_split = by_groups(*options.split) ? SplitKind::group_shuffle : SplitKind::stratified_shuffle;
@@ -105,7 +118,7 @@ void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& opti
   if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
   if (options.threshold && traits.regression) fail_usage("a threshold is for two classes, not for numbers");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
-  engine::decide_splits(traits, !dataset.groups.empty(), options);
+  engine::decide_splits(traits, !dataset.groups.empty(), needs_pipeline(dataset, options.pipeline), options);
   engine::decide_score(traits, options);
   engine::decide_strategy(traits, options);
   engine::check_row_weights(options.row_weights, dataset.rows());

@@ -21,6 +21,7 @@
 #include "search/results/held_out.hpp"
 #include "search/results/learning_curve.hpp"
 #include "search/results/result.hpp"
+#include "search/results/weights_effect.hpp"
 #include "search/strategy.hpp"
 
 namespace sheaf {
@@ -398,6 +399,14 @@ void note_balance(const Labels& labels, SearchResult& result) {
       labels.class_names.size() == 2 ? "auc" : "f1-macro"));
 }
 
+void note_one_out(SearchResult& result) {
+  if (!result.options.one_out_in_parts) return;
+  result.notes.push_back(fmt::format(
+      "each row is predicted by all others (leave-one-out), which costs votes of neighbours nothing; the deviations "
+      "of scores are those of {} parts of the rows. For folds give their number (folds)",
+      result.splits));
+}
+
 std::vector<Metric> metrics_of(const Family& family) {
   std::vector<Metric> result;
   for (const auto& row : metrics())
@@ -532,7 +541,9 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   if (result.options.learning_curve)
     result.learning_curve = engine::learning_curve(
         context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
+  result.weights_effect = engine::weights_effect(context, dataset, plan, result);
   engine::note_edges(result);
+  engine::note_one_out(result);
   engine::note_balance(trained->labels(), result);
   trained->add_notes(result);
   if (!dataset.groups.empty() && result.groups == 0)

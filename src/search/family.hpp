@@ -131,6 +131,7 @@ struct FamilyTraits {
   Strategy default_strategy = Strategy::grid;
   std::string title;  // of what is trained, for messages
   bool survival = false;
+  bool one_out_is_free = false;  // leaving out one row at a time takes no longer than folds do
 };
 template <class T>
 FamilyTraits decide_family(const Dataset<T>& dataset, LinearSearch& search);

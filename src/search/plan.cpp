@@ -22,9 +22,10 @@ bool by_groups(SplitKind kind) {
          kind == SplitKind::group_shuffle;
 }
 
-SplitOptions inner_options(const SearchOptions& options, std::uint64_t seed) {
+SplitOptions inner_options(const SearchOptions& options, bool regression, std::uint64_t seed) {
   SplitOptions split;
   split.kind = *options.split;
+  if (options.one_out_in_parts) split.kind = regression ? SplitKind::k_fold : SplitKind::stratified_k_fold;
   split.count = options.folds;
   split.test_fraction = options.test_fraction;
   split.seed = seed;
@@ -86,14 +87,19 @@ std::vector<std::int32_t> SplitTable::training_rows(std::span<const float> row_w
 
 Plan::Plan(const Labels& labels, std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed,
            int threads)
-    : labels_(labels), row_weights_(options.row_weights), classes_(labels.classes), full_(options.full) {
+    : labels_(labels),
+      row_weights_(options.row_weights),
+      classes_(labels.classes),
+      full_(options.full),
+      one_out_in_parts_(options.one_out_in_parts) {
   if (!full_) classes_.resize(static_cast<std::size_t>(labels.rows), 0);
   if (by_groups(*options.split)) groups_ = distinct({groups.begin(), groups.end()});
   if (full_) {
     if (options.splits)
       levels_.push_back({*options.splits, {}});
     else
-      levels_.push_back({make_splits(labels.rows, classes_, groups, inner_options(options, seed)), {}});
+      levels_.push_back(
+          {make_splits(labels.rows, classes_, groups, inner_options(options, labels.regression(), seed)), {}});
   }
   if (options.outer > 0) add_outer(groups, options, seed);
   class_counts_.resize(static_cast<std::size_t>(all_splits()) * labels.class_names.size());
@@ -136,7 +142,7 @@ void Plan::add_level(std::int32_t outer, std::span<const std::int32_t> groups, c
   }
   const auto stream = static_cast<std::uint64_t>(outer) + (full_ ? 2 : 1);
   auto splits = make_splits(static_cast<std::int64_t>(rows.size()), taken(classes_, rows), together,
-                            inner_options(options, Random(seed, stream).bits()));
+                            inner_options(options, labels_.regression(), Random(seed, stream).bits()));
   if (!levels_.empty() && splits.count() != this->splits())
     fail_usage("nested validation needs as many splits in every outer fold; '{}' makes {} in one and {} in another",
                to_string(*options.split), this->splits(), splits.count());
@@ -170,7 +176,8 @@ std::vector<std::int32_t> Plan::test_rows(std::int32_t split) const {
 /// How often each row is drawn, split-minor; neighbours within one level are made together.
 std::vector<float> Plan::weights(std::span<const std::int32_t> splits, int threads) const {
   const auto columns = static_cast<std::int64_t>(splits.size());
-  std::vector<float> table(static_cast<std::size_t>(labels_.rows * columns), 0.0F);
+  std::vector<float> table(static_cast<std::size_t>(labels_.rows * columns), one_out_in_parts_ ? 1.0F : 0.0F);
+  if (one_out_in_parts_) return table;
   for (std::int64_t first = 0; first < columns;) {
     const auto at = place(splits[static_cast<std::size_t>(first)]);
     std::int64_t width = 1;
@@ -212,6 +219,7 @@ SplitTable Plan::table(std::vector<std::int32_t> splits, int threads) const {
     result.tests.begins.push_back(std::ssize(result.tests.rows));
   }
   result.splits = std::move(splits);
+  result.one_out_in_parts = one_out_in_parts_;
   return result;
 }
 

@@ -20,6 +20,8 @@ struct SplitTable {
   std::vector<float> weights;        // rows x splits, those of a row side by side
   std::vector<double> class_counts;  // splits x classes: rows that train, as often as they are drawn
   score::TestRows tests;
+  /// Each test row is predicted by all rows but itself: splits are parts of the rows, and all rows train.
+  bool one_out_in_parts = false;
 
   /// How often each row is drawn for the training of each split, rows x splits. `row_weights`: the caller's, part of
   /// the weights; empty: 1.
@@ -77,6 +79,7 @@ class Plan {
   std::vector<Level> levels_;
   std::vector<Splits> outer_;  // one or none
   bool full_;
+  bool one_out_in_parts_;
   std::int64_t groups_ = 0;
   std::vector<double> class_counts_;  // all splits x classes
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <type_traits>
 
@@ -104,6 +105,12 @@ Labels labels_of(const KnnModel& model) {
   return labels;
 }
 
+std::vector<std::int32_t> all_rows(const KnnModel& model) {
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(model.rows()));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
 /// What one rule and setting, those of the model, say of queries.
 neighbors::Decisions decide(const Context& context, const KnnModel& model, const Dataset<double>& training,
                             const Dataset<double>& queries) {
@@ -119,8 +126,7 @@ neighbors::Decisions decide(const Context& context, const KnnModel& model, const
   options.rule = model.rule;
   options.kernel = model.kernel;
   options.tolerance = model.tolerance;
-  std::vector<std::int32_t> all(static_cast<std::size_t>(model.rows()));
-  std::iota(all.begin(), all.end(), 0);
+  const auto all = all_rows(model);
   const neighbors::LocalSetting setting{model.k, model.lambda, model.cost, model.gamma};
   const auto labels = labels_of(model);
   if (trains_svms(model.rule))
@@ -302,29 +308,79 @@ DecidingLists rows_around_centres(const Context& context, const KnnModel& model,
 
 }  // namespace
 
+KnnModel without_feature_weights(const Context& context, const KnnModel& model) {
+  KnnModel plain;
+  plain.rule = model.rule;
+  plain.k = model.k;
+  plain.vote = model.vote;
+  plain.distance = model.distance;
+  plain.distance.weights.clear();
+  plain.lambda = model.lambda;
+  plain.kernel = model.kernel;
+  plain.cost = model.cost;
+  plain.gamma = model.gamma;
+  plain.tolerance = model.tolerance;
+  plain.class_names = model.class_names;
+  plain.features = model.features;
+  plain.feature_names = model.feature_names;
+  plain.x = borrowed(model.x);
+  plain.classes = model.classes;
+  plain.values = model.values;
+  plain.row_weights = model.row_weights;
+  if (model.rule == LocalRule::falk_svm) {
+    KnnOptions options;
+    options.k = model.k;
+    plain.centres = neighbors::learn_centres(context, options, {}, training_rows(model), all_rows(model));
+  }
+  return plain;
+}
+
+namespace {
+
+/// Of each row of the dataset all that decide about it.
 template <class T>
-std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const KnnModel& model,
-                                                    const Dataset<T>& dataset, std::int64_t most) {
+DecidingLists rows_that_decide(const Context& context, const KnnModel& model, const Dataset<T>& dataset) {
   const auto training = training_rows(model);
   const auto queries = queries_for(context, model, dataset);
   DecidingLists result(static_cast<std::size_t>(queries.rows()));
   if (queries.rows() == 0) return result;
-  if (model.rule == LocalRule::votes) {
-    result = voting_rows(context, model, training, queries);
-  } else if (model.rule == LocalRule::falk_svm) {
-    result = rows_around_centres(context, model, queries.x);
-  } else {
-    const bool by_class = !trains_svms(model.rule);
-    const auto predicted = by_class ? predict_knn(context, model, dataset).classes : std::vector<std::int32_t>();
-    for (std::int32_t c = 0; c < (by_class ? static_cast<std::int32_t>(model.class_names.size()) : 1); ++c) {
-      std::vector<std::int32_t> members, asked;
-      for (std::int32_t i = 0; i < model.rows(); ++i)
-        if (!by_class || model.classes[static_cast<std::size_t>(i)] == c) members.push_back(i);
-      for (std::int32_t q = 0; q < queries.rows(); ++q)
-        if (!by_class || predicted[static_cast<std::size_t>(q)] == c) asked.push_back(q);
-      put_nearest(context, model, members, queries.x, asked, result);
+  if (model.rule == LocalRule::votes) return voting_rows(context, model, training, queries);
+  if (model.rule == LocalRule::falk_svm) return rows_around_centres(context, model, queries.x);
+  const bool by_class = !trains_svms(model.rule);
+  const auto predicted = by_class ? predict_knn(context, model, dataset).classes : std::vector<std::int32_t>();
+  for (std::int32_t c = 0; c < (by_class ? static_cast<std::int32_t>(model.class_names.size()) : 1); ++c) {
+    std::vector<std::int32_t> members, asked;
+    for (std::int32_t i = 0; i < model.rows(); ++i)
+      if (!by_class || model.classes[static_cast<std::size_t>(i)] == c) members.push_back(i);
+    for (std::int32_t q = 0; q < queries.rows(); ++q)
+      if (!by_class || predicted[static_cast<std::size_t>(q)] == c) asked.push_back(q);
+    put_nearest(context, model, members, queries.x, asked, result);
+  }
+  return result;
+}
+
+/// The place of each row in the other list of the same query.
+void put_ranks(const DecidingLists& others, DecidingLists& lists) {
+  for (std::size_t q = 0; q < lists.size(); ++q) {
+    std::map<std::int64_t, std::int64_t> ranks;
+    for (std::size_t n = 0; n < others[q].size(); ++n) ranks[others[q][n].row] = static_cast<std::int64_t>(n) + 1;
+    for (auto& one : lists[q]) {
+      const auto found = ranks.find(one.row);
+      one.rank_without_weights = found == ranks.end() ? 0 : found->second;
     }
   }
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const KnnModel& model,
+                                                    const Dataset<T>& dataset, std::int64_t most) {
+  auto result = rows_that_decide(context, model, dataset);
+  if (model.has_feature_weights())
+    put_ranks(rows_that_decide(context, without_feature_weights(context, model), dataset), result);
+  else
+    put_ranks(result, result);
   for (auto& list : result)
     if (std::ssize(list) > most) list.resize(static_cast<std::size_t>(most));
   return result;

@@ -283,7 +283,7 @@ class KnnFamily : public Family {
         kept.resize(splits());
         const bool learnt = options.weighting != FeatureWeighting::none && options.weighting != FeatureWeighting::given;
         if (!learnt)
-          if (const auto fold = folds()) find_in_folds(options, *fold, kept);
+          if (const auto fold = folds()) find_together(options, *fold, kept);
       }
       auto& mine = kept[static_cast<std::size_t>(split)];
       if (mine.k == 0) mine = find_in_split(options, split);
@@ -291,7 +291,7 @@ class KnnFamily : public Family {
     }
 
     /// The split that tests each row, -1 where none does; nothing where a row is tested twice, or where a split does
-    /// not train on all rows that it does not test.
+    /// not train on all rows that it does not test. Where one row is left out at a time, splits are parts of the rows.
     std::optional<std::vector<std::int32_t>> folds() const {
       const auto rows = static_cast<std::size_t>(family_.labels_.rows);
       std::vector<std::int32_t> fold(rows, -1);
@@ -300,7 +300,7 @@ class KnnFamily : public Family {
           if (fold[static_cast<std::size_t>(row)] >= 0) return std::nullopt;
           fold[static_cast<std::size_t>(row)] = s;
         }
-      for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t i = 0; i < rows && !table_->one_out_in_parts; ++i)
         for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s)
           if ((weight(i, s) > 0) == (fold[i] == s)) return std::nullopt;
       return fold;
@@ -321,8 +321,9 @@ class KnnFamily : public Family {
       return lists;
     }
 
-    /// All splits from one search of the rows among themselves: rows of one fold are no neighbours.
-    void find_in_folds(const KnnOptions& options, std::span<const std::int32_t> fold,
+    /// All splits from one search of the rows among themselves: rows of one fold are no neighbours or, where one row is
+    /// left out at a time, no row is its own.
+    void find_together(const KnnOptions& options, std::span<const std::int32_t> fold,
                        std::vector<NeighborLists>& kept) const {
       const auto rows = family_.labels_.rows;
       std::vector<std::int32_t> tested;
@@ -332,9 +333,11 @@ class KnnFamily : public Family {
           place[static_cast<std::size_t>(i)] = std::ssize(tested);
           tested.push_back(i);
         }
-      for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s) check_k(rows - std::ssize(tests(s)), s);
+      const bool one_out = table_->one_out_in_parts;
+      for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s)
+        check_k(rows - (one_out ? 1 : std::ssize(tests(s))), s);
       neighbors::Eligible eligible;
-      eligible.folds = fold;
+      if (!one_out) eligible.folds = fold;
       if (std::ssize(tested) < rows) eligible.queries = tested;
       auto all = empty_lists(std::ssize(tested));
       const auto pair = row_pair(options.distance);
@@ -446,8 +449,12 @@ FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search) {
   sort_once(search.ks);
   sort_once(search.lambdas);
   sort_once(search.temperatures);
-  return {regression, false, regression ? Metric::r2 : Metric::accuracy, Strategy::grid,
-          svms ? "local SVMs" : "votes of neighbours"};
+  const bool weighted = std::any_of(choices.weightings.begin(), choices.weightings.end(),
+                                    [](FeatureWeighting weighting) { return weighting != FeatureWeighting::none; });
+  FamilyTraits traits{regression, false, regression ? Metric::r2 : Metric::accuracy, Strategy::grid,
+                      svms ? "local SVMs" : "votes of neighbours"};
+  traits.one_out_is_free = search.options.rule == LocalRule::votes && !weighted;
+  return traits;
 }
 
 template <class T>

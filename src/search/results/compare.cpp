@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sheaf/splits.hpp>
+
 #include "core/distributions.hpp"
 #include "core/fail.hpp"
 
@@ -75,9 +77,10 @@ double ratio_of(const Json& results, bool nested) {
     return share / (1 - share);
   }
   if (kind.find("bootstrap") != std::string::npos) return std::exp(-1) / (1 - std::exp(-1));
-  const double folds =
-      kind == "leave-one-out" ? results.at("rows").get<double>() : asked.at(nested ? "outer" : "folds").get<double>();
-  return 1 / (folds - 1);
+  const double rows = results.at("rows").get<double>();
+  if (kind == to_string(SplitKind::leave_one_out))
+    return (nested ? 1 : rows / results.at("splits").get<double>()) / (rows - 1);
+  return 1 / (asked.at(nested ? "outer" : "folds").get<double>() - 1);
 }
 
 }  // namespace

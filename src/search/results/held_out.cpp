@@ -11,20 +11,23 @@
 #include "search/results/importance.hpp"
 
 namespace sheaf::engine {
-namespace {
-
-constexpr std::int32_t most_parts = 200;  // of all splits, each of which something is learnt without
 
 template <class T>
-Model train_on(const Context& context, const Dataset<T>& train, std::span<const std::int32_t> rows,
-               const SearchResult& result, const Point& point) {
+Model train_on_split(const Context& context, const Dataset<T>& dataset, const Plan& plan, std::int32_t split,
+                     const SearchResult& result, const Point& point) {
+  const auto rows = plan.table({split}, context.threads()).training_rows(result.options.row_weights);
   auto options = result.options;
   options.row_weights.clear();
   for (const auto row : rows)
     if (!result.options.row_weights.empty())
       options.row_weights.push_back(result.options.row_weights[static_cast<std::size_t>(row)]);
+  const auto train = take_rows(dataset, rows, context.threads());
   return make_family(context, train, result.family, options)->refit(context, point);
 }
+
+namespace {
+
+constexpr std::int32_t most_parts = 200;  // of all splits, each of which something is learnt without
 
 /// One decision value for two classes, also of models that have two.
 void append_decisions(const Labels& labels, const Predictions& predictions, HeldOutPredictions& all) {
@@ -64,13 +67,11 @@ void predict_held_out(const Context& context, const Dataset<T>& dataset, const L
   for (std::int32_t k = 0; k < splits; ++k) {
     context.check_stop();
     const auto number = nested ? plan.outer_split(k) : plan.inner_split(0, k);
-    const auto rows = plan.table({number}, context.threads()).training_rows(result.options.row_weights);
     const auto tests = plan.test_rows(number);
     const auto& point = nested ? result.point(result.outer[static_cast<std::size_t>(k)].level,
                                               result.outer[static_cast<std::size_t>(k)].level.chosen.chosen)
                                : result.chosen();
-    const auto train = take_rows(dataset, rows, context.threads());
-    const auto model = train_on(context, train, rows, result, point);
+    const auto model = train_on_split(context, dataset, plan, number, result, point);
     const auto test = take_rows(dataset, tests, context.threads());
     append(labels, k, tests, model.predict(context, test, model.has_probabilities()), all);
     importance.add(context, model, test, tests, k);
@@ -187,6 +188,10 @@ void use_held_out(const Context& context, const Dataset<T>& dataset, const Label
         "or the threshold is on rows that it was not learnt on; take more folds");
 }
 
+template Model train_on_split(const Context&, const Dataset<float>&, const Plan&, std::int32_t, const SearchResult&,
+                              const Point&);
+template Model train_on_split(const Context&, const Dataset<double>&, const Plan&, std::int32_t, const SearchResult&,
+                              const Point&);
 template void use_held_out(const Context&, const Dataset<float>&, const Labels&, const Plan&, SearchResult&);
 template void use_held_out(const Context&, const Dataset<double>&, const Labels&, const Plan&, SearchResult&);
 
