@@ -143,7 +143,7 @@ int run(int argc, char** argv) {
   app.add_option("--threads", threads, "CPU threads (0: all)");
   app.add_option("--news20", file, "LIBSVM file to use for the 15,935 x 62,061 shape (generated when not given)");
   app.add_option("--tasks", tasks, "block widths")->delimiter(',');
-  app.add_option("--shapes", only, "which of rcv1, news20, tall, wide")->delimiter(',');
+  app.add_option("--shapes", only, "which of rcv1, news20, tall, pixels, wide")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
 
   Context::Options options;
@@ -170,6 +170,8 @@ int run(int argc, char** argv) {
   }
   if (wanted("tall"))
     measure(context, {"tall dense", generated(context, "classification", 1000000, 28, 0, 2)}, machine, tasks);
+  if (wanted("pixels"))
+    measure(context, {"dense, as MNIST", generated(context, "classification", 60000, 780, 0, 2)}, machine, tasks);
   if (wanted("wide")) measure(context, {"wide dense", generated(context, "genes", 2000, 20000, 0, 2)}, machine, tasks);
   return 0;
 }

@@ -467,11 +467,11 @@ class CudaOps final : public LinearOps<T> {
   }
 
   void fetch_sums(std::span<double> out) {
-    auto* here = fetched_.room<double>(out.size());
-    cuda::check(cudaMemcpyAsync(here, sums_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_),
-                "fetching sums");
+    auto* pinned = staging_.room<double>(out.size());
+    auto* to = pinned != nullptr ? pinned : out.data();
+    cuda::check(cudaMemcpyAsync(to, sums_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_), "fetching sums");
     synchronize();
-    std::copy_n(here, out.size(), out.data());
+    if (pinned != nullptr) std::copy_n(pinned, out.size(), out.data());
   }
 
   /// The factors of all columns of one vector, then of the other; padding counts 0.
@@ -502,9 +502,11 @@ class CudaOps final : public LinearOps<T> {
   template <class V>
   const V* upload(const std::vector<V>& values, Array<V>& on_device) {
     grow(on_device, static_cast<std::int64_t>(values.size()));
-    cuda::check(
-        cudaMemcpyAsync(on_device.data(), values.data(), values.size() * sizeof(V), cudaMemcpyHostToDevice, stream_),
-        "sending factors");
+    auto* pinned = staging_.room<V>(values.size());
+    if (pinned != nullptr) std::copy(values.begin(), values.end(), pinned);
+    cuda::check(cudaMemcpyAsync(on_device.data(), pinned != nullptr ? pinned : values.data(), values.size() * sizeof(V),
+                                cudaMemcpyHostToDevice, stream_),
+                "sending factors");
     return on_device.data();
   }
 
@@ -521,7 +523,7 @@ class CudaOps final : public LinearOps<T> {
   std::unique_ptr<gpu::Products<T>> products_;
   Array<T> between_, row_losses_;
   Array<double> sum_parts_, sums_;
-  cuda::Staging fetched_;
+  cuda::StagingRing staging_{stream_};
   Array<T> factors_;
   Array<std::int32_t> keep_;
   Array<std::uint8_t> flags_;
