@@ -1,8 +1,8 @@
 // Nearest neighbours of rows among themselves, beside scikit-learn's brute force and FAISS's IndexFlatL2 where
 // --python has them; the floor of the products on this machine; growth in rows, features, k and queries; a search over
 // k, votes and folds beside one search for neighbours; adaptive local hyperplanes over many K, lambda and temperatures;
-// and local SVMs over many K and costs. Seconds are those of the clock and, where other work shares the machine, of the
-// processors.
+// local SVMs over many K and costs; and a distance matrix in a file beside a plain write of as many bytes. Seconds are
+// those of the clock and, where other work shares the machine, of the processors.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -11,6 +11,7 @@
 #include <sstream>
 #include <vector>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -34,11 +35,11 @@ namespace {
 
 struct Options {
   std::string mode = "peers", table, test, device = "cpu", metric = "euclidean", python = "/usr/bin/python3",
-              peers = "bench/peers", plot;
+              peers = "bench/peers", plot, folder = ".";
   std::vector<std::int64_t> ks{10, 100};
   std::int64_t rows = 0, features = 100;
   int threads = 0, rounds = 2;
-  bool no_peer = false, sparse = false;
+  bool no_peer = false, sparse = false, upper = false;
 };
 
 Context context_of(const Options& options) {
@@ -293,10 +294,55 @@ void run_local_svm(const Options& options) {
               });
 }
 
+/// A file of so many bytes as the disk takes them: blocks of 64 MiB, and the wait until they are there.
+double plain_write_seconds(const std::string& path, std::int64_t bytes) {
+  const std::vector<double> block((std::size_t{64} << 20) / sizeof(double), 1.5);
+  const double begin = now();
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (file < 0) throw UsageError(path + " cannot be written");
+  for (auto left = static_cast<std::size_t>(bytes); left > 0;) {
+    const auto written = ::write(file, block.data(), std::min(left, block.size() * sizeof(double)));
+    if (written <= 0) throw UsageError(path + " cannot be written");
+    left -= static_cast<std::size_t>(written);
+  }
+  ::fsync(file);
+  ::close(file);
+  return now() - begin;
+}
+
+/// All distances to a file beside a plain write, both until the disk has them.
+void run_file(const Options& options) {
+  const auto dataset = read(options);
+  const auto path = (std::filesystem::path(options.folder) / fmt::format("sheaf-bench-{}.npy", getpid())).string();
+  DistanceOptions distance;
+  distance.metric = metric_of(options.metric);
+  MatrixFileOptions file;
+  file.upper = options.upper;
+  std::int64_t bytes = 0;
+  double plain = 1e300;
+  const auto best = best_of(options.rounds, [&] {
+    write_distances(context_of(options), dataset, distance, path, file);
+    bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+    std::filesystem::remove(path);
+  });
+  for (int round = 0; round < options.rounds; ++round) {
+    plain = std::min(plain, plain_write_seconds(path, bytes));
+    std::filesystem::remove(path);
+  }
+  const auto gigabytes = static_cast<double>(bytes) / 1e9;
+  fmt::print(
+      "{}: distances of {} rows x {} features, {}, {}: {:.2f} GB in {:.2f} s ({:.2f} s of the processors), {:.2f} "
+      "GB/s; "
+      "a plain write {:.2f} s, {:.2f} GB/s: {:.2f} times as long\n",
+      options.table, dataset.rows(), dataset.features(), options.metric, options.device, gigabytes, best.clock,
+      best.processors, gigabytes / best.clock, plain, gigabytes / plain, best.clock / plain);
+}
+
 int main_of(int argc, char** argv) {
   CLI::App app("Nearest neighbours");
   Options options;
-  app.add_option("mode", options.mode)->check(CLI::IsMember({"peers", "growth", "size", "search", "alh", "local-svm"}));
+  app.add_option("mode", options.mode)
+      ->check(CLI::IsMember({"peers", "growth", "size", "search", "alh", "local-svm", "file"}));
   app.add_option("--table", options.table, "LIBSVM, CSV or ARFF; all modes but growth and size");
   app.add_option("--test", options.test, "rows to decide about; alh and local-svm");
   app.add_option("--rows", options.rows, "the first rows of the table; 0: all; size: how many");
@@ -309,6 +355,8 @@ int main_of(int argc, char** argv) {
   app.add_option("--plot", options.plot, "growth: where to draw it (SVG)");
   app.add_option("--python", options.python, "a Python that has scikit-learn and FAISS");
   app.add_option("--peers", options.peers, "folder of the peers' scripts");
+  app.add_option("--folder", options.folder, "file: where the matrix is written, and removed");
+  app.add_flag("--upper", options.upper, "file: the part above the diagonal alone");
   app.add_flag("--sparse", options.sparse, "keep the rows sparse");
   app.add_flag("--no-peer", options.no_peer);
   CLI11_PARSE(app, argc, argv);
@@ -324,6 +372,8 @@ int main_of(int argc, char** argv) {
     run_alh(options);
   else if (options.mode == "local-svm")
     run_local_svm(options);
+  else if (options.mode == "file")
+    run_file(options);
   else
     run_peers(options);
   return 0;

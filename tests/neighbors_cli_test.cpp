@@ -1,4 +1,5 @@
 // sheaf neighbors, sheaf distances, and models of neighbours, as people and scripts meet them.
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -266,6 +267,19 @@ TEST_F(NeighborsCli, ASearchOverVotesLeavesOneOut) {
   EXPECT_NE(answer["notes"].dump().find("each row is predicted by all others"), std::string::npos);
   const auto folds = Json::parse(shell("sheaf search t.csv --model knn --k 1 --folds 5 --output folds --json").out);
   EXPECT_EQ(folds["split"], "stratified");
+  // Parts of two rows, each predicted by nine: the correction of Nadeau and Bengio is 1 / 5 + 2 / 9.
+  ASSERT_EQ(shell("sheaf search t.csv --model knn --k 9 --output more").code, 0);
+  const auto compared = Json::parse(shell("sheaf compare found more --json").out);
+  std::vector<double> apart;
+  double mean = 0, squares = 0;
+  for (std::size_t part = 0; part < 5; ++part) {
+    apart.push_back(compared["first"][part].get<double>() - compared["second"][part].get<double>());
+    mean += apart.back() / 5;
+  }
+  for (const double one : apart) squares += (one - mean) * (one - mean);
+  ASSERT_GT(squares, 0);
+  EXPECT_NEAR(compared["standard_error"].get<double>(), std::sqrt((1.0 / 5 + 2.0 / 9) * squares / 4), 1e-12);
+  EXPECT_TRUE(complains(shell("sheaf compare found folds"), 1, {"split"}));
 }
 
 }  // namespace

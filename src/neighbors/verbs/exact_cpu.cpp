@@ -39,12 +39,28 @@ Doubles load(const float* from) {
 #endif
 }
 
+/// The first values of a vector, fewer than it holds; the others are 0. Where there is no such instruction the values
+/// go through memory, which is slow.
+#if defined(__AVX512F__) && defined(__AVX512VL__)
+constexpr bool loads_some = true;
+Doubles load_some(const float* from, std::int64_t count) {
+  const auto there = static_cast<__mmask8>((1U << static_cast<unsigned>(count)) - 1);
+  return reinterpret_cast<Doubles>(_mm512_maskz_cvtps_pd(there, _mm256_maskz_loadu_ps(there, from)));
+}
+Doubles load_some(const double* from, std::int64_t count) {
+  const auto there = static_cast<__mmask8>((1U << static_cast<unsigned>(count)) - 1);
+  return reinterpret_cast<Doubles>(_mm512_maskz_loadu_pd(there, from));
+}
+#else
+constexpr bool loads_some = false;
+#endif
+
 template <class Metric>
 Doubles term_of(const Metric& metric, const Doubles& x, const Doubles& y) {
   if constexpr (requires { metric.term(x, y); }) {
     return metric.term(x, y);
   } else {
-    Doubles result;
+    Doubles result = {};
     for (int l = 0; l < width; ++l) result[l] = metric.term(x[l], y[l]);
     return result;
   }
@@ -123,11 +139,7 @@ class DenseExact final : public ExactDistances {
 #pragma GCC unroll 4
       for (int r = 0; r < Count; ++r) add<Weighted, Metric::has_row_terms>(x, y[r] + j, *terms[r], j, sums[r]);
     if (whole_ < columns_)
-      for (int r = 0; r < Count; ++r) {
-        double rest[parts] = {};
-        put(y[r] + whole_, columns_ - whole_, *terms[r], rest);
-        add<Weighted, false>(x, rest, *terms[r], whole_, sums[r]);
-      }
+      for (int r = 0; r < Count; ++r) add_rest<Weighted>(x, y[r] + whole_, *terms[r], sums[r]);
     for (int r = 0; r < Count; ++r) {
       double part[parts];
       std::memcpy(part, sums[r], sizeof part);
@@ -142,10 +154,25 @@ class DenseExact final : public ExactDistances {
     for (int u = 0; u < units; ++u) {
       Doubles value = load(y + u * width);
       if constexpr (Shifted) value = (value - terms.shift) * terms.factor;
-      Doubles term = term_of(metric_, load(x + j + u * width), value);
-      if constexpr (Weighted) term = load(weights_.data() + j + u * width) * term;
-      sums[u] = Metric::join(sums[u], term);
+      join<Weighted>(x, value, j + u * width, sums[u]);
     }
+  }
+  /// The columns behind the whole groups.
+  template <bool Weighted>
+  void add_rest(const double* x, const S* y, const RowTerms& terms, Doubles* sums) const {
+    if constexpr (loads_some && !Metric::has_row_terms) {
+      join<Weighted>(x, load_some(y, columns_ - whole_), whole_, sums[0]);
+    } else {
+      double rest[parts] = {};
+      put(y, columns_ - whole_, terms, rest);
+      add<Weighted, false>(x, rest, terms, whole_, sums);
+    }
+  }
+  template <bool Weighted>
+  void join(const double* x, const Doubles& value, std::int64_t j, Doubles& sum) const {
+    Doubles term = term_of(metric_, load(x + j), value);
+    if constexpr (Weighted) term = load(weights_.data() + j) * term;
+    sum = Metric::join(sum, term);
   }
 
   const RowPair<S>& pair_;

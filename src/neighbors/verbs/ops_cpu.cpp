@@ -122,10 +122,21 @@ class CpuOps final : public NeighborOps {
   }
 
   void distances(Range queries, Range rows, std::span<double> out) override {
+    // Rows that stay in a core's cache while many queries are compared with them.
+    constexpr std::int64_t cache_bytes = 1 << 18;
+    constexpr std::int64_t queries_together = 16;
     const auto columns = rows.end - rows.begin;
-    parallel_for(context_, queries.end - queries.begin, [&](std::int64_t q) {
+    const auto row_bytes = matrix_bytes(pair_.data.x) / std::max<std::int64_t>(pair_.rows(), 1) + 1;
+    const auto rows_together = std::max<std::int64_t>(cache_bytes / row_bytes, 64);
+    const auto groups = (queries.end - queries.begin + queries_together - 1) / queries_together;
+    const auto tiles = (columns + rows_together - 1) / rows_together;
+    parallel_for(context_, groups * tiles, [&](std::int64_t place) {
       ExactDistances::Scratch scratch;
-      exact_->to_range(queries.begin + q, rows, out.data() + q * columns, scratch);
+      const auto first = rows.begin + place % tiles * rows_together;
+      const Range some{first, std::min(first + rows_together, rows.end)};
+      const auto begin = queries.begin + place / tiles * queries_together;
+      for (auto q = begin; q < std::min(begin + queries_together, queries.end); ++q)
+        exact_->to_range(q, some, out.data() + (q - queries.begin) * columns + (some.begin - rows.begin), scratch);
     });
   }
 

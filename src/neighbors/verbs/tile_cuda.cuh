@@ -35,13 +35,15 @@ struct TileRows {
   std::int64_t columns;
 };
 
-/// Where a thread reads what it brings of 128 rows: 16 bytes of every 32nd row. What can be known before is computed
-/// before: addresses would cost as much as the products. Rows have a multiple of eight columns.
-class ProductReader {
+/// Where a thread reads what it brings of 128 rows, whose values are brought in `pieces` pieces of `width` side by
+/// side: one piece of every so-many-th row. What can be known before is computed before: addresses would cost as much
+/// as the products. Rows have a multiple of `width` columns.
+template <class Value, int width, int pieces>
+class TileReader {
  public:
-  __device__ ProductReader(const TileRows<__nv_bfloat16>& rows, std::int64_t first)
-      : from_(rows.values + (first + threadIdx.x / 8) * rows.columns + threadIdx.x % 8 * 8),
-        step_(tile_threads / 8 * rows.columns),
+  __device__ TileReader(const TileRows<Value>& rows, std::int64_t first)
+      : from_(rows.values + (first + threadIdx.x / pieces) * rows.columns + threadIdx.x % pieces * width),
+        step_(tile_threads / pieces * rows.columns),
         left_(rows.end - first),
         columns_(rows.columns) {}
 
@@ -50,22 +52,21 @@ class ProductReader {
     left_ -= tile_side;
   }
 
-  /// Brings 64 values of the rows into shared memory. Pieces of 16 bytes trade places by row, so that eight rows read
-  /// at one piece never meet in a bank.
-  __device__ void bring(unsigned to, int column) const {
-    const int piece = static_cast<int>(threadIdx.x % 8);
-    const bool there = column + piece * 8 < columns_;
+  /// Calls copy(row of the tile, piece, where its values are, whether there are any) for all that the thread brings of
+  /// the columns from `column` on.
+  template <class Copy>
+  __device__ void for_pieces(int column, const Copy& copy) const {
+    const int piece = static_cast<int>(threadIdx.x % pieces);
+    const bool there = column + piece * width < columns_;
 #pragma unroll
-    for (int pass = 0; pass < tile_side * 8 / tile_threads; ++pass) {
-      const int row = static_cast<int>(threadIdx.x / 8) + pass * (tile_threads / 8);
-      asm volatile(
-          "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n" ::"r"(to + row * 128 + ((piece ^ (row % 8)) * 16)),
-          "l"(from_ + column + pass * step_), "r"(there && row < left_ ? 16 : 0));
+    for (int pass = 0; pass < tile_side * pieces / tile_threads; ++pass) {
+      const int row = static_cast<int>(threadIdx.x / pieces) + pass * (tile_threads / pieces);
+      copy(row, piece, from_ + column + pass * step_, there && row < left_);
     }
   }
 
  private:
-  const __nv_bfloat16* from_;
+  const Value* from_;
   std::int64_t step_;  ///< to the next row that the thread brings
   std::int64_t left_;  ///< rows that there are
   std::int64_t columns_;
@@ -88,10 +89,20 @@ __device__ inline void multiply(float (&sum)[4], const unsigned (&a)[4], unsigne
 /// Inner products.
 struct ProductTile {
   using Value = __nv_bfloat16;
-  using Reader = ProductReader;
+  using Reader = TileReader<Value, 8, 8>;
   static constexpr int depth = 64;                     ///< values of a row that are brought at a time
   static constexpr int bytes = tile_side * depth * 2;  ///< of one operand and stage
   static constexpr int memory = tile_stages * 2 * bytes;
+
+  /// Brings `depth` values of the rows into shared memory. Pieces of 16 bytes trade places by row, so that eight rows
+  /// read at one piece never meet in a bank.
+  __device__ static void bring(const Reader& reader, unsigned to, int column) {
+    reader.for_pieces(column, [&](int row, int piece, const Value* from, bool there) {
+      asm volatile(
+          "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n" ::"r"(to + row * 128 + ((piece ^ (row % 8)) * 16)),
+          "l"(from), "r"(there ? 16 : 0));
+    });
+  }
 
   /// Adds those of one stage.
   __device__ static void add(TileResults& products, const unsigned char* query_values,
@@ -117,50 +128,24 @@ struct ProductTile {
   }
 };
 
-inline constexpr int sum_depth = 16;
-/// From one column to the next in shared memory: neither rows that are written nor pairs that are read meet in a bank.
-inline constexpr int sum_stride = tile_side + 2;
-
-/// Where a thread reads what it brings of 128 rows: one value of every 16th row.
-class SumReader {
- public:
-  __device__ SumReader(const TileRows<float>& rows, std::int64_t first)
-      : from_(rows.values + (first + threadIdx.x / sum_depth) * rows.columns + threadIdx.x % sum_depth),
-        step_(tile_threads / sum_depth * rows.columns),
-        left_(rows.end - first),
-        columns_(rows.columns) {}
-
-  __device__ void go_on() {
-    from_ += tile_side * columns_;
-    left_ -= tile_side;
-  }
-
-  /// Brings 16 values of the rows into shared memory, column after column.
-  __device__ void bring(unsigned to, int column) const {
-    const int own = static_cast<int>(threadIdx.x % sum_depth);
-    const bool there = column + own < columns_;
-#pragma unroll
-    for (int pass = 0; pass < tile_side * sum_depth / tile_threads; ++pass) {
-      const int row = static_cast<int>(threadIdx.x / sum_depth) + pass * (tile_threads / sum_depth);
-      asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(to + (own * sum_stride + row) * 4),
-                   "l"(from_ + column + pass * step_), "r"(there && row < left_ ? 4 : 0));
-    }
-  }
-
- private:
-  const float* from_;
-  std::int64_t step_;
-  std::int64_t left_;
-  std::int64_t columns_;
-};
-
 /// Sums of absolute differences, of one column after another.
 struct SumTile {
   using Value = float;
-  using Reader = SumReader;
-  static constexpr int depth = sum_depth;
-  static constexpr int bytes = depth * sum_stride * 4;
+  static constexpr int depth = 16;
+  using Reader = TileReader<Value, 1, depth>;
+  /// From one column to the next in shared memory: neither rows that are written nor pairs that are read meet in a
+  /// bank.
+  static constexpr int stride = tile_side + 2;
+  static constexpr int bytes = depth * stride * 4;
   static constexpr int memory = tile_stages * 2 * bytes;
+
+  /// Brings `depth` values of the rows into shared memory, column after column.
+  __device__ static void bring(const Reader& reader, unsigned to, int column) {
+    reader.for_pieces(column, [&](int row, int piece, const Value* from, bool there) {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(to + (piece * stride + row) * 4), "l"(from),
+                   "r"(there ? 4 : 0));
+    });
+  }
 
   __device__ static void add(TileResults& sums, const unsigned char* query_values, const unsigned char* row_values) {
     const TilePlace place;
@@ -171,9 +156,9 @@ struct SumTile {
       float query[8];
       float2 row[4];
 #pragma unroll
-      for (int m = 0; m < 8; ++m) query[m] = queries[k * sum_stride + m * 8];
+      for (int m = 0; m < 8; ++m) query[m] = queries[k * stride + m * 8];
 #pragma unroll
-      for (int n = 0; n < 4; ++n) row[n] = *reinterpret_cast<const float2*>(rows + k * sum_stride + n * 8);
+      for (int n = 0; n < 4; ++n) row[n] = *reinterpret_cast<const float2*>(rows + k * stride + n * 8);
 #pragma unroll
       for (int m = 0; m < 4; ++m)
 #pragma unroll
@@ -203,8 +188,8 @@ __device__ void for_tiles(const TileRows<typename Tile::Value>& queries, std::in
   const auto bring = [&] {
     if (to_bring > 0) {
       const unsigned to = space + static_cast<unsigned>(free_stage * 2 * Tile::bytes);
-      query_reader.bring(to, column);
-      row_reader.bring(to + Tile::bytes, column);
+      Tile::bring(query_reader, to, column);
+      Tile::bring(row_reader, to + Tile::bytes, column);
       --to_bring;
       if (++free_stage == tile_stages) free_stage = 0;
       column += Tile::depth;
