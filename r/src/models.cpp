@@ -41,8 +41,8 @@ List glm_list(const LinearModel& model) {
                       _["log_likelihood"] = statistics.log_likelihood, _["deviance"] = statistics.deviance,
                       _["null_deviance"] = statistics.null_deviance, _["dispersion"] = statistics.dispersion,
                       _["parameters"] = statistics.parameters, _["errors"] = errors, _["covariance"] = covariance,
-                      _["separated"] = glm.separated, _["events"] = survival.events, _["wald"] = survival.wald, _["score"] = survival.score,
-                      _["concordance"] = survival.concordance);
+                      _["separated"] = glm.separated, _["events"] = survival.events, _["wald"] = survival.wald,
+                      _["score"] = survival.score, _["concordance"] = survival.concordance);
 }
 
 Rcpp::RObject support_vectors(const SvmModel& svm) {

@@ -109,7 +109,8 @@ test_that("multinomial models are those of nnet", {
 
 test_that("sandwich standard errors are those of package sandwich", {
   skip_if_not_installed("sandwich")
-  sets <- list(list(mpg ~ wt + factor(cyl), gaussian(), mtcars), list(type ~ glu + bmi + age, binomial(), MASS::Pima.tr),
+  sets <- list(list(mpg ~ wt + factor(cyl), gaussian(), mtcars),
+               list(type ~ glu + bmi + age, binomial(), MASS::Pima.tr),
                list(type ~ glu + bmi, binomial("probit"), MASS::Pima.tr),
                list(Days ~ Eth + Sex + Age, poisson(), MASS::quine))
   for (set in sets) {

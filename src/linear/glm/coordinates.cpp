@@ -10,10 +10,12 @@ namespace sheaf::linear {
 namespace {
 
 constexpr std::int64_t most_decomposed = 2048;  // weights; above, a decomposition takes tens of seconds
-constexpr std::int64_t rows_per_weight = 8;     // that X'X is estimated from, and at least
+// X'X is estimated from some of the rows where all would cost more than `products_spent` products of X with a column of
+// each weight, which is about six steps of a solver; from so many rows at least.
+constexpr std::int64_t products_spent = 100;
+constexpr std::int64_t rows_per_weight = 8;
 constexpr std::int64_t fewest_rows = 4096;
 constexpr std::int64_t passes_saved = 40;  // a decomposition may take as long as so many passes over X
-constexpr std::int32_t columns_at_once = 64;
 /// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
 template <class T>
 constexpr double smallest_share = std::is_same_v<T, float> ? 1e-7 : 1e-10;
@@ -26,29 +28,12 @@ std::vector<std::int32_t> spread_rows(std::int64_t rows, std::int64_t most) {
   return chosen;
 }
 
-/// X'X / n of the rows of `ops`, in CPU memory.
+/// X'X / n of the rows of `ops`.
 template <class T>
-std::vector<double> gram(const Context& context, LinearOps<T>& ops) {
-  const std::int64_t size = ops.weights();
-  std::vector<double> result(static_cast<std::size_t>(size * size));
-  for (std::int64_t first = 0; first < size; first += columns_at_once) {
-    context.check_stop();
-    const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(columns_at_once, size - first));
-    Block<T> unit(size, count);
-    for (std::int32_t c = 0; c < count; ++c) unit(first + c, c) = 1;
-    const Block<T> there = unit.to(ops.device());
-    Block<T> columns(ops.examples(), count, ops.device());
-    Block<T> products(size, count, ops.device());
-    ops.multiply(there.view(), columns.view());
-    ops.multiply_transposed(columns.view(), products.view());
-    ops.synchronize();
-    const Block<T> here = products.to(Device::cpu());
-    for (std::int64_t j = 0; j < size; ++j)
-      for (std::int32_t c = 0; c < count; ++c)
-        result[static_cast<std::size_t>((first + c) * size + j)] =
-            static_cast<double>(here(j, c)) / static_cast<double>(ops.examples());
-  }
-  return result;
+std::vector<double> mean_products(const Context& context, LinearOps<T>& ops) {
+  auto matrix = ops.gram(context);
+  for (double& element : matrix) element /= static_cast<double>(ops.examples());
+  return matrix;
 }
 
 }  // namespace
@@ -62,7 +47,7 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
   std::vector<double> spectrum;
   const bool few = size <= most_decomposed && size * size <= passes_saved * ops_.examples() * columns;
   if (few)
-    decompose(context, dataset, spectrum);
+    decompose(context, dataset, columns, spectrum);
   else
     spectrum = diagonal();
   const double largest = spectrum.empty() ? 0.0 : *std::max_element(spectrum.begin(), spectrum.end());
@@ -82,18 +67,26 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
 }
 
 template <class T>
-void Coordinates<T>::decompose(const Context& context, const Dataset<T>& dataset, std::vector<double>& spectrum) {
+void Coordinates<T>::decompose(const Context& context, const Dataset<T>& dataset, std::int64_t columns,
+                               std::vector<double>& spectrum) {
   const std::int64_t size = ops_.weights();
   const auto silent = context.with({.progress = &silent_progress()});
   std::vector<double> matrix;
   const T bias = size > dataset.features() ? T(1) : T(0);
-  const std::int64_t enough = std::max(rows_per_weight * size, fewest_rows);
+  const std::int64_t enough =
+      std::max({products_spent * dataset.rows() * columns / size, rows_per_weight * size, fewest_rows});
   if (dataset.rows() > enough) {
     Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), enough), context.threads());
     const auto ops = make_ops<T>(silent, some, bias);
-    matrix = gram(context, *ops);
+    matrix = mean_products(context, *ops);
+    // A feature that is 0 in nearly all rows may be 0 in all of these, and is not flat.
+    const auto squares = diagonal();
+    for (std::size_t j = 0; j < squares.size(); ++j) {
+      double& own = matrix[j * (squares.size() + 1)];
+      own = std::max(own, squares[j]);
+    }
   } else {
-    matrix = gram(context, ops_);
+    matrix = mean_products(context, ops_);
   }
   spectrum = cpu::eigen_decomposition(matrix, size);
   for (double& value : spectrum) value = std::max(value, 0.0);

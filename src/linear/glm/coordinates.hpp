@@ -27,7 +27,9 @@ class Coordinates {
   void keep(std::span<const std::int32_t> columns);
 
  private:
-  void decompose(const Context& context, const Dataset<T>& dataset, std::vector<double>& spectrum);
+  /// For blocks of `columns` columns.
+  void decompose(const Context& context, const Dataset<T>& dataset, std::int64_t columns,
+                 std::vector<double>& spectrum);
   std::vector<double> diagonal() const;
 
   LinearOps<T>& ops_;

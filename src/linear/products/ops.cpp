@@ -1,6 +1,7 @@
 #include "linear/products/ops.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <sheaf/error.hpp>
 
@@ -85,6 +86,31 @@ void LinearOps<T>::transpose_both(BlockView<const T> z, BlockView<T> g, BlockVie
   transpose_both_raw(z, gradient, d, squares);
   gradient_from_raw(gradient, g);
   squares_from_raw(squares, {}, h);
+}
+
+/// By products with unit vectors, some at once.
+template <class T>
+std::vector<double> LinearOps<T>::gram(const Context& context) {
+  constexpr std::int32_t columns_at_once = 64;
+  const std::int64_t size = weights();
+  std::vector<double> result(static_cast<std::size_t>(size * size));
+  for (std::int64_t first = 0; first < size; first += columns_at_once) {
+    context.check_stop();
+    const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(columns_at_once, size - first));
+    Block<T> unit(size, count);
+    for (std::int32_t c = 0; c < count; ++c) unit(first + c, c) = 1;
+    const Block<T> there = unit.to(device_);
+    Block<T> columns(examples_, count, device_);
+    Block<T> products(size, count, device_);
+    multiply_raw(there.view(), columns.view());
+    multiply_transposed_raw(std::as_const(columns).view(), products.view());
+    synchronize();
+    const Block<T> here = products.to(Device::cpu());
+    for (std::int64_t j = 0; j < size; ++j)
+      for (std::int32_t c = 0; c < count; ++c)
+        result[static_cast<std::size_t>((first + c) * size + j)] = static_cast<double>(here(j, c));
+  }
+  return result;
 }
 
 template <class T>
