@@ -273,6 +273,32 @@ TEST(GlmBlocks, TrainWideData) {
     }
 }
 
+/// Rows enough that the features' products are estimated from some of them, which have next to none of the rare ones.
+TEST(GlmBlocks, LearnFeaturesThatAreZeroInNearlyAllRows) {
+  constexpr std::size_t rows = 10000, common = 20, rare = 130;
+  auto table = make_table(rows, common, 2, 16);
+  for (std::size_t j = 0; j < rare; ++j)
+    for (std::size_t k = 0; k < 4; ++k) {  // one of them of the other class: no weight is without end
+      const std::size_t i = k * (rows / 4) + 16 * j + 1;
+      table.rows[i].emplace_back(common + j, 1.0);
+      table.labels[i] = k == 0 ? -1 : 1;
+    }
+  const auto dataset = dataset_of<double>(table, common + rare, true);
+  GlmSheaf sheaf;
+  sheaf.examples = rows;
+  sheaf.tasks = {{0, 0, 0.0}};
+  sheaf.targets = table.labels;
+  for (const Device device : devices())
+    for (const GlmSolver solver : {GlmSolver::newton_cg, GlmSolver::lbfgs}) {
+      SCOPED_TRACE(to_string(solver));
+      GlmParams params;
+      params.solver = solver;
+      const auto fits = train_glms(on(device), dataset, sheaf, params);
+      EXPECT_TRUE(fits.tasks[0].converged);
+      EXPECT_LE(largest(plain_objective(dataset, sheaf, params, 0, fits.weights).gradient), 1e-5);
+    }
+}
+
 TEST(GlmBlocks, WorkWithAThousandClassesAndWithAClassOfOneRow) {
   PlainTable table;
   Random random(16);

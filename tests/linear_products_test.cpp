@@ -150,6 +150,32 @@ TYPED_TEST(Products, SandwichIsBothProductsWithCurvaturesBetween) {
   EXPECT_GT(fused, 0);
 }
 
+TYPED_TEST(Products, GramIsXTransposedTimesX) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+    if (tasks > 1 || problem.shape.columns > 300) return;
+    Context::Options options;
+    options.device = ops.device();
+    options.threads = 2;
+    const auto gram = ops.gram(Context(options));
+    const std::int64_t size = ops.weights();
+    ASSERT_EQ(std::ssize(gram), size * size);
+    const auto at = [&](std::int64_t i, std::int64_t j) {
+      return j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
+    };
+    for (std::int64_t a = 0; a < size; ++a)
+      for (std::int64_t b = 0; b < size; ++b) {
+        double sum = 0;
+        double magnitude = 0;
+        for (std::int64_t i = 0; i < problem.shape.rows; ++i) {
+          sum += at(i, a) * at(i, b);
+          magnitude += std::abs(at(i, a) * at(i, b));
+        }
+        expect_close<T>(gram[static_cast<std::size_t>(a * size + b)], sum, magnitude, "gram", a, b);
+      }
+  });
+}
+
 /// Same device, same input: the same bits, whatever the number of threads.
 TYPED_TEST(Products, ProductsRepeatBitForBit) {
   using T = TypeParam;
@@ -157,6 +183,7 @@ TYPED_TEST(Products, ProductsRepeatBitForBit) {
     for (const Case& c : {Case{3000, 40, true, 0.1}, Case{9000, 28, false, 1}, Case{40, 2000, true, 0.3}}) {
       const Problem<T> problem(c);
       std::vector<Block<T>> results;
+      std::vector<std::vector<double>> grams;
       for (const int threads : {1, 2, 3}) {
         Context::Options options;
         options.device = device;
@@ -176,7 +203,10 @@ TYPED_TEST(Products, ProductsRepeatBitForBit) {
         for (std::int64_t i = 0; i < z.rows(); ++i)
           for (std::int32_t t = 0; t < 17; ++t) copy(i, t) = static_cast<T>(z(i, t));
         results.push_back(std::move(copy));
+        grams.push_back(ops->gram(Context(options)));
       }
+      ASSERT_EQ(grams[0], grams[1]);
+      ASSERT_EQ(grams[0], grams[2]);
       for (std::int64_t i = 0; i < c.rows; ++i)
         for (std::int32_t t = 0; t < 17; ++t) {
           ASSERT_EQ(results[0](i, t), results[1](i, t));

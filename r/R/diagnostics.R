@@ -33,11 +33,9 @@ NULL
 #' @export
 hatvalues.sheaf_glm <- function(model, ...) {
   need_means(model, "model")
-  x <- model_matrix(model)
-  known <- !is.na(model$coefficients)
-  x <- as.matrix(x)[, known, drop = FALSE] * sqrt(model$weights)
-  spread <- stats::vcov(model)[known, known, drop = FALSE] / model$dispersion
-  stats::setNames(rowSums((x %*% spread) * x), names(model$fitted.values))
+  need_errors(model)
+  x <- as.matrix(model_matrix(model))[, !is.na(model$coefficients), drop = FALSE] * sqrt(model$weights)
+  stats::setNames(rowSums(qr.Q(qr(x))^2), names(model$fitted.values))
 }
 
 #' @rdname diagnostics

@@ -21,6 +21,11 @@
 #' loss, and has no intercept. Its response is a `survival::Surv()` of times that are censored on the right, or a matrix
 #' with columns `time` and `status` (1: the event came; 0: censored). Terms such as `strata()` are not offered.
 #'
+#' Standard errors that hold where the variance is not the family's come from the sandwich estimator
+#' (`std_errors = "HC0"`, or `"HC1"`, which is right for fewer rows), as `sandwich::vcovHC()` and
+#' `survival::coxph(robust = TRUE)` have them; `vcov()`, `confint()` and `summary()` follow. Shares of successes are not
+#' for them: each outcome would count as a row.
+#'
 #' `confint()` gives Wald intervals. `vcov()` of a multinomial model names its rows `class:feature`; its `coef()` are
 #' differences from the first level, as in `nnet::multinom()`.
 #'
@@ -36,11 +41,15 @@
 #' @param theta of a negative binomial family; `NULL`: estimated, as by `MASS::glm.nb()`.
 #' @param ties of a Cox model: what becomes of events at the same time.
 #' @param intercept whether models have an intercept; Cox models have none.
-#' @param solver `"auto"`, `"newton"`, `"newton-cg"` or `"lbfgs"`; all find the same optimum.
+#' @param solver `"auto"` (newton up to 200 coefficients, else lbfgs), `"newton"`, `"newton-cg"`, `"lbfgs"` or `"saga"`
+#'   (not for Cox models); all find the same optimum.
 #' @param tolerance training ends where the gradient is this share of the one at the start; `NULL`: 1e-8 for newton,
 #'   1e-5 for the others.
 #' @param maxit most iterations.
-#' @param model whether to keep the model frame (formula) or the matrix: `vcov()` and `anova()` need it.
+#' @param std_errors what standard errors come from: the `"expected"` information as in `glm()`, the `"observed"` one,
+#'   which Cox models always take for it, or the sandwich estimator, `"HC0"` or `"HC1"`.
+#' @param model whether to keep the model frame (formula) or the matrix: `anova()` and standard errors of predictions
+#'   need it.
 #' @param control see [sheaf_control()].
 #' @param ... passed on to the default method.
 #' @return An object of class `sheaf_glm` with the elements of a `glm` object that have a meaning here; a multinomial
@@ -93,13 +102,15 @@ sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.
 #' @rdname sheaf_glm
 #' @export
 sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
-                              intercept = TRUE, solver = c("auto", "newton", "newton-cg", "lbfgs"), tolerance = NULL,
-                              maxit = 1000, ties = c("efron", "breslow"), model = TRUE, control = list(), ...) {
+                              intercept = TRUE, solver = c("auto", "newton", "newton-cg", "lbfgs", "saga"),
+                              tolerance = NULL, maxit = 1000, ties = c("efron", "breslow"),
+                              std_errors = c("expected", "observed", "HC0", "HC1"), model = TRUE, control = list(),
+                              ...) {
   call <- as_generic(match.call(), quote(sheaf_glm))
   if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
   if (missing(y)) stop_argument("y", "is missing")
   fit <- fit_glm(x, y, family, weights, offset, alpha, power, theta, intercept, solver, tolerance, maxit, control,
-                 ties)
+                 ties, std_errors)
   fit$call <- call
   if (!model) fit$x <- NULL
   fit
@@ -107,13 +118,14 @@ sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL
 
 fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
                     intercept = TRUE, solver = "auto", tolerance = NULL, maxit = 1000, control = list(),
-                    ties = "efron", ...) {
+                    ties = "efron", std_errors = "expected", ...) {
   if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
   if (NCOL(x) > 0) x <- as_features(x)
   rows <- nrow(x)
   if (is.null(y)) stop_argument("y", "is missing")
   if (NROW(y) != rows) stop_argument("y", "has ", NROW(y), " entries for ", rows, " rows of 'x'")
   ties <- one_of(ties, c("efron", "breslow"), "ties")
+  std_errors <- one_of(std_errors, c("expected", "observed", "HC0", "HC1"), "std_errors")
   if (is.data.frame(y)) y <- as.matrix(y)
   if (!is.matrix(y)) y <- as_target(y, rows)
   kind <- read_family(family, y, power, theta)
@@ -124,16 +136,20 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   settings <- rbind(
     setting("family", core_family[[kind$name]]), setting("link", core_link[[kind$link]], "family"),
     setting("alpha", one_number(alpha, "alpha", 0)), setting("intercept", one_flag(intercept, "intercept")),
-    setting("solver", one_of(solver, c("auto", "newton", "newton-cg", "lbfgs"), "solver")),
+    setting("solver", one_of(solver, c("auto", "newton", "newton-cg", "lbfgs", "saga"), "solver")),
     setting("tolerance", tolerance), setting("max-iterations", maxit, "maxit"),
     if (kind$name == "tweedie") setting("power", kind$power),
     if (kind$name == "negative.binomial") setting("theta", kind$theta),
     if (cox) setting("ties", ties),
+    setting("standard-errors", tolower(std_errors), "std_errors"),
     if (is.factor(response$target)) setting("reference", present_levels(response$target)[1], "y")
   )
   if (alpha == 0 && ncol(x) + intercept >= sum(response$weights > 0)) {
     stop_argument("x", "has ", ncol(x), " columns, and ", sum(response$weights > 0), " rows do not determine as many ",
                   "coefficients; give a penalty (alpha), or fewer columns")
+  }
+  if (startsWith(std_errors, "HC") && length(response$rows) != rows) {
+    stop_argument("std_errors", "\"", std_errors, "\" is for classes, not for shares of successes")
   }
   # The library wants a column: one of zeros has no weight.
   table <- if (ncol(x) == 0) matrix(0, rows, 1L) else x
@@ -146,7 +162,8 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   fit <- list(family_name = kind$name, alpha = alpha, intercept = intercept, prior.weights = response$prior,
               offset = offset, x = x, y = response$y, n_features = ncol(x), feature_names = colnames(x),
               control = control, converged = model$glm$converged, iter = model$glm$iterations,
-              solver = model$glm$solver, separated = model$glm$separated, method = "sheaf_glm", levels = levels(y))
+              solver = model$glm$solver, separated = model$glm$separated, std_errors = std_errors, method = "sheaf_glm",
+              levels = levels(y))
   fit <- switch(kind$name, multinomial = finish_multinom(fit, model), cox = finish_cox(fit, model, response, ties),
                 finish_glm(fit, model, kind, response))
   warn_each(model$warnings)
@@ -201,23 +218,35 @@ named_coefficients <- function(weights, intercepts, fit) {
   stats::setNames(values, names)
 }
 
-# The library has the intercept last, R first.
-reorder_errors <- function(errors, fit) {
-  if (is.null(errors)) return(NULL)
-  if (fit$n_features == 0) errors <- errors[-1, , drop = FALSE]
-  if (!fit$intercept) return(errors)
-  last <- nrow(errors)
-  errors[c(last, seq_len(last - 1)), , drop = FALSE]
+# Standard errors (a column for each of `classes`, those of the library's columns that are wanted) and covariances. The
+# library has the intercept last, R first. What the rows do not determine is 0 there, and NA here.
+take_errors <- function(fit, found, names, classes = 1L) {
+  if (is.null(found$errors)) return(fit)
+  places <- seq_len(nrow(found$errors))
+  if (fit$n_features == 0) places <- places[-1]
+  if (fit$intercept) places <- c(places[length(places)], places[-length(places)])
+  errors <- found$errors[places, classes, drop = FALSE]
+  errors[errors == 0] <- NA
+  each <- as.vector(outer(classes, (places - 1L) * ncol(found$errors), "+"))
+  covariance <- found$covariance[each, each, drop = FALSE]
+  unknown <- is.na(as.vector(t(errors)))
+  covariance[unknown, ] <- NA
+  covariance[, unknown] <- NA
+  fit$std.error <- if (length(classes) == 1) stats::setNames(errors[, 1], names) else t(errors)
+  fit$var <- structure(covariance, dimnames = list(names, names))
+  fit
+}
+
+# Estimates without a standard error are NA as in glm(), unless it is separated classes that have none.
+mark_undetermined <- function(estimates, fit) {
+  if (!is.null(fit$std.error) && !fit$separated) estimates[is.na(fit$std.error)] <- NA
+  estimates
 }
 
 finish_glm <- function(fit, model, kind, response) {
-  errors <- reorder_errors(model$glm$errors, fit)
-  # What the rows do not determine has no standard error, and is NA as in glm().
-  estimates <- named_coefficients(model$weights[, 1], model$intercepts, fit)
-  plain <- estimates
-  if (!is.null(errors) && !fit$separated) estimates[errors[, 1] == 0] <- NA
-  fit$coefficients <- estimates
-  if (!is.null(errors)) fit$std.error <- stats::setNames(ifelse(errors[, 1] == 0, NA, errors[, 1]), names(estimates))
+  plain <- named_coefficients(model$weights[, 1], model$intercepts, fit)
+  fit <- take_errors(fit, model$glm, names(plain))
+  fit$coefficients <- mark_undetermined(plain, fit)
   parameter <- if (kind$name == "negative.binomial") model$glm$parameter else kind$power
   fit$family <- make_family(kind$name, kind$link, parameter)
   if (kind$name == "negative.binomial") fit$theta <- parameter
@@ -250,18 +279,12 @@ finish_multinom <- function(fit, model) {
   fit$lev <- model$levels[order]
   dimnames(full) <- list(c(if (fit$intercept) "(Intercept)", if (fit$n_features > 0) feature_names(fit$x)), fit$lev)
   fit$class_coefficients <- full
-  errors <- reorder_errors(model$glm$errors, fit)
-  differences <- t(full[, -1, drop = FALSE] - full[, 1])
-  if (!is.null(errors)) {
-    # Columns of errors are the library's classes but the reference.
-    kept <- setdiff(model$levels, fit$lev[1])
-    errors <- t(errors[, match(fit$lev[-1], kept), drop = FALSE])
-    dimnames(errors) <- dimnames(differences)
-    errors[errors == 0] <- NA
-    if (!fit$separated) differences[is.na(errors)] <- NA
-    fit$std.error <- errors
-  }
-  fit$coefficients <- differences
+  fit$coefficients <- t(full[, -1, drop = FALSE] - full[, 1])
+  # Columns of errors are the library's classes but the reference.
+  others <- match(fit$lev[-1], setdiff(model$levels, fit$lev[1]))
+  fit <- take_errors(fit, model$glm, coefficient_names(fit), others)
+  if (!is.null(fit$std.error)) fit$std.error <- replace(fit$coefficients, TRUE, fit$std.error)
+  fit$coefficients <- mark_undetermined(fit$coefficients, fit)
   eta <- linear_predictor(fit, fit$x, full, NULL)
   fit$fitted.values <- softmax(eta)
   dimnames(fit$fitted.values) <- list(rownames(fit$x), fit$lev)

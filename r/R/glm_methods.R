@@ -11,6 +11,7 @@ model_matrix <- function(object) {
 
 need_errors <- function(object) {
   if (object$alpha > 0) stop_sheaf("a penalised model has no standard errors: its coefficients are biased on purpose")
+  if (is.null(object$std.error)) stop_sheaf("the model has too many coefficients for standard errors (over 1,500)")
 }
 
 #' @export
@@ -55,7 +56,6 @@ coefficient_names <- function(object) {
 #' @export
 summary.sheaf_glm <- function(object, ...) {
   need_errors(object)
-  if (is.null(object$std.error)) stop_sheaf("the model has too many coefficients for standard errors (over 1,500)")
   table <- coefficient_table(object)
   aliased <- is.na(as.vector(object$coefficients))
   structure(class = "summary.sheaf_glm",
@@ -95,44 +95,7 @@ coef.sheaf_glm <- function(object, ...) object$coefficients
 #' @export
 vcov.sheaf_glm <- function(object, ...) {
   need_errors(object)
-  x <- model_matrix(object)
-  known <- !is.na(object$coefficients)
-  w <- sqrt(object$weights)
-  information <- as.matrix(crossprod(x[, known, drop = FALSE] * w))
-  pad(object$dispersion * invert(information), names(object$coefficients), known)
-}
-
-#' @export
-vcov.sheaf_multinom <- function(object, ...) {
-  need_errors(object)
-  x <- model_matrix(object)
-  p <- object$fitted.values
-  size <- ncol(x)
-  others <- seq_along(object$lev)[-1]
-  information <- matrix(0, size * length(others), size * length(others))
-  place <- function(k) (seq_len(size) - 1) * length(others) + k
-  for (a in seq_along(others)) {
-    for (b in seq_len(a)) {
-      w <- object$prior.weights * p[, others[a]] * ((a == b) - p[, others[b]])
-      block <- as.matrix(crossprod(x, x * w))
-      information[place(a), place(b)] <- block
-      information[place(b), place(a)] <- t(block)
-    }
-  }
-  known <- !is.na(as.vector(object$coefficients))
-  pad(invert(information[known, known, drop = FALSE]), coefficient_names(object), known)
-}
-
-# By a scaled Cholesky factor: units of the features do not matter.
-invert <- function(information) {
-  scale <- sqrt(diag(information))
-  chol2inv(chol(information / outer(scale, scale))) / outer(scale, scale)
-}
-
-pad <- function(covariance, names, known) {
-  full <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
-  full[known, known] <- covariance
-  full
+  object$var
 }
 
 #' @importFrom stats confint

@@ -1,4 +1,4 @@
-# Survival: responses of Cox models, sums over their risk sets, and the methods of models of family cox.
+# Survival: responses of Cox models, their residuals, and the methods of models of family cox.
 
 # Whether a response is of times and events without a family that says so.
 is_survival <- function(y) {
@@ -32,13 +32,13 @@ survival_rows <- function(survival, rows) {
   structure(list(time = survival$time[rows], event = survival$event[rows]), class = "sheaf_survival")
 }
 
-# What the rows at risk are at each event, of rows in the order of their times: the same sums, under the same names, as
-# in the library's src/core/partial_likelihood.hpp.
+# Of each row: whether its event came, less how many were to be expected.
 #
-# With e = weight * exp(eta), the loss is the sum over events of share * log(risk - fraction * tied) - weight * eta;
-# `risk` sums e over times of this one and later, `tied` over the events of this time. Breslow: share = weight, fraction
-# = 0. Efron: of m events at a time the l-th, from 0 on, has the fraction l / m and the mean weight as its share.
-risk_sets <- function(survival, weights, eta, ties) {
+# With e = weight * exp(eta), the loss is the sum over events of share * log(risk - fraction * tied) - weight * eta, as
+# in the library's src/core/partial_likelihood.hpp; `risk` sums e over times of this one and later, `tied` over the
+# events of this time. Breslow: share = weight, fraction = 0. Efron: of m events at a time the l-th, from 0 on, has the
+# fraction l / m and the mean weight as its share.
+martingale_residuals <- function(survival, weights, eta, ties) {
   order <- order(survival$time)
   time <- survival$time[order]
   weight <- weights[order]
@@ -47,7 +47,6 @@ risk_sets <- function(survival, weights, eta, ties) {
   group <- cumsum(!duplicated(time))
   first <- match(group, group)
   of_time <- function(values) rowsum(values, group)[group, 1]
-  later <- function(values) rev(cumsum(rev(values)))[first]
   share <- weight * event
   fraction <- numeric(length(time))
   if (ties == "efron") {
@@ -57,30 +56,12 @@ risk_sets <- function(survival, weights, eta, ties) {
     fraction <- event * (before - before[first]) / count
   }
   e <- weight * relative
-  denominator <- later(e) - fraction * of_time(event * e)
-  each <- ifelse(event, share / denominator, 0)
+  at_risk <- rev(cumsum(rev(e)))[first]
+  each <- ifelse(event, share / (at_risk - fraction * of_time(event * e)), 0)
   hazard <- cumsum(of_time(each) * (first == seq_along(first))) - event * of_time(fraction * each)
-  list(order = order, event = event, e = e, relative = relative, share = share, fraction = fraction,
-       denominator = denominator, hazard = hazard, of_time = of_time, later = later)
-}
-
-# Of each row: whether its event came, less how many were to be expected.
-martingale_residuals <- function(survival, weights, eta, ties) {
-  sets <- risk_sets(survival, weights, eta, ties)
   left <- survival$event
-  left[sets$order] <- left[sets$order] - sets$relative * sets$hazard
+  left[order] <- left[order] - relative * hazard
   left
-}
-
-# The second derivative of minus the log partial likelihood in the coefficients of x.
-cox_information <- function(survival, weights, eta, ties, x) {
-  sets <- risk_sets(survival, weights, eta, ties)
-  x <- as.matrix(x)[sets$order, , drop = FALSE]
-  x <- x - rep(colMeans(x), each = nrow(x))
-  moved <- sets$e * x
-  at_risk <- apply(moved, 2, sets$later) - sets$fraction * apply(sets$event * moved, 2, sets$of_time)
-  means <- at_risk[sets$event, , drop = FALSE] * (sqrt(sets$share) / sets$denominator)[sets$event]
-  crossprod(x, moved * sets$hazard) - crossprod(means)
 }
 
 # Of each column of decision values: twice what the log partial likelihood (ties by Breslow) lacks to the largest
@@ -132,19 +113,12 @@ refuse_specials <- function(terms) {
 
 finish_cox <- function(fit, model, response, ties) {
   found <- model$glm
-  errors <- reorder_errors(found$errors, fit)
-  estimates <- named_coefficients(model$weights[, 1], NULL, fit)
-  if (fit$n_features == 0) estimates <- numeric()
-  plain <- estimates
-  if (!is.null(errors)) {
-    undetermined <- errors[, 1] == 0
-    if (!fit$separated) estimates[undetermined] <- NA
-    fit$std.error <- stats::setNames(ifelse(undetermined, NA, errors[, 1]), names(estimates))
-  }
-  fit$coefficients <- estimates
+  plain <- if (fit$n_features == 0) numeric() else named_coefficients(model$weights[, 1], NULL, fit)
+  fit <- take_errors(fit, found, names(plain))
+  fit$coefficients <- mark_undetermined(plain, fit)
   fit$ties <- ties
   w <- fit$prior.weights
-  fit$means <- stats::setNames(if (fit$n_features > 0) reference_means(fit$x, w) else numeric(), names(estimates))
+  fit$means <- stats::setNames(if (fit$n_features > 0) reference_means(fit$x, w) else numeric(), names(plain))
   fit$linear.predictors <- linear_predictor(fit, fit$x, plain, fit$offset) - sum(plain * fit$means)
   fit$fitted.values <- exp(fit$linear.predictors)
   left <- martingale_residuals(response$target, w, fit$linear.predictors, ties)
@@ -214,7 +188,6 @@ cox_tests <- function(object) {
 #' @export
 summary.sheaf_cox <- function(object, conf.int = 0.95, ...) {
   need_errors(object)
-  if (is.null(object$std.error)) stop_sheaf("the model has too many coefficients for standard errors (over 1,500)")
   table <- hazard_table(object)
   ratios <- cbind(table[, 2], exp(-table[, 1]), exp(stats::confint(object, level = conf.int)))
   label <- sub("^0", "", format(conf.int))
@@ -239,17 +212,6 @@ print.summary.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L
         " degrees of freedom, p = ", format.pval(test[["pvalue"]], digits = digits), "\n", sep = "")
   }
   invisible(x)
-}
-
-#' @export
-vcov.sheaf_cox <- function(object, ...) {
-  need_errors(object)
-  x <- model_matrix(object)
-  known <- !is.na(object$coefficients)
-  survival <- read_survival(object$y, nrow(x))
-  information <- cox_information(survival, object$prior.weights, object$linear.predictors, object$ties,
-                                 x[, known, drop = FALSE])
-  pad(invert(information), names(object$coefficients), known)
 }
 
 #' @export

@@ -20,7 +20,7 @@ alpha <- 1 / nrow(train$x)
 
 # Every solver, on the CPU and on each GPU: the same optimum, in different times.
 devices <- subset(sheaf_devices(), usable)$device
-runs <- expand.grid(solver = c("newton", "newton-cg", "lbfgs"), device = devices, stringsAsFactors = FALSE)
+runs <- expand.grid(solver = c("newton", "newton-cg", "lbfgs", "saga"), device = devices, stringsAsFactors = FALSE)
 if (ncol(train$x) > 100) runs <- subset(runs, solver != "newton")  # its matrix of all classes' features is too large
 fits <- Map(function(solver, device) {
   time <- system.time(fit <- sheaf_glm(train$x, train$y, family = "multinomial", alpha = alpha, solver = solver,

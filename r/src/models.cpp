@@ -27,8 +27,12 @@ List glm_list(const LinearModel& model) {
   const auto& glm = *model.glm;
   const auto& statistics = glm.statistics;
   const auto columns = model.columns > 1 ? model.columns - 1 : 1;
-  Rcpp::RObject errors;
-  if (!statistics.errors.empty()) errors = matrix_of(statistics.errors, model.rows(), columns);
+  Rcpp::RObject errors, covariance;
+  if (!statistics.errors.empty()) {
+    const auto count = std::ssize(statistics.errors);
+    errors = matrix_of(statistics.errors, model.rows(), columns);
+    covariance = matrix_of(statistics.covariance, count, count);
+  }
   const auto& survival = statistics.survival;
   return List::create(_["family"] = std::string(to_string(glm.family)), _["link"] = std::string(to_string(glm.link)),
                       _["parameter"] = glm.parameter, _["solver"] = std::string(to_string(glm.solver)),
@@ -36,9 +40,9 @@ List glm_list(const LinearModel& model) {
                       _["objective"] = glm.fit.objective, _["rows"] = statistics.rows,
                       _["log_likelihood"] = statistics.log_likelihood, _["deviance"] = statistics.deviance,
                       _["null_deviance"] = statistics.null_deviance, _["dispersion"] = statistics.dispersion,
-                      _["parameters"] = statistics.parameters, _["errors"] = errors, _["separated"] = glm.separated,
-                      _["events"] = survival.events, _["wald"] = survival.wald, _["score"] = survival.score,
-                      _["concordance"] = survival.concordance);
+                      _["parameters"] = statistics.parameters, _["errors"] = errors, _["covariance"] = covariance,
+                      _["separated"] = glm.separated, _["events"] = survival.events, _["wald"] = survival.wald,
+                      _["score"] = survival.score, _["concordance"] = survival.concordance);
 }
 
 Rcpp::RObject support_vectors(const SvmModel& svm) {

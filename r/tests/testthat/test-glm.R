@@ -107,6 +107,44 @@ test_that("multinomial models are those of nnet", {
                                    reltol = 1e-15)), 1e-4)
 })
 
+test_that("sandwich standard errors are those of package sandwich", {
+  skip_if_not_installed("sandwich")
+  sets <- list(list(mpg ~ wt + factor(cyl), gaussian(), mtcars),
+               list(type ~ glu + bmi + age, binomial(), MASS::Pima.tr),
+               list(type ~ glu + bmi, binomial("probit"), MASS::Pima.tr),
+               list(Days ~ Eth + Sex + Age, poisson(), MASS::quine))
+  for (set in sets) {
+    expected <- glm(set[[1]], set[[2]], set[[3]], control = exact)
+    for (type in c("HC0", "HC1")) {
+      found <- sheaf_glm(set[[1]], data = set[[3]], family = set[[2]], std_errors = type)
+      theirs <- sandwich::vcovHC(expected, type = type)
+      expect_identical(dimnames(vcov(found)), dimnames(theirs))
+      expect_close(vcov(found), theirs)
+      expect_close(coef(summary(found))[, "Std. Error"], sqrt(diag(theirs)))
+      expect_close(hatvalues(found), hatvalues(expected))
+    }
+  }
+})
+
+test_that("sandwich standard errors of several classes follow their formula", {
+  x <- as.matrix(MASS::birthwt[, c("age", "lwt", "smoke")])
+  y <- cut(MASS::birthwt$bwt, c(0, 2500, 3200, 6000), c("low", "middle", "high"))
+  plain <- sheaf_glm(x, y)
+  found <- sheaf_glm(x, y, std_errors = "HC0")
+  expect_equal(coef(found), coef(plain))
+  # Scores of a row: residuals of the classes but the first times its features, classes running faster.
+  scores <- t(vapply(seq_along(y), function(i) as.vector(outer(residuals(plain)[i, -1], c(1, x[i, ]))), numeric(8)))
+  expected <- vcov(plain) %*% crossprod(scores) %*% vcov(plain)
+  expect_close(vcov(found), expected)
+  expect_close(as.vector(found$std.error), sqrt(diag(expected)))
+})
+
+test_that("standard errors that cannot be had are refused", {
+  shares <- cbind(esoph$ncases, esoph$ncontrols)
+  expect_names_argument(sheaf_glm(shares ~ agegp, data = esoph, family = binomial, std_errors = "HC0"), "std_errors")
+  expect_names_argument(sheaf_glm(mpg ~ wt, data = mtcars, std_errors = "HC3"), "std_errors")
+})
+
 test_that("collinear columns are NA, as in glm", {
   data <- transform(mtcars, double = 2 * wt, one = 1)
   expect_warning(found <- sheaf_glm(mpg ~ wt + double + hp + one, data = data), "not determined")
@@ -143,11 +181,12 @@ test_that("matrices, sparse matrices and data frames give the models of formulas
 })
 
 test_that("solvers agree", {
-  fits <- lapply(c("newton", "newton-cg", "lbfgs"), function(solver) {
+  fits <- lapply(c("newton", "newton-cg", "lbfgs", "saga"), function(solver) {
     coef(sheaf_glm(type ~ glu + bmi + age, data = MASS::Pima.tr, solver = solver, tolerance = 1e-10))
   })
   expect_close(fits[[2]], fits[[1]], 1e-5)
   expect_close(fits[[3]], fits[[1]], 1e-5)
+  expect_close(fits[[4]], fits[[1]], 1e-5)
 })
 
 test_that("offsets count in predictions", {

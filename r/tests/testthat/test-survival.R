@@ -3,6 +3,15 @@ Surv <- survival::Surv
 lung <- stats::na.omit(survival::lung)
 colon <- stats::na.omit(survival::colon[survival::colon$etype == 2, ])
 
+test_that("sandwich standard errors are those of coxph(robust = TRUE)", {
+  for (ties in c("efron", "breslow")) {
+    found <- sheaf_glm(Surv(time, status) ~ age + sex + ph.ecog, data = lung, ties = ties, std_errors = "HC0")
+    expected <- survival::coxph(Surv(time, status) ~ age + sex + ph.ecog, lung, ties = ties, robust = TRUE)
+    expect_close(vcov(found), vcov(expected))
+  }
+  expect_error(sheaf_glm(Surv(time, status) ~ age, data = lung, solver = "saga"), "saga", class = "sheaf_error")
+})
+
 # Everything that users read of a coxph() object.
 expect_like_coxph <- function(found, expected, tolerance = 1e-6) {
   expect_identical(names(coef(found)), names(coef(expected)))

@@ -12,12 +12,13 @@
 namespace sheaf::linear {
 namespace {
 
-constexpr std::int64_t most_decomposed = 2048;        // weights; above, a decomposition takes tens of seconds
-constexpr std::int64_t rows_per_weight = 8;           // that X'X is estimated from, and at least fewest_rows
-constexpr std::int64_t rows_per_weight_on_gpu = 128;  // which has the rows at hand
+constexpr std::int64_t most_decomposed = 2048;  // weights; above, a decomposition takes tens of seconds
+// X'X is estimated from some of the rows where all would cost more than `products_spent` products of X with a column of
+// each weight, which is about six steps of a solver; from so many rows at least.
+constexpr std::int64_t products_spent = 100;
+constexpr std::int64_t rows_per_weight = 8;
 constexpr std::int64_t fewest_rows = 4096;
 constexpr std::int64_t passes_saved = 40;  // a decomposition may take as long as so many passes over X
-constexpr std::int32_t columns_at_once = 256;
 /// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
 template <class T>
 constexpr double smallest_share = std::is_same_v<T, float> ? 1e-7 : 1e-10;
@@ -30,30 +31,12 @@ std::vector<std::int32_t> spread_rows(std::int64_t rows, std::int64_t most) {
   return chosen;
 }
 
-/// X'X / n of the rows of `ops`, in CPU memory.
+/// X'X / n of the rows of `ops`.
 template <class T>
-std::vector<double> gram(const Context& context, LinearOps<T>& ops) {
-  const std::int64_t size = ops.weights();
-  std::vector<double> result(static_cast<std::size_t>(size * size));
-  const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(columns_at_once, size));
-  Block<T> columns(ops.examples(), count, ops.device());
-  Block<T> products(size, count, ops.device());
-  for (std::int64_t first = 0; first < size; first += count) {
-    context.check_stop();
-    const auto last = std::min<std::int64_t>(first + count, size);
-    Block<T> unit(size, count);
-    for (std::int64_t j = first; j < last; ++j) unit(j, static_cast<std::int32_t>(j - first)) = 1;
-    const Block<T> there = unit.to(ops.device());
-    ops.multiply(there.view(), columns.view());
-    ops.multiply_transposed(columns.view(), products.view());
-    ops.synchronize();
-    const Block<T> here = products.to(Device::cpu());
-    for (std::int64_t j = 0; j < size; ++j)
-      for (std::int64_t k = first; k < last; ++k)
-        result[static_cast<std::size_t>(j * size + k)] =
-            static_cast<double>(here(j, static_cast<std::int32_t>(k - first))) / static_cast<double>(ops.examples());
-  }
-  return result;
+std::vector<double> mean_products(const Context& context, LinearOps<T>& ops) {
+  auto matrix = ops.gram(context);
+  for (double& element : matrix) element /= static_cast<double>(ops.examples());
+  return matrix;
 }
 
 /// The mean over the tasks, whose folds differ a little.
@@ -78,7 +61,7 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
   std::vector<double> spectrum;
   const bool few = size <= most_decomposed && size * size <= passes_saved * ops_.examples() * columns;
   if (few) {
-    auto matrix = products_of_features(context, dataset);
+    auto matrix = products_of_features(context, dataset, columns);
     const bool one =
         std::all_of(tasks.begin(), tasks.end(), [&](auto task) { return alpha_of(task) == alpha_of(tasks[0]); });
     const double curvature = one ? mean_curvature(objective, tasks) : 0.0;
@@ -107,15 +90,23 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
 }
 
 template <class T>
-std::vector<double> Coordinates<T>::products_of_features(const Context& context, const Dataset<T>& dataset) const {
+std::vector<double> Coordinates<T>::products_of_features(const Context& context, const Dataset<T>& dataset,
+                                                         std::int64_t columns) const {
   const std::int64_t size = ops_.weights();
-  const std::int64_t per_weight = ops_.device().is_cpu() ? rows_per_weight : rows_per_weight_on_gpu;
-  const std::int64_t enough = std::max(per_weight * size, fewest_rows);
-  if (dataset.rows() <= enough) return gram(context, ops_);
+  const std::int64_t enough =
+      std::max({products_spent * dataset.rows() * columns / size, rows_per_weight * size, fewest_rows});
+  if (dataset.rows() <= enough) return mean_products(context, ops_);
   const Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), enough), context.threads());
   const auto silent = context.with({.progress = &silent_progress()});
   const auto ops = make_ops<T>(silent, some, size > dataset.features() ? T(1) : T(0));
-  return gram(context, *ops);
+  auto matrix = mean_products(context, *ops);
+  // A feature that is 0 in nearly all rows may be 0 in all of these, and is not flat.
+  const auto squares = diagonal();
+  for (std::size_t j = 0; j < squares.size(); ++j) {
+    double& own = matrix[j * (squares.size() + 1)];
+    own = std::max(own, squares[j]);
+  }
+  return matrix;
 }
 
 /// Directions that are flat up to rounding count as a little steep: by more, until the matrix is positive definite.

@@ -28,8 +28,9 @@ class Coordinates {
   void keep(std::span<const std::int32_t> columns);
 
  private:
-  /// X'X / n, or an estimate from some of the rows.
-  std::vector<double> products_of_features(const Context& context, const Dataset<T>& dataset) const;
+  /// X'X / n, or an estimate from some of the rows, for blocks of `columns` columns.
+  std::vector<double> products_of_features(const Context& context, const Dataset<T>& dataset,
+                                           std::int64_t columns) const;
   void factorise(const std::vector<double>& matrix, double curvature, double alpha, int threads);
   std::vector<double> decompose(std::vector<double> matrix);
   std::vector<double> diagonal() const;

@@ -12,8 +12,9 @@ constexpr double flat = 0.9;  // a slope that is so much smaller ends a line sea
 constexpr int most_trials = 40;
 constexpr int refresh_every = 64;  // steps, after which z is computed from w again
 
-/// The search for a length along one direction: a bracket of the minimum, made smaller by the slopes at its ends. The
-/// objective is convex.
+/// The search for a length along one direction: a bracket of the minimum, made smaller by the slopes at its ends. An
+/// end that stays twice has its slope halved (Dowell and Jarratt 1971, the Illinois method), lest the other one comes
+/// nearer by ever smaller steps. The objective is convex.
 class LineSearch {
  public:
   LineSearch(double f, double slope, double noise) : f_(f), slope_(slope), low_slope_(slope), noise_(noise) {
@@ -25,14 +26,18 @@ class LineSearch {
   void tried(double f, double slope) {
     const bool falls = f <= f_ + armijo * length_ * slope_ + noise_;
     if (falls && std::abs(slope) <= flat * std::abs(slope_)) return accept(f);
-    if (falls && slope < 0) {
+    const bool moves_low = falls && slope < 0;
+    if (moves_low) {
       low_ = length_;
       low_slope_ = slope;
       low_f_ = f;
+      if (trials_ > 0 && moved_low_) high_slope_ /= 2;
     } else {
       high_ = length_;
       high_slope_ = slope;
+      if (trials_ > 0 && !moved_low_) low_slope_ /= 2;
     }
+    moved_low_ = moves_low;
     if (++trials_ >= most_trials) return give_up();
     length_ = next();
   }
@@ -66,6 +71,7 @@ class LineSearch {
   double length_ = 1;
   double value_ = 0;
   int trials_ = 0;
+  bool moved_low_ = false;  // by the last trial
   bool done_ = false;
   bool gave_up_ = false;
 };

@@ -44,6 +44,18 @@ void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_
                 static_cast<int>(lda), b, width, 0, c, width);
 }
 
+// c (m x n) = a' b for k rows of a row-major matrix, some of whose columns are a and some b.
+void gemm_of_columns(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b, std::int64_t pitch,
+                     float* c) {
+  cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1,
+              a, static_cast<int>(pitch), b, static_cast<int>(pitch), 0, c, static_cast<int>(n));
+}
+void gemm_of_columns(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b,
+                     std::int64_t pitch, double* c) {
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1,
+              a, static_cast<int>(pitch), b, static_cast<int>(pitch), 0, c, static_cast<int>(n));
+}
+
 // Parts are fixed by the shape alone. OpenBLAS prepares what it multiplies anew for each part, so that none is small.
 constexpr std::int64_t most_parts = 16;
 
@@ -95,6 +107,24 @@ void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b
     by_columns(x, b, out, of_columns, team);
   else
     by_rows(x, b, out, of_rows, team);
+}
+
+template <class T>
+void add_blas_gram(const DenseMatrix<T>& x, Range rows, double* out, std::int64_t pitch, int threads) {
+  constexpr std::int64_t height = 128;  // rows of `out` that one thread computes at once
+  const std::int64_t parts = (x.columns + height - 1) / height;
+  const BlasThreads blas(over_openmp() ? threads : 1);
+  const int team = over_openmp() ? 1 : team_for(threads, (rows.end - rows.begin) * x.columns * height);
+  parallel_for(team, parts, [&](std::int64_t part) {
+    const Range mine{part * height, std::min((part + 1) * height, x.columns)};
+    const T* from = x.values.data() + rows.begin * x.columns;
+    Array<T> products((mine.end - mine.begin) * mine.end);
+    gemm_of_columns(mine.end - mine.begin, mine.end, rows.end - rows.begin, from + mine.begin, from, x.columns,
+                    products.data());
+    for (std::int64_t j = mine.begin; j < mine.end; ++j)
+      for (std::int64_t k = 0; k <= j; ++k)
+        out[j * pitch + k] += static_cast<double>(products[(j - mine.begin) * mine.end + k]);
+  });
 }
 
 std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_t size) {
@@ -155,5 +185,7 @@ std::vector<double> inverse_cholesky_factor(std::vector<double>& matrix, std::in
 
 template void blas_product(const DenseMatrix<float>&, bool, BlockView<const float>, BlockView<float>, int);
 template void blas_product(const DenseMatrix<double>&, bool, BlockView<const double>, BlockView<double>, int);
+template void add_blas_gram(const DenseMatrix<float>&, Range, double*, std::int64_t, int);
+template void add_blas_gram(const DenseMatrix<double>&, Range, double*, std::int64_t, int);
 
 }  // namespace sheaf::linear::cpu

@@ -8,11 +8,18 @@
 #include <sheaf/array.hpp>
 #include <sheaf/matrix.hpp>
 
+#include "core/parallel.hpp"
+
 namespace sheaf::linear::cpu {
 
 /// out = X b, or X' b, for a block of any number of tasks. The same bits for any number of threads.
 template <class T>
 void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b, BlockView<T> out, int threads);
+
+/// The lower triangle of X'X over some rows is added to `out`, whose rows are `pitch` apart. The same bits for any
+/// number of threads.
+template <class T>
+void add_blas_gram(const DenseMatrix<T>& x, Range rows, double* out, std::int64_t pitch, int threads);
 
 /// The eigenvalues of a symmetric matrix, ascending; row k of `matrix` becomes the k-th eigenvector. By one thread, so
 /// that the bits are always the same.

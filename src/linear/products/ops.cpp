@@ -1,6 +1,7 @@
 #include "linear/products/ops.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <sheaf/error.hpp>
 
@@ -85,6 +86,33 @@ void LinearOps<T>::transpose_both(BlockView<const T> z, BlockView<T> g, BlockVie
   transpose_both_raw(z, gradient, d, squares);
   gradient_from_raw(gradient, g);
   squares_from_raw(squares, {}, h);
+}
+
+/// By products with unit vectors, some at once.
+template <class T>
+std::vector<double> LinearOps<T>::gram(const Context& context) {
+  constexpr std::int64_t columns_at_once = 256;
+  const std::int64_t size = weights();
+  const auto count = static_cast<std::int32_t>(std::min(columns_at_once, size));
+  std::vector<double> result(static_cast<std::size_t>(size * size));
+  Block<T> columns(examples_, count, device_);
+  Block<T> products(size, count, device_);
+  for (std::int64_t first = 0; first < size; first += count) {
+    context.check_stop();
+    const std::int64_t last = std::min<std::int64_t>(first + count, size);
+    Block<T> unit(size, count);
+    for (std::int64_t k = first; k < last; ++k) unit(k, static_cast<std::int32_t>(k - first)) = 1;
+    const Block<T> there = unit.to(device_);
+    multiply_raw(there.view(), columns.view());
+    multiply_transposed_raw(std::as_const(columns).view(), products.view());
+    synchronize();
+    const Block<T> here = products.to(Device::cpu());
+    for (std::int64_t j = 0; j < size; ++j)
+      for (std::int64_t k = first; k < last; ++k)
+        result[static_cast<std::size_t>(j * size + k)] =
+            static_cast<double>(here(j, static_cast<std::int32_t>(k - first)));
+  }
+  return result;
 }
 
 template <class T>

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
@@ -61,6 +62,9 @@ class LinearOps {
   void multiply_transposed(BlockView<const T> z, BlockView<T> g);
   /// h = (X o X)' d, the diagonal of X' diag(d) X.
   void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h);
+
+  /// X'X of X as it is, with the bias: weights() x weights(), in CPU memory.
+  virtual std::vector<double> gram(const Context& context);
 
   /// Whether `sandwich` of so many tasks takes one pass over X: then it is the way to X' D X d.
   virtual bool fuses(std::int32_t tasks) const = 0;

@@ -3,6 +3,7 @@
 
 #include "core/instruction_sets.hpp"
 #include "linear/products/blas_cpu.hpp"
+#include "linear/products/gram_cpu.hpp"
 #include "linear/products/losses_cpu.hpp"
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cpu.hpp"
@@ -36,6 +37,26 @@ class CpuOps final : public LinearOps<T> {
 
   void multiply_transposed_raw(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
   void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
+
+  std::vector<double> gram(const Context& context) override {
+    const auto features = this->features();
+    const auto size = this->weights();
+    std::vector<double> result(static_cast<std::size_t>(size * size), 0.0);
+    std::visit([&](const auto& x) { cpu::add_gram(context, x, result, size); }, x_);
+    if (size > features) {
+      Block<T> ones(this->examples(), 1);
+      for (std::int64_t i = 0; i < ones.rows(); ++i) ones(i, 0) = 1;
+      Block<T> sums(size, 1);
+      multiply_transposed_raw(std::as_const(ones).view(), sums.view());
+      for (std::int64_t j = 0; j < size; ++j)
+        result[static_cast<std::size_t>(features * size + j)] =
+            static_cast<double>(this->bias()) * static_cast<double>(sums(j, 0));
+    }
+    for (std::int64_t a = 0; a < size; ++a)
+      for (std::int64_t b = 0; b < a; ++b)
+        result[static_cast<std::size_t>(b * size + a)] = result[static_cast<std::size_t>(a * size + b)];
+    return result;
+  }
 
   bool fuses(std::int32_t tasks) const override {
     return std::visit([&](const auto& x) { return cpu::fuses(x, block_stride(tasks)); }, x_);
