@@ -39,6 +39,7 @@ struct Options {
   std::string precision = "double";
   std::string solver = "auto";
   std::string loss = "squared";
+  bool grouped = false;
   std::string python = "/usr/bin/python3";
   std::string r = "Rscript";
   std::string peers = "bench/peers";
@@ -124,6 +125,7 @@ NetParams params_of(const Options& options) {
   NetParams params;
   params.tolerance = options.tolerance;
   params.parallel = options.parallel;
+  params.grouped = options.grouped;
   for (const auto loss : {Loss::squared, Loss::logistic, Loss::poisson, Loss::softmax})
     if (options.loss == loss_name(loss)) params.loss = loss;
   for (const auto solver : {NetSolver::automatic, NetSolver::cyclic, NetSolver::shooting, NetSolver::shotgun})
@@ -391,7 +393,7 @@ void run_glmnet(const Options& options) {
     if (trained.seconds < best.seconds) best = std::move(trained);
   }
   print_trained(fmt::format("{} ({} x {}) {}, 100 alphas x 10 folds and all rows", options.table, data.rows(),
-                            data.features(), options.loss),
+                            data.features(), options.loss + (options.grouped ? ", grouped" : "")),
                 best);
   if (options.no_peer) return;
   const Folder folder;
@@ -401,8 +403,9 @@ void run_glmnet(const Options& options) {
                                   : params.loss == Loss::poisson ? "poisson"
                                   : params.loss == Loss::softmax ? "multinomial"
                                                                  : "gaussian";
-  std::istringstream text(output_of(fmt::format("{} {}/cv_glmnet.R {} {} {} 2 {}", options.r, options.peers,
-                                                folder / "table.csv", family, folder / "folds", options.repeats)));
+  std::istringstream text(
+      output_of(fmt::format("{} {}/cv_glmnet.R {} {} {} 2 {} {}", options.r, options.peers, folder / "table.csv",
+                            family, folder / "folds", options.repeats, options.grouped ? "grouped" : "ungrouped")));
   double seconds = 0, lambdas = 0, lambda = 0, score = 0, processes = 0, processor = 0;
   if (!(text >> seconds >> lambdas >> lambda >> score >> processes >> processor)) {
     fmt::print("glmnet: not found ({} without it); no ratio\n", options.r);
@@ -571,6 +574,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--precision", options.precision)->check(CLI::IsMember({"float", "double"}));
   app.add_option("--solver", options.solver)->check(CLI::IsMember({"auto", "cyclic", "shooting", "shotgun"}));
   app.add_option("--loss", options.loss)->check(CLI::IsMember({"squared", "logistic", "poisson", "softmax"}));
+  app.add_flag("--grouped", options.grouped, "softmax: penalise a feature's weights in all classes together");
   app.add_option("--threads", options.threads);
   app.add_option("--alphas", options.alphas);
   app.add_option("--parallel", options.parallel);

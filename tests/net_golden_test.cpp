@@ -11,6 +11,14 @@ TEST(NetGolden, GlmnetFoundTheSameWeights) {
   expect_nets(read_json(golden("glmnet/results.json")), weight_tolerance, find_data);
 }
 
+TEST(NetGolden, GlmnetFoundTheSameWeightsWithGroupedPenalties) {
+  expect_nets(read_json(golden("glmnet/grouped.json")), weight_tolerance, find_data);
+}
+
+TEST(NetGolden, ScikitLearnFoundTheSameWeightsOfSeveralTargets) {
+  expect_nets(read_json(golden("sklearn/grouped_nets.json")), weight_tolerance, find_data);
+}
+
 TEST(NetGolden, ScikitLearnFoundTheSameWeights) {
   expect_nets(read_json(golden("sklearn/nets.json")), weight_tolerance, find_data);
 }

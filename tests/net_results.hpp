@@ -45,8 +45,10 @@ inline Loss net_loss_of(const nlohmann::json& one) {
   return name == "logistic"      ? Loss::logistic
          : name == "poisson"     ? Loss::poisson
          : name == "multinomial" ? Loss::softmax
+         : name == "grouped"     ? Loss::softmax
                                  : Loss::squared;
 }
+inline bool net_grouped(const nlohmann::json& one) { return one["loss"] == "grouped" || one["loss"] == "targets"; }
 
 inline NetSheaf net_sheaf_of(const nlohmann::json& one, const Target& target) {
   NetSheaf sheaf;
@@ -62,6 +64,14 @@ inline NetSheaf net_sheaf_of(const nlohmann::json& one, const Target& target) {
     sheaf.classes = sheaf.target_columns = static_cast<std::int32_t>(count);
     sheaf.targets.assign(classes.size() * count, 0.0);
     for (std::size_t i = 0; i < classes.size(); ++i) sheaf.targets[i * count + classes[i]] = 1;
+  }
+  if (one["loss"] == "targets") {
+    sheaf.classes = sheaf.target_columns = 3;
+    sheaf.targets.clear();
+    for (std::size_t i = 0; i < target.values.size(); ++i) {
+      const double y = target.values[i];
+      sheaf.targets.insert(sheaf.targets.end(), {y, std::sqrt(std::abs(y)), static_cast<double>((i + 1) % 3)});
+    }
   }
   for (const double weight : one["row_weights"]) sheaf.row_weights.push_back(static_cast<float>(weight));
   sheaf.penalty_factors = one["penalty_factors"].get<std::vector<double>>();
@@ -135,9 +145,10 @@ inline double plain_objective(const DenseMatrix<double>& x, const NetSheaf& shea
       loss += weight(i) * std::log(sum);
       for (std::size_t k = 0; k < z.size(); ++k) loss -= weight(i) * y[k] * z[k];
     } else {
-      loss += weight(i) * (params.loss == Loss::poisson    ? std::exp(z[0]) - y[0] * z[0]
-                           : params.loss == Loss::logistic ? std::log1p(std::exp(-y[0] * z[0]))
-                                                           : (y[0] - z[0]) * (y[0] - z[0]) / 2);
+      for (std::size_t k = 0; k < z.size(); ++k)
+        loss += weight(i) * (params.loss == Loss::poisson    ? std::exp(z[k]) - y[k] * z[k]
+                             : params.loss == Loss::logistic ? std::log1p(std::exp(-y[k] * z[k]))
+                                                             : (y[k] - z[k]) * (y[k] - z[k]) / 2);
     }
   }
   const double l1 = sheaf.paths[0].l1_ratio;
@@ -150,10 +161,13 @@ inline double plain_objective(const DenseMatrix<double>& x, const NetSheaf& shea
       variance += weight(i) * std::pow(x.values[i * x.columns + j] - mean, 2) / total;
     const double unit = params.standardise ? std::sqrt(variance) : 1.0;
     const double factor = sheaf.penalty_factors.empty() ? 1.0 : sheaf.penalty_factors[static_cast<std::size_t>(j)];
+    double squares = 0, sizes = 0;
     for (const auto& one : model) {
       const double w = one.weights[static_cast<std::size_t>(j)] * unit;
-      penalty += alpha * factor * (l1 * std::abs(w) + (1 - l1) / 2 * w * w);
+      squares += w * w;
+      sizes += std::abs(w);
     }
+    penalty += alpha * factor * (l1 * (params.grouped ? std::sqrt(squares) : sizes) + (1 - l1) / 2 * squares);
   }
   return loss / total + penalty;
 }
@@ -180,12 +194,13 @@ void expect_nets(const nlohmann::json& results, double tolerance, const FindData
         params.max_epochs = 20000;
         params.intercept = one["intercept"];
         params.standardise = one["standardise"];
+        params.grouped = net_grouped(one);
         const auto sheaf = net_sheaf_of(one, dataset.target);
         const auto models = elastic_nets<double>(on(device), dataset, sheaf, params);
         const auto columns = static_cast<std::size_t>(sheaf.classes);
         ASSERT_EQ(models.size(), one["path"].size() * columns);
         // Of several classes the lasso's weights need not be the only ones that are best.
-        const bool unique = params.loss != Loss::softmax || sheaf.paths[0].l1_ratio < 1;
+        const bool unique = params.loss != Loss::softmax || params.grouped || sheaf.paths[0].l1_ratio < 1;
         for (std::size_t k = 0; k < one["path"].size(); ++k) {
           const auto& point = one["path"][k];
           const auto classes = std::span(models).subspan(k * columns, columns);

@@ -1,5 +1,6 @@
 # cv.glmnet on a dense table: 100 lambdas x given folds, as many processes as asked for.
-# Arguments: table (labels first, comma-separated), family, folds (one number a row), processes, repeats.
+# Arguments: table (labels first, comma-separated), family, folds (one number a row), processes, repeats, and whether
+# multinomial models are "grouped" or "ungrouped".
 # Prints the seconds of the fastest repeat, the number of lambdas, the best lambda and its score, the processes, and the
 # fewest processor seconds of a repeat; then the deviance of the model without features (twice the mean loss above that
 # of a perfect fit) and the objective of each lambda on all rows: the mean loss and the penalty of standardised weights.
@@ -18,7 +19,8 @@ best <- Inf
 processor <- Inf
 for (turn in seq_len(as.integer(arguments[5]))) {
   times <- system.time(suppressWarnings(
-    fit <- cv.glmnet(x, y, family = family, foldid = fold, nlambda = 100, parallel = parallel)
+    fit <- cv.glmnet(x, y, family = family, foldid = fold, nlambda = 100, parallel = parallel,
+                     type.multinomial = arguments[6])
   ))
   best <- min(best, times[["elapsed"]])
   processor <- min(processor, sum(times[c("user.self", "sys.self", "user.child", "sys.child")]))
@@ -28,7 +30,12 @@ cat(best, length(fit$lambda), fit$lambda.min, min(fit$cvm), if (parallel) proces
 net <- fit$glmnet.fit
 units <- sqrt(colMeans(sweep(x, 2, colMeans(x))^2))
 weights <- if (is.list(net$beta)) net$beta else list(net$beta)
-penalty <- Reduce(`+`, lapply(weights, function(beta) colSums(abs(as.matrix(beta)) * units)))
+scaled <- lapply(weights, function(beta) as.matrix(beta) * units)
+penalty <- if (family == "multinomial" && arguments[6] == "grouped") {
+  colSums(sqrt(Reduce(`+`, lapply(scaled, function(beta) beta^2))))
+} else {
+  Reduce(`+`, lapply(scaled, function(beta) colSums(abs(beta))))
+}
 loss <- deviance(net) / 2 / length(y)
 if (family == "poisson") loss <- loss + mean(ifelse(y > 0, y - y * log(y), 0))
 cat(format(c(net$nulldev / length(y), loss + net$lambda * penalty), digits = 15), "\n")

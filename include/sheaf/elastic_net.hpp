@@ -30,7 +30,7 @@ std::string_view to_string(NetSolver solver);
 /// Models that differ in alpha alone. Each begins where the one before ended.
 struct NetPath {
   std::int32_t rows = 0;    ///< column of the row-weight table
-  std::int32_t target = 0;  ///< column of the target table; of several classes the first
+  std::int32_t target = 0;  ///< column of the target table; of several classes or targets in one model the first
   double l1_ratio = 0.5;
   std::vector<double> alphas;  ///< descending
 };
@@ -44,8 +44,10 @@ struct NetSheaf {
   std::int32_t target_columns = 1;
   /// Numbers, or +1 / -1; softmax: 1 in the column of the row's class, else 0; cox: 1 where the event came, else 0.
   std::vector<double> targets;
-  std::vector<double> times;            ///< cox: one a row
-  std::int32_t classes = 1;             ///< softmax: how many decision values a model has, and columns its target
+  std::vector<double> times;  ///< cox: one a row
+  /// How many decision values a model has, and columns its target: the classes of softmax, or several targets under
+  /// squares with grouped penalties.
+  std::int32_t classes = 1;
   std::vector<double> offsets;          ///< poisson, logistic, cox: added to the row's decision value; empty: all 0
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
   /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as
@@ -64,15 +66,17 @@ struct NetParams {
   int max_epochs = 10000;     ///< passes over the features of one model
   bool intercept = true;      ///< not penalised; cox: there is none, and features are always centred
   bool standardise = false;   ///< penalise each weight as if its feature had standard deviation 1 in the path's rows
+  bool grouped = false;       ///< of several classes or targets: penalise a feature's weights in all of them together
   std::int32_t parallel = 0;  ///< shotgun: features updated at once; 0: estimated
   std::int32_t models_at_once = 0;  ///< 0: as many as are worth it and fit
 };
 
-/// Decision values are z = x'w + intercept, without offsets. Of a softmax model there is one NetModel for each class.
+/// Decision values are z = x'w + intercept, without offsets. Of a softmax model there is one NetModel for each class,
+/// of several targets in one model one for each target.
 struct NetModel {
   std::int32_t path = 0;
   std::int32_t alpha = 0;   ///< position in the path
-  std::int32_t column = 0;  ///< the class; 0 where models have one decision value
+  std::int32_t column = 0;  ///< the class or target; 0 where models have one decision value
   double intercept = 0;
   NetFit fit;
   std::vector<std::int32_t> features;  ///< those with a weight, ascending; empty where weights are not kept
@@ -88,10 +92,12 @@ using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T
 /// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f; in place of
 /// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 + exp(-y z)) (logistic), max(0, 1 -
 /// yz)^2 (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) - sum of y_k z_k (softmax; w and f
-/// |w| are of each class), minus the logarithm of the partial likelihood for all rows together (cox). A path whose rows
-/// are all of one class, where there is an intercept, and targets that the loss does not have, are Errors. That a model
-/// did not converge is no error: see its fit. Softmax: of all weights that predict alike those of the least penalty,
-/// and intercepts of sum 0.
+/// |w| are of each class; with grouped penalties |w| is the length of the feature's weights in all classes), minus the
+/// logarithm of the partial likelihood for all rows together (cox). A path whose rows are all of one class, where there
+/// is an intercept, and targets that the loss does not have, are Errors. That a model did not converge is no error: see
+/// its fit. Softmax: of all weights that predict alike those of the least penalty, and intercepts of sum 0. Squares of
+/// several targets, with grouped penalties: the sum of the squares of all of them (glmnet's family mgaussian,
+/// scikit-learn's MultiTaskElasticNet).
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use);
@@ -151,12 +157,14 @@ struct NetOptions {
   std::vector<double>
       offsets;  ///< poisson, cox: added to the row's decision value; empty: all 0. Predictions have none
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
-  bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
+  bool balanced = false;               ///< class weights rows / (classes * rows of the class), before class_weights
+  bool grouped = NetParams{}.grouped;  ///< softmax of three classes or more; see NetParams
 };
 
 /// Whether the labels are classes for these options. Labels that do not suit the loss are an Error.
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source);
-/// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox.
+/// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. Grouped
+/// penalties of another loss than softmax are a UsageError.
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source);
 
 /// All classes as one sheaf; the order of classes, and what a decision value speaks for, as train_linear(). Without an

@@ -219,6 +219,7 @@ struct NetTraining {
   bool standardised = false;
   std::vector<NetFit> fits;   ///< one a column
   Ties ties = Ties::breslow;  ///< Cox
+  bool grouped = false;       ///< a feature's weights in all columns were penalised together
 };
 
 /// The distribution of the target in a generalised linear model.

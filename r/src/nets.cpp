@@ -21,7 +21,7 @@ Loss loss_named(const std::string& name) {
   throw InternalError("elastic nets have no such loss");
 }
 
-/// `y` has the targets of all classes of the first row, then those of the second ...
+/// `y` has the targets of all classes (or responses) of the first row, then those of the second ...
 Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   Paths paths;
   paths.sheaf.classes = paths.sheaf.target_columns = Rcpp::as<int>(options["classes"]);
@@ -42,6 +42,7 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   paths.params.max_epochs = Rcpp::as<int>(options["max_epochs"]);
   paths.params.intercept = Rcpp::as<bool>(options["intercept"]);
   paths.params.standardise = Rcpp::as<bool>(options["standardise"]);
+  paths.params.grouped = Rcpp::as<bool>(options["grouped"]);
   paths.folds = Rcpp::as<std::vector<std::int32_t>>(options["folds"]);
   return paths;
 }

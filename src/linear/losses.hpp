@@ -230,6 +230,28 @@ bool with_net_loss(Loss loss, F&& f) {
   return found;
 }
 
+/// A loss of several decision values, whose models have one penalty for the weights of a feature in all of them.
+template <class Functor>
+struct Grouped : Functor {
+  static constexpr bool grouped = true;
+};
+template <class Functor>
+inline constexpr bool is_grouped = requires {
+  Functor::grouped;
+};
+
+/// As with_net_loss(), with grouped penalties for one of the losses that have them: softmax, and squares of several
+/// targets.
+template <class F>
+void with_net_fit(Loss loss, bool grouped, F&& f) {
+  if (!grouped)
+    with_net_loss(loss, f);
+  else if (loss == Loss::softmax)
+    f(Grouped<Softmax>{});
+  else
+    f(Grouped<Squared>{});
+}
+
 /// The same among the losses of generalised linear models.
 template <class F>
 void with_glm_loss(Loss loss, F&& f) {

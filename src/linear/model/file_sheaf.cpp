@@ -23,7 +23,8 @@
 //     alpha 0.02 l1-ratio 0.5 plain
 //
 // ("standardised": features were penalised as if their standard deviation was 1), for Cox models a line of how ties are
-// treated ("ties breslow"), and its training reads
+// treated ("ties breslow"), for penalties of a feature's weights in all classes together a line ("penalties grouped"),
+// and its training reads
 //
 //     converged 42 epochs 17 nonzeros objective 0.31 gap 0.00001 tolerance 0.0001
 //
@@ -184,6 +185,7 @@ template <class File, class Model>
 void describe_penalty(File& file, Model& model) {
   static const Words bias_words{"free", "penalised"};
   static const Words scale_words{"plain", "standardised"};
+  static const Words group_words{"single", "grouped"};
   const auto next = [&](std::string_view key, auto& value) {
     file.keyword(key);
     file.value(value, "a number, 0 or more");
@@ -204,12 +206,16 @@ void describe_penalty(File& file, Model& model) {
       file.keyword("ties");
       file.choice(model.net->ties, tie_words);
     }
+    file.end_line();
+    bool grouped = model.net->grouped;
+    if constexpr (File::reading) grouped = file.peek() == "penalties";
+    if (grouped) choice_line(file, "penalties", model.net->grouped, group_words);
   } else {
     next("cost", model.cost);
     file.end_line();
     next("epsilon", model.epsilon);
+    file.end_line();
   }
-  file.end_line();
   optional_numbers(file, "class-weights", model.class_weights, model.class_names.size());
 }
 

@@ -56,6 +56,8 @@ const std::vector<Parameter<NetOptions>>& parameters() {
       number_row("max-epochs", &O::max_epochs, {1, std::numeric_limits<int>::max()},
                  "most passes over the active features"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
+      yes_no_row("grouped", &O::grouped,
+                 "elastic-net-multinomial: penalise a feature's weights in all classes together"),
       yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised"),
       yes_no_row("standardise", &O::standardise,
                  "penalise features as if their standard deviation was 1 in the rows that are trained on"),

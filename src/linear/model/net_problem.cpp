@@ -92,6 +92,7 @@ NetParams net_params(const NetOptions& options) {
   params.intercept = options.intercept;
   params.standardise = options.standardise;
   params.parallel = options.parallel;
+  params.grouped = options.grouped;
   return params;
 }
 
@@ -131,8 +132,12 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
 }
 
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source) {
-  if (options.loss == Loss::softmax && takes_classes(options, target, source) && target.class_names.size() == 2)
+  if (options.grouped && options.loss != Loss::softmax)
+    fail_usage("grouped penalties are for several classes in one model; use elastic-net-multinomial");
+  if (options.loss == Loss::softmax && takes_classes(options, target, source) && target.class_names.size() == 2) {
     options.loss = Loss::logistic;
+    options.grouped = false;  // of a single weight
+  }
   if (target.survival() && options.loss == Loss::squared) options.loss = Loss::cox;
   return options;
 }

@@ -49,13 +49,11 @@ void add_class_products(const Classes& classes, std::span<const ClassWeight> lis
       classes.x.each(classes.team, classes.working.list[weight.feature],
                      [&](std::int32_t i, T value) { values[i] = value; });
     for (std::int32_t l = 0; l < classes.count(); ++l) {
-      const T* own = all.shares(weight.k);
-      const T* other = all.shares(l);
       T* to = column(l);
       if (l == weight.k)
         for (std::int64_t i = 0; i < rows; ++i) to[i] = static_cast<T>(all.curvature(l, i)) * values[i];
       else
-        for (std::int64_t i = 0; i < rows; ++i) to[i] = -all.rows.weights[i] * own[i] * other[i] * values[i];
+        for (std::int64_t i = 0; i < rows; ++i) to[i] = all.coupling(weight.k, l, i) * values[i];
     }
     gram.add(key_of(weight), [&](std::int64_t other) {
       const T* own = column(other / places);
@@ -65,6 +63,25 @@ void add_class_products(const Classes& classes, std::span<const ClassWeight> lis
       return double(sum) / all.task.total;
     });
   }
+}
+
+/// A system of these weights and all its products. False: there are too many of them.
+template <class Classes>
+bool begin_system(const Classes& classes, std::span<const ClassWeight> list) {
+  const auto count = static_cast<std::int64_t>(list.size());
+  std::int64_t entries = 0;
+  for (const auto& weight : list)
+    entries += weight.feature < 0 ? classes.all.task.examples : classes.working.places[weight.feature].length;
+  if (2 * count > Classes::most_members || count * count * count / 6 > Classes::system_passes * 2 * entries)
+    return false;
+  auto& gram = classes.team.gram();
+  if (gram.members() + count > Classes::most_members) gram.forget();
+  add_class_products(classes, list);
+  gram.begin(static_cast<std::int32_t>(count));
+  const std::int64_t places = classes.working.count + 1;
+  for (std::size_t t = 0; t < list.size(); ++t)
+    gram.place(static_cast<std::int32_t>(t), list[t].k * places + list[t].feature + 1);
+  return true;
 }
 
 /// What is left of minus the slopes by these weights, at the present steps.
@@ -133,21 +150,9 @@ template <class Classes>
 bool solve_classes(Classes& classes, double& gained) {
   using T = typename Classes::Value;
   constexpr double singular = sizeof(T) == 4 ? 1e-4 : 1e-9;  // what of a weight others do not make up
-  constexpr std::int64_t most_weights = 512;
-  constexpr std::int64_t passes = 32;  // what a system may cost
   const auto list = list_weights(classes);
-  const auto count = static_cast<std::int64_t>(list.size());
-  std::int64_t entries = 0;
-  for (const auto& weight : list)
-    entries += weight.feature < 0 ? classes.all.task.examples : classes.working.places[weight.feature].length;
-  if (2 * count > most_weights || count * count * count / 6 > passes * 2 * entries) return false;
+  if (!begin_system(classes, list)) return false;
   auto& gram = classes.team.gram();
-  if (gram.members() + count > most_weights) gram.forget();
-  add_class_products(classes, list);
-  gram.begin(static_cast<std::int32_t>(count));
-  const std::int64_t places = classes.working.count + 1;
-  for (std::size_t t = 0; t < list.size(); ++t)
-    gram.place(static_cast<std::int32_t>(t), list[t].k * places + list[t].feature + 1);
   find_pulls(classes, list);
   gram.fill([&](std::int32_t t) {
     const auto feature = list[static_cast<std::size_t>(t)].feature;

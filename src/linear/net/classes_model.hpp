@@ -5,6 +5,10 @@
 
 namespace sheaf::linear {
 
+/// Numbers of each class that a solver has room for: the change of its intercept and, where penalties are grouped,
+/// those of GroupModel.
+inline constexpr std::int64_t class_numbers = 4;
+
 /// The rows of all classes: decision values, shares (probabilities), residuals, steps.
 template <class Team, class T>
 struct ClassRows {
@@ -54,6 +58,8 @@ struct ClassRows {
     team.sync();
     return team.sum(loss) / task.total;
   }
+  /// Intercepts are never all at their best at once: RowSums says what follows for the gap.
+  SHEAF_HOST_DEVICE void settle_intercepts(double* /*intercepts*/) const {}
   /// The loss at the decision values plus `share` of the steps.
   SHEAF_HOST_DEVICE double loss_with(double share) const {
     double loss = 0;
@@ -115,6 +121,10 @@ struct ClassRows {
     const double v = p * (1 - p);
     return double(rows.weights[i]) * (v > least_curvature ? v : least_curvature);
   }
+  /// The second derivative of row i by the decision values of two classes.
+  SHEAF_HOST_DEVICE T coupling(std::int32_t k, std::int32_t l, std::int64_t i) const {
+    return -rows.weights[i] * shares(k)[i] * shares(l)[i];
+  }
   /// q_k of row i at the present steps.
   SHEAF_HOST_DEVICE double residual(std::int32_t k, std::int64_t i) const {
     const double p = shares(k)[i];
@@ -124,15 +134,17 @@ struct ClassRows {
   }
 };
 
-template <class Team, class T, class Columns>
+template <class Team, class T, class Columns, class Rows = ClassRows<Team, T>>
 struct ClassesModel {
   using Value = T;
   using Model = QuadraticModel<Team, T, Columns>;
   static constexpr bool systems = solves_systems<Team>;
+  static constexpr std::int64_t most_members = 512;  // whose products are kept
+  static constexpr std::int64_t system_passes = 32;  // what a system may cost
 
   const Team& team;
   const Columns& x;
-  const ClassRows<Team, T>& all;
+  const Rows& all;
   const WorkingSet<T>& working;
   double* changes;  // of the intercepts, in the present step
   std::int32_t epochs = 0;
@@ -156,6 +168,11 @@ struct ClassesModel {
 
   /// Moments of the features under the second derivatives of each class; no steps yet.
   SHEAF_HOST_DEVICE void begin_step() {
+    begin_step([](std::int32_t, const Model&) {});
+  }
+  /// The same with use(k, model) where the moments of a class are sums over rows still.
+  template <class Use>
+  SHEAF_HOST_DEVICE void begin_step(const Use& use) {
     all.over_rows([&](std::int64_t i) { all.rows.mixed[i] = 0; });
     in_turn([&](std::int32_t k, Model& model) {
       double volume = 0;
@@ -169,6 +186,7 @@ struct ClassesModel {
       if (team.rank() == 0) changes[k] = 0;
       team.sync();
       take_moments(model);
+      use(k, model);
       begin_weights(model);
     });
     if constexpr (systems) team.gram().forget();
@@ -240,10 +258,14 @@ struct ClassesModel {
 
   /// How far along the step the true objective falls below `objective`, that of before; all go there.
   SHEAF_HOST_DEVICE void end_step(double objective, double* intercepts) const {
+    end_step(objective, intercepts, [&](double share) { return penalty_with(share); });
+  }
+  template <class Penalty>
+  SHEAF_HOST_DEVICE void end_step(double objective, double* intercepts, const Penalty& penalty) const {
     constexpr double rounding = 1e-14;  // near the end a step gains less than what rounding makes of the sums
     double share = 1;
     for (int turn = 0; turn < 30; ++turn, share /= 2)
-      if (all.loss_with(share) + penalty_with(share) <= objective + rounding * std::abs(objective)) break;
+      if (all.loss_with(share) + penalty(share) <= objective + rounding * std::abs(objective)) break;
     for (std::int32_t k = 0; k < count(); ++k) {
       const WorkingSet<T> features = features_of(k);
       if (share < 1)

@@ -80,6 +80,23 @@ class GramSystem {
     }
   }
 
+  /// For penalties that are not quadratic: step() becomes Newton's for the pulls, where add(entry) adds the second
+  /// derivatives of the penalties to entry(a, b). The system must have been filled.
+  template <class Add>
+  void find_newton_step(double singular, const Add& add) {
+    without_penalties_ = matrix_;
+    add([&](std::int32_t a, std::int32_t b) -> double& { return entry(a, b); });
+    find_step(singular);
+    matrix_.swap(without_penalties_);
+  }
+  const std::vector<double>& step() const { return step_; }
+  bool in_play(std::int32_t a) const { return in_play_[index(a)] != 0; }
+  void leave_out(std::int32_t a) { in_play_[index(a)] = 0; }
+  /// Row a of the system times `numbers`.
+  double times_row(std::int32_t a, const std::vector<double>& numbers) {
+    return dot_of(&entry(a, 0), numbers.data(), size_);
+  }
+
   std::vector<double> weights, pulls;  ///< of the features of the system
 
  private:
@@ -119,7 +136,7 @@ class GramSystem {
   std::vector<std::int32_t> at_;
   std::vector<double> products_;  // of members, the lower triangle row by row
   std::int32_t size_ = 0;
-  std::vector<double> matrix_, factor_, inverse_, step_;
+  std::vector<double> matrix_, without_penalties_, factor_, inverse_, step_;
   std::vector<std::uint8_t> in_play_;
 };
 

@@ -73,21 +73,35 @@ __global__ void normalise_features(ModelTask<T> task, std::int64_t features, T* 
   if (j < features) normalise(task, j, means[j * means_stride], scales[j * scales_stride]);
 }
 
-/// Blocks take parts of the features and 32 models each: partial[blockIdx.x * models + model].
+/// What feature j adds, whose weights and products in the `group` neighbouring classes that share its penalty begin at
+/// w and g.
 template <class T>
-__global__ void sum_features(const ModelTask<T>* tasks, std::int32_t models, const T* g, const T* w,
+__device__ void add_feature(FeatureSums& sums, const ModelTask<T>& task, std::int64_t j, const T* g, const T* w,
+                            std::int32_t group) {
+  const auto penalty = task.penalty(j);
+  const double curvature = static_cast<double>(task.curvature(j)) * task.loss_curvature;
+  if (group == 1) return sums.add(static_cast<double>(*g) / task.total, static_cast<double>(*w), penalty, curvature);
+  GroupSquares squares;
+  for (std::int32_t c = 0; c < group; ++c)
+    squares.add(static_cast<double>(g[c]) / task.total, static_cast<double>(w[c]), penalty.p2);
+  sums.add(squares, penalty, curvature);
+}
+
+/// Blocks take parts of the features and 32 models (or parts of models, of `group` columns) each: partial[blockIdx.x *
+/// models + model].
+template <class T>
+__global__ void sum_features(const ModelTask<T>* tasks, std::int32_t models, std::int32_t group, const T* g, const T* w,
                              std::int32_t stride, std::int64_t features, std::int64_t part_length,
                              FeatureSums* partial) {
   __shared__ FeatureSums sums[along_rows][across_models];
   const auto model = static_cast<std::int32_t>(blockIdx.y * across_models + threadIdx.x);
   FeatureSums mine;
   if (model < models) {
-    const ModelTask<T> task = tasks[model];
+    const ModelTask<T> task = tasks[model * group];
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * part_length;
     const std::int64_t end = first + part_length < features ? first + part_length : features;
     for (std::int64_t j = first + threadIdx.y; j < end; j += along_rows)
-      mine.add(static_cast<double>(g[j * stride + model]) / task.total, static_cast<double>(w[j * stride + model]),
-               task.penalty(j), static_cast<double>(task.curvature(j)) * task.loss_curvature);
+      add_feature(mine, task, j, g + j * stride + model * group, w + j * stride + model * group, group);
   }
   sums[threadIdx.y][threadIdx.x] = mine;
   __syncthreads();
@@ -144,16 +158,23 @@ struct ChoiceView {
   std::int32_t stride;
   std::int64_t features;
   std::int32_t classes;
+  std::int32_t group;  // how many of them share penalties
 
   /// Of several classes, whose tasks differ in their targets alone, the highest.
   __device__ int bucket(const ModelTask<T>& task, const FeatureChoice& choice, std::int64_t j) const {
     int highest = -1;
-    for (std::int64_t at = j * stride + choice.model, end = at + classes; at < end; ++at) {
-      const int own =
-          feature_bucket(task, j, static_cast<double>(g[at]), static_cast<double>(w[at]), choice.scale, choice.radius);
+    for (std::int64_t at = j * stride + choice.model, end = at + classes; at < end; at += group) {
+      const int own = feature_bucket(task, j, length(g + at), length(w + at), choice.scale, choice.radius);
       if (own > highest) highest = own;
     }
     return highest;
+  }
+  __device__ double length(const T* numbers) const {
+    if (group == 1) return static_cast<double>(*numbers);
+    double squares = 0;
+    for (std::int32_t c = 0; c < group; ++c)
+      squares += static_cast<double>(numbers[c]) * static_cast<double>(numbers[c]);
+    return std::sqrt(squares);
   }
 };
 
@@ -251,7 +272,7 @@ struct JobMemory {
   std::int32_t stride;
   std::int32_t classes;
   double* intercepts;
-  double* changes;  // a number a column
+  double* numbers;  // class_numbers a column
   SolveReport* reports;
   const volatile int* stop;
 };
@@ -280,7 +301,7 @@ __global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> 
                                                   memory.over_features + job.list * feature_vectors(memory.classes),
                                                   memory.places + job.list, memory.active + job.list, memory.classes);
   const SolveReport report = solve_any<Functor>(team, x, task, rows, features, job.order, memory.classes, memory.w,
-                                                memory.z, memory.u, memory.stride, memory.intercepts, memory.changes);
+                                                memory.z, memory.u, memory.stride, memory.intercepts, memory.numbers);
   if (threadIdx.x == 0) memory.reports[blockIdx.x] = report;
 }
 

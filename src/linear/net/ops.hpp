@@ -1,6 +1,8 @@
 // The verbs of elastic nets, beside those of linear models (products/ops.hpp): what a solver of paths asks of a device.
 // Column t of every block belongs to the t-th active model: one that is being trained. The classes of a softmax model
 // are so many neighbouring columns, and active models but for choose_features() and solve(), which take them together.
+// Where penalties are grouped feature_sums() takes them together as well: a part of a model is what has penalties of
+// its own, one of its classes or all of them.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +53,8 @@ class NetOps {
     linear.multiply_transposed(blocks.u, blocks.g);
     linear.synchronize();
   }
-  /// What the features of each wanted model say about its gap, from blocks w, u and g. Others may be computed as well.
+  /// What the features of each wanted part of a model say about its gap, from blocks w, u and g. Others may be computed
+  /// as well.
   virtual void feature_sums(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) = 0;
   /// The dual value of scales[t] * u, for each model: the weighted mean over its examples. Cox: from z, whose residuals
   /// u are.

@@ -25,6 +25,7 @@ class CpuNetOps final : public NetOps<T> {
                    std::span<const double> totals) override {
     tables_ = std::make_shared<const CpuTables<T>>(x_, sheaf, params, risk, totals, threads_);
     classes_ = sheaf.classes;
+    group_ = params.grouped ? classes_ : 1;
   }
 
   std::unique_ptr<NetOps<T>> apart(LinearOps<T>& linear) const override {
@@ -46,14 +47,15 @@ class CpuNetOps final : public NetOps<T> {
     std::vector<std::unique_ptr<FeatureScreen<T>>> screens;
     for (const ActiveModel& model : models) {
       tasks_.push_back(tables_->task_of(model));
+      if (static_cast<std::int32_t>(tasks_.size() - 1) % group_ != 0) continue;
       const auto same = std::find_if(screens_.begin(), screens_.end(),
                                      [&](const auto& screen) { return screen && screen->id() == model.id; });
       screens.push_back(same != screens_.end() ? std::move(*same) : nullptr);
-      if (!screens.back()) screens.back() = std::make_unique<FeatureScreen<T>>(model.id, x_.features());
+      if (!screens.back()) screens.back() = std::make_unique<FeatureScreen<T>>(model.id, x_.features(), group_);
     }
     screens_ = std::move(screens);
     sets_.resize(tasks_.size());
-    ratios_.resize(tasks_.size());
+    ratios_.resize(screens_.size());
   }
 
   /// Nothing yet: feature_sums() finds which products are needed.
@@ -62,14 +64,14 @@ class CpuNetOps final : public NetOps<T> {
   }
 
   void feature_sums(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) override {
-    std::vector<std::int32_t> models;
-    for (std::size_t t = 0; t < tasks_.size(); ++t)
-      if (wanted.empty() || wanted[t] != 0) models.push_back(static_cast<std::int32_t>(t));
+    std::vector<std::int32_t> parts;
+    for (std::size_t p = 0; p < screens_.size(); ++p)
+      if (wanted.empty() || wanted[p] != 0) parts.push_back(static_cast<std::int32_t>(p));
     x_.with([&](const auto& x) {
-      auto rest = sum_screened(x, blocks, models, out);
+      auto rest = sum_screened(x, blocks, parts, out);
       if (rest.empty()) return;
       // A product for all models costs little more than one for half of them, or with sparse data than one for one.
-      if (x_.sparse() || 2 * rest.size() >= models.size()) rest = models;
+      if (x_.sparse() || 2 * rest.size() >= parts.size()) rest = parts;
       multiply(blocks, rest);
       rest = sum_screened(x, blocks, rest, out);
       require(rest.empty(), "a product was computed and is not there");
@@ -93,7 +95,7 @@ class CpuNetOps final : public NetOps<T> {
       auto& set = sets_[index(choice.model)];
       if (choice.count >= x_.features()) return take_all(tasks_[index(choice.model)], set);
       choose_set(blocks, choice, choice.model, set);
-      for (std::int32_t k = 1; k < classes_; ++k) add_set(blocks, choice, choice.model + k, set);
+      for (std::int32_t k = group_; k < classes_; k += group_) add_set(blocks, choice, choice.model + k, set);
     });
     for (std::size_t c = 0; c < choices.size(); ++c)
       sizes[c] = static_cast<std::int32_t>(sets_[index(choices[c].model)].size());
@@ -101,12 +103,12 @@ class CpuNetOps final : public NetOps<T> {
 
   void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders, std::span<double> intercepts,
              std::span<SolveReport> out) override {
-    std::vector<double> changes(intercepts.size());
-    with_net_loss(loss, [&](auto functor) {
+    std::vector<double> numbers(intercepts.size() * static_cast<std::size_t>(class_numbers));
+    with_net_fit(loss, group_ > 1, [&](auto functor) {
       x_.with([&](const auto& x) {
         parallel_for(threads_, static_cast<std::int64_t>(orders.size()), [&](std::int64_t o) {
           out[index(o)] =
-              solve_model<decltype(functor)>(x, blocks, orders[index(o)], intercepts.data(), changes.data());
+              solve_model<decltype(functor)>(x, blocks, orders[index(o)], intercepts.data(), numbers.data());
         });
       });
     });
@@ -119,7 +121,8 @@ class CpuNetOps final : public NetOps<T> {
         threads_(1),
         stop_(other.stop_),
         tables_(other.tables_),
-        classes_(other.classes_) {}
+        classes_(other.classes_),
+        group_(other.group_) {}
 
   template <class Functor>
   double dual_value(const ModelTask<T>& task, const T* z, const T* u, std::int64_t stride, double scale) const {
@@ -133,32 +136,36 @@ class CpuNetOps final : public NetOps<T> {
     }
   }
 
-  static ModelColumns<T> columns_of(const NetBlocks<T>& blocks, std::int32_t model) {
-    return {blocks.w.data + model, blocks.g.data + model, blocks.w.stride};
+  ModelColumns<T> columns_of(const NetBlocks<T>& blocks, std::int32_t model) const {
+    return {blocks.w.data + model, blocks.g.data + model, blocks.w.stride, group_};
   }
 
-  /// Those that need the full product.
+  /// Those parts that need the full product.
   template <class Columns>
   std::vector<std::int32_t> sum_screened(const Columns& x, const NetBlocks<T>& blocks,
-                                         std::span<const std::int32_t> models, std::span<FeatureSums> out) {
-    std::vector<std::uint8_t> summed(models.size(), 0);
-    parallel_for(threads_, static_cast<std::int64_t>(models.size()), [&](std::int64_t k) {
-      const std::int32_t model = models[index(k)];
-      const auto t = index(model);
-      auto& screen = *screens_[t];
-      screen.meet(tasks_[t], blocks.u.data + model, blocks.u.stride);
-      if (!screen.feature_sums(x, tasks_[t], columns_of(blocks, model), tables_->unpenalised(), out[t])) return;
-      ratios_[t] = out[t].ratio;
+                                         std::span<const std::int32_t> parts, std::span<FeatureSums> out) {
+    std::vector<std::uint8_t> summed(parts.size(), 0);
+    parallel_for(threads_, static_cast<std::int64_t>(parts.size()), [&](std::int64_t k) {
+      const auto p = index(parts[index(k)]);
+      const std::int32_t model = parts[index(k)] * group_;
+      const auto& task = tasks_[index(model)];
+      auto& screen = *screens_[p];
+      screen.meet(task, blocks.u.data + model, blocks.u.stride);
+      if (!screen.feature_sums(x, task, columns_of(blocks, model), tables_->unpenalised(), out[p])) return;
+      ratios_[p] = out[p].ratio;
       summed[index(k)] = 1;
     });
     std::vector<std::int32_t> rest;
-    for (std::size_t k = 0; k < models.size(); ++k)
-      if (summed[k] == 0) rest.push_back(models[k]);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (summed[k] == 0) rest.push_back(parts[k]);
     return rest;
   }
 
-  /// Columns of the block g become X'u for some models.
-  void multiply(const NetBlocks<T>& blocks, std::span<const std::int32_t> models) {
+  /// Columns of the block g become X'u for some parts of models.
+  void multiply(const NetBlocks<T>& blocks, std::span<const std::int32_t> parts) {
+    std::vector<std::int32_t> models;
+    for (const auto part : parts)
+      for (std::int32_t c = 0; c < group_; ++c) models.push_back(part * group_ + c);
     const auto count = static_cast<std::int32_t>(models.size());
     if (count == blocks.u.tasks) {
       linear_.multiply_transposed(blocks.u, blocks.g);
@@ -168,19 +175,16 @@ class CpuNetOps final : public NetOps<T> {
       linear_.multiply_transposed(std::as_const(u).view(), g.view());
       linear_.place_tasks(std::as_const(g).view(), models, blocks.g);
     }
-    parallel_for(threads_, count, [&](std::int64_t k) {
-      const auto t = static_cast<std::size_t>(models[index(k)]);
-      screens_[t]->refer(tasks_[t]);
+    parallel_for(threads_, static_cast<std::int64_t>(parts.size()), [&](std::int64_t k) {
+      screens_[index(parts[index(k)])]->refer(tasks_[index(parts[index(k)] * group_)]);
     });
     // Models whose entries share a cache line are taken together.
-    const std::int64_t parts = (x_.features() + features_together - 1) / features_together;
-    parallel_for(threads_, parts, [&](std::int64_t part) {
-      const std::int64_t end = std::min(x_.features(), (part + 1) * features_together);
-      for (std::int64_t j = part * features_together; j < end; ++j)
-        for (const auto model : models) {
-          const auto t = index(model);
-          screens_[t]->refer_feature(j, blocks.g.data[j * blocks.g.stride + model]);
-        }
+    const std::int64_t ranges = (x_.features() + features_together - 1) / features_together;
+    parallel_for(threads_, ranges, [&](std::int64_t range) {
+      const std::int64_t end = std::min(x_.features(), (range + 1) * features_together);
+      for (std::int64_t j = range * features_together; j < end; ++j)
+        for (const auto part : parts)
+          screens_[index(part)]->refer_feature(j, blocks.g.data + j * blocks.g.stride + part * group_);
     });
   }
 
@@ -192,9 +196,9 @@ class CpuNetOps final : public NetOps<T> {
 
   void choose_set(const NetBlocks<T>& blocks, const FeatureChoice& choice, std::int32_t model,
                   std::vector<std::int32_t>& set) {
-    const auto t = index(model);
-    screens_[t]->choose(tasks_[t], columns_of(blocks, model), choice.count / classes_, ratios_[t], choice.scale,
-                        choice.radius, set);
+    const auto part = index(model / group_);
+    screens_[part]->choose(tasks_[index(model)], columns_of(blocks, model), choice.count / (classes_ / group_),
+                           ratios_[part], choice.scale, choice.radius, set);
   }
   /// What a further class works on.
   void add_set(const NetBlocks<T>& blocks, const FeatureChoice& choice, std::int32_t model,
@@ -208,7 +212,7 @@ class CpuNetOps final : public NetOps<T> {
 
   template <class Functor, class Columns>
   SolveReport solve_model(const Columns& x, const NetBlocks<T>& blocks, const SolveOrder& order, double* intercepts,
-                          double* changes) {
+                          double* numbers) {
     const auto& set = sets_[index(order.model)];
     const auto size = static_cast<std::int64_t>(set.size());
     Array<T> over_rows(x_.rows() * row_vectors<Functor>(classes_));
@@ -218,17 +222,23 @@ class CpuNetOps final : public NetOps<T> {
     Array<std::int32_t> active(size);
     const auto working = make_working_set(set.data(), static_cast<std::int32_t>(size), over_features.data(),
                                           places.data(), active.data(), classes_);
-    const Single team{&screens_[index(order.model)]->gram(), &stop_};
+    const Single team{&screens_[index(order.model / group_)]->gram(), &stop_};
     const auto report =
         solve_any<Functor>(team, x, tasks_[index(order.model)], vectors, working, order, classes_, blocks.w.data,
-                           blocks.z.data, blocks.u.data, blocks.w.stride, intercepts, changes);
-    for (std::int32_t c = 0; c < classes_; ++c) {
-      auto& weighted = screens_[index(order.model + c)]->weighted();
+                           blocks.z.data, blocks.u.data, blocks.w.stride, intercepts, numbers);
+    for (std::int32_t c = 0; c < classes_; c += group_) {
+      auto& weighted = screens_[index((order.model + c) / group_)]->weighted();
       weighted.clear();
       for (std::int64_t k = 0; k < size; ++k)
-        if (working.w[c * size + k] != 0) weighted.push_back(set[index(k)]);
+        if (has_weight(working.w + c * size + k, size)) weighted.push_back(set[index(k)]);
     }
     return report;
+  }
+  /// Of the classes that share a penalty, `stride` apart.
+  bool has_weight(const T* w, std::int64_t stride) const {
+    for (std::int32_t c = 0; c < group_; ++c)
+      if (w[c * stride] != 0) return true;
+    return false;
   }
 
   LinearOps<T>& linear_;
@@ -237,9 +247,10 @@ class CpuNetOps final : public NetOps<T> {
   std::stop_token stop_;
   std::shared_ptr<const CpuTables<T>> tables_;
   std::int32_t classes_ = 1;
+  std::int32_t group_ = 1;  // how many of them share penalties
   std::vector<ModelTask<T>> tasks_;
-  std::vector<std::unique_ptr<FeatureScreen<T>>> screens_;
-  std::vector<double> ratios_;  // as feature_sums() found them
+  std::vector<std::unique_ptr<FeatureScreen<T>>> screens_;  // of parts of models, as
+  std::vector<double> ratios_;                              // what feature_sums() found
   std::vector<std::vector<std::int32_t>> sets_;
 };
 

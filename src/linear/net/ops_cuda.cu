@@ -40,6 +40,7 @@ class CudaNetOps final : public NetOps<T> {
     row_offsets_ = converted<T, double>(sheaf.offsets, threads_).to(device_);
     factors_ = converted<T, double>(sheaf.penalty_factors, threads_).to(device_);
     classes_ = sheaf.classes;
+    group_ = params.grouped ? classes_ : 1;
     const std::int32_t columns = sheaf.weight_columns;
     const std::int64_t size = features_ * columns;
     means_ = Array<T>(size, device_);
@@ -87,13 +88,15 @@ class CudaNetOps final : public NetOps<T> {
   void feature_sums(const NetBlocks<T>& blocks, Wanted /*wanted*/, std::span<FeatureSums> out) override {
     const auto current = here();
     if (features_ == 0 || models_ == 0) return std::fill(out.begin(), out.end(), FeatureSums{});
-    const auto [parts, part_length] = feature_parts(models_);
-    grow(partial_, static_cast<std::int64_t>(parts) * models_);
-    grow(sums_, models_);
-    gpu::sum_features<T><<<grid(parts, models_), dim3(gpu::across_models, gpu::along_rows), 0, stream_>>>(
-        tasks_.data(), models_, blocks.g.data, blocks.w.data, blocks.w.stride, features_, part_length, partial_.data());
+    const std::int32_t models = models_ / group_;
+    const auto [parts, part_length] = feature_parts(models);
+    grow(partial_, static_cast<std::int64_t>(parts) * models);
+    grow(sums_, models);
+    gpu::sum_features<T><<<grid(parts, models), dim3(gpu::across_models, gpu::along_rows), 0, stream_>>>(
+        tasks_.data(), models, group_, blocks.g.data, blocks.w.data, blocks.w.stride, features_, part_length,
+        partial_.data());
     cuda::check_launch("sum_features");
-    gpu::join_features<<<blocks_1d(models_), threads_1d, 0, stream_>>>(partial_.data(), parts, models_, sums_.data());
+    gpu::join_features<<<blocks_1d(models), threads_1d, 0, stream_>>>(partial_.data(), parts, models, sums_.data());
     cuda::check_launch("join_features");
     fetch(sums_, out);
   }
@@ -121,8 +124,8 @@ class CudaNetOps final : public NetOps<T> {
     const auto current = here();
     upload(choices, choices_);
     const auto count = static_cast<std::int32_t>(choices.size());
-    const gpu::ChoiceView<T> view{tasks_.data(), choices_.data(), count,     blocks.g.data,
-                                  blocks.w.data, blocks.w.stride, features_, classes_};
+    const gpu::ChoiceView<T> view{tasks_.data(),   choices_.data(), count,    blocks.g.data, blocks.w.data,
+                                  blocks.w.stride, features_,       classes_, group_};
     const auto [parts, part_length] = feature_parts(count);
     counts_ = Array<std::int32_t>::zeros(static_cast<std::int64_t>(count) * ratio_buckets, device_);
     constexpr std::size_t bytes = sizeof(std::int32_t) * gpu::across_models * ratio_buckets;
@@ -164,8 +167,8 @@ class CudaNetOps final : public NetOps<T> {
              std::span<SolveReport> out) override {
     const auto current = here();
     upload(std::span<const double>(intercepts), intercepts_);
-    grow(changes_, static_cast<std::int64_t>(intercepts.size()));
-    with_net_loss(loss, [&](auto functor) { solve_jobs<decltype(functor)>(blocks, orders); });
+    grow(numbers_, static_cast<std::int64_t>(intercepts.size()) * class_numbers);
+    with_net_fit(loss, group_ > 1, [&](auto functor) { solve_jobs<decltype(functor)>(blocks, orders); });
     fetch(intercepts_, intercepts);
     fetch(reports_, out);
   }
@@ -262,7 +265,7 @@ class CudaNetOps final : public NetOps<T> {
                                    blocks.w.stride,
                                    classes_,
                                    intercepts_.data(),
-                                   changes_.data(),
+                                   numbers_.data(),
                                    reports_.data(),
                                    stop_.get()};
     for (const Range& part : solvable_parts(count)) {
@@ -275,7 +278,8 @@ class CudaNetOps final : public NetOps<T> {
       const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
       // Features updated at once are what the warps of a block are for.
       const bool alone = columns_.average() <= short_column && orders[0].rules.solver != NetSolver::shotgun;
-      columns_.with([&](auto x) { gpu::launch_solver(Functor::loss, x, some, size, bytes, alone, stream_); });
+      columns_.with(
+          [&](auto x) { gpu::launch_solver(Functor::loss, group_ > 1, x, some, size, bytes, alone, stream_); });
       if (!columns_.resident()) stream_.synchronize();
     }
   }
@@ -322,13 +326,14 @@ class CudaNetOps final : public NetOps<T> {
   std::vector<std::int32_t> host_lists_;
   std::int32_t models_ = 0;
   std::int32_t classes_ = 1;
+  std::int32_t group_ = 1;  // how many of them share penalties
   Array<float> weights_;
   Array<T> targets_, row_offsets_, factors_, means_, variances_, units_;
   ModelTask<T> first_;  // of the first columns of the tables
   Array<ModelTask<T>> tasks_;
   Array<FeatureSums> partial_, sums_;
   RiskArrays<T> risk_;  // Cox
-  Array<double> scales_, doubles_, intercepts_, changes_, likelihoods_;
+  Array<double> scales_, doubles_, intercepts_, numbers_, likelihoods_;
   Array<FeatureChoice> choices_;
   Array<std::int32_t> counts_, places_, sizes_, offsets_, lists_;
   Array<int> lowest_;

@@ -107,7 +107,7 @@ std::vector<double> NetRun<T>::largest_alphas() {
       add_active(state, std::max(path_of(state).l1_ratio, smallest_l1_ratio), 0, models);
     ops_->choose_models(models);
     ops_->update_gradients(*linear_, blocks());
-    sums_.assign(models.size(), {});
+    sums_.assign(states_.size() * static_cast<std::size_t>(parts()), {});
     ops_->feature_sums(blocks(), {}, sums_);
     for (std::int32_t t = 0; t < count(); ++t) result.push_back(sums_of(t).ratio);
   }
@@ -144,7 +144,7 @@ std::vector<std::int32_t> NetRun<T>::columns_of(std::span<const std::int32_t> mo
 template <class T>
 FeatureSums NetRun<T>::sums_of(std::int32_t t) const {
   FeatureSums all;
-  for (std::int32_t c = 0; c < classes(); ++c) all.join(sums_[static_cast<std::size_t>(t * classes() + c)]);
+  for (std::int32_t p = 0; p < parts(); ++p) all.join(sums_[static_cast<std::size_t>(t * parts() + p)]);
   return all;
 }
 
@@ -171,7 +171,7 @@ void NetRun<T>::choose_models() {
 template <class T>
 void NetRun<T>::compute_gaps() {
   const auto columns = static_cast<std::size_t>(count() * classes());
-  sums_.resize(columns);
+  sums_.resize(static_cast<std::size_t>(count() * parts()));
   ops_->feature_sums(blocks(), moved_, sums_);
   std::vector<double> scales;
   std::vector<double> duals(columns);
@@ -180,8 +180,11 @@ void NetRun<T>::compute_gaps() {
     for (std::int32_t t = 0; t < count(); ++t)
       scales.insert(scales.end(), static_cast<std::size_t>(classes()),
                     dual_scale<Functor>(sums_of(t), states_[static_cast<std::size_t>(t)].rows));
-    if constexpr (Functor::quadratic)
-      for (std::size_t t = 0; t < duals.size(); ++t) duals[t] = squared_dual(states_[t].rows, scales[t]);
+    if constexpr (Functor::quadratic)  // of all targets together
+      for (std::size_t t = 0; t < states_.size(); ++t) {
+        const auto first = t * static_cast<std::size_t>(classes());
+        duals[first] = squared_dual(states_[t].rows, scales[first]);
+      }
     else
       ops_->dual_values(params_.loss, blocks(), scales, duals);
   });
@@ -206,11 +209,14 @@ void NetRun<T>::compact() {
   const auto columns = columns_of(stay);
   std::vector<ModelState> states;
   std::vector<FeatureSums> sums;
-  for (const auto t : stay) states.push_back(std::move(states_[static_cast<std::size_t>(t)]));
-  for (const auto c : columns) sums.push_back(sums_[static_cast<std::size_t>(c)]);
+  for (const auto t : stay) {
+    states.push_back(std::move(states_[static_cast<std::size_t>(t)]));
+    const auto first = sums_.begin() + static_cast<std::ptrdiff_t>(t) * parts();
+    sums.insert(sums.end(), first, first + parts());
+  }
   states_ = std::move(states);
   sums_ = std::move(sums);
-  moved_.assign(columns.size(), 1);
+  moved_.assign(sums_.size(), 1);
   if (states_.empty()) return;
   for (Block<T>* block : {&w_, &g_, &z_, &u_}) *block = kept_columns(*linear_, *block, columns);
   choose_models();

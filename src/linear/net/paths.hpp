@@ -100,6 +100,8 @@ class NetRun {
   std::int32_t count() const { return static_cast<std::int32_t>(states_.size()); }
   /// How many columns of a block a model has: one, or one a class.
   std::int32_t classes() const { return sheaf_.classes; }
+  /// How many parts of it have penalties of their own (NetOps::feature_sums).
+  std::int32_t parts() const { return params_.grouped ? 1 : classes(); }
   std::vector<std::int32_t> columns_of(std::span<const std::int32_t> models) const;
   FeatureSums sums_of(std::int32_t t) const;
   const PathSegment& segment_of(const ModelState& state) const {
@@ -153,8 +155,8 @@ class NetRun {
   std::int32_t first_pass_ = 0;  // the number of the first segments, whose models others begin with
   std::int64_t started_ = 0;     // models so far, for their ids
   std::vector<ModelState> states_;
-  std::vector<FeatureSums> sums_;    // of columns
-  std::vector<std::uint8_t> moved_;  // columns of models whose alpha or weights changed since their gaps were computed
+  std::vector<FeatureSums> sums_;    // of parts of models
+  std::vector<std::uint8_t> moved_;  // parts of models whose alpha or weights changed since their gaps were computed
   Block<T> w_, g_, z_, u_;
   Block<T> held_w_, held_z_, held_u_;
   std::vector<ModelState> held_;

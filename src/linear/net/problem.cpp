@@ -68,6 +68,20 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
   return null;
 }
 
+/// Of several targets: one null model each.
+template <class Functor>
+NetNull null_targets(const NetSheaf& sheaf, const NetParams& params, NetPath path, double total) {
+  NetNull all = null_model<Functor>(sheaf, params, path, total);
+  for (std::int32_t c = 1; c < sheaf.classes; ++c) {
+    ++path.target;
+    const NetNull one = null_model<Functor>(sheaf, params, path, total);
+    all.loss += one.loss;
+    all.deviance += one.deviance;
+    all.intercepts.push_back(one.intercepts.front());
+  }
+  return all;
+}
+
 /// Of several classes: intercepts are the logarithms of their shares, of sum 0.
 NetNull null_softmax(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
   constexpr double least_share = 1e-15;  // for a class that has no rows
@@ -151,8 +165,12 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
       sheaf.row_weights.empty() || static_cast<std::int64_t>(sheaf.row_weights.size()) == rows * sheaf.weight_columns,
       "the row-weight table is not full");
   require(with_net_loss(params.loss, [](auto) {}), "elastic nets are not trained for this loss");
-  require(params.loss == Loss::softmax ? sheaf.classes > 1 : sheaf.classes == 1,
-          "several classes in one model are for the softmax loss");
+  const bool grouped_squares = params.grouped && params.loss == Loss::squared;
+  require(params.loss == Loss::softmax ? sheaf.classes > 1 : sheaf.classes == 1 || grouped_squares,
+          "several classes in one model are for the softmax loss, several targets for squares with grouped penalties");
+  require(!params.grouped || sheaf.classes > 1, "grouped penalties are for models of several classes or targets");
+  if (params.grouped && params.solver == NetSolver::shotgun)
+    fail_usage("the solver shotgun updates single weights; grouped penalties take auto, cyclic or shooting");
   require(sheaf.offsets.empty() || static_cast<std::int64_t>(sheaf.offsets.size()) == rows, "offsets are one a row");
   require(sheaf.offsets.empty() || params.loss == Loss::poisson || params.loss == Loss::logistic ||
               params.loss == Loss::cox,
@@ -198,7 +216,7 @@ std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params,
         else if constexpr (is_cox<Functor>)
           null = null_cox(sheaf, risk, path, total);
         else
-          null = null_model<Functor>(sheaf, params, path, total);
+          null = null_targets<Functor>(sheaf, params, path, total);
         null.total = total;
         if (std::isfinite(Functor::largest_curvature)) null.curvature = Functor::largest_curvature;
       });

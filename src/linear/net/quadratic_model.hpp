@@ -21,8 +21,8 @@
 
 namespace sheaf::linear {
 
-/// Memory for vectors over rows: z (not of softmax models) and step for losses that are not quadratic only, the next
-/// six for softmax models, the last for Cox models.
+/// Memory for vectors over rows: z and step for losses that are not quadratic only, the next six, and step, for models
+/// of several decision values, the last for Cox models.
 template <class T>
 struct RowVectors {
   T* q = nullptr;
@@ -39,23 +39,24 @@ struct RowVectors {
   T* class_steps = nullptr;  ///< steps of the decision values of all classes
   double* risk = nullptr;
 };
+template <class Functor>
+inline constexpr bool has_class_rows = is_softmax<Functor> || is_grouped<Functor>;
+
 /// Doubles begin at a multiple of their size.
 template <class Functor>
 SHEAF_HOST_DEVICE constexpr std::int32_t row_vectors(std::int32_t classes) {
   constexpr std::int32_t of_doubles = 2 * PartialLikelihood<OneThread, double>::vectors;
   if constexpr (is_cox<Functor>) return 6 + of_doubles;
-  return Functor::quadratic ? 3 : is_softmax<Functor> ? 6 + 4 * classes : 5;
+  return has_class_rows<Functor> ? 6 + 4 * classes : Functor::quadratic ? 3 : 5;
 }
 
 template <class Functor, class T>
 SHEAF_HOST_DEVICE RowVectors<T> make_row_vectors(T* memory, std::int64_t examples, std::int32_t classes) {
   const auto at = [&](int k) { return memory + k * examples; };
   RowVectors<T> rows{at(0), at(1), at(2)};
-  if constexpr (!Functor::quadratic) {
-    if constexpr (!is_softmax<Functor>) rows.z = at(3);
-    rows.step = at(4);
-  }
-  if constexpr (is_softmax<Functor>) {
+  if constexpr (!Functor::quadratic && !has_class_rows<Functor>) rows.z = at(3);
+  if constexpr (!Functor::quadratic || has_class_rows<Functor>) rows.step = at(4);
+  if constexpr (has_class_rows<Functor>) {
     rows.mixed = at(3);
     rows.weights = at(5);
     rows.class_z = at(6);

@@ -77,7 +77,7 @@ bool NetRun<T>::advance_finished() {
     const double goal = target_alpha(state);
     state.alpha = goal > 0 ? std::max(goal, state.alpha / longest_alpha_step()) : goal;
     advance(state);
-    std::fill_n(moved_.begin() + static_cast<std::ptrdiff_t>(t) * classes(), classes(), std::uint8_t{1});
+    std::fill_n(moved_.begin() + static_cast<std::ptrdiff_t>(t) * parts(), parts(), std::uint8_t{1});
   }
   return !going.empty();
 }
@@ -110,7 +110,7 @@ void NetRun<T>::return_results(std::span<const std::int32_t> finished) {
       model.fit = {state.objective,
                    state.gap,
                    tolerance_of(state),
-                   static_cast<std::int32_t>(sums_[static_cast<std::size_t>(column)].nonzeros),
+                   static_cast<std::int32_t>(sums_[static_cast<std::size_t>(column * parts() / classes())].nonzeros),
                    state.epochs,
                    std::max(state.parallel, 1),
                    state.gap <= tolerance_of(state)};

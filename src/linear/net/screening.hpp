@@ -8,6 +8,9 @@
 // to 0, so that the last term is not there. From one alpha to the next residuals move little, so that most features are
 // shown to stay within their bounds by two stored numbers each; products are computed for the others alone. The sums
 // are the same as with all products: a feature that is not looked at is no maximum and exceeds no bound.
+//
+// Where penalties are grouped, u are the residuals of all classes one after another, |x'u| is the length of the
+// products with them, and all of the above holds of lengths.
 #pragma once
 
 #include <algorithm>
@@ -48,20 +51,33 @@ std::size_t list_above(std::size_t count, const Bound& bound, float limit, std::
   return size;
 }
 
-/// A model's columns of the blocks w and g.
+/// A number, or the length of several neighbouring ones.
+template <class T>
+T length_of(const T* numbers, std::int32_t count) {
+  if (count == 1) return numbers[0];
+  double squares = 0;
+  for (std::int32_t c = 0; c < count; ++c) squares += double(numbers[c]) * double(numbers[c]);
+  return static_cast<T>(std::sqrt(squares));
+}
+
+/// A model's columns of the blocks w and g: one, or all of its classes where penalties are grouped.
 template <class T>
 struct ModelColumns {
   const T* w;
   const T* g;  ///< the last full product
   std::int64_t stride;
-  T weight(std::int64_t j) const { return w[j * stride]; }
-  T product(std::int64_t j) const { return g[j * stride]; }
+  std::int32_t group;
+  const T* weights(std::int64_t j) const { return w + j * stride; }
+  const T* products(std::int64_t j) const { return g + j * stride; }
+  T weight(std::int64_t j) const { return length_of(weights(j), group); }
+  T product(std::int64_t j) const { return length_of(products(j), group); }
 };
 
 template <class T>
 class FeatureScreen {
  public:
-  FeatureScreen(std::int64_t id, std::int64_t features) : id_(id), features_(features) {}
+  FeatureScreen(std::int64_t id, std::int64_t features, std::int32_t group)
+      : id_(id), features_(features), group_(group), products_(static_cast<std::size_t>(group)) {}
 
   std::int64_t id() const { return id_; }
   /// Features with a weight.
@@ -74,8 +90,11 @@ class FeatureScreen {
   void meet(const ModelTask<T>& task, const T* u, std::int64_t stride) {
     if (met_) return;
     met_ = true;
-    now_.resize(static_cast<std::size_t>(task.examples));
-    for (std::size_t i = 0; i < now_.size(); ++i) now_[i] = u[static_cast<std::int64_t>(i) * stride];
+    now_.resize(static_cast<std::size_t>(task.examples * group_));
+    for (std::int32_t c = 0; c < group_; ++c) {
+      T* now = now_.data() + c * task.examples;
+      for (std::int64_t i = 0; i < task.examples; ++i) now[i] = u[i * stride + c];
+    }
     known_ = false;
     if (!before_.empty()) measure(task);
   }
@@ -98,9 +117,10 @@ class FeatureScreen {
     known_ = true;
     nearest_ = -1;
   }
-  void refer_feature(std::int64_t j, T product) {
+  /// `products` are neighbouring numbers.
+  void refer_feature(std::int64_t j, const T* products) {
     const auto at = static_cast<std::size_t>(j);
-    near_[at] = std::abs(static_cast<float>(product)) * inverse_[at];
+    near_[at] = std::abs(static_cast<float>(length_of(products, group_))) * inverse_[at];
   }
 
   /// What the features say about the gap. False: a full product is cheaper than all that would have to be looked at.
@@ -206,28 +226,33 @@ class FeatureScreen {
 
   /// u = share u0 + rest, the length of the rest and its sum.
   void measure(const ModelTask<T>& task) {
+    const auto rows = static_cast<std::size_t>(task.examples);
     double both = 0;
     double squares = 0;
     double now = 0;
-    for (std::size_t i = 0; i < now_.size(); ++i) {
-      const double s = task.weight(static_cast<std::int64_t>(i));
+    for (std::size_t at = 0; at < now_.size(); ++at) {
+      const double s = task.weight(static_cast<std::int64_t>(at % rows));
       if (!(s > 0)) continue;
-      both += double(now_[i]) * double(before_[i]) / s;
-      squares += double(before_[i]) * double(before_[i]) / s;
-      now += double(now_[i]) * double(now_[i]) / s;
+      both += double(now_[at]) * double(before_[at]) / s;
+      squares += double(before_[at]) * double(before_[at]) / s;
+      now += double(now_[at]) * double(now_[at]) / s;
     }
     share_ = squares > 0 ? both / squares : 0;
     double rest = 0;
-    double sum = 0;
-    for (std::size_t i = 0; i < now_.size(); ++i) {
-      const double s = task.weight(static_cast<std::int64_t>(i));
-      const double e = double(now_[i]) - share_ * double(before_[i]);
-      rest += s > 0 ? e * e / s : 0;
-      sum += e;
+    double sums = 0;  // of the rest of each class, squared
+    for (std::size_t first = 0; first < now_.size(); first += rows) {
+      double sum = 0;
+      for (std::size_t i = 0; i < rows; ++i) {
+        const double s = task.weight(static_cast<std::int64_t>(i));
+        const double e = double(now_[first + i]) - share_ * double(before_[first + i]);
+        rest += s > 0 ? e * e / s : 0;
+        sum += e;
+      }
+      sums += sum * sum;
     }
     // Numbers this small are what rounding leaves.
     distance_ = std::sqrt(rest) + 1e-14 * std::sqrt(now);
-    tilt_ = std::abs(sum) + 1e-14 * std::sqrt(task.total * now);
+    tilt_ = std::sqrt(sums) + 1e-14 * std::sqrt(task.total * now);
   }
 
   /// In a product for all features, with the other models, a feature costs a fraction of what it costs here.
@@ -240,12 +265,25 @@ class FeatureScreen {
   template <class Columns>
   void look(const Columns& x, const ModelTask<T>& task, const ModelColumns<T>& columns, std::int32_t j,
             FeatureSums& sums) {
-    const T product = known_ ? columns.product(j) : x.whole_dot(j, now_.data());
-    looked_.push_back({j, product});
-    sums.add(double(product) / task.total, columns.weight(j), task.penalty(j), task.curvature(j) * task.loss_curvature);
+    const T* products = columns.products(j);
+    if (!known_) {
+      for (std::int32_t c = 0; c < group_; ++c)
+        products_[static_cast<std::size_t>(c)] = x.whole_dot(j, now_.data() + c * task.examples);
+      products = products_.data();
+    }
+    looked_.push_back({j, length_of(products, group_)});
+    const auto penalty = task.penalty(j);
+    const double curvature = task.curvature(j) * task.loss_curvature;
+    if (group_ == 1) return sums.add(double(products[0]) / task.total, columns.weight(j), penalty, curvature);
+    GroupSquares squares;
+    for (std::int32_t c = 0; c < group_; ++c)
+      squares.add(double(products[c]) / task.total, double(columns.weights(j)[c]), penalty.p2);
+    sums.add(squares, penalty, curvature);
   }
 
   std::int64_t id_, features_;
+  std::int32_t group_;           // how many columns a penalty is for
+  std::vector<T> products_;      // x'u of one feature
   std::vector<T> now_, before_;  // u and u0
   std::vector<float> near_;      // |x'u0| over the feature's penalty at alpha1 = 1, not less
   std::vector<float> inverse_;   // 1 over the feature's penalty at alpha1 = 1

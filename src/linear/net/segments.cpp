@@ -17,11 +17,9 @@ constexpr std::int32_t worthwhile_on_gpu = 2048;
 /// Paths are cut where they are fewer.
 constexpr std::int32_t models_to_fill_gpu = 512;
 
-/// What the loss of a class is a function of: its decision value, or of several classes the log odds against the
-/// others.
+/// What the loss of one of several classes is a function of: its log odds against the others.
 double log_odds_of(std::span<const double> decisions, std::int32_t c) {
   const double own = decisions[static_cast<std::size_t>(c)];
-  if (decisions.size() == 1) return own;
   double others = 0;
   for (std::size_t k = 0; k < decisions.size(); ++k)
     others += k != static_cast<std::size_t>(c) ? std::exp(decisions[k] - own) : 0.0;
@@ -33,9 +31,9 @@ double log_odds_of(std::span<const double> decisions, std::int32_t c) {
 template <class T>
 std::int32_t NetRun<T>::most_models() const {
   if (params_.models_at_once > 0) return params_.models_at_once;
-  const std::int64_t of_rows = params_.loss == Loss::cox       ? row_vectors<Cox>(1)
-                               : params_.loss == Loss::softmax ? row_vectors<Softmax>(classes()) / classes() + 1
-                                                               : 5;
+  const std::int64_t of_rows = params_.loss == Loss::cox ? row_vectors<Cox>(1)
+                               : classes() > 1           ? row_vectors<Softmax>(classes()) / classes() + 1
+                                                         : 5;
   const std::int64_t per_column = (4 * features_ + of_rows * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t room = (context_.memory() - linear_->data_bytes()) / 2;
   const std::int64_t worthwhile = context_.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;
@@ -98,7 +96,7 @@ void NetRun<T>::begin(std::int32_t first, std::int32_t last) {
     advance(state);
     states_.push_back(state);
   }
-  moved_.assign(states_.size() * static_cast<std::size_t>(classes()), 1);
+  moved_.assign(states_.size() * static_cast<std::size_t>(parts()), 1);
   g_ = Block<T>(features_, count() * classes(), context_.device());
   segments_[static_cast<std::size_t>(first)].from < 0 ? start_without_weights() : start_from_held();
 }
@@ -115,7 +113,8 @@ void NetRun<T>::start_without_weights() {
     state.intercepts = null.intercepts;
     state.rows = {null.loss, null.loss};  // without weights they are equal
     for (std::int32_t c = 0; c < classes(); ++c) {
-      const double decision = log_odds_of(null.intercepts, c);
+      const double decision = params_.loss == Loss::softmax ? log_odds_of(null.intercepts, c)
+                                                            : null.intercepts[static_cast<std::size_t>(c)];
       with_net_loss(params_.loss, [&](auto functor) {
         std::vector<double> residuals;
         if constexpr (is_cox<decltype(functor)>)

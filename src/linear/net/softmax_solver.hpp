@@ -1,4 +1,5 @@
-// One softmax model of several classes on its working set.
+// One model of several decision values on its working set: a softmax model of several classes or, where penalties are
+// grouped (group_model.hpp), of several targets.
 //
 // Proximal Newton steps of all classes together (Lee, Sun, Saunders 2014). At the shares p of the classes in a row of
 // weight s, the second derivative of the loss is s (diag(p) - p p'), which couples classes: with d_l the step of the
@@ -14,6 +15,7 @@
 #pragma once
 
 #include "linear/net/class_system.hpp"
+#include "linear/net/group_model.hpp"
 #include "linear/net/model_solver.hpp"
 
 namespace sheaf::linear {
@@ -51,9 +53,17 @@ SHEAF_HOST_DEVICE double common_weight(const ElasticNetPenalty<T>& penalty, std:
   return (sum - sign * p1 / p2 * below) / classes;  // between two weights
 }
 
+/// The same of the penalty of the row of weights: their mean.
+template <class Weight>
+SHEAF_HOST_DEVICE double mean_weight(std::int32_t classes, const Weight& weight) {
+  double sum = 0;
+  for (std::int32_t k = 0; k < classes; ++k) sum += double(weight(k));
+  return sum / classes;
+}
+
 /// Every feature's weights less the number that makes their penalty least; decision values follow. Returns what the
 /// penalty loses. `model` is that of the first class.
-template <class Model, class Rows>
+template <bool Grouped, class Model, class Rows>
 SHEAF_HOST_DEVICE double shift_classes(const Model& model, const Rows& all) {
   using T = typename Model::Value;
   const auto& features = model.features;
@@ -64,14 +74,19 @@ SHEAF_HOST_DEVICE double shift_classes(const Model& model, const Rows& all) {
     const auto weight = [&](std::int32_t k) -> T& {
       return features.w[static_cast<std::int64_t>(k) * features.count + j];
     };
-    const T shift = static_cast<T>(common_weight(penalty, all.classes, weight));
+    const T shift =
+        static_cast<T>(Grouped ? mean_weight(all.classes, weight) : common_weight(penalty, all.classes, weight));
     shifts[j] = shift;
     if (shift == 0) return;
+    const GroupPenalty of_row{double(penalty.p1), double(penalty.p2)};
+    double before = 0, after = 0;  // penalties or, where that is of the row, squares
+    const auto cost = [&](double w) { return Grouped ? w * w : penalty.value(w); };
     for (std::int32_t k = 0; k < all.classes; ++k) {
-      gained += penalty.value(weight(k));
+      before += cost(weight(k));
       weight(k) -= shift;
-      gained -= penalty.value(weight(k));
+      after += cost(weight(k));
     }
+    gained += Grouped ? of_row.value(before) - of_row.value(after) : before - after;
   });
   model.over_rows([&](std::int64_t i) { model.rows.step[i] = 0; });
   model.team.sync();
@@ -117,23 +132,41 @@ SHEAF_HOST_DEVICE double descend_classes(Classes& classes, DescentRules& rules, 
   return all;
 }
 
-/// As solve_on_working_set(), for `classes` neighbouring columns of the blocks. `changes` is memory for a number a
+/// What a loss of several decision values is trained as.
+template <class Functor, class Team, class T, class Columns>
+using ClassesOf = std::conditional_t<is_grouped<Functor>, GroupModel<Functor, Team, T, Columns>,  //
+                                     ClassesModel<Team, T, Columns>>;
+
+/// As solve_on_working_set(), for `classes` neighbouring columns of the blocks. `numbers` is memory for class_numbers a
 /// column.
 template <class Functor, class Team, class T, class Columns>
-SHEAF_HOST_DEVICE SolveReport solve_softmax(const Team& team, const Columns& x, const ModelTask<T>& task,
+SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, const ModelTask<T>& task,
                                             const RowVectors<T>& rows, const WorkingSet<T>& working,
                                             const SolveOrder& order, std::int32_t count, T* w, T* z, T* u,
-                                            std::int64_t stride, double* intercepts, double* changes) {
+                                            std::int64_t stride, double* intercepts, double* numbers) {
   constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;
-  using Classes = ClassesModel<Team, T, Columns>;
+  constexpr bool grouped = is_grouped<Functor>;
+  using Classes = ClassesOf<Functor, Team, T, Columns>;
   using Model = typename Classes::Model;
-  const ClassRows<Team, T> all{team, task, rows, count};
-  Classes classes{team, x, all, working, changes + order.model};
   DescentRules rules = order.rules;
   w += order.model;
   z += order.model;
   u += order.model;
   intercepts += order.model;
+  const auto all = [&] {
+    const ClassRows<Team, T> of_classes{team, task, rows, count};
+    if constexpr (Functor::quadratic)
+      return TargetRows<Team, T>{of_classes, intercepts};
+    else
+      return of_classes;
+  }();
+  Classes classes = [&] {
+    double* own = numbers + class_numbers * order.model;
+    if constexpr (grouped)
+      return Classes{{team, x, all, working, own}};
+    else
+      return Classes{team, x, all, working, own};
+  }();
   // use(k, model) with rows.q the residuals of each class; returns what rows say about the gap.
   const auto with_residuals = [&](const auto& use) {
     RowSums sums;
@@ -147,9 +180,15 @@ SHEAF_HOST_DEVICE SolveReport solve_softmax(const Team& team, const Columns& x, 
   };
   classes.in_turn([&](std::int32_t k, Model& model) { model.load(w + k, stride); });
   all.load(z, stride);
+  if constexpr (grouped) classes.begin();
   while (true) {
     FeatureSums features;
-    RowSums sums = with_residuals([&](std::int32_t, Model& model) { features.join(sum_features(model)); });
+    all.settle_intercepts(intercepts);
+    RowSums sums = with_residuals([&](std::int32_t, Model& model) {
+      if constexpr (!grouped) features.join(sum_features(model));
+    });
+    if constexpr (grouped) features = classes.sum_groups();
+    if constexpr (Functor::quadratic) sums.dual = all.template dual_at<Functor>(1);
     const double scale = dual_scale<Functor>(features, sums);
     const double dual = all.template dual_at<Functor>(scale);
     // Of a lasso, residuals as they are are dual points only where they need not be scaled.
@@ -157,13 +196,17 @@ SHEAF_HOST_DEVICE SolveReport solve_softmax(const Team& team, const Columns& x, 
     const double gap = duality_gap(features, sums, scale, dual);
     if (gap <= order.tolerance || classes.epochs >= order.rules.max_epochs || team.stopped()) break;
     classes.begin_step();
-    double gained = descend_classes(classes, rules, gap, order.tolerance);
+    double gained = 0;
+    if constexpr (grouped)
+      gained = classes.descend(rules, gap, order.tolerance);
+    else
+      gained = descend_classes(classes, rules, gap, order.tolerance);
     classes.end_step(sums.loss + features.penalty(), intercepts);
-    gained += shift_classes(Model(team, x, task, rows, working), all);
+    if constexpr (is_softmax<Functor>) gained += shift_classes<grouped>(Model(team, x, task, rows, working), all);
     if (gained <= precision * std::abs(sums.loss)) break;  // as near as it gets
   }
   double center = 0;
-  for (std::int32_t k = 0; k < count; ++k) center += intercepts[k] / count;
+  for (std::int32_t k = 0; k < count && is_softmax<Functor>; ++k) center += intercepts[k] / count;
   team.sync();  // everybody has read the intercepts
   classes.in_turn([&](std::int32_t k, Model& model) {
     if (team.rank() == 0) intercepts[k] -= center;
@@ -172,6 +215,7 @@ SHEAF_HOST_DEVICE SolveReport solve_softmax(const Team& team, const Columns& x, 
     model.over_features([&](std::int32_t j) { w[working.list[j] * stride + k] = model.features.w[j]; });
     team.sync();
   });
+  all.settle_intercepts(intercepts);
   RowSums sums = with_residuals([&](std::int32_t k, Model& model) {
     model.over_rows([&](std::int64_t i) {
       z[i * stride + k] = all.z(k)[i];
@@ -187,9 +231,9 @@ template <class Functor, class Team, class T, class Columns>
 SHEAF_HOST_DEVICE SolveReport solve_any(const Team& team, const Columns& x, const ModelTask<T>& task,
                                         const RowVectors<T>& rows, const WorkingSet<T>& working,
                                         const SolveOrder& order, std::int32_t classes, T* w, T* z, T* u,
-                                        std::int64_t stride, double* intercepts, double* changes) {
-  if constexpr (is_softmax<Functor>)
-    return solve_softmax<Functor>(team, x, task, rows, working, order, classes, w, z, u, stride, intercepts, changes);
+                                        std::int64_t stride, double* intercepts, double* numbers) {
+  if constexpr (has_class_rows<Functor>)
+    return solve_several<Functor>(team, x, task, rows, working, order, classes, w, z, u, stride, intercepts, numbers);
   else
     return solve_on_working_set<Functor>(team, x, task, rows, working, order, w, z, u, stride, intercepts);
 }

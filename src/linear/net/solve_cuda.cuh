@@ -9,9 +9,10 @@
 
 namespace sheaf::linear::gpu {
 
-/// One block of threads for each job; `bytes` of shared memory each. `alone`: a warp is enough for one.
+/// One block of threads for each job; `bytes` of shared memory each. `grouped` as
+/// with_net_fit(); `alone`: a warp is enough for one.
 template <class T, class Columns>
-void launch_solver(Loss loss, const Columns& x, const JobMemory<T>& memory, unsigned jobs, std::size_t bytes,
-                   bool alone, cudaStream_t stream);
+void launch_solver(Loss loss, bool grouped, const Columns& x, const JobMemory<T>& memory, unsigned jobs,
+                   std::size_t bytes, bool alone, cudaStream_t stream);
 
 }  // namespace sheaf::linear::gpu

@@ -2,7 +2,7 @@
 
 namespace sheaf::linear::gpu {
 
-template void launch_solver(Loss, const DenseColumns<double>&, const JobMemory<double>&, unsigned, std::size_t, bool,
-                            cudaStream_t);
+template void launch_solver(Loss, bool, const DenseColumns<double>&, const JobMemory<double>&, unsigned, std::size_t,
+                            bool, cudaStream_t);
 
 }  // namespace sheaf::linear::gpu

@@ -7,8 +7,8 @@
 namespace sheaf::linear::gpu {
 
 template <class T, class Columns>
-void launch_solver(Loss loss, const Columns& x, const JobMemory<T>& memory, unsigned jobs, std::size_t bytes,
-                   bool alone, cudaStream_t stream) {
+void launch_solver(Loss loss, bool grouped, const Columns& x, const JobMemory<T>& memory, unsigned jobs,
+                   std::size_t bytes, bool alone, cudaStream_t stream) {
   constexpr int crew_threads = 256;
   const auto with = [&](auto kernel, int threads) {
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
@@ -16,7 +16,7 @@ void launch_solver(Loss loss, const Columns& x, const JobMemory<T>& memory, unsi
     kernel<<<jobs, threads, bytes, stream>>>(x, memory);
     cuda::check_launch("solve_models");
   };
-  with_net_loss(loss, [&](auto functor) {
+  with_net_fit(loss, grouped, [&](auto functor) {
     using Functor = decltype(functor);
     if (alone)
       with(solve_models<Functor, Warp, 32, T, Columns>, 32);

@@ -217,7 +217,8 @@ class NetFamily : public Family {
 
   const Labels& labels() const override { return problem_.labels; }
   std::string title() const override {
-    return std::string(solver().about) + (search_.options.standardise ? ", standardised" : "");
+    return std::string(solver().about) + (search_.options.grouped ? ", grouped penalties" : "") +
+           (search_.options.standardise ? ", standardised" : "");
   }
   bool has_probabilities() const override { return solver().probabilities; }
   const Space& space() const override { return space_; }

@@ -1,9 +1,11 @@
 # Fits elastic-net paths with R's glmnet (Debian: r-cran-glmnet) and writes results.json.
 #   Rscript make.R [LIST DATA OUTPUT]      (../nets.txt ../data results.json; DATA is a folder of NAME.libsvm)
+#   Rscript make.R ../grouped_nets.txt ../data grouped.json
 #
 # The weights are those of Sheaf's problem (scikit-learn's too):
 #   1 / (2 sum s) sum s (y - b - x'w)^2 + alpha l1 |w|_1 + alpha (1 - l1) / 2 |w|^2        (logistic: mean log(1 + exp(-y z));
-#   poisson: mean exp(z) - y z; multinomial: mean log sum exp(z) - z of the row's class, with weights of each class)
+#   poisson: mean exp(z) - y z; multinomial: mean log sum exp(z) - z of the row's class, with weights of each class; grouped: the
+#   same, and targets: squares of several targets, with the sum over features of the length of their weights for |w|_1)
 # glmnet divides a numeric y by its standard deviation first, which makes the L2 penalty that many times weaker: lambda and its
 # alpha (called mix here) are chosen so that the two objectives are the same.
 suppressMessages(library(glmnet))
@@ -27,13 +29,15 @@ classes_of <- function(y) if (all(y == round(y))) match(y, sort(unique(y))) else
 
 # Row i has weight 1 + i mod 3 (i from 1) where `weighted`; feature j has a penalty factor in proportion to 0.5 + j mod 2 where
 # `factors`, of mean 1 because glmnet would scale them so itself; row i has the offset log(1 + i mod 4) where `exposed`. Multinomial intercepts and weights are lists, one for each class
-# in ascending order.
+# in ascending order; those of several targets likewise.
 fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, factors, exposed) {
   table <- read_libsvm(data)
   x <- table$x
   n <- nrow(x)
   y <- switch(loss, squared = table$y, logistic = as.numeric(table$y == max(table$y)), poisson = abs(round(table$y)),
-              multinomial = classes_of(table$y))
+              targets = cbind(table$y, sqrt(abs(table$y)), seq_len(n) %% 3), classes_of(table$y))
+  several <- loss %in% c("multinomial", "grouped", "targets")
+  together <- loss %in% c("grouped", "targets")
   s <- if (weighted) 1 + seq_len(n) %% 3 else rep(1, n)
   penalties <- if (factors) 0.5 + seq_len(ncol(x)) %% 2 else rep(1, ncol(x))
   penalties <- penalties / mean(penalties)
@@ -41,19 +45,21 @@ fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, fac
   deviation <- if (loss == "squared") sqrt(sum(s * (y - if (intercept) sum(s * y) / sum(s) else 0)^2) / sum(s)) else 1
   mix <- l1_ratio / (l1_ratio + deviation * (1 - l1_ratio))
   # The alpha from which on all weights are 0, near enough to choose the path by.
-  targets <- if (loss == "multinomial") outer(y, seq_len(max(y)), "==") + 0 else matrix(y)
-  means <- if (intercept || loss == "logistic") colSums(s * targets) / sum(s) else if (loss == "squared") 0 else 1 / ncol(targets)
+  targets <- if (loss %in% c("multinomial", "grouped")) outer(y, seq_len(max(y)), "==") + 0 else as.matrix(y)
+  means <- if (intercept || loss == "logistic") colSums(s * targets) / sum(s) else if (loss %in% c("squared", "targets")) 0 else 1 / ncol(targets)
   residual <- sweep(targets, 2, means)
   scale <- if (standardise) apply(x, 2, function(v) sqrt(sum(s * (v - sum(s * v) / sum(s))^2) / sum(s))) else rep(1, ncol(x))
-  largest <- max(ifelse(scale > 0, abs(crossprod(x, s * residual)) / scale / penalties, 0)) / sum(s) / l1_ratio
+  products <- crossprod(x, s * residual)
+  if (together) products <- sqrt(rowSums(products^2))
+  largest <- max(ifelse(scale > 0, abs(products) / scale / penalties, 0)) / sum(s) / l1_ratio
   alphas <- signif(largest * c(0.5, 0.2, 0.1, 0.05), 4)
   lambdas <- alphas * (l1_ratio + deviation * (1 - l1_ratio))
-  family <- switch(loss, squared = "gaussian", logistic = "binomial", loss)
-  fit <- glmnet(x, if (loss == "squared" || loss == "poisson") y else factor(y), weights = s, family = family, alpha = mix,
+  family <- switch(loss, squared = "gaussian", logistic = "binomial", grouped = "multinomial", targets = "mgaussian", loss)
+  fit <- glmnet(x, if (loss %in% c("squared", "poisson", "targets")) y else factor(y), weights = s, family = family, alpha = mix,
                 lambda = lambdas, standardize = standardise, intercept = intercept, penalty.factor = penalties, thresh = 1e-14,
-                maxit = 1e8, offset = offsets)
+                maxit = 1e8, offset = offsets, type.multinomial = if (loss == "grouped") "grouped" else "ungrouped")
   path <- sapply(seq_along(alphas), function(k) {
-    if (loss == "multinomial") {
+    if (several) {
       each <- lapply(coef(fit), function(one) as.matrix(one)[, k])
       intercepts <- numbers(sapply(each, `[`, 1))
       weights <- paste0("[", paste(sapply(each, function(one) numbers(one[-1])), collapse = ","), "]")

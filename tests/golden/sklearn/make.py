@@ -2,6 +2,7 @@
 """Fits models with scikit-learn (Debian: python3-sklearn) and writes nets.json, linear.json and kernel.json.
 
     python3 make.py                     all of them
+    python3 make.py ../grouped_nets.txt ../data grouped_nets.json    several targets
     python3 make.py LIST DATA OUTPUT    elastic nets of a list such as ../nets.txt alone; DATA is a folder of NAME.libsvm
 
 Every model is fitted to a tolerance far below what the tests compare to. Classes are +1 for the larger label and -1 for the
@@ -15,7 +16,7 @@ import warnings
 import numpy as np
 import sklearn
 from sklearn.datasets import load_svmlight_file
-from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, MultiTaskElasticNet, Ridge
 from sklearn.svm import NuSVC, OneClassSVM, SVC, SVR, LinearSVC, LinearSVR
 
 warnings.simplefilter("error")  # a model that did not converge
@@ -68,12 +69,33 @@ def net(data, logistic, l1_ratio, weighted, intercept):
             "intercept": intercept, "row_weights": list(s) if weighted else [], "penalty_factors": [], "path": path}
 
 
+# Several targets in one model, the penalty that of the lengths of features' weights; the targets of ../grouped_nets.txt.
+def targets_net(data, l1_ratio, intercept):
+    x, y = load(data)
+    targets = np.column_stack([y, np.sqrt(np.abs(y)), np.arange(1, len(y) + 1) % 3])
+    centred = targets - targets.mean(axis=0) if intercept else targets
+    largest = np.linalg.norm(x.T @ centred, axis=1).max() / len(y) / l1_ratio
+    path = []
+    for share in (0.5, 0.2, 0.1, 0.05):
+        alpha = float(f"{largest * share:.4g}")
+        model = MultiTaskElasticNet(alpha=alpha, l1_ratio=l1_ratio, tol=1e-14, max_iter=10**7, fit_intercept=intercept).fit(x, targets)
+        intercepts = model.intercept_ if intercept else np.zeros(3)
+        path.append({"alpha": alpha, "intercept": [float(b) for b in intercepts],
+                     "weights": [[float(v) if v else 0 for v in w] for w in model.coef_]})
+    return {"data": data, "loss": "targets", "l1_ratio": l1_ratio, "standardise": False, "intercept": intercept, "row_weights": [],
+            "penalty_factors": [], "path": path}
+
+
 def nets():
     with open(net_list) as file:
         lines = file.read().splitlines()
     for line in lines:
         data, loss, l1_ratio, *more = line.split()
-        if data == "#" or loss not in ("squared", "logistic") or {"standardise", "factors", "exposed"} & set(more):
+        if data == "#" or loss not in ("squared", "logistic", "targets") or {"standardise", "factors", "exposed"} & set(more):
+            continue
+        if loss == "targets":
+            if "weighted" not in more:
+                yield targets_net(data, float(l1_ratio), "no_intercept" not in more)
             continue
         yield net(data, loss == "logistic", float(l1_ratio), "weighted" in more, "no_intercept" not in more)
 
