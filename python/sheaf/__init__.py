@@ -3,7 +3,15 @@
 from ._core import __version__, devices
 from .feature_selection import InformationSelector, StabilitySelector
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
-from .linear_model import ElasticNet, ElasticNetLogistic, Lasso, LogisticRegression, Ridge
+from .linear_model import (
+    ElasticNet,
+    ElasticNetLogistic,
+    Lasso,
+    LogisticRegression,
+    MultiTaskElasticNet,
+    MultiTaskLasso,
+    Ridge,
+)
 from .linear_model_cv import ElasticNetCV, ElasticNetLogisticCV, LassoCV, LogisticRegressionCV, RidgeCV
 from .model_selection import SheafSearchCV
 from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, LocalHyperplane, LocalSVM
@@ -30,6 +38,8 @@ __all__ = [
     "LocalSVM",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultiTaskElasticNet",
+    "MultiTaskLasso",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",

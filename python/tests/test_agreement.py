@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import read_dense
+from scipy import sparse
 from sklearn import datasets, linear_model, neighbors, svm
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
@@ -194,6 +195,24 @@ def test_elastic_net_logistic(name):
         penalty="elasticnet", solver="saga", l1_ratio=0.5, C=1 / (alpha * len(y)), tol=1e-10, max_iter=20000
     ).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5, 0.05])
+def test_several_targets(l1_ratio, intercept):
+    X, y = datasets.load_diabetes(return_X_y=True)
+    targets = np.column_stack([y, np.sqrt(y), X[:, 2] * 100 + np.arange(len(y)) % 3])
+    for alpha in (10, 0.5):
+        how = {"alpha": alpha, "l1_ratio": l1_ratio, "fit_intercept": intercept}
+        theirs = linear_model.MultiTaskElasticNet(**how, tol=1e-12, max_iter=100000).fit(100 * X, targets)
+        for rows in (100 * X, sparse.csr_matrix(100 * X)):
+            ours = sheaf.MultiTaskElasticNet(**how, tol=1e-12, max_iter=100000).fit(rows, targets)
+            np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5 * np.abs(theirs.coef_).max() + 1e-12)
+            np.testing.assert_allclose(ours.intercept_, theirs.intercept_ + np.zeros(3), atol=1e-4)
+            np.testing.assert_allclose(ours.predict(rows), theirs.predict(100 * X), rtol=1e-5, atol=1e-4)
+    lasso = sheaf.MultiTaskLasso(alpha=0.5, tol=1e-10).fit(100 * X, targets)
+    plain = sheaf.MultiTaskElasticNet(alpha=0.5, l1_ratio=1, tol=1e-10).fit(100 * X, targets)
+    np.testing.assert_array_equal(lasso.coef_, plain.coef_)
 
 
 def test_no_weights_are_better_than_the_dual_gap_allows():

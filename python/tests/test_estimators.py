@@ -38,6 +38,7 @@ REGRESSORS = [
     sheaf.GammaRegressor(),
     sheaf.TweedieRegressor(power=1.5),
 ]
+SEVERAL_TARGETS = [sheaf.MultiTaskElasticNet(), sheaf.MultiTaskLasso()]
 OTHERS = [
     sheaf.OneClassSVM(),
     sheaf.InformationSelector(),
@@ -70,7 +71,7 @@ def _on(device, estimator):
     [
         _on(device, estimator)
         for device in DEVICES
-        for estimator in CLASSIFIERS + REGRESSORS + OTHERS + CROSS_VALIDATED + SEARCHES
+        for estimator in CLASSIFIERS + REGRESSORS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED + SEARCHES
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):
@@ -84,6 +85,8 @@ def _name(estimator):
 def _data(estimator):
     if is_classifier(estimator) or not hasattr(estimator, "predict") or isinstance(estimator, sheaf.OneClassSVM):
         return make_classification(90, 6, n_informative=4, n_redundant=0, n_classes=3, random_state=3)
+    if isinstance(estimator, sheaf.MultiTaskElasticNet):
+        return make_regression(90, 6, n_targets=3, noise=5, random_state=3)
     X, y = make_regression(90, 6, noise=5, random_state=3)
     return X, np.exp(y / 100) if hasattr(estimator, "_score_predictions") else y
 
@@ -96,7 +99,9 @@ def _outputs(estimator, X):
     return [values.toarray() if sparse.issparse(values) else np.asarray(values) for values in found]
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS + OTHERS + CROSS_VALIDATED, ids=_name)
+@pytest.mark.parametrize(
+    "estimator", CLASSIFIERS + REGRESSORS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED, ids=_name
+)
 def test_copies_predict_the_same_to_the_last_bit(estimator):
     X, y = _data(estimator)
     fitted = clone(estimator).fit(X, y)

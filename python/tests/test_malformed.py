@@ -31,6 +31,7 @@ from sheaf import _core
         (sheaf.SVC(gamma="wide"), "gamma must be"),
         (sheaf.NuSVC(nu=2), "parameter nu"),
         (sheaf.ElasticNetLogistic(l1_ratio=1.5), "parameter l1_ratio: .*0 to 1 expected"),
+        (sheaf.MultiTaskElasticNet(), "y has one number for each row; MultiTaskElasticNet takes columns of targets"),
         (sheaf.KNeighborsClassifier(metric="haversine"), "metric must be one of"),
         (sheaf.KNeighborsClassifier(n_neighbors=500), "n_neighbors <= n_samples"),
         (sheaf.KNeighborsClassifier(weights="none"), "weights must be one of"),

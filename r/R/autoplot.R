@@ -32,7 +32,7 @@ autoplot.sheaf_net <- function(object, ...) {
   plot <- ggplot2::ggplot(table, column(c("lambda", "estimate"))) +
     ggplot2::geom_line(ggplot2::aes(group = .data$term, colour = .data$term), show.legend = FALSE) +
     ggplot2::scale_x_log10() + ggplot2::labs(x = "lambda", y = "coefficient")
-  if (object$family == "multinomial") plot + ggplot2::facet_wrap("class") else plot
+  if (has_several(object$family)) plot + ggplot2::facet_wrap(names(table)[1]) else plot
 }
 
 #' @rdname autoplot

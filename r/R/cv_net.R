@@ -14,7 +14,7 @@
 #'
 #' @param x,y,weights,offset,lambda as in [sheaf_net()].
 #' @param type.measure `"mse"`, `"mae"`, `"deviance"`, `"class"` (errors; binomial, multinomial) or `"auc"` (binomial);
-#'   `"default"`: `"mse"` (gaussian) or `"deviance"` (others). Cox models have `"deviance"` and `"C"`, the concordance.
+#'   `"default"`: `"mse"` (gaussian, mgaussian) or `"deviance"` (others). Cox models have `"deviance"` and `"C"`, the concordance.
 #' @param nfolds number of folds.
 #' @param foldid the fold of each row, in place of `nfolds`.
 #' @param grouped whether standard errors are those of the folds' means (`TRUE`) or of the rows; cox: see below.
@@ -39,7 +39,8 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   rows <- nrow(x)
   further <- net_arguments(x, ...)
   problem <- net_problem(x, y, further$family, weights, offset, further$alpha, further$standardize, further$intercept,
-                         further$thresh, further$penalty.factor, further$maxit, further$control)
+                         further$thresh, further$penalty.factor, further$maxit, further$type.multinomial,
+                         further$standardize.response, further$control)
   if (is.null(foldid)) {
     one_number(nfolds, "nfolds", 3, rows)
     foldid <- sample(rep(seq(nfolds), length = rows))
@@ -69,9 +70,9 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   structure(c(out, best_lambda(path$lambda, out$cvm, out$cvsd, type)), class = "cv_sheaf_net")
 }
 
-# Of several classes the median of theirs.
+# Of several classes or responses the median of theirs.
 coefficient_counts <- function(path) {
-  if (path$family == "multinomial") return(ceiling(apply(path$dfmat, 2, stats::median)))
+  if (has_several(path$family)) return(ceiling(apply(path$dfmat, 2, stats::median)))
   stats::setNames(path$df, colnames(path$beta))
 }
 
@@ -96,10 +97,10 @@ measure_of <- function(type, family, folds) {
   allowed <- switch(family, gaussian = c("mse", "deviance", "mae"),
                     binomial = c("deviance", "class", "auc", "mse", "mae"),
                     poisson = c("deviance", "mse", "mae"), multinomial = c("deviance", "class", "mse", "mae"),
-                    cox = c("deviance", "C"))
+                    cox = c("deviance", "C"), mgaussian = c("mse", "deviance", "mae"))
   if (type == "default") type <- allowed[1]
   if (!type %in% allowed) stop_argument("type.measure", "\"", type, "\" is not for the family ", family)
-  if (type == "deviance" && family == "gaussian") type <- "mse"
+  if (type == "deviance" && family %in% c("gaussian", "mgaussian")) type <- "mse"
   if (type == "auc" && min(table(folds)) < 10) {
     warning("fewer than 10 rows per fold for type.measure = \"auc\": \"deviance\" is used", call. = FALSE)
     type <- "deviance"
@@ -125,7 +126,7 @@ train_folds <- function(problem, x, lambda, folds) {
   w <- row_weights(problem)
   weights <- vapply(seq_len(max(folds) + 1L) - 1L, function(fold) w * (folds != fold), w)
   cox <- problem$family == "cox"
-  options <- net_options(problem, lambda / problem$scale, weights, if (cox) integer() else folds)
+  options <- net_options(problem, lambda / penalty_scale(problem), weights, if (cox) integer() else folds)
   trained <- core(core_nets(problem$control, x, list(), problem$target, options))
   warn_unconverged(trained$unconverged, problem)
   link <- as_link(problem, trained$decisions)
@@ -187,6 +188,7 @@ row_losses <- function(problem, decisions, type) {
   y <- problem$response
   if (problem$family == "gaussian") return(if (type == "mse") (y - decisions)^2 else abs(y - decisions))
   if (problem$family == "multinomial") return(class_losses(y, shares(decisions), type))
+  if (problem$family == "mgaussian") return(class_losses(y, decisions, type))
   if (problem$family == "poisson") {
     problem$weights <- NULL
     return(switch(type, mse = (y - exp(decisions))^2, mae = abs(y - exp(decisions)),
@@ -204,7 +206,7 @@ row_losses <- function(problem, decisions, type) {
   )
 }
 
-# Of all classes in one model: `y` rows x classes, `p` rows x classes x penalties.
+# Of all classes or responses in one model: `y` rows x classes, `p` rows x classes x penalties.
 class_losses <- function(y, p, type) {
   over_classes <- function(values) apply(values, c(1, 3), sum)
   apart <- sweep(p, c(1, 2), y)

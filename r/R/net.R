@@ -7,24 +7,25 @@
 #' The objective is glmnet's: `1 / (2 n) * sum of squares` (gaussian; the response is divided by its standard deviation
 #' first, as glmnet does) or `1 / n * minus log-likelihood` (others; cox: the partial one, ties by Breslow), plus
 #' `lambda * sum(penalty.factor * (alpha * abs(beta) + (1 - alpha) / 2 * beta^2))`, with penalties on the scale of
-#' standardised features where `standardize` is `TRUE`. Coefficients are those of the features as they are.
+#' standardised features where `standardize` is `TRUE`. Coefficients are those of the features as they are. Of several
+#' responses (mgaussian), and of classes with `type.multinomial = "grouped"`, `abs(beta)` is the length of a feature's
+#' coefficients in all of them, so that a feature has some in all or in none.
 #'
 #' Each model is trained until no coefficients can have an objective that is lower by more than `thresh` times the
 #' deviance of the model without features (the duality gap). A path that was not given ends where glmnet's does: where
-#' 99.9 % of the deviance are explained, or where another step explains hardly more.
+#' 99.9 % of the deviance are explained, or where another step explains hardly more (mgaussian: near there).
 #'
-#' Families are `gaussian`, `binomial`, `poisson`, `multinomial` (ungrouped) and `cox`. The family `mgaussian` of
-#' glmnet, grouped multinomial models, strata, its limits of coefficients, and offsets of multinomial models are not
-#' there. [sheaf_glm()] has more families with a ridge penalty. Where times tie, glmnet's paths of Cox models depend on
-#' the order of rows, and these do not.
+#' Families are `gaussian`, `binomial`, `poisson`, `multinomial`, `cox` and `mgaussian`. Strata, glmnet's limits of
+#' coefficients, and offsets of models of several classes or responses are not there. [sheaf_glm()] has more families
+#' with a ridge penalty. Where times tie, glmnet's paths of Cox models depend on the order of rows, and these do not.
 #'
 #' @param x a matrix, sparse matrix (`dgCMatrix`) or data frame of numbers.
 #' @param y numbers (gaussian); a factor of two levels or numbers of two values (binomial), of which coefficients speak
 #'   for the second; numbers of 0 or more (poisson); a factor (multinomial); a `survival::Surv()` or two columns, `time`
-#'   and `status` (cox).
-#' @param family `"gaussian"`, `"binomial"`, `"poisson"`, `"multinomial"` or `"cox"`.
+#'   and `status` (cox); a matrix of numbers, one column for each response (mgaussian).
+#' @param family `"gaussian"`, `"binomial"`, `"poisson"`, `"multinomial"`, `"cox"` or `"mgaussian"`.
 #' @param weights how much each row counts; `NULL`: 1.
-#' @param offset added to the linear predictor; not for multinomial models.
+#' @param offset added to the linear predictor; not for models of several classes or responses.
 #' @param alpha the share of the L1 penalty: 1 is the lasso, 0 ridge regression.
 #' @param nlambda how many penalties, where `lambda` is not given.
 #' @param lambda.min.ratio the smallest of those as a share of the largest; default 0.01 where there are more columns
@@ -35,46 +36,50 @@
 #' @param thresh the duality gap at which training ends; 1e-09 leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet.
 #' @param maxit most passes over the features of one model.
+#' @param type.multinomial `"grouped"`: a feature has coefficients in all classes or in none.
+#' @param standardize.response mgaussian: whether to divide each response by its standard deviation first.
 #' @param control see [sheaf_control()].
 #' @return An object of class `sheaf_net` with the elements of a `glmnet` object: `a0`, `beta`, `df`, `dim`, `lambda`,
 #'   `dev.ratio`, `nulldev`, `npasses`, `jerr`, `offset`, `classnames` (binomial, multinomial), `nobs`, `call`.
-#'   Multinomial: `a0` has a row and `beta` a matrix for each class, `dfmat` the numbers of coefficients of each,
-#'   `grouped` is `FALSE`. Cox: `a0` is `NULL`.
+#'   Multinomial and mgaussian: `a0` has a row and `beta` a matrix for each class or response, `dfmat` the numbers of
+#'   coefficients of each, `grouped` is whether penalties are (multinomial). Cox: `a0` is `NULL`.
 #' @seealso [cv_sheaf_net()], [predict.sheaf_net()]
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
 #' plot(fit, xvar = "lambda")
 #' coef(fit, s = 0.5)
 #' @export
-sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial", "cox"), weights = NULL,
-                      offset = NULL, alpha = 1, nlambda = 100,
+sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial", "cox", "mgaussian"),
+                      weights = NULL, offset = NULL, alpha = 1, nlambda = 100,
                       lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL,
                       standardize = TRUE, intercept = TRUE, thresh = 1e-09, penalty.factor = rep(1, ncol(x)),
-                      maxit = 1e+05, control = list()) {
+                      maxit = 1e+05, type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE,
+                      control = list()) {
   call <- match.call()
   x <- as_features(x)
   problem <- net_problem(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
-                         control)
+                         type.multinomial, standardize.response, control)
   lambda <- net_lambda(problem, x, lambda, nlambda, lambda.min.ratio)
   fit <- train_path(problem, x, lambda)
   fit$call <- call
   fit
 }
 
-# Everything but the penalties, checked. `scale` is what the response is divided by.
+# Everything but the penalties, checked. `scale` is what the response is divided by; `classnames` are those of the
+# classes or responses, where there are several in one model.
 net_problem <- function(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
-                        control) {
+                        type.multinomial, standardize.response, control) {
   rows <- nrow(x)
-  known <- c("gaussian", "binomial", "poisson", "multinomial", "cox")
+  known <- c("gaussian", "binomial", "poisson", "multinomial", "cox", "mgaussian")
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) family <- family$family
   if (!identical(family, known) && is.character(family) && !family[1] %in% known) {
     stop_argument("family", "is \"", family[1],
-                  "\"; elastic nets are \"gaussian\", \"binomial\", \"poisson\", \"multinomial\" or \"cox\" here ",
-                  "(sheaf_glm() has others, with a ridge penalty)")
+                  "\"; elastic nets are \"gaussian\", \"binomial\", \"poisson\", \"multinomial\", \"cox\" or ",
+                  "\"mgaussian\" here (sheaf_glm() has others, with a ridge penalty)")
   }
   family <- one_of(family, known, "family")
-  y <- if (family == "cox") read_survival(y, rows) else as_target(y, rows)
+  y <- switch(family, cox = read_survival(y, rows), mgaussian = as_responses(y, rows), as_target(y, rows))
   weights <- check_weights(weights, rows)
   offset <- check_offset(offset, rows)
   if (!is.numeric(penalty.factor) || anyNA(penalty.factor) || any(penalty.factor < 0)) {
@@ -90,10 +95,45 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
                   intercept = one_flag(intercept, "intercept"), tolerance = one_number(thresh, "thresh", 1e-15, 1),
                   max_epochs = as.integer(one_number(maxit, "maxit", 1, .Machine$integer.max)),
                   penalty_factors = if (all(factors == 1)) numeric() else factors, control = as_control(control))
+  grouped <- one_of(type.multinomial, c("ungrouped", "grouped"), "type.multinomial") == "grouped"
+  problem$grouped <- family == "mgaussian" || (family == "multinomial" && grouped)
+  problem$standardise_response <- one_flag(standardize.response, "standardize.response")
   switch(family, gaussian = gaussian_target(problem, y), binomial = binomial_target(problem, y),
          poisson = poisson_target(problem, y), multinomial = multinomial_target(problem, y),
-         cox = cox_target(problem, y))
+         cox = cox_target(problem, y), mgaussian = responses_target(problem, y))
 }
+
+# A matrix of numbers with a name for each column.
+as_responses <- function(y, rows) {
+  if (is.data.frame(y)) y <- as.matrix(y)
+  if (!is.matrix(y) || !is.numeric(y)) stop_argument("y", "must be a matrix of numbers, one column for each response")
+  if (nrow(y) != rows) stop_argument("y", "has ", nrow(y), " rows, and x has ", rows)
+  if (ncol(y) < 2) stop_argument("y", "has one column; use the family gaussian")
+  if (any(!is.finite(y))) stop_argument("y", "row ", row(y)[!is.finite(y)][1], " has a number that is not finite")
+  if (is.null(colnames(y))) colnames(y) <- paste0("y", seq_len(ncol(y)))
+  storage.mode(y) <- "double"
+  y
+}
+
+responses_target <- function(problem, y) {
+  if (!is.null(problem$offset)) stop_argument("offset", "is not for several responses; take it off y")
+  problem$classnames <- colnames(y)
+  problem$classes <- ncol(y)
+  problem$response <- y
+  problem$scale <- rep(1, ncol(y))
+  if (problem$standardise_response) {
+    w <- row_weights(problem)
+    w <- w / sum(w)
+    centre <- if (problem$intercept) colSums(w * y) else rep(0, ncol(y))
+    problem$scale <- sqrt(colSums(w * sweep(y, 2, centre)^2))
+    if (any(problem$scale == 0)) stop_argument("y", "column ", which(problem$scale == 0)[1], " is constant")
+  }
+  problem$target <- as.vector(t(y) / problem$scale)
+  problem
+}
+
+# Whether the models of a family have several decision values.
+has_several <- function(family) family %in% c("multinomial", "mgaussian")
 
 cox_target <- function(problem, survival) {
   problem$intercept <- FALSE
@@ -155,17 +195,18 @@ gaussian_target <- function(problem, y) {
 net_options <- function(problem, alphas, weights, folds) {
   list(weights = weights, alphas = alphas, l1_ratio = problem$l1_ratio, penalty_factors = problem$penalty_factors,
        loss = switch(problem$family, gaussian = "squared", binomial = "logistic", poisson = "poisson",
-                     multinomial = "softmax", cox = "cox"),
+                     multinomial = "softmax", cox = "cox", mgaussian = "squared"),
        times = if (problem$family == "cox") problem$survival$time else numeric(), classes = problem$classes,
        tolerance = problem$tolerance, max_epochs = problem$max_epochs,
        offsets = if (problem$family == "gaussian" || is.null(problem$offset)) numeric() else problem$offset,
-       intercept = problem$intercept, standardise = problem$standardise, folds = folds)
+       intercept = problem$intercept, standardise = problem$standardise, grouped = problem$grouped, folds = folds)
 }
 
 # Decision values of the compiled part on the scale of the response, with offsets: rows x penalties, of several classes
 # rows x classes x penalties.
 as_link <- function(problem, decisions) {
   if (problem$classes > 1) {
+    decisions <- decisions * rep(problem$scale, each = problem$rows)
     return(array(decisions, c(problem$rows, problem$classes, ncol(decisions) / problem$classes),
                  list(NULL, problem$classnames, NULL)))
   }
@@ -195,9 +236,12 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
   options <- net_options(problem, 1, path_weights(problem), integer())
   largest <- core(core_net_largest(problem$control, x, list(), problem$target, options))
   if (any(problem$penalty_factors == 0)) largest <- largest_beside(problem, x, largest)
-  largest <- largest * problem$scale
+  largest <- largest * penalty_scale(problem)
   structure(largest * lambda.min.ratio^(seq(0, 1, length.out = nlambda)), given = FALSE)
 }
+
+# Penalties of the compiled part, which sees the response divided by its scale, are as many times smaller (gaussian).
+penalty_scale <- function(problem) if (problem$family == "mgaussian") 1 else problem$scale
 
 # The largest penalty where some features have none: from the gradient of the model of those alone.
 largest_beside <- function(problem, x, enough) {
@@ -208,11 +252,13 @@ largest_beside <- function(problem, x, enough) {
     binomial = problem$response - 1 / (1 + exp(-link[, 1])),
     poisson = problem$response - exp(link[, 1]),
     multinomial = problem$response - shares(link)[, , 1],
-    cox = martingale_residuals(problem$survival, row_weights(problem), link[, 1], "breslow")
+    cox = martingale_residuals(problem$survival, row_weights(problem), link[, 1], "breslow"),
+    mgaussian = sweep(problem$response - link[, , 1], 2, problem$scale, "/")
   )
   w <- row_weights(problem)
   w <- w / sum(w)
-  gradient <- apply(abs(as.matrix(crossprod(x, w * left))), 1, max)
+  gradient <- as.matrix(crossprod(x, w * left))
+  gradient <- if (problem$grouped) sqrt(rowSums(gradient^2)) else apply(abs(gradient), 1, max)
   if (problem$standardise) {
     means <- as.vector(crossprod(x, w))
     spread <- sqrt(pmax(as.vector(crossprod(x^2, w)) - means^2, 0))
@@ -223,13 +269,14 @@ largest_beside <- function(problem, x, enough) {
 }
 
 train_path <- function(problem, x, lambda) {
-  options <- net_options(problem, lambda / problem$scale, path_weights(problem), rep(0L, problem$rows))
+  options <- net_options(problem, lambda / penalty_scale(problem), path_weights(problem), rep(0L, problem$rows))
   path <- core(core_nets(problem$control, x, list(), problem$target, options))
   null <- null_deviance(problem)
-  ratio <- 1 - total_deviances(problem, as_link(problem, path$decisions)) / null
+  ratio <- explained(problem, as_link(problem, path$decisions), null)
   kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem$family)
   names <- paste0("s", seq_len(kept) - 1)
-  all <- sparse_columns(path$i, path$p, path$x * problem$scale, c(ncol(x), length(path$a0)),
+  scale <- rep_len(problem$scale, length(path$a0))  # of the columns
+  all <- sparse_columns(path$i, path$p, path$x * rep(scale, diff(path$p)), c(ncol(x), length(path$a0)),
                         list(feature_names(x), NULL))
   # Of class k at all penalties that are kept.
   columns <- function(k) (seq_len(kept) - 1L) * problem$classes + k
@@ -240,9 +287,9 @@ train_path <- function(problem, x, lambda) {
     one@Dimnames[[2]] <- names
     one
   })
-  if (problem$family == "multinomial") {
+  if (has_several(problem$family)) {
     names(beta) <- problem$classnames
-    a0 <- matrix(path$a0[seq_len(kept * problem$classes)], problem$classes,
+    a0 <- matrix((path$a0 * scale)[seq_len(kept * problem$classes)], problem$classes,
                  dimnames = list(problem$classnames, names))
     used <- Reduce(`+`, lapply(beta, function(one) one != 0))
     fit <- list(a0 = a0, beta = beta, dfmat = do.call(rbind, lapply(beta, function(one) diff(one@p))),
@@ -256,14 +303,21 @@ train_path <- function(problem, x, lambda) {
   fit <- c(fit, list(lambda = as.double(lambda)[seq_len(kept)], dev.ratio = ratio[seq_len(kept)], nulldev = null,
                      npasses = sum(path$epochs[first]), jerr = 0L, offset = !is.null(problem$offset),
                      nobs = problem$rows))
-  if (!is.null(problem$classnames)) fit$classnames <- problem$classnames
-  if (problem$family == "multinomial") fit$grouped <- FALSE
+  if (!is.null(problem$classnames) && problem$family != "mgaussian") fit$classnames <- problem$classnames
+  if (problem$family == "multinomial") fit$grouped <- problem$grouped
   fit$family <- problem$family
   fit$n_features <- ncol(x)
   fit$feature_names <- colnames(x)
   kind <- c(gaussian = "sheaf_elnet", binomial = "sheaf_lognet", poisson = "sheaf_fishnet",
-            multinomial = "sheaf_multnet", cox = "sheaf_coxnet")
+            multinomial = "sheaf_multnet", cox = "sheaf_coxnet", mgaussian = "sheaf_mrelnet")
   structure(fit, class = c(kind[[problem$family]], "sheaf_net"))
+}
+
+# The share of the deviance that models explain: of responses divided by their scales, as in glmnet.
+explained <- function(problem, link, null) {
+  if (problem$family != "mgaussian") return(1 - total_deviances(problem, link) / null)
+  problem$response <- sweep(problem$response, 2, problem$scale, "/")
+  1 - total_deviances(problem, sweep(link, 2, problem$scale, "/")) / null_deviance(problem)
 }
 
 warn_unconverged <- function(count, problem) {
@@ -280,7 +334,8 @@ deviances <- function(problem, link) {
     gaussian = (y - link)^2,
     binomial = 2 * log1p_exp(-problem$target * link),
     poisson = 2 * (exp(link) - y * link - ifelse(y > 0, y - y * log(y), 0)),
-    multinomial = -2 * apply(sweep(log(shares(link)), c(1, 2), y, "*"), c(1, 3), sum)
+    multinomial = -2 * apply(sweep(log(shares(link)), c(1, 2), y, "*"), c(1, 3), sum),
+    mgaussian = apply(sweep(link, c(1, 2), y)^2, c(1, 3), sum)
   )
 }
 
@@ -297,9 +352,11 @@ null_deviance <- function(problem) {
   w <- row_weights(problem)
   offset <- if (is.null(problem$offset)) 0 else problem$offset
   y <- problem$response
-  if (problem$family == "multinomial") {
-    share <- if (problem$intercept) colSums(w * y) / sum(w) else rep(1 / problem$classes, problem$classes)
-    return(sum(deviances(problem, array(rep(log(share), each = problem$rows), c(dim(y), 1L)))))
+  if (has_several(problem$family)) {
+    means <- colSums(w * y) / sum(w)
+    if (problem$family == "multinomial") means <- log(means)
+    none <- if (problem$intercept) means else rep(0, problem$classes)
+    return(sum(deviances(problem, array(rep(none, each = problem$rows), c(dim(y), 1L)))))
   }
   none <- if (!problem$intercept) {
     0
@@ -321,7 +378,7 @@ null_deviance <- function(problem) {
 path_length <- function(ratio, family) {
   steps <- seq_along(ratio)
   gained <- function(over) ratio - c(rep(-Inf, over), ratio)[steps]
-  little <- switch(family, gaussian = gained(1) < 1e-5 * ratio, poisson = gained(4) < 1e-4 * ratio,
+  little <- switch(family, gaussian = , mgaussian = gained(1) < 1e-5 * ratio, poisson = gained(4) < 1e-4 * ratio,
                    cox = gained(4) < 1e-3 * ratio, gained(1) < 1e-5)
   over <- which(steps >= 5 & (little | ratio > 0.999))
   if (length(over) == 0) length(ratio) else over[1]
@@ -338,8 +395,9 @@ path_length <- function(ratio, family) {
 #' @param newoffset needed where the model was trained with an offset.
 #' @param ... not used; of `cv_sheaf_net` passed on.
 #' @return A matrix with a column for each penalty; `"nonzero"`: a list, or a data frame of one column; `coef()`: a
-#'   sparse matrix whose first row is the intercept (Cox models have none). Multinomial: `"link"` and `"response"` are
-#'   arrays of rows, classes and penalties, and coefficients and `"nonzero"` lists with an element for each class.
+#'   sparse matrix whose first row is the intercept (Cox models have none). Multinomial and mgaussian: `"link"` and
+#'   `"response"` are arrays of rows, classes or responses and penalties, and coefficients and `"nonzero"` lists with an
+#'   element for each class or response.
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
 #' predict(fit, as.matrix(mtcars[1:3, -1]), s = c(1, 0.1))
@@ -348,14 +406,15 @@ predict.sheaf_net <- function(object, newx, s = NULL, type = c("link", "response
                               newoffset = NULL, ...) {
   type <- one_of(type, c("link", "response", "coefficients", "nonzero", "class"), "type")
   coefficients <- path_coefficients(object, s)
-  several <- object$family == "multinomial"
+  several <- has_several(object$family)
   if (type == "coefficients") return(coefficients)
   if (type == "nonzero") {
     return(if (several) lapply(coefficients, nonzero_features) else nonzero_features(coefficients, object$family))
   }
   if (missing(newx)) stop_argument("newx", "is missing")
   x <- new_features(object, newx, "newx")
-  if (several) return(predict_classes(x, coefficients, type))
+  if (type == "class" && object$family == "mgaussian") stop_argument("type", "\"class\" is for models of classes")
+  if (several) return(predict_several(x, coefficients, if (object$family == "mgaussian") "link" else type))
   link <- link_of(x, coefficients, object$family)
   if (object$offset) {
     if (is.null(newoffset)) stop_argument("newoffset", "is missing: the model was trained with an offset")
@@ -377,8 +436,8 @@ link_of <- function(x, coefficients, family = "") {
 # Without the intercept, where there is one.
 of_features <- function(coefficients, family) if (family == "cox") coefficients else coefficients[-1, , drop = FALSE]
 
-# Of all classes in one model; `coefficients` is a list of them.
-predict_classes <- function(x, coefficients, type) {
+# Of all classes or responses in one model; `coefficients` is a list of them.
+predict_several <- function(x, coefficients, type) {
   names <- names(coefficients)
   link <- vapply(coefficients, function(one) link_of(x, one), matrix(0, nrow(x), ncol(coefficients[[1]])))
   link <- aperm(link, c(1, 3, 2))
@@ -392,11 +451,10 @@ predict_classes <- function(x, coefficients, type) {
 
 # A matrix whose first row is the intercept, but that of a Cox model; of all classes in one model a list of such.
 path_coefficients <- function(object, s) {
-  if (object$family != "multinomial") return(rows_at(rbind(object$a0, object$beta), object, s))
-  all <- lapply(object$classnames, function(name) {
-    rows_at(rbind(object$a0[name, ], object$beta[[name]]), object, s)
-  })
-  stats::setNames(all, object$classnames)
+  if (!has_several(object$family)) return(rows_at(rbind(object$a0, object$beta), object, s))
+  names <- names(object$beta)
+  all <- lapply(names, function(name) rows_at(rbind(object$a0[name, ], object$beta[[name]]), object, s))
+  stats::setNames(all, names)
 }
 
 rows_at <- function(all, object, s) {
@@ -461,8 +519,8 @@ deviance.sheaf_net <- function(object, ...) (1 - object$dev.ratio) * object$null
 #' @export
 plot.sheaf_net <- function(x, xvar = c("norm", "lambda", "dev"), label = FALSE, ...) {
   xvar <- one_of(xvar, c("norm", "lambda", "dev"), "xvar")
-  if (x$family != "multinomial") return(plot_path(x, x$beta, x$df, xvar, label, "Coefficients", ...))
-  for (name in x$classnames) {
+  if (!has_several(x$family)) return(plot_path(x, x$beta, x$df, xvar, label, "Coefficients", ...))
+  for (name in names(x$beta)) {
     plot_path(x, x$beta[[name]], x$dfmat[name, ], xvar, label, paste("Coefficients: Response", name), ...)
   }
   invisible(x)

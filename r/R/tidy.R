@@ -71,11 +71,13 @@ augment.sheaf_glm <- function(x, data = x$model, newdata = NULL, type.predict = 
 #' @export
 tidy.sheaf_net <- function(x, return_zeros = FALSE, ...) {
   all <- path_coefficients(x, NULL)
-  if (x$family != "multinomial") return(tidy_path(x, all, return_zeros))
-  tables <- lapply(x$classnames, function(name) {
+  if (!has_several(x$family)) return(tidy_path(x, all, return_zeros))
+  tables <- lapply(names(all), function(name) {
     cbind(class = name, tidy_path(x, all[[name]], return_zeros), stringsAsFactors = FALSE)
   })
-  do.call(rbind, tables)
+  table <- do.call(rbind, tables)
+  if (x$family == "mgaussian") names(table)[1] <- "response"
+  table
 }
 
 tidy_path <- function(x, all, return_zeros) {

@@ -145,6 +145,82 @@ test_that("cross-validation of counts and of several classes is that of cv.glmne
   expect_names_argument(cv_sheaf_net(without, counts, family = "poisson", type.measure = "auc"), "type.measure")
 })
 
+# Models of several classes or responses, whose coefficients are lists.
+expect_like_several <- function(found, expected) {
+  expect_close(found$lambda, expected$lambda)
+  expect_close(found$a0, expected$a0, 1e-4)
+  expect_identical(dimnames(found$a0), dimnames(expected$a0))
+  expect_identical(names(found$beta), names(expected$beta))
+  for (name in names(found$beta)) expect_close(found$beta[[name]], expected$beta[[name]], 1e-4)
+  expect_close(found$dev.ratio, expected$dev.ratio, 1e-4)
+  expect_close(found$nulldev, expected$nulldev)
+  expect_identical(found$df, as.integer(expected$df))
+  expect_true(all(names(expected) %in% names(found)))
+}
+
+test_that("grouped multinomial paths are those of glmnet", {
+  flowers <- as.matrix(iris[, 1:4])
+  for (alpha in c(1, 0.5)) {
+    found <- sheaf_net(flowers, iris$Species, "multinomial", alpha = alpha, type.multinomial = "grouped",
+                       thresh = 1e-11)
+    expected <- glmnet::glmnet(flowers, iris$Species, "multinomial", alpha = alpha, type.multinomial = "grouped",
+                               thresh = 1e-14, maxit = 1e7)
+    common <- seq_len(min(length(found$lambda), length(expected$lambda)))
+    expect_true(found$grouped)
+    expect_close(found$lambda[common], expected$lambda[common])
+    expect_close(found$dev.ratio[common], expected$dev.ratio[common], 1e-4)
+    for (name in names(found$beta)) expect_close(found$beta[[name]][, common], expected$beta[[name]][, common], 1e-3)
+    # A feature has coefficients in all classes or in none.
+    expect_true(all(found$beta$setosa[, 5] != 0 | found$beta$virginica[, 5] == 0))
+  }
+  factors <- c(0, 1, 1, 2)
+  found <- sheaf_net(flowers, iris$Species, "multinomial", type.multinomial = "grouped", penalty.factor = factors,
+                     nlambda = 5, lambda.min.ratio = 0.1)
+  expected <- glmnet::glmnet(flowers, iris$Species, "multinomial", type.multinomial = "grouped",
+                             penalty.factor = factors, nlambda = 5, lambda.min.ratio = 0.1, thresh = 1e-12,
+                             maxit = 1e7)
+  expect_close(found$lambda, expected$lambda, 1e-3)
+})
+
+test_that("paths of several responses are those of glmnet", {
+  responses <- as.matrix(mtcars[, c("mpg", "qsec", "drat")])
+  features <- as.matrix(mtcars[, c("cyl", "disp", "hp", "wt", "vs", "am", "gear", "carb")])
+  w <- 1 + seq_len(nrow(mtcars)) %% 3
+  for (alpha in c(1, 0.4)) {
+    for (standardise in c(FALSE, TRUE)) {
+      expected <- glmnet::glmnet(features, responses, "mgaussian", alpha = alpha, weights = w, thresh = 1e-16,
+                                 standardize.response = standardise)
+      found <- function(...) {
+        sheaf_net(features, responses, "mgaussian", alpha = alpha, weights = w, thresh = 1e-11,
+                  standardize.response = standardise, ...)
+      }
+      expect_like_several(found(lambda = expected$lambda), expected)
+      expect_close(found()$lambda[1:50], expected$lambda[1:50])
+    }
+  }
+  found <- sheaf_net(features, unname(responses), "mgaussian")
+  expect_identical(names(found$beta), c("y1", "y2", "y3"))
+  expected <- glmnet::glmnet(features, responses, "mgaussian", thresh = 1e-16)
+  s <- c(1, 0.123)
+  for (type in c("link", "response")) {
+    predicted <- predict(found, features, s = s, type = type)
+    expect_identical(dim(predicted), c(32L, 3L, 2L))
+    expect_close(as.vector(predicted), as.vector(predict(expected, features, s = s, type = type)), 1e-4)
+  }
+  expect_close(coef(found, s = s)$y2, coef(expected, s = s)$qsec, 1e-3)
+  expect_names_argument(predict(found, features, type = "class"), "type")
+  expect_setequal(unique(generics::tidy(found)$response), c("y1", "y2", "y3"))
+  folds <- rep_len(1:5, 32)
+  for (measure in c("mse", "mae")) {
+    ours <- cv_sheaf_net(features, responses, family = "mgaussian", foldid = folds, type.measure = measure,
+                         lambda = expected$lambda)
+    theirs <- glmnet::cv.glmnet(features, responses, family = "mgaussian", foldid = folds, type.measure = measure,
+                                lambda = expected$lambda, thresh = 1e-14)
+    expect_close(ours$cvm, theirs$cvm, 1e-4)
+    expect_identical(ours$index, theirs$index)
+  }
+})
+
 test_that("responses that do not suit are refused", {
   expect_names_argument(sheaf_net(without, counts - 1, "poisson"), "y")
   expect_names_argument(sheaf_net(without, 0 * counts, "poisson"), "y")
@@ -152,7 +228,13 @@ test_that("responses that do not suit are refused", {
   expect_names_argument(sheaf_net(without, rep("a", nrow(x)), "multinomial"), "y")
   expect_names_argument(sheaf_net(without, birth$race, "multinomial", offset = birth$age), "offset")
   expect_names_argument(sheaf_net(without, counts, "cox"), "y")
-  expect_names_argument(sheaf_net(without, counts, "mgaussian"), "family")
+  expect_names_argument(sheaf_net(without, counts, "mgaussian"), "y")
+  expect_names_argument(sheaf_net(without, cbind(counts, NA), "mgaussian"), "y")
+  expect_names_argument(sheaf_net(without, cbind(counts, 1)[-1, ], "mgaussian"), "y")
+  expect_names_argument(sheaf_net(without, cbind(counts), "mgaussian"), "y")
+  expect_names_argument(sheaf_net(without, cbind(counts, birth$age), "mgaussian", offset = birth$age), "offset")
+  expect_names_argument(sheaf_net(without, birth$race, "multinomial", type.multinomial = "none"), "type.multinomial")
+  expect_names_argument(sheaf_net(without, counts, "tweedie"), "family")
 })
 
 test_that("sparse data give the models of dense data", {
