@@ -246,10 +246,47 @@ Dataset<double> table_to_scale(bool sparse) {
   return dataset_of(rows, dense.target.classes, sparse);
 }
 
-/// Linear models and nets see the features of each split through shifts and factors over one dataset.
-TEST(PipelineSearch, ScalesWithinEachSplitWithoutACopy) {
-  std::vector<std::int32_t> folds;
-  for (std::int32_t i = 0; i < 90; ++i) folds.push_back(i % 3);
+/// The first three of 30 features decide, whatever their units are.
+Dataset<double> three_of_thirty(bool regression, bool sparse) {
+  auto rows = random_rows(200, 30, sparse ? 0.6 : 1.0, 6);
+  Random random(8);
+  std::vector<std::int32_t> classes;
+  std::vector<double> values;
+  for (auto& row : rows) {
+    const double value = row[0] + row[1] - row[2] + random.normal();
+    values.push_back(value);
+    classes.push_back(value > 0 ? 1 : 0);
+    row[1] *= 1000;
+    row[2] /= 1000;
+    row[9] *= 1000;
+  }
+  auto dataset = dataset_of(rows, regression ? std::vector<std::int32_t>() : classes, sparse);
+  if (regression) dataset.target.values = values;
+  return dataset;
+}
+
+/// The options of the model that a point of a search over costs or alphas stands for.
+ModelOptions options_at(const FamilySearch& family, const SearchResult& result, const Point& point) {
+  if (const auto* linear = std::get_if<LinearSearch>(&family)) {
+    auto options = linear->options;
+    options.cost = result.value(point, "cost");
+    return options;
+  }
+  auto options = std::get<NetSearch>(family).options;
+  options.alpha = result.value(point, "alpha");
+  options.l1_ratio = result.value(point, "l1-ratio");
+  return options;
+}
+
+/// The same with the number of features that a point has, where several are searched over.
+PipelineOptions pipeline_at(const SearchResult& result, const Point& point) {
+  auto pipeline = result.options.pipeline;
+  if (pipeline.counts.size() > 1) pipeline.counts = {static_cast<std::int64_t>(result.value(point, "features"))};
+  return pipeline;
+}
+
+/// Linear models with a bias and without, and nets, all trained closely.
+std::vector<FamilySearch> close_families() {
   LinearSearch linear;
   linear.options.tolerance = 1e-9;
   linear.costs = {0.01, 1};
@@ -260,6 +297,45 @@ TEST(PipelineSearch, ScalesWithinEachSplitWithoutACopy) {
   net.l1_ratios = {0.5};
   net.options.loss = Loss::logistic;
   net.options.tolerance = 1e-12;
+  return {linear, without_bias, net};
+}
+
+/// Every score of a search over three folds beside that of a model which is trained on a copy of the training rows.
+void expect_scores_of_copies(const Context& context, const Dataset<double>& dataset, const FamilySearch& family,
+                             const PipelineOptions& pipeline) {
+  std::vector<std::int32_t> folds;
+  for (std::int32_t i = 0; i < dataset.rows(); ++i) folds.push_back(i % 3);
+  SearchOptions options;
+  options.splits = custom_splits(folds);
+  options.pipeline = pipeline;
+  options.score = Metric::log_loss;
+  const auto result = search(context, dataset, family, options);
+  const auto where = [&](const auto& point) {
+    return fmt::format("{} {}, sparse {}, {}, {}", result.title, result.point_text(point), is_sparse(dataset.x),
+                       pipeline.scale ? to_string(*pipeline.scale) : "not scaled", pipeline.select);
+  };
+  for (std::size_t p = 0; p < result.level.points.size(); ++p)
+    for (std::int32_t s = 0; s < 3; ++s) {
+      const auto& point = result.point(result.level, p);
+      const double found = result.level.models[p * 3 + static_cast<std::size_t>(s)].score(Metric::log_loss);
+      const double alone = loss_alone(context, dataset, options.splits->test_rows(s), options_at(family, result, point),
+                                      pipeline_at(result, point));
+      EXPECT_NEAR(found, alone, 2e-6 * (1 + alone)) << where(point) << " split " << s;
+    }
+  const auto& chosen = result.point(result.level, result.level.chosen.chosen);
+  const auto copied = fit(context, dataset, options_at(family, result, chosen), {}, pipeline_at(result, chosen));
+  ASSERT_TRUE(result.model);
+  EXPECT_EQ(result.model->features(), copied.features());
+  EXPECT_EQ(result.model->pipeline().steps.size(), copied.pipeline().steps.size());
+  const auto found = result.model->predict(context, dataset).decisions;
+  const auto wanted = copied.predict(context, dataset).decisions;
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], wanted[i], 1e-5 * (1 + std::abs(wanted[i]))) << where(chosen) << " row " << i;
+}
+
+/// Linear models and nets see the features of each split through shifts and factors over one dataset.
+TEST(PipelineSearch, ScalesWithinEachSplitWithoutACopy) {
   const std::vector<PipelineOptions> pipelines{
       {.scale = ScaleMethod::standard},
       {.scale = ScaleMethod::max_abs},
@@ -269,49 +345,43 @@ TEST(PipelineSearch, ScalesWithinEachSplitWithoutACopy) {
   for (const auto device : devices())
     for (const bool sparse : {false, true})
       for (const auto& pipeline : pipelines)
-        for (const FamilySearch& family : {FamilySearch(linear), FamilySearch(without_bias), FamilySearch(net)}) {
-          const auto context = context_on(device);
-          const auto dataset = table_to_scale(sparse);
-          SearchOptions options;
-          options.splits = custom_splits(folds);
-          options.pipeline = pipeline;
-          options.score = Metric::log_loss;
-          const auto result = search(context, dataset, family, options);
-          const auto options_at = [&](const auto& point) -> ModelOptions {
-            if (const auto* of = std::get_if<LinearSearch>(&family)) {
-              auto with = of->options;
-              with.cost = result.value(point, "cost");
-              return with;
-            }
-            auto with = net.options;
-            with.alpha = result.value(point, "alpha");
-            with.l1_ratio = 0.5;
-            return with;
-          };
-          const auto where = [&](const auto& point) {
-            return fmt::format("{} {}, sparse {}, {}", result.title, result.point_text(point), sparse,
-                               pipeline.scale ? to_string(*pipeline.scale) : "not scaled");
-          };
-          for (std::size_t p = 0; p < result.level.points.size(); ++p)
-            for (std::int32_t s = 0; s < 3; ++s) {
-              const auto& point = result.point(result.level, p);
-              const double found = result.level.models[p * 3 + static_cast<std::size_t>(s)].score(Metric::log_loss);
-              const double alone =
-                  loss_alone(context, dataset, options.splits->test_rows(s), options_at(point), pipeline);
-              EXPECT_NEAR(found, alone, 2e-6 * (1 + alone)) << where(point) << " split " << s;
-            }
-          // The final model, which is trained without a copy too, beside one that is trained on scaled features.
-          const auto& chosen = result.point(result.level, result.level.chosen.chosen);
-          const auto copied = fit(context, dataset, options_at(chosen), {}, pipeline);
-          ASSERT_TRUE(result.model);
-          EXPECT_EQ(result.model->features(), copied.features());
-          EXPECT_EQ(result.model->pipeline().steps.size(), copied.pipeline().steps.size());
-          const auto found = result.model->predict(context, dataset).decisions;
-          const auto wanted = copied.predict(context, dataset).decisions;
-          ASSERT_EQ(found.size(), wanted.size());
-          for (std::size_t i = 0; i < found.size(); ++i)
-            EXPECT_NEAR(found[i], wanted[i], 1e-5 * (1 + std::abs(wanted[i]))) << where(chosen) << " row " << i;
-        }
+        for (const auto& family : close_families())
+          expect_scores_of_copies(context_on(device), table_to_scale(sparse), family, pipeline);
+}
+
+/// All splits select as one request, and their models and those of all counts see the features that any of them
+/// selected.
+TEST(PipelineSearch, SelectsWithinEachSplitWithoutACopy) {
+  const std::vector<PipelineOptions> pipelines{
+      {.select = "jmi", .counts = {3}},
+      {.scale = ScaleMethod::standard, .select = "jmi", .counts = {2, 5, 12}},
+      {.min_prevalence = 0.2, .scale = ScaleMethod::max_abs, .select = "mrmr", .counts = {1, 4}},
+      {.transforms = {RowTransform::norm}, .min_variance = 1e-12, .select = "fcbf", .counts = {6}},
+      {.min_prevalence = 0.2, .scale = ScaleMethod::standard, .select = "lasso", .counts = {2, 4}},
+      {.select = "relieff", .counts = {3}}};
+  for (const auto device : devices())
+    for (const bool sparse : {false, true})
+      for (const auto& pipeline : pipelines)
+        for (const auto& family : close_families())
+          expect_scores_of_copies(context_on(device), table_to_scale(sparse), family, pipeline);
+}
+
+/// Models that an outer fold keeps name the features of the dataset, whichever columns they were trained on.
+TEST(PipelineSearch, SelectedFeaturesKeepTheirPlaces) {
+  std::vector<std::int64_t> reversed(30);
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  const auto dataset = take_features(three_of_thirty(false, false), reversed, 1);
+  NetSearch net;
+  net.alphas = {0.02};
+  net.l1_ratios = {0.5};
+  net.options.loss = Loss::logistic;
+  SearchOptions options;
+  options.outer = 3;
+  options.pipeline = {.scale = ScaleMethod::standard, .select = "lasso", .counts = {3}};
+  const auto result = search(context_on(Device::cpu()), dataset, net, options);
+  ASSERT_EQ(result.outer.size(), 3U);
+  for (const auto& fold : result.outer)
+    EXPECT_EQ(fold.scores.weights.at(0).features, (std::vector<std::int32_t>{27, 28, 29}));
 }
 
 TEST(PipelineSearch, FindsTheNumberOfFeatures) {
@@ -461,25 +531,6 @@ TEST(PipelineModel, FillsInFromTrainingWhenOneRowIsPredicted) {
     const auto one = model.predict(Context(), take_rows(dataset, std::vector{i}, 1));
     EXPECT_EQ(one.decisions[0], all.decisions[static_cast<std::size_t>(i)]) << i;
   }
-}
-
-/// The first three of 30 features decide, whatever their units are.
-Dataset<double> three_of_thirty(bool regression, bool sparse) {
-  auto rows = random_rows(200, 30, sparse ? 0.6 : 1.0, 6);
-  Random random(8);
-  std::vector<std::int32_t> classes;
-  std::vector<double> values;
-  for (auto& row : rows) {
-    const double value = row[0] + row[1] - row[2] + random.normal();
-    values.push_back(value);
-    classes.push_back(value > 0 ? 1 : 0);
-    row[1] *= 1000;
-    row[2] /= 1000;
-    row[9] *= 1000;
-  }
-  auto dataset = dataset_of(rows, regression ? std::vector<std::int32_t>() : classes, sparse);
-  if (regression) dataset.target.values = values;
-  return dataset;
 }
 
 TEST(Pipeline, ModelsSelectTheFeaturesThatDecideWhateverTheirUnits) {

@@ -86,8 +86,14 @@ std::vector<Member> list_members(const std::vector<SelectionOptions>& runs, std:
 
 /// Shared by all members of an ensemble.
 struct Common {
+  Common(const Context& context, const BinnedTable& table, const BinnedTarget& target,
+         std::vector<std::vector<std::uint32_t>> given)
+      : problem{&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}},
+        resamples(std::move(given)),
+        entropies_of_resamples(find_entropies_of_resamples(context, problem, resamples)) {}
+
   Problem problem;
-  Entropies entropies;
+  Entropies entropies;  // of all rows, where a member wants them
   std::vector<std::vector<std::uint32_t>> resamples;
   std::vector<Entropies> entropies_of_resamples;
   bool several_criteria = false;
@@ -144,6 +150,19 @@ void combine(const SelectionOptions& options, Combination combination, const Ent
 }
 
 }  // namespace
+
+std::vector<Selection> select_resamples(const Context& context, const BinnedTable& table, const BinnedTarget& target,
+                                        const SelectionOptions& options,
+                                        std::vector<std::vector<std::uint32_t>> resamples) {
+  check_request(table, target, options);
+  const Common common(context, table, target, std::move(resamples));
+  Selector selector(context, common);
+  std::vector<Selection> selections;
+  for (std::int64_t b = 0; b < std::ssize(common.resamples); ++b)
+    selections.push_back(selector.select({b, &options, -1}));
+  return selections;
+}
+
 }  // namespace information
 
 double selection_stability(std::span<const std::vector<std::int64_t>> sets, std::int64_t features) {
@@ -176,11 +195,10 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
       fail_usage("{} takes no resamples: the nearest row of one drawn twice would be its copy", name);
   }
   if (ensemble.resamples < 0) fail_usage("{} resamples are asked for; 0 or more is expected", ensemble.resamples);
-  Common common;
-  common.problem = {&table, target.classes, static_cast<std::int32_t>(target.names.size()), {}};
+  std::vector<std::vector<std::uint32_t>> resamples;
+  for (std::int64_t b = 0; b < ensemble.resamples; ++b) resamples.push_back(draw_resample(context, target, b));
+  Common common(context, table, target, std::move(resamples));
   common.entropies = find_entropies(context, common.problem);
-  for (std::int64_t b = 0; b < ensemble.resamples; ++b) common.resamples.push_back(draw_resample(context, target, b));
-  common.entropies_of_resamples = find_entropies_of_resamples(context, common.problem, common.resamples);
   common.several_criteria = runs.size() > 1;
   Selector selector(context, common);
   Ensemble result;

@@ -28,6 +28,12 @@ std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem
 Selection select_with(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
                       const SelectionOptions& options);
 
+/// One selection for each resample, over one resident table: a weight for every row, never a copy. What several of them
+/// count is counted once.
+std::vector<Selection> select_resamples(const Context& context, const BinnedTable& table, const BinnedTarget& target,
+                                        const SelectionOptions& options,
+                                        std::vector<std::vector<std::uint32_t>> resamples);
+
 /// I(partner;candidate) of each pair; partner p is feature partners[p].
 std::vector<double> pair_informations(const Entropies& entropies, Ops& ops, std::span<const std::int64_t> partners,
                                       std::span<const Pair> pairs);

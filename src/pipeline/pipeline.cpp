@@ -5,6 +5,7 @@
 #include "core/fail.hpp"
 #include "pipeline/learn.hpp"
 #include "pipeline/select_by_model.hpp"
+#include "pipeline/split_selection.hpp"
 #include "pipeline/steps.hpp"
 
 namespace sheaf {
@@ -28,14 +29,16 @@ void take_step(const Context& context, PipelineStep step, Prepared<T>& prepared)
 template <class T>
 std::vector<std::int64_t> rank_features(const Context& context, const Dataset<T>& train,
                                         const PipelineOptions& options) {
-  const auto count = *std::max_element(options.counts.begin(), options.counts.end());
-  const auto& models = selecting_models();
-  if (std::find(models.begin(), models.end(), options.select) != models.end())
-    return rank_by_model(context, train, options.select, count);
-  SelectRequest request;
-  request.options.criterion = options.select;
-  request.options.count = count;
+  const auto request = selection_of(options);
+  if (selects_by_model(options)) return rank_by_model(context, train, options.select, request.options.count);
   return select(context, train, request).indices();
+}
+
+/// Bins of equal width are the same whatever the scale, but for values on their edges, which scaling moves by a
+/// rounding error: states are those of the features before they are scaled.
+bool selects_before_scaling(std::span<const PipelineStage> rest, const PipelineOptions& options) {
+  return rest.size() > 1 && rest[0] == PipelineStage::scale && rest[1] == PipelineStage::select &&
+         !options.select.empty() && selects_by_states(options);
 }
 
 }  // namespace
@@ -56,13 +59,18 @@ PipelineLearner<T>::PipelineLearner(const Context& context, const Dataset<T>& tr
   before_.train = train.borrowed();
   before_.all = all.borrowed();
   before_.trains_on_all = &train == &all;
+  bool ranked = false;
   while (!rest_.empty() && (rest_.front() != PipelineStage::select || options.select.empty())) {
+    if (selects_before_scaling(rest_, options)) {
+      ranked_ = rank_features(context, before_.train, options);
+      ranked = true;
+    }
     learn(context, rest_.front(), before_);
     rest_.erase(rest_.begin());
   }
   if (rest_.empty()) return;
   rest_.erase(rest_.begin());
-  ranked_ = rank_features(context, before_.train, options);
+  if (!ranked) ranked_ = rank_features(context, before_.train, options);
 }
 
 template <class T>

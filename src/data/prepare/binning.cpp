@@ -23,15 +23,6 @@ void check_options(const BinningOptions& options, const BinnedTarget* target) {
     fail("mdlp needs classes, and the dataset has none; bin by equal width or equal frequency");
 }
 
-BinRule width_rule(double low, double high, std::int32_t bins) {
-  BinRule rule;
-  if (!(low <= high)) return rule;
-  rule.low = low;
-  rule.high = high;
-  rule.states = low < high ? bins : 1;
-  return rule;
-}
-
 BinRule cuts_rule(std::vector<double> cuts) {
   BinRule rule;
   rule.kind = BinRule::Kind::cuts;
@@ -136,6 +127,15 @@ BinMethod parse_bin_method(std::string_view text) {
 std::string_view to_string(BinMethod method) { return method_names[static_cast<std::size_t>(method)]; }
 
 namespace bins {
+
+BinRule width_rule(double low, double high, std::int32_t bins) {
+  BinRule rule;
+  if (!(low <= high)) return rule;
+  rule.low = low;
+  rule.high = high;
+  rule.states = low < high ? bins : 1;
+  return rule;
+}
 
 template <class T>
 Binning learn(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,

@@ -86,6 +86,15 @@ Binning learn(const Context& context, const Dataset<T>& dataset, const BinningOp
 template <class T>
 BinnedTable apply(const Context& context, const Binning& binning, const Dataset<T>& dataset, const Extents& extents);
 
+/// The rule of bins of equal width from the smallest to the largest value of a feature.
+BinRule width_rule(double low, double high, std::int32_t bins);
+
+/// The states of some features in some rows, each by the rule in the same place, without a copy of the values. Rows
+/// ascend and may be given several times; none of their values is missing.
+template <class T>
+BinnedTable apply_to_part(const Context& context, std::span<const BinRule> rules, const Dataset<T>& dataset,
+                          std::span<const std::int64_t> features, std::span<const std::int32_t> rows);
+
 /// Errors that name the first value that is missing, and the first feature whose range no double holds.
 template <class T>
 void check_missing(const Dataset<T>& dataset, const Extents& extents);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
@@ -94,32 +95,62 @@ void load(const DenseMatrix<T>& x, Range rows, Range columns, Tile& tile) {
   }
 }
 
-template <class Code, class T>
-Array<Code> dense_codes(const Context& context, const std::vector<Coder>& coders, const DenseMatrix<T>& x) {
-  const double need = dense_bytes(x.rows, x.columns, sizeof(Code));
+/// Some rows and columns of a matrix, which are read where they lie.
+template <class T>
+struct DensePart {
+  const DenseMatrix<T>& x;
+  std::span<const std::int32_t> rows;
+  std::span<const std::int64_t> columns;
+};
+
+template <class T>
+void load(const DensePart<T>& part, Range rows, Range columns, Tile& tile) {
+  const auto* of = part.columns.data() + columns.begin;
+  const auto width = static_cast<std::size_t>(columns.end - columns.begin);
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    const T* row = part.x.values.data() + part.rows[static_cast<std::size_t>(i)] * part.x.columns;
+    const auto at = static_cast<std::size_t>(i - rows.begin);
+    for (std::size_t c = 0; c < width; ++c) tile[c][at] = static_cast<double>(row[of[c]]);
+  }
+}
+
+/// `x` has so many rows and columns, and is read by load().
+template <class Code, class X>
+Array<Code> dense_codes(const Context& context, const std::vector<Coder>& coders, const X& x, std::int64_t row_count,
+                        std::int64_t column_count) {
+  const double need = dense_bytes(row_count, column_count, sizeof(Code));
   if (need > static_cast<double>(cpu_budget(context)))
     fail(
         "the states of {} x {} values take {:.1f} GiB, and the memory budget is {}; raise --memory, or take fewer bins",
-        x.rows, x.columns, need / 0x1p30, format_bytes(cpu_budget(context)));
-  Array<Code> codes(x.rows * x.columns);
-  Stage stage(context.progress(), "binning", x.columns * x.rows);
-  const std::int64_t stripes = (x.columns + tile_columns - 1) / tile_columns;
-  const std::int64_t parts = std::clamp<std::int64_t>(x.rows / 4096, 1, std::int64_t{context.threads()} * 4);
+        row_count, column_count, need / 0x1p30, format_bytes(cpu_budget(context)));
+  Array<Code> codes(row_count * column_count);
+  Stage stage(context.progress(), "binning", column_count * row_count);
+  const std::int64_t stripes = (column_count + tile_columns - 1) / tile_columns;
+  const std::int64_t parts = std::clamp<std::int64_t>(row_count / 4096, 1, std::int64_t{context.threads()} * 4);
   parallel_for(context, stripes * parts, [&](std::int64_t task) {
-    const auto rows = part_of(x.rows, parts, task % parts);
+    const auto rows = part_of(row_count, parts, task % parts);
     const auto begin = task / parts * tile_columns;
-    const Range columns{begin, std::min(begin + tile_columns, x.columns)};
+    const Range columns{begin, std::min(begin + tile_columns, column_count)};
     Tile tile;
     for (std::int64_t i = rows.begin; i < rows.end; i += tile_rows) {
       const Range some{i, std::min(i + tile_rows, rows.end)};
       load(x, some, columns, tile);
       for (std::int64_t j = columns.begin; j < columns.end; ++j)
         coders[static_cast<std::size_t>(j)](tile[static_cast<std::size_t>(j - columns.begin)].data(),
-                                            some.end - some.begin, codes.data() + j * x.rows + i);
+                                            some.end - some.begin, codes.data() + j * row_count + i);
     }
     stage.advance((rows.end - rows.begin) * (columns.end - columns.begin));
   });
   return codes;
+}
+
+template <class X>
+DenseCodes narrowest_codes(const Context& context, const std::vector<Coder>& coders, const X& x,
+                           const BinnedTable& table) {
+  const auto most = table.states.empty() ? 0 : *std::max_element(table.states.begin(), table.states.end());
+  if (most <= std::numeric_limits<std::uint8_t>::max() + 1)
+    return dense_codes<std::uint8_t>(context, coders, x, table.rows, table.features);
+  return dense_codes<std::uint16_t>(context, coders, x, table.rows, table.features);
 }
 
 std::uint16_t code_of(const Coder& coder, double value) {
@@ -128,31 +159,65 @@ std::uint16_t code_of(const Coder& coder, double value) {
   return code;
 }
 
-/// Two passes: how many entries each feature keeps, then the entries.
-template <class T>
-SparseCodes sparse_codes(const Context& context, const std::vector<Coder>& coders, const Dataset<T>& dataset) {
-  const auto features = dataset.features();
+/// Two passes: how many entries each feature keeps, then the entries. `for_columns(work)` calls work(feature, column);
+/// `for_places(row, use)` calls use(place) for each place of a row, in ascending order of rows and places.
+template <class T, class ForColumns, class ForPlaces>
+SparseCodes sparse_codes(const std::vector<Coder>& coders, const ForColumns& for_columns, const ForPlaces& for_places) {
+  const auto features = static_cast<std::int64_t>(coders.size());
   SparseCodes result{Array<std::int64_t>::zeros(features + 1), {}, {}, Array<std::uint16_t>(features)};
-  bins::for_each_column(context, dataset, [&](std::int64_t j, const bins::Column<T>& column) {
+  for_columns([&](std::int64_t j, const bins::Column<T>& column) {
     const auto& coder = coders[static_cast<std::size_t>(j)];
     const auto common = code_of(coder, 0);
     result.common[j] = common;
-    for (const T value : column.values)
-      result.offsets[j + 1] += code_of(coder, static_cast<double>(value)) == common ? 0 : 1;
+    for (std::size_t k = 0; k < column.values.size(); ++k)
+      if (code_of(coder, static_cast<double>(column.values[k])) != common)
+        for_places(column.examples[k], [&](std::int32_t) { ++result.offsets[j + 1]; });
   });
   for (std::int64_t j = 0; j < features; ++j) result.offsets[j + 1] += result.offsets[j];
   result.examples = Array<std::int32_t>(result.offsets[features]);
   result.codes = Array<std::uint16_t>(result.offsets[features]);
-  bins::for_each_column(context, dataset, [&](std::int64_t j, const bins::Column<T>& column) {
+  for_columns([&](std::int64_t j, const bins::Column<T>& column) {
     auto to = result.offsets[j];
     for (std::size_t k = 0; k < column.values.size(); ++k) {
       const auto code = code_of(coders[static_cast<std::size_t>(j)], static_cast<double>(column.values[k]));
       if (code == result.common[j]) continue;
-      result.examples[to] = column.examples[k];
-      result.codes[to++] = code;
+      for_places(column.examples[k], [&](std::int32_t place) {
+        result.examples[to] = place;
+        result.codes[to++] = code;
+      });
     }
   });
   return result;
+}
+
+template <class T>
+SparseCodes sparse_codes(const Context& context, const std::vector<Coder>& coders, const Dataset<T>& dataset) {
+  return sparse_codes<T>(
+      coders, [&](const auto& work) { bins::for_each_column(context, dataset, work); },
+      [](std::int32_t row, const auto& use) { use(row); });
+}
+
+template <class T>
+SparseCodes sparse_codes_of_part(const Context& context, const std::vector<Coder>& coders, const Dataset<T>& dataset,
+                                 std::span<const std::int64_t> features, std::span<const std::int32_t> rows) {
+  std::vector<std::int32_t> begins(static_cast<std::size_t>(dataset.rows()) + 1, 0);  // of the places of each row
+  for (const auto row : rows) ++begins[static_cast<std::size_t>(row) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  const auto& x = dataset.by_columns(Device::cpu(), context.threads());
+  return sparse_codes<T>(
+      coders,
+      [&](const auto& work) {
+        parallel_for(context, std::ssize(features), [&](std::int64_t k) {
+          const auto begin = x.offsets[features[static_cast<std::size_t>(k)]];
+          const auto size = static_cast<std::size_t>(x.offsets[features[static_cast<std::size_t>(k)] + 1] - begin);
+          work(k, bins::Column<T>{{x.values.data() + begin, size}, {x.indices.data() + begin, size}, x.columns});
+        });
+      },
+      [&](std::int32_t row, const auto& use) {
+        for (auto place = begins[static_cast<std::size_t>(row)]; place < begins[static_cast<std::size_t>(row) + 1];
+             ++place)
+          use(place);
+      });
 }
 
 }  // namespace
@@ -182,14 +247,23 @@ template <class T>
 BinnedTable apply(const Context& context, const Binning& binning, const Dataset<T>& dataset, const Extents& extents) {
   BinnedTable table{dataset.rows(), dataset.features(), states_of(binning, extents), {}};
   const std::vector<Coder> coders(binning.rules.begin(), binning.rules.end());
-  const auto most = table.states.empty() ? 0 : *std::max_element(table.states.begin(), table.states.end());
-  const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x);
-  if (dense == nullptr)
-    table.codes = sparse_codes(context, coders, dataset);
-  else if (most <= std::numeric_limits<std::uint8_t>::max() + 1)
-    table.codes = DenseCodes(dense_codes<std::uint8_t>(context, coders, *dense));
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x))
+    table.codes = narrowest_codes(context, coders, *dense, table);
   else
-    table.codes = DenseCodes(dense_codes<std::uint16_t>(context, coders, *dense));
+    table.codes = sparse_codes(context, coders, dataset);
+  return table;
+}
+
+template <class T>
+BinnedTable apply_to_part(const Context& context, std::span<const BinRule> rules, const Dataset<T>& dataset,
+                          std::span<const std::int64_t> features, std::span<const std::int32_t> rows) {
+  BinnedTable table{std::ssize(rows), std::ssize(features), {}, {}};
+  for (const auto& rule : rules) table.states.push_back(rule.states);
+  const std::vector<Coder> coders(rules.begin(), rules.end());
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x))
+    table.codes = narrowest_codes(context, coders, DensePart<T>{*dense, rows, features}, table);
+  else
+    table.codes = sparse_codes_of_part(context, coders, dataset, features, rows);
   return table;
 }
 
@@ -206,6 +280,10 @@ BinnedTable apply_binning(const Context& context, const Binning& binning, const 
 namespace bins {
 template BinnedTable apply(const Context&, const Binning&, const Dataset<float>&, const Extents&);
 template BinnedTable apply(const Context&, const Binning&, const Dataset<double>&, const Extents&);
+template BinnedTable apply_to_part(const Context&, std::span<const BinRule>, const Dataset<float>&,
+                                   std::span<const std::int64_t>, std::span<const std::int32_t>);
+template BinnedTable apply_to_part(const Context&, std::span<const BinRule>, const Dataset<double>&,
+                                   std::span<const std::int64_t>, std::span<const std::int32_t>);
 }  // namespace bins
 template BinnedTable apply_binning(const Context&, const Binning&, const Dataset<float>&);
 template BinnedTable apply_binning(const Context&, const Binning&, const Dataset<double>&);

@@ -191,6 +191,8 @@ ComparedSide::ComparedSide(const Problem& problem, const FixedLog& log, std::spa
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(codes[a], problem.classes[a], a) < std::tuple(codes[b], problem.classes[b], b);
   });
+  // Rows that count once or not at all, as those of a fold, need no weights.
+  const bool weighted = std::ranges::any_of(problem.weights, [](std::uint32_t weight) { return weight > 1; });
   Step step{0, 0, 0};
   for (std::size_t k = 0; k < order.size(); ++k) {
     step.own = static_cast<std::uint16_t>(k);
@@ -198,7 +200,7 @@ ComparedSide::ComparedSide(const Problem& problem, const FixedLog& log, std::spa
     if (new_state) step.of_state = step.own;
     if (new_state || problem.classes[order[k]] != problem.classes[order[k - 1]]) step.of_class = step.own;
     rows.push_back(order[k] * static_cast<std::uint32_t>(lanes));
-    if (!problem.weights.empty()) weights.push_back(static_cast<std::uint8_t>(weight_of(order[k])));
+    if (weighted) weights.push_back(static_cast<std::uint8_t>(weight_of(order[k])));
     if (!new_state) steps.push_back(step);
   }
   const auto weight_at = [&](std::size_t place) { return weights.empty() ? 1U : std::uint32_t{weights[place]}; };

@@ -1,6 +1,7 @@
 // Which way to count suits a dataset: by what a pair is expected to take, from rates measured with bench_selection
 // --few.
 #include <algorithm>
+#include <bit>
 #include <variant>
 
 #include "core/fail.hpp"
@@ -43,8 +44,8 @@ class Shape {
   double ordered() const { return rows() * (is_small() ? rates_.small_ordered_row : rates_.ordered_row); }
   double tables() const { return rows() * rates_.table_row + cells() * rates_.table_cell; }
   double planes() const {
-    const double weight_bits = problem_.weights.empty() ? 1 : 4;  // what a resample has, as a rule
-    const double vectors = (rows() / 128 + problem_.class_count) * weight_bits;
+    const auto most = problem_.weights.empty() ? 1U : std::ranges::max(problem_.weights);
+    const double vectors = (rows() / 128 + problem_.class_count) * std::bit_width(most);
     return vectors * (states() - 1) * (states() - 1) * rates_.plane_vector + cells() * rates_.plane_cell;
   }
   /// How many rows share a state of the partner where states are as unequal as those of normal numbers in equal

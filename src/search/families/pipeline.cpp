@@ -3,7 +3,8 @@
 // selected features are tried, one of them.
 //
 // Families that take column transforms train all splits together on one dataset, where steps learn of each feature by
-// itself; else the dataset is copied for each split.
+// itself, and on the selected features of one dataset behind a selection (selection.cpp); else the dataset is copied
+// for each split.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "core/fail.hpp"
 #include "linear/model/problem.hpp"
 #include "pipeline/learn.hpp"
+#include "search/families/selection.hpp"
 #include "search/family.hpp"
 
 namespace sheaf::engine {
@@ -19,20 +21,7 @@ namespace {
 using pipeline::PipelineLearner;
 using pipeline::Prepared;
 
-/// One split of a table of several.
-SplitTable single_split(const SplitTable& table, std::size_t column) {
-  const auto columns = table.splits.size();
-  const auto classes = table.class_counts.size() / columns;
-  SplitTable one;
-  one.splits = {table.splits[column]};
-  for (std::size_t k = column; k < table.weights.size(); k += columns) one.weights.push_back(table.weights[k]);
-  const auto counts = table.class_counts.begin() + static_cast<std::ptrdiff_t>(column * classes);
-  one.class_counts.assign(counts, counts + static_cast<std::ptrdiff_t>(classes));
-  const auto begin = table.tests.rows.begin() + table.tests.begins[column];
-  one.tests.rows.assign(begin, table.tests.rows.begin() + table.tests.begins[column + 1]);
-  one.tests.begins.push_back(std::ssize(one.tests.rows));
-  return one;
-}
+constexpr std::int32_t selected_together = 16;  // splits; a batch is what a kill can lose
 
 template <class T>
 std::vector<std::string> names_of(const Dataset<T>& dataset) {
@@ -78,13 +67,14 @@ class PipelineFamily : public Family {
  public:
   PipelineFamily(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
                  const SearchOptions& options)
-      : dataset_(dataset), search_(search), options_(options), pipeline_(options.pipeline) {
+      : dataset_(dataset), search_(search), options_(options), pipeline_(options.pipeline), counts_{pipeline_.counts} {
     options_.pipeline = {};  // the family itself has none
     if (!share_dataset(context)) {
       learner_.emplace(context, dataset, dataset, pipeline_);
-      whole_ = learner_->with_count(context, largest_count());
+      whole_ = learner_->with_count(context, counts_.largest());
       family_ = make_family(context, whole_.all, search_, options_);
       names_ = names_of(learner_->before_selection());
+      select_together(context);
     }
     space_ = with_counts(family_->space());
   }
@@ -95,26 +85,32 @@ class PipelineFamily : public Family {
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return family_->tasks(); }
   std::int64_t least_rows() const override { return family_->least_rows(); }
-  /// All points of a split are trained together where the pipeline is learnt for them.
+  /// All points of a split are trained together where the pipeline is learnt for them, and all splits of a level where
+  /// they select together.
   BatchLimits limits(const Context& context, const Plan& plan) const override {
     auto limits = family_->limits(context, plan);
     limits.whole_grids = limits.whole_grids || !shares_dataset_;
+    if (selection_)
+      limits.tasks = std::max(limits.tasks, space_.size() * tasks() * std::min(plan.splits(), selected_together));
     return limits;
   }
   std::vector<double> complexity(const Point& point, double size) const override {
-    auto keys = family_->complexity(own_part(point), size);
-    if (searches_counts()) keys.insert(keys.begin(), point.front());
+    auto keys = family_->complexity(counts_.own_part(point), size);
+    if (counts_.searched()) keys.insert(keys.begin(), point.front());
     return keys;
   }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     if (shares_dataset_) return std::make_unique<TransformTrainer<T>>(context, *this);
+    if (selection_)
+      return make_selection_trainer<T>(
+          context, *selection_, [this](const Dataset<T>& split, ModelScores& model) { name_weights(split, model); });
     return std::make_unique<PipelineTrainer<T>>(context, *this);
   }
   Model refit(const Context& context, const Point& point) const override {
     if (shares_dataset_) return refit_shared(context, point);
-    const auto prepared = learner_->with_count(context, count_of(point));
+    const auto prepared = learner_->with_count(context, counts_.of(point));
     const auto family = make_family(context, prepared.all, search_, options_);
-    auto model = family->refit(context, own_part(point));
+    auto model = family->refit(context, counts_.own_part(point));
     model.set_pipeline(prepared.pipeline);
     return model;
   }
@@ -122,12 +118,7 @@ class PipelineFamily : public Family {
   std::span<const FeatureSummary> dataset_features() const override { return features_; }
   void add_notes(SearchResult& result) const override { family_->add_notes(result); }
 
-  bool searches_counts() const { return counts().size() > 1; }
-  std::int64_t count_of(const Point& point) const {
-    return searches_counts() ? static_cast<std::int64_t>(point.front()) : largest_count();
-  }
-  /// The point of the family.
-  Point own_part(const Point& point) const { return {point.begin() + (searches_counts() ? 1 : 0), point.end()}; }
+  const SelectedCounts& counts() const { return counts_; }
 
   /// Trains jobs of one split, all of them with `count` selected features.
   std::vector<ModelScores> train(const Context& context, const PipelineLearner<T>& learner, std::int64_t count,
@@ -196,9 +187,24 @@ class PipelineFamily : public Family {
     return shares_dataset_ = true;
   }
 
+  /// Where all splits can select from the dataset as it is but for steps that learn nothing.
+  void select_together(const Context& context) {
+    auto steps = pipeline_;
+    steps.select.clear();
+    if (pipeline_.select.empty() || !takes_transforms(search_) || !pipeline::changes_features_alone(steps)) return;
+    for (const auto& step : whole_.pipeline.steps)
+      if (const auto* scaling = std::get_if<Scaling>(&step);
+          scaling != nullptr && !pipeline::transforms_are_accurate<T>({1, scaling->shift, scaling->factor}))
+        return;
+    unlearnt_.emplace(context, dataset_, dataset_, pipeline::without_learnt_steps(steps));
+    auto learnt = pipeline_;
+    learnt.transforms.clear();
+    selection_ = SelectionSetup<T>{&unlearnt_->before_selection(), search_, options_, std::move(learnt), counts_};
+  }
+
   /// On the dataset that the splits share too, in place of a scaled copy.
   Model refit_shared(const Context& context, const Point& point) const {
-    const auto seen = family_->refit(context, own_part(point));
+    const auto seen = family_->refit(context, counts_.own_part(point));
     Model model = linear::keep_features(*seen.linear(), kept_);
     model.set_pipeline(whole_.pipeline);
     return model;
@@ -220,14 +226,11 @@ class PipelineFamily : public Family {
     }
   }
 
-  const std::vector<std::int64_t>& counts() const { return pipeline_.counts; }
-  std::int64_t largest_count() const { return counts().empty() ? 0 : counts().back(); }
-
   Space with_counts(const Space& own) const {
-    if (!searches_counts()) return own;
+    if (!counts_.searched()) return own;
     Space space = own;
     std::vector<double> values;
-    for (const auto count : counts()) values.push_back(static_cast<double>(count));
+    for (const auto count : counts_.counts) values.push_back(static_cast<double>(count));
     space.axes.insert(space.axes.begin(), {"features", "features", false, false});
     space.shape.insert(space.shape.begin(), static_cast<std::int32_t>(values.size()));
     if (!space.values.empty()) space.values.insert(space.values.begin(), values);
@@ -245,13 +248,16 @@ class PipelineFamily : public Family {
   FamilySearch search_;
   SearchOptions options_;
   PipelineOptions pipeline_;
+  SelectedCounts counts_;
   bool shares_dataset_ = false;
-  std::optional<PipelineLearner<T>> learner_;  // on all rows; of a shared dataset: of steps that learn nothing
-  Prepared<T> whole_;                          // all rows, over the memory of the learner
-  std::vector<std::int64_t> kept_;             // features of a shared dataset that filters keep
-  std::vector<FeatureSummary> features_;       // of a shared dataset that no step changes before
-  std::vector<std::string> names_;             // of the features before a selection; none of a shared dataset
-  std::unique_ptr<Family> family_;             // on all rows
+  std::optional<PipelineLearner<T>> unlearnt_;  // of steps that learn nothing, where splits select together
+  std::optional<SelectionSetup<T>> selection_;  // over its dataset
+  std::optional<PipelineLearner<T>> learner_;   // on all rows; of a shared dataset: of steps that learn nothing
+  Prepared<T> whole_;                           // all rows, over the memory of the learner
+  std::vector<std::int64_t> kept_;              // features of a shared dataset that filters keep
+  std::vector<FeatureSummary> features_;        // of a shared dataset that no step changes before
+  std::vector<std::string> names_;              // of the features before a selection; none of a shared dataset
+  std::unique_ptr<Family> family_;              // on all rows
   Space space_;
 };
 
@@ -277,16 +283,16 @@ std::vector<ModelScores> TransformTrainer<T>::train(std::span<const Job> jobs, b
 template <class T>
 std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bool chosen) {
   std::map<std::int32_t, std::map<std::int64_t, std::vector<std::size_t>>> groups;  // split, count, jobs
-  for (std::size_t k = 0; k < jobs.size(); ++k) groups[jobs[k].split][family_.count_of(*jobs[k].point)].push_back(k);
+  for (std::size_t k = 0; k < jobs.size(); ++k) groups[jobs[k].split][family_.counts().of(*jobs[k].point)].push_back(k);
   std::vector<ModelScores> result(jobs.size());
   for (const auto& [column, by_count] : groups) {
-    const auto split = single_split(*table_, static_cast<std::size_t>(column));
+    const auto split = take_splits(*table_, std::vector{static_cast<std::size_t>(column)});
     const auto rows = split.training_rows(family_.options().row_weights);
     const auto train = take_rows(family_.dataset(), rows, context_.threads());
     const PipelineLearner<T> learner(context_, train, family_.dataset(), family_.pipeline());
     for (const auto& [count, members] : by_count) {
       std::vector<Point> points;
-      for (const auto k : members) points.push_back(family_.own_part(*jobs[k].point));
+      for (const auto k : members) points.push_back(family_.counts().own_part(*jobs[k].point));
       auto scores = family_.train(context_, learner, count, split, points, chosen);
       for (std::size_t m = 0; m < members.size(); ++m) result[members[m]] = std::move(scores[m]);
     }

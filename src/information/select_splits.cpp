@@ -1,0 +1,149 @@
+// Bins are learnt on the training rows of each split, all splits in one pass over the dataset. Splits whose bins are
+// the same, as those of levels, counts and other features of few values, are row weights over one table of states and
+// share what they count. A split with bins of its own has states of its own: a byte for each value of its training
+// rows.
+#include "information/select_splits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "data/describe/split_summary.hpp"
+#include "data/prepare/binning.hpp"
+#include "information/select.hpp"
+
+namespace sheaf::information {
+namespace {
+
+/// What the bins of a split follow from.
+struct SplitBins {
+  std::vector<std::int64_t> features;  // that it may select
+  std::vector<double> low, high;       // of each of them
+  bool operator==(const SplitBins&) const = default;
+
+  std::vector<BinRule> rules() const {
+    std::vector<BinRule> result;
+    for (std::size_t k = 0; k < features.size(); ++k)
+      result.push_back(bins::width_rule(low[k], high[k], BinningOptions{}.bins));
+    return result;
+  }
+};
+
+template <class T>
+std::vector<SplitBins> learn_bins(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,
+                                  std::size_t splits, const MaySelect& may_select) {
+  constexpr double left_out = std::numeric_limits<double>::quiet_NaN();
+  const auto features = static_cast<std::size_t>(dataset.features());
+  std::vector<double> low(features * splits), high(features * splits), rows;
+  const auto learn = [&](std::int64_t j, std::span<const FeatureSummary> of_splits) {
+    for (std::size_t s = 0; s < splits; ++s) {
+      const auto at = s * features + static_cast<std::size_t>(j);
+      low[at] = may_select(of_splits[s], rows[s]) ? of_splits[s].minimum : left_out;
+      high[at] = of_splits[s].maximum;
+    }
+  };
+  for_split_summaries(context, dataset, draws, static_cast<std::int32_t>(splits), learn, &rows);
+  std::vector<SplitBins> result(splits);
+  for (std::size_t s = 0; s < splits; ++s)
+    for (std::size_t j = 0; j < features; ++j) {
+      if (std::isnan(low[s * features + j])) continue;
+      result[s].features.push_back(static_cast<std::int64_t>(j));
+      result[s].low.push_back(low[s * features + j]);
+      result[s].high.push_back(high[s * features + j]);
+    }
+  return result;
+}
+
+template <class T>
+class SplitSelector {
+ public:
+  SplitSelector(const Context& context, const Dataset<T>& dataset, std::span<const float> draws, std::size_t splits,
+                const SelectionOptions& options)
+      : context_(context),
+        dataset_(dataset),
+        draws_(draws),
+        splits_(splits),
+        options_(options),
+        target_(bin_target(dataset.target, {})) {}
+
+  /// Splits of the same bins.
+  std::vector<Selection> select(const SplitBins& bins, std::span<const std::size_t> members) const {
+    auto options = options_;
+    options.count = std::min(options.count, std::ssize(bins.features));
+    const auto rules = bins.rules();
+    if (members.size() == 1) {
+      const auto rows = training_rows(members.front());
+      BinnedTarget target{{}, target_.names};
+      for (const auto row : rows) target.classes.push_back(target_.classes[static_cast<std::size_t>(row)]);
+      const auto table = bins::apply_to_part(context_, rules, dataset_, bins.features, rows);
+      return {select_features(context_, table, target, options)};
+    }
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(dataset_.rows()));
+    std::iota(rows.begin(), rows.end(), 0);
+    std::vector<std::vector<std::uint32_t>> resamples;
+    for (const auto split : members) {
+      auto& weights = resamples.emplace_back();
+      for (std::size_t i = 0; i < rows.size(); ++i) weights.push_back(drawn(i, split));
+    }
+    const auto table = bins::apply_to_part(context_, rules, dataset_, bins.features, rows);
+    return select_resamples(context_, table, target_, options, std::move(resamples));
+  }
+
+ private:
+  std::uint32_t drawn(std::size_t row, std::size_t split) const {
+    return static_cast<std::uint32_t>(draws_[row * splits_ + split]);
+  }
+  std::vector<std::int32_t> training_rows(std::size_t split) const {
+    std::vector<std::int32_t> rows;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(dataset_.rows()); ++i)
+      rows.insert(rows.end(), drawn(i, split), static_cast<std::int32_t>(i));
+    return rows;
+  }
+
+  const Context& context_;
+  const Dataset<T>& dataset_;
+  std::span<const float> draws_;
+  std::size_t splits_;
+  const SelectionOptions& options_;
+  BinnedTarget target_;
+};
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<std::int64_t>> select_splits(const Context& given, const Dataset<T>& dataset,
+                                                     std::span<const float> draws, std::int32_t splits,
+                                                     const SelectionOptions& options, const MaySelect& may_select) {
+  SelectRequest work;
+  work.options = options;
+  work.ensemble.resamples = splits;
+  const auto context = given.for_work(selection_work(dataset, work));
+  const auto count = static_cast<std::size_t>(splits);
+  const auto bins = learn_bins(context, dataset, draws, count, may_select);
+  const SplitSelector<T> selector(context, dataset, draws, count, options);
+  std::vector<std::vector<std::int64_t>> result(count);
+  std::vector<bool> done(count, false);
+  for (std::size_t first = 0; first < count; ++first) {
+    if (done[first] || bins[first].features.empty()) continue;
+    std::vector<std::size_t> members;
+    for (std::size_t s = first; s < count; ++s)
+      if (!done[s] && bins[s] == bins[first]) members.push_back(s);
+    const auto selections = selector.select(bins[first], members);
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      done[members[m]] = true;
+      for (const auto& feature : selections[m].selected)
+        result[members[m]].push_back(bins[first].features[static_cast<std::size_t>(feature.index)]);
+    }
+  }
+  return result;
+}
+
+template std::vector<std::vector<std::int64_t>> select_splits(const Context&, const Dataset<float>&,
+                                                              std::span<const float>, std::int32_t,
+                                                              const SelectionOptions&, const MaySelect&);
+template std::vector<std::vector<std::int64_t>> select_splits(const Context&, const Dataset<double>&,
+                                                              std::span<const float>, std::int32_t,
+                                                              const SelectionOptions&, const MaySelect&);
+
+}  // namespace sheaf::information
