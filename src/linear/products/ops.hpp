@@ -63,7 +63,7 @@ class LinearOps {
   /// h = (X o X)' d, the diagonal of X' diag(d) X.
   void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h);
 
-  /// X'X of X as it is, with the bias: weights() x weights(), in CPU memory.
+  /// X'X of X as it is, with the bias, which must not be hidden: weights() x weights(), in CPU memory.
   virtual std::vector<double> gram(const Context& context);
 
   /// Whether `sandwich` of so many tasks takes one pass over X: then it is the way to X' D X d.
