@@ -115,7 +115,13 @@ void NetRun<T>::start_without_weights() {
     state.intercepts = null.intercepts;
     state.rows = {null.loss, null.loss};  // without weights they are equal
     for (std::int32_t c = 0; c < classes(); ++c) {
-      const double decision = log_odds_of(null.intercepts, c);
+      const auto decision = [&](std::int64_t i) {
+        auto decisions = null.intercepts;
+        for (std::int32_t k = 0; k < classes(); ++k) decisions[static_cast<std::size_t>(k)] += offset_of(sheaf_, i, k);
+        return log_odds_of(decisions, c);
+      };
+      const double same = log_odds_of(null.intercepts, c);
+      const LossParameters parameters{params_.loss_parameter, null.width};
       with_net_loss(params_.loss, [&](auto functor) {
         std::vector<double> residuals;
         if constexpr (is_cox<decltype(functor)>)
@@ -123,8 +129,9 @@ void NetRun<T>::start_without_weights() {
         else
           for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
             const double y = target_of(sheaf_, i, path.target + c);
+            const double at = sheaf_.offsets.empty() ? same : decision(i);
             residuals.push_back(-row_weight(sheaf_, i, path.rows) *
-                                functor.terms(decision + offset_of(sheaf_, i), y, 0.0).slope);
+                                terms_of<decltype(functor)>(at, y, parameters).slope);
           }
         for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
           z(i, t * classes() + c) = static_cast<T>(null.intercepts[static_cast<std::size_t>(c)]);

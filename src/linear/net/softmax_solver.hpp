@@ -168,16 +168,15 @@ SHEAF_HOST_DEVICE SolveReport solve_softmax(const Team& team, const Columns& x, 
   classes.in_turn([&](std::int32_t k, Model& model) {
     if (team.rank() == 0) intercepts[k] -= center;
     multiply_anew(model, all.z(k));
-    model.over_rows([&](std::int64_t i) { all.z(k)[i] += static_cast<T>(intercepts[k]); });
+    model.over_rows([&](std::int64_t i) {
+      z[i * stride + k] = all.z(k)[i] + static_cast<T>(intercepts[k]);
+      all.z(k)[i] = z[i * stride + k] + all.offset(k, i);
+    });
     model.over_features([&](std::int32_t j) { w[working.list[j] * stride + k] = model.features.w[j]; });
     team.sync();
   });
-  RowSums sums = with_residuals([&](std::int32_t k, Model& model) {
-    model.over_rows([&](std::int64_t i) {
-      z[i * stride + k] = all.z(k)[i];
-      u[i * stride + k] = rows.q[i];
-    });
-  });
+  RowSums sums = with_residuals(
+      [&](std::int32_t k, Model& model) { model.over_rows([&](std::int64_t i) { u[i * stride + k] = rows.q[i]; }); });
   sums.dual = all.template dual_at<Functor>(1);
   return {sums, classes.epochs, rules.parallel};
 }
