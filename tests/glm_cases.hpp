@@ -33,6 +33,14 @@ inline std::vector<double> offsets_of(const nlohmann::json& one, std::size_t row
   return offsets;
 }
 
+/// Of each row and class, classes in the order of their first rows.
+inline std::vector<double> class_offsets_of(const nlohmann::json& one, std::size_t rows, std::size_t classes) {
+  std::vector<double> offsets;
+  for (std::size_t i = 1; i <= rows && one["offset"]; ++i)
+    for (std::size_t k = 1; k <= classes; ++k) offsets.push_back(std::log(static_cast<double>(1 + (i + 2 * k) % 5)));
+  return offsets;
+}
+
 inline GlmOptions options_of(const std::string& family) {
   GlmOptions options;
   for (const auto& row : parameters<GlmOptions>()) {

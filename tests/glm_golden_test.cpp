@@ -65,14 +65,16 @@ TEST(GlmGolden, MultinomialModelsAreThoseOfNnet) {
   for (const auto& one : results["classes"])
     for (const Device device : devices())
       for (const GlmSolver solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs}) {
-        SCOPED_TRACE(one["limits"].dump() + " " + std::string(to_string(solver)) + " on " + to_string(device));
+        SCOPED_TRACE(one["limits"].dump() + (one["offset"] ? ", offsets, " : ", ") + std::string(to_string(solver)) +
+                     " on " + to_string(device));
         auto dataset = read_dataset<double>(on(device), find_data(one["data"]));
         dataset.target = classes_by(one["limits"], dataset.target.values);
         GlmOptions options;
         options.solver = solver;
         options.tolerance = 1e-10;
-        const auto model =
-            train_glm(on(device), dataset, options, weights_of(one, static_cast<std::size_t>(dataset.rows())));
+        const auto examples = static_cast<std::size_t>(dataset.rows());
+        options.offsets = class_offsets_of(one, examples, dataset.target.class_names.size());
+        const auto model = train_glm(on(device), dataset, options, weights_of(one, examples));
         const auto rows = coefficient_table(model);
         const auto columns = static_cast<std::size_t>(model.columns) - 1;
         ASSERT_EQ(rows.size(), columns * one["weights"][0].size());

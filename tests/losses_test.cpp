@@ -52,8 +52,9 @@ TEST_P(LossFunctor, DerivativesAreFiniteDifferences) {
         const auto at = functor.terms(z, y, parameter);
         const auto above = functor.terms(z + h, y, parameter);
         const auto below = functor.terms(z - h, y, parameter);
-        constexpr bool pieces = Functor::loss == Loss::hinge || Functor::loss == Loss::tube;  // of straight lines
-        if ((above.curvature == 0) != (below.curvature == 0)) continue;                       // a kink between them
+        constexpr bool pieces =  // of straight lines
+            Functor::loss == Loss::hinge || Functor::loss == Loss::tube || Functor::loss == Loss::quantile;
+        if ((above.curvature == 0) != (below.curvature == 0)) continue;  // a kink between them
         if (pieces && above.slope != below.slope) continue;
         EXPECT_NEAR(at.slope, (above.value - below.value) / (2 * h),
                     1e-7 * (1 + std::abs(at.slope) + std::abs(at.value)))
@@ -95,24 +96,53 @@ TEST_P(LossFunctor, PredictionsAreWhereTheSlopeIsZero) {
 /// For losses that elastic nets are trained for: dual_value(u, y) = min over z of loss(z, y) + u z.
 TEST_P(LossFunctor, DualValuesAreMinima) {
   with_net_loss(GetParam(), [](auto functor) {
-    if constexpr (has_dual<decltype(functor)>)  // not the partial likelihood, which couples rows: see survival_test
-      for (const double y : targets_of<decltype(functor)>())
+    using Functor = decltype(functor);
+    if constexpr (has_dual<Functor>) {  // not the partial likelihood, which couples rows: see survival_test
+      const LossParameters parameters{parameter_of<Functor>(), 0.6};
+      const auto loss = [&](double z, double y) { return terms_of<Functor>(z, y, parameters); };
+      const auto dual_value = [&](double u, double y) { return dual_value_of<Functor>(u, y, parameters); };
+      for (const double y : targets_of<Functor>())
         for (double z = -7.03; z < 7; z += 0.17) {
-          const auto at = functor.terms(z, y, 0.0);
+          const auto at = loss(z, y);
           const double u = -at.slope;
-          const double dual = functor.dual_value(u, y);
+          const double dual = dual_value(u, y);
           EXPECT_NEAR(dual, at.value + u * z, 1e-9 * (1 + std::abs(dual))) << "z is where the minimum is";
           for (double other = -9; other < 9; other += 0.31)
-            EXPECT_GE(functor.terms(other, y, 0.0).value + u * other, dual - 1e-12 * (1 + std::abs(dual)));
-          const double h = 1e-6 * std::abs(u);
-          if (u == 0) continue;  // no more losses from there on: the minimum is not at one z
-          EXPECT_NEAR((functor.dual_value(u + h, y) - functor.dual_value(u - h, y)) / (2 * h), z,
-                      1e-4 * (1 + std::abs(z)));
-          // Scaled residuals stay where the dual value is finite: dual points depend on it.
-          for (const double scale : {0.0, 0.4, 1.0}) EXPECT_TRUE(std::isfinite(functor.dual_value(scale * u, y)));
+            EXPECT_GE(loss(other, y).value + u * other, dual - 1e-12 * (1 + std::abs(dual)));
+          // Scaled residuals stay where the dual value is finite, and below all sums: dual points depend on it.
+          for (const double scale : {0.0, 0.4, 1.0}) {
+            EXPECT_TRUE(std::isfinite(dual_value(scale * u, y)));
+            EXPECT_GE(at.value + scale * u * z, dual_value(scale * u, y) - 1e-12 * (1 + std::abs(dual)));
+          }
           EXPECT_GE(at.value, functor.least(y) - 1e-12 * (1 + std::abs(at.value)));
+          const double h = 1e-6 * std::abs(u);
+          if (at.curvature == 0) continue;  // a straight line from there on: the minimum is not at one z
+          EXPECT_NEAR((dual_value(u + h, y) - dual_value(u - h, y)) / (2 * h), z, 1e-4 * (1 + std::abs(z)));
         }
+    }
   });
+}
+
+/// The smooth loss is below the check loss by at most the share of its width that it says, and its derivatives are
+/// finite differences.
+TEST(QuantileLoss, IsSmoothAndNearTheCheckLoss) {
+  constexpr double width = 0.6;
+  for (const double q : {0.1, 0.5, 0.9})
+    for (double z = -4.03; z < 4; z += 0.17) {
+      const auto at = Quantile::terms(z, 0.3, q, width);
+      const double exact = Quantile::terms(z, 0.3, q).value;
+      EXPECT_LE(at.value, exact + 1e-15);
+      EXPECT_GE(at.value, exact - Quantile::least_below * width - 1e-15);
+      constexpr double h = 1e-6;
+      const auto above = Quantile::terms(z + h, 0.3, q, width);
+      const auto below = Quantile::terms(z - h, 0.3, q, width);
+      EXPECT_NEAR(at.slope, (above.value - below.value) / (2 * h), 1e-8);
+      if (above.curvature == below.curvature) {
+        EXPECT_NEAR(at.curvature, (above.slope - below.slope) / (2 * h), 1e-8);
+      }
+      EXPECT_GE(Quantile::step_curvature(z, 0.3, q, width), at.curvature);
+      EXPECT_GT(Quantile::step_curvature(z, 0.3, q, width), 0);
+    }
 }
 
 /// All classes together: the classes' dual values add up to min over z of loss(z, y) + u'z.
@@ -182,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(All, LossFunctor,
                          testing::Values(Loss::logistic, Loss::squared_hinge, Loss::squared_tube, Loss::squared,
                                          Loss::probit, Loss::cloglog, Loss::poisson, Loss::gamma_log,
                                          Loss::gamma_inverse, Loss::inverse_gaussian, Loss::tweedie,
-                                         Loss::negative_binomial, Loss::hinge, Loss::tube),
+                                         Loss::negative_binomial, Loss::hinge, Loss::tube, Loss::huber, Loss::quantile),
                          [](const auto& loss) {
                            std::string name(to_string(loss.param));
                            std::erase(name, '-');

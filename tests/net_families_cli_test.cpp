@@ -142,6 +142,88 @@ TEST_F(NetFamiliesCli, SearchesScoreWhatIsPredicted) {
   }
 }
 
+/// Offsets of all classes that favour one of them are made up for by the others' intercepts: where every row has the
+/// same offsets, probabilities with them are those of the model without.
+TEST_F(NetFamiliesCli, OffsetsAreOneForEachClass) {
+  std::string offsets, short_line = "1 2 3\n1 2\n", too_few;
+  for (int row = 0; row < 150; ++row) {
+    offsets += "1 -2 0.5\n";
+    too_few += "1\n";
+  }
+  write("o.txt", offsets);
+  write("short.txt", short_line);
+  write("few.txt", too_few);
+  const std::string kinds[] = {"elastic-net-multinomial --alpha 0.01 --tolerance 1e-9",
+                               "multinomial --alpha 0.01 --tolerance 1e-9"};
+  for (const auto& kind : kinds) {
+    ASSERT_EQ(shell("sheaf fit classes.csv --model " + kind + " --output a").code, 0);
+    const auto fit = shell("sheaf fit classes.csv --model " + kind + " --offset o.txt --output b");
+    ASSERT_EQ(fit.code, 0) << fit.err;
+    ASSERT_EQ(shell("sheaf predict classes.csv --model-file a --probabilities --output a.csv").code, 0);
+    const auto with = shell("sheaf predict classes.csv --model-file b --probabilities --offset o.txt --output b.csv");
+    ASSERT_EQ(with.code, 0) << with.err;
+    ASSERT_EQ(shell("sheaf predict classes.csv --model-file b --probabilities --output c.csv").code, 0);
+    for (std::size_t k = 1; k <= 3; ++k) {
+      const auto plain = column("a.csv", k), shifted = column("b.csv", k), without = column("c.csv", k);
+      double largest = 0;
+      for (std::size_t i = 0; i < plain.size(); ++i) {
+        EXPECT_NEAR(plain[i], shifted[i], 1e-3);
+        largest = std::max(largest, std::abs(plain[i] - without[i]));
+      }
+      EXPECT_GT(largest, 0.1) << "predictions without the offsets are others";
+    }
+    EXPECT_TRUE(complains(shell("sheaf fit classes.csv --model " + kind + " --offset few.txt --output x"), 1,
+                          {"150 offsets for 150 rows", "one for each row and class"}));
+    EXPECT_TRUE(complains(shell("sheaf fit classes.csv --model " + kind + " --offset short.txt --output x"), 1,
+                          {"short.txt:2:", "first row has 3"}));
+    EXPECT_TRUE(complains(shell("sheaf predict classes.csv --model-file b --offset few.txt"), 1,
+                          {"one for each row and class"}));
+  }
+  const auto search = shell(
+      "sheaf search classes.csv --model elastic-net-multinomial --offset o.txt --alpha-count 4 --output s --quiet");
+  EXPECT_EQ(search.code, 0) << search.err;
+  EXPECT_TRUE(complains(shell("sheaf fit counts.csv --model elastic-net --alpha 1 --offset few.txt --output x"), 2,
+                        {"elastic-net-poisson"}));
+}
+
+TEST_F(NetFamiliesCli, RobustNetsAreFittedSearchedAndApplied) {
+  for (const Device device : devices()) {
+    const auto on = " --device " + to_string(device);
+    const auto high =
+        shell("sheaf fit counts.csv --model elastic-net-quantile --quantile 0.9 --alpha 0.01 --output h" + on);
+    ASSERT_EQ(high.code, 0) << high.err;
+    EXPECT_TRUE(holds(file("h"), {"solver ELASTIC_NET_QUANTILE\n", "quantile 0.9\n"})) << file("h");
+    ASSERT_EQ(shell("sheaf predict counts.csv --model-file h --output h.csv" + on).code, 0);
+    const auto predicted = column("h.csv", 0), counts = column("counts.csv", 12);
+    double below = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) below += counts[i] <= predicted[i] ? 1 : 0;
+    EXPECT_NEAR(below / 150, 0.9, 0.1);
+    const auto huber = shell("sheaf fit counts.csv --model elastic-net-huber --alpha 0.01 --output r" + on);
+    ASSERT_EQ(huber.code, 0) << huber.err;
+    EXPECT_TRUE(holds(file("r"), {"solver ELASTIC_NET_HUBER\n", "threshold "})) << file("r");
+    const auto search = shell(
+        "sheaf search counts.csv --model elastic-net-quantile --quantile 0.9 --alpha-count 5 "
+        "--output s --quiet --json" +
+        on);
+    ASSERT_EQ(search.code, 0) << search.err;
+    EXPECT_EQ(Json::parse(search.out)["score"], "mean-pinball-loss");
+    const auto robust =
+        shell("sheaf search counts.csv --model elastic-net-huber --alpha-count 5 --output u --quiet --json" + on);
+    ASSERT_EQ(robust.code, 0) << robust.err;
+    EXPECT_EQ(Json::parse(robust.out)["score"], "mean-absolute-error");
+    ASSERT_EQ(shell("rm -r s u").code, 0);
+  }
+  EXPECT_TRUE(complains(shell("sheaf fit counts.csv --model elastic-net --quantile 0.9 --alpha 1 --output x"), 2,
+                        {"elastic-net-quantile"}));
+  EXPECT_TRUE(complains(shell("sheaf fit counts.csv --model elastic-net-quantile --quantile 1 --alpha 1 --output x"), 2,
+                        {"quantile"}));
+  EXPECT_TRUE(complains(shell("sheaf fit classes.csv --model elastic-net-huber --alpha 1 --output x"), 1,
+                        {"classes.csv", "numbers"}));
+  write("same.csv", "a,label\n1,0\n2,0\n3,0\n4,0\n5,0\n6,7.5\n");
+  EXPECT_TRUE(complains(shell("sheaf fit same.csv --model elastic-net-huber --alpha 1 --output x"), 1,
+                        {"same.csv", "--huber-threshold"}));
+}
+
 TEST_F(NetFamiliesCli, TargetsThatDoNotSuitAreRefused) {
   write("below.csv", "a,label\n1,0\n2,3\n3,-2\n4,1\n");
   EXPECT_TRUE(complains(shell("sheaf fit below.csv --model elastic-net-poisson --alpha 1 --output x"), 1,

@@ -134,7 +134,8 @@ inline double plain_objective(const DenseMatrix<double>& x, const NetSheaf& shea
     total += weight(i);
     std::vector<double> z;
     for (const auto& one : model) {
-      z.push_back(one.intercept + (sheaf.offsets.empty() ? 0.0 : sheaf.offsets[static_cast<std::size_t>(i)]));
+      const auto at = static_cast<std::size_t>(i) * model.size() + z.size();
+      z.push_back(one.intercept + (sheaf.offsets.empty() ? 0.0 : sheaf.offsets[at]));
       for (std::int64_t j = 0; j < x.columns; ++j)
         z.back() += x.values[i * x.columns + j] * one.weights[static_cast<std::size_t>(j)];
     }

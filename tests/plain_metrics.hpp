@@ -99,6 +99,8 @@ inline double plain_score(Metric metric, const Predictions& p) {
       return mean_gamma_deviance(p.decisions, p.values);
     case Metric::mean_tweedie_deviance:
       return mean_tweedie_deviance(p.decisions, p.values);
+    case Metric::mean_pinball_loss:
+      return mean_pinball_loss(p.decisions, p.values);
     case Metric::concordance:
     case Metric::partial_likelihood_deviance:
       break;  // of survival times, which predictions here are not: survival_test has them

@@ -186,6 +186,14 @@ TEST(Scores, DeviancesAreThoseOfScikitLearn) {
   EXPECT_TRUE(std::isnan(mean_poisson_deviance(Values{1, 1}, Values{-1, 1}))) << "a target below 0";
 }
 
+TEST(Scores, PinballLossesWeighErrorsBySide) {
+  const Values truth{1, 2, 3, 6};
+  const Values predicted{1, 3, 3, 4};  // one error of 1 above, one of 2 below
+  EXPECT_DOUBLE_EQ(mean_pinball_loss(predicted, truth), (0.5 * 1 + 0.5 * 2) / 4);
+  EXPECT_DOUBLE_EQ(mean_pinball_loss(predicted, truth, 0.9), (0.1 * 1 + 0.9 * 2) / 4);
+  EXPECT_DOUBLE_EQ(mean_pinball_loss(predicted, truth, 0.25), (0.75 * 1 + 0.25 * 2) / 4);
+}
+
 /// The share of positives found at the threshold between any two values, for a false share that a threshold hits.
 TEST(Scores, RocPassesThroughEveryThreshold) {
   // 4 others, so that 5 points hit the corners.

@@ -65,21 +65,26 @@ void ModelArguments::declare_options(Arguments& arguments) {
   arguments.section(nets_only_ ? "Elastic nets (--model)" : "Elastic nets (--model elastic-net and its kinds)");
   if (searching_) arguments.family_parameters(net_family, net_);
   if (!searching_) arguments.family_parameters(net_family, net_.options, {"alpha", "l1-ratio"});
-  arguments.family_parameters(
-      net_family, net_.options,
-      {"labels", "ties", "standardise", "intercept", "tolerance", "class-weight", "solver", "parallel", "max-epochs"});
+  arguments.family_parameters(net_family, net_.options,
+                              {"labels", "ties", "quantile", "huber-threshold", "standardise", "intercept", "tolerance",
+                               "class-weight", "solver", "parallel", "max-epochs"});
   arguments.add_for_family(
       net_family, {"--penalty-factors", "FILE", "how much each feature is penalised: one number of 0 or more to a line",
                    "", [this](const std::string& text) { factors_path_ = text; }});
   arguments.add_for_family(
       net_family, {"--unpenalised", "NAMES", "features without a penalty, which stay in: by name or position from 1",
                    "", [this](const std::string& text) { unpenalised_.push_back(text); }});
-  const auto add_exposure = [&](const std::string& family) {
+  const auto add_offsets = [&](const std::string& family) {
     arguments.add_for_family(
         family, {"--exposure", "FILE", "over how much each row's target was counted: one number above 0 to a line", "",
                  [this](const std::string& text) { exposure_path_ = text; }});
+    arguments.add_for_family(
+        family, {"--offset", "FILE",
+                 "what is added to each row's decision value, one number to a line; multinomial: to those of all "
+                 "classes, one number each, in the order in which sheaf info lists them",
+                 "", [this](const std::string& text) { offset_path_ = text; }});
   };
-  add_exposure(net_family);
+  add_offsets(net_family);
   if (!nets_only_) {
     arguments.section("Generalised linear models (--model glm, multinomial)");
     if (searching_) arguments.family_parameters(glm_family, glm_);
@@ -88,7 +93,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
     arguments.family_parameters(glm_family, glm_.options,
                                 {"power", "theta", "ties", "intercept", "reference", "standard-errors", "solver",
                                  "tolerance", "max-iterations", "class-weight"});
-    add_exposure(glm_family);
+    add_offsets(glm_family);
     arguments.section("Nearest neighbours and local models (--model knn, hknn, alh, cknn, local-svm, falk-svm)");
     if (searching_) arguments.family_parameters(knn_family, knn_);
     if (!searching_)
@@ -115,6 +120,10 @@ void ModelArguments::check_nets(const Arguments& arguments) {
     if (fixed && arguments.given(flag)) fail_usage("{} is {} for {}", flag, defaults->l1_ratio, name_);
   if (net_.options.solver != NetSolver::shotgun && arguments.given("--parallel"))
     fail_usage("--parallel is for --solver shotgun");
+  if (defaults->loss != Loss::quantile && arguments.given("--quantile"))
+    fail_usage("--quantile is for --model elastic-net-quantile");
+  if (defaults->loss != Loss::huber && arguments.given("--huber-threshold"))
+    fail_usage("--huber-threshold is for --model elastic-net-huber");
   if (!net_.alphas.empty() && (arguments.given("--alpha-count") || arguments.given("--smallest-share")))
     fail_usage("--alphas says which to try; leave out --alpha-count and --smallest-share");
   net_.options.loss = defaults->loss;
@@ -200,9 +209,11 @@ PipelineOptions ModelArguments::pipeline(ReadOptions& reading) const {
 template <class T>
 void ModelArguments::read_files(const Dataset<T>& dataset) {
   if (!row_weights_path_.empty()) row_weights_ = read_row_weights(row_weights_path_, dataset.rows());
-  if (!exposure_path_.empty())
-    (family_ == net_family ? net_.options.offsets : glm_.options.offsets) =
-        read_exposures(exposure_path_, dataset.rows());
+  if (!exposure_path_.empty() && !offset_path_.empty())
+    fail_usage("--exposure is the same as an --offset of its logarithm; give one of them");
+  auto& offsets = family_ == net_family ? net_.options.offsets : glm_.options.offsets;
+  if (!exposure_path_.empty()) offsets = read_exposures(exposure_path_, dataset.rows());
+  if (!offset_path_.empty()) offsets = read_offsets(offset_path_, dataset.rows());
   auto& factors = net_.options.penalty_factors;
   if (!factors_path_.empty()) factors = read_penalty_factors(factors_path_, dataset.features());
   if (!feature_weights_path_.empty())

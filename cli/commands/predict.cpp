@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t explained_features = 10;  // of a linear model, unless a number is given
 
 struct Predict {
-  std::string input, model_path, output, explain_path;
+  std::string input, model_path, output, explain_path, offset_path;
   std::optional<std::size_t> explained;
   bool probabilities = false, decisions = false;
   std::optional<double> threshold;
@@ -43,7 +43,8 @@ struct Predict {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
       const auto context = common.on_device(reader, prediction_work(dataset, model));
-      const auto predictions = predict(context, model, dataset);
+      const auto offsets = offset_path.empty() ? std::vector<double>() : read_offsets(offset_path, dataset.rows());
+      const auto predictions = predict(context, model, dataset, offsets);
       std::optional<FeatureWeightsEffect> weights_effect;
       if (!explain_path.empty())
         write_text_file(explain_path, explanation(context, model, dataset, predictions, weights_effect));
@@ -60,8 +61,10 @@ struct Predict {
   }
 
   template <class T>
-  Predictions predict(const Context& context, const Model& model, const Dataset<T>& dataset) const {
-    auto predictions = model.predict(context, dataset, probabilities || (threshold && model.has_probabilities()));
+  Predictions predict(const Context& context, const Model& model, const Dataset<T>& dataset,
+                      const std::vector<double>& offsets = {}) const {
+    auto predictions =
+        model.predict(context, dataset, probabilities || (threshold && model.has_probabilities()), offsets);
     if (threshold) choose_by_threshold(model, predictions);
     if (!probabilities) predictions.probabilities.clear();
     return predictions;
@@ -155,6 +158,9 @@ std::function<void()> declare(Arguments& arguments) {
                  "probabilities, its decision value",
                  "that of the model, else 0.5 or 0",
                  [predict](const std::string& text) { predict->threshold = flag_number("--threshold", text); }});
+  arguments.text(
+      "offset", "FILE", predict->offset_path,
+      "of a generalised linear model or a net trained with offsets: those of these rows, as sheaf fit has them");
   arguments.text(
       "explain", "FILE", predict->explain_path,
       "write why, as CSV: of linear models what the intercept and the features with the largest contributions "

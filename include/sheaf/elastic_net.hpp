@@ -48,7 +48,8 @@ struct NetSheaf {
   /// How many decision values a model has, and columns its target: the classes of softmax, or several targets under
   /// squares with grouped penalties.
   std::int32_t classes = 1;
-  std::vector<double> offsets;          ///< poisson, logistic, cox: added to the row's decision value; empty: all 0
+  /// poisson, logistic, cox, softmax: added to the row's decision values, examples x classes; empty: all 0.
+  std::vector<double> offsets;
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
   /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as
   /// they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
@@ -56,12 +57,14 @@ struct NetSheaf {
 };
 
 struct NetParams {
-  Loss loss = Loss::squared;  ///< squared, logistic, squared_hinge, poisson, softmax or cox
+  Loss loss = Loss::squared;  ///< squared, logistic, squared_hinge, poisson, softmax, cox, huber or quantile
+  double loss_parameter = 0;  ///< huber: the threshold, above 0; quantile: above 0 and below 1
   Ties ties = Ties::breslow;  ///< cox
   NetSolver solver = NetSolver::automatic;
   /// Stop once the duality gap is at most tolerance times the deviance of the model without features: sum of squared
   /// distances from the mean / sum of weights, as in scikit-learn (other losses: twice what the mean loss is above that
-  /// of a perfect fit).
+  /// of a perfect fit). Half of it is left to rounding the corner of the quantile loss, whose objective is then at most
+  /// tolerance times the deviance above the least.
   double tolerance = 1e-4;
   int max_epochs = 10000;     ///< passes over the features of one model
   bool intercept = true;      ///< not penalised; cox: there is none, and features are always centred
@@ -93,11 +96,11 @@ using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T
 /// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 + exp(-y z)) (logistic), max(0, 1 -
 /// yz)^2 (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) - sum of y_k z_k (softmax; w and f
 /// |w| are of each class; with grouped penalties |w| is the length of the feature's weights in all classes), minus the
-/// logarithm of the partial likelihood for all rows together (cox). A path whose rows are all of one class, where there
-/// is an intercept, and targets that the loss does not have, are Errors. That a model did not converge is no error: see
-/// its fit. Softmax: of all weights that predict alike those of the least penalty, and intercepts of sum 0. Squares of
-/// several targets, with grouped penalties: the sum of the squares of all of them (glmnet's family mgaussian,
-/// scikit-learn's MultiTaskElasticNet).
+/// logarithm of the partial likelihood for all rows together (cox), those of Loss (huber, quantile). A path whose rows
+/// are all of one class, where there is an intercept, and targets that the loss does not have, are Errors. That a model
+/// did not converge is no error: see its fit. Softmax: of all weights that predict alike those of the least penalty,
+/// and intercepts of sum 0. Squares of several targets, with grouped penalties: the sum of the squares of all of them
+/// (glmnet's family mgaussian, scikit-learn's MultiTaskElasticNet).
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use);
@@ -139,12 +142,14 @@ const LinearSolver& net_solver(Loss loss, bool classes);
 Loss net_loss(const LinearModel& model);
 
 struct NetOptions {
-  Loss loss = Loss::squared;     ///< squared, logistic, poisson, softmax or cox
+  Loss loss = Loss::squared;     ///< squared, logistic, poisson, softmax, cox, huber or quantile
   Ties ties = NetParams{}.ties;  ///< cox
+  double quantile = 0.5;         ///< quantile: above 0 and below 1
+  double huber_threshold = 0;    ///< huber: errors beyond it count by their size; 0: see huber_threshold()
   std::optional<double> alpha;   ///< how much the penalty weighs; must be given to train one model
   double l1_ratio = NetPath{}.l1_ratio;
   /// Two classes are +1 and -1; of three or more each one is set against the rest. The logistic loss and softmax are
-  /// for classes; softmax of two classes is the logistic loss. Poisson is for numbers, cox for
+  /// for classes; softmax of two classes is the logistic loss. Poisson, huber and quantile are for numbers, cox for
   /// survival.
   LabelKind labels = LabelKind::automatic;
   bool intercept = NetParams{}.intercept;
@@ -154,8 +159,8 @@ struct NetOptions {
   double tolerance = NetParams{}.tolerance;
   int max_epochs = NetParams{}.max_epochs;
   std::vector<double> penalty_factors;  ///< one a feature; empty: all 1
-  std::vector<double>
-      offsets;  ///< poisson, cox: added to the row's decision value; empty: all 0. Predictions have none
+  /// poisson, cox, softmax: added to the row's decision values, rows x classes; empty: all 0.
+  std::vector<double> offsets;
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
   bool balanced = false;               ///< class weights rows / (classes * rows of the class), before class_weights
   bool grouped = NetParams{}.grouped;  ///< softmax of three classes or more; see NetParams
@@ -163,8 +168,10 @@ struct NetOptions {
 
 /// Whether the labels are classes for these options. Labels that do not suit the loss are an Error.
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source);
-/// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. Grouped
-/// penalties of another loss than softmax are a UsageError.
+/// A tenth of the interquartile range of the targets, as hqreg has it (Yi and Huang 2017). An Error where that is 0.
+double huber_threshold(std::span<const double> targets, const std::string& source);
+/// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. A threshold
+/// of 0 becomes huber_threshold(). Grouped penalties of another loss than softmax are a UsageError.
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source);
 
 /// All classes as one sheaf; the order of classes, and what a decision value speaks for, as train_linear(). Without an

@@ -35,7 +35,7 @@ struct GlmSheaf {
   std::vector<double>
       targets;                ///< numbers; +1 / -1 for two classes; the number of the class for more; cox: 1 for events
   std::vector<double> times;  ///< cox: one a row
-  std::vector<double> offsets;  ///< added to the decision value of each row; empty: none
+  std::vector<double> offsets;  ///< added to the decision values: examples x columns of a task; empty: none
 };
 
 struct GlmParams {
@@ -76,8 +76,9 @@ struct GlmOptions {
   std::string reference;                                      ///< the class to compare with; empty: the last one
   StandardErrors standard_errors = StandardErrors::expected;  ///< cox: observed for expected
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
-  bool balanced = false;        ///< class weights rows / (classes * rows of the class), before class_weights
-  std::vector<double> offsets;  ///< one a row, on the scale of the link: for counts the logarithm of the exposure
+  bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
+  /// On the scale of the link, for counts the logarithm of the exposure: one a row; multinomial: rows x classes.
+  std::vector<double> offsets;
 };
 
 /// The links of a family, its default first.
@@ -96,6 +97,8 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
 /// The offsets of counts that were made over different times, areas or numbers of people: the logarithms of exposures
 /// above 0, one to a line of a file.
 std::vector<double> read_exposures(const std::string& path, std::int64_t rows);
+/// Offsets: a line for each row, with as many numbers as the first line has, one space between them.
+std::vector<double> read_offsets(const std::string& path, std::int64_t rows);
 
 /// A weight and what its standard error says of it.
 struct GlmCoefficient {

@@ -24,8 +24,10 @@ namespace sheaf {
 /// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z;
 /// max(0, 1 - yz); max(0, |y - z| - epsilon); and, of the decision values z_c of all classes, the largest of
 /// 1 + z_c - z_y over the classes c other than y, or 0 (Crammer and Singer), and minus the logarithm of the probability
-/// of the row's class, exp(z_y) / sum of exp(z_c). Last, of all rows together: minus the logarithm of Cox's partial
-/// likelihood, which depends on the order of the rows' times.
+/// of the row's class, exp(z_y) / sum of exp(z_c). Of all rows together: minus the logarithm of Cox's partial
+/// likelihood, which depends on the order of the rows' times. Last, of r = y - z: r^2 / 2 up to a threshold t of |r|
+/// and t |r| - t^2 / 2 beyond (Huber 1964), and the check loss of a quantile q, q r where r > 0 and (q - 1) r elsewhere
+/// (Koenker and Bassett 1978).
 enum class Loss : std::uint8_t {
   logistic,
   squared_hinge,
@@ -44,6 +46,8 @@ enum class Loss : std::uint8_t {
   crammer_singer,
   softmax,
   cox,
+  huber,
+  quantile,
 };
 std::string_view to_string(Loss loss);
 
@@ -220,6 +224,7 @@ struct NetTraining {
   std::vector<NetFit> fits;   ///< one a column
   Ties ties = Ties::breslow;  ///< Cox
   bool grouped = false;       ///< a feature's weights in all columns were penalised together
+  double parameter = 0;       ///< of the loss: threshold (Huber) or quantile; else 0
 };
 
 /// The distribution of the target in a generalised linear model.
@@ -367,10 +372,11 @@ std::vector<std::string> warnings_of(const LinearModel& model);
 
 /// Features that the dataset lacks are 0 and those behind the model's last are ignored, as LIBLINEAR does. Where both
 /// are named, every feature of the model must be in the dataset under its name, or that is an Error. Probabilities of a
-/// model that has none are a UsageError.
+/// model that has none are a UsageError. `offsets` are added to the decision values, rows x columns; empty: none. They
+/// are for generalised linear models and the nets that can be trained with them.
 template <class T>
 Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
-                           bool probabilities = false);
+                           bool probabilities = false, std::span<const double> offsets = {});
 
 /// None if the dataset has no labels, if those of a regression are not numbers, or if it is a Cox model.
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);

@@ -101,9 +101,11 @@ class Model {
   std::optional<Coefficients> coefficients() const;
 
   /// The dataset is as it was for training, before the pipeline: features are found by name, in any order, else by
-  /// position; see align_features(). `warnings` of the result say what was put right.
+  /// position; see align_features(). `warnings` of the result say what was put right. `offsets` as predict_linear();
+  /// families that have none answer with a UsageError.
   template <class T>
-  Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false) const;
+  Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false,
+                      std::span<const double> offsets = {}) const;
   /// The `most` largest contributions to each row's decision value. Models without a weight a feature are an Error.
   template <class T>
   std::vector<Explanation> explain(const Context& context, const Dataset<T>& dataset, std::size_t most) const;

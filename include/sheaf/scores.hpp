@@ -41,6 +41,7 @@ enum class Metric : std::uint8_t {
   mean_poisson_deviance,
   mean_gamma_deviance,
   mean_tweedie_deviance,
+  mean_pinball_loss,
   concordance,
   partial_likelihood_deviance,  // the last
 };
@@ -167,6 +168,9 @@ double mean_poisson_deviance(std::span<const double> predicted, std::span<const 
 double mean_gamma_deviance(std::span<const double> predicted, std::span<const double> truth);
 /// Of power 1.5, between both; NaN where a prediction is not above 0 or a target below 0.
 double mean_tweedie_deviance(std::span<const double> predicted, std::span<const double> truth);
+/// Of predictions of a quantile: the mean of quantile * (truth - predicted) where that is above 0, else of (quantile -
+/// 1) times it.
+double mean_pinball_loss(std::span<const double> predicted, std::span<const double> truth, double quantile = 0.5);
 
 // Survival: times, and whether the event came then (1) or the row is censored (0).
 

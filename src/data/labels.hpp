@@ -20,6 +20,7 @@ struct Labels {
   std::vector<double> values;            ///< of each row; classes: none; survival: times
   std::vector<std::uint8_t> events;      ///< of each row; none but of survival
   std::int32_t positive = -1;            ///< of two classes, that of F1 and ROC; else -1
+  double quantile = 0.5;                 ///< regression: that predictions are of, for scores
   std::int64_t rows = 0;
 
   bool regression() const { return class_names.empty(); }

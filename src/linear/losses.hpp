@@ -7,6 +7,9 @@
 //   quadratic               whether the second derivative is 1 everywhere
 //   dual_value(u, y)        min over z of loss(z, y) + u z: minus the convex conjugate at -u
 //   least(y)                min over z of loss(z, y): that of a perfect fit
+// where dual_value() and terms() may have a second parameter behind the first (LossParameters), and where the second
+// derivative is far from what the loss does beyond a small step
+//   step_curvature(z, y, ...)   what quadratic models have in its place, above 0
 // and one for generalised linear models what glm_losses.hpp says; those losses are there.
 #pragma once
 
@@ -152,6 +155,72 @@ struct Squared {
   static double least(double /*y*/) { return 0; }
 };
 
+/// r^2 / 2 of r = y - z where |r| is at most the threshold t, t |r| - t^2 / 2 beyond (Huber 1964).
+struct Huber {
+  static constexpr Loss loss = Loss::huber;
+  static constexpr std::string_view name = "huber";
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr bool quadratic = false;
+  static constexpr double largest_curvature = 1;
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T threshold) {
+    const T error = z - y;
+    const T size = std::abs(error);
+    if (size <= threshold) return {error * error / 2, error, 1};
+    return {threshold * (size - threshold / 2), error > 0 ? threshold : -threshold, 0};
+  }
+  /// Residuals, scaled or not, are at most the threshold.
+  SHEAF_HOST_DEVICE static double dual_value(double u, double y, double /*threshold*/) { return u * (y - u / 2); }
+  static double least(double /*y*/) { return 0; }
+};
+
+/// The check loss of a quantile q: q r of r = y - z where r > 0, (q - 1) r elsewhere (Koenker and Bassett 1978), that
+/// is |r| / 2 + (q - 1/2) r. Nets are trained with a smooth one that has r^2 / (2 width) + width / 2 in place of |r|
+/// where |r| is at most the width, less width / 2 everywhere: it is at most width / 4 below the other (Yi and Huang
+/// 2017).
+struct Quantile {
+  static constexpr Loss loss = Loss::quantile;
+  static constexpr std::string_view name = "quantile";
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr bool quadratic = false;
+  static constexpr double largest_curvature = HUGE_VAL;  // 1 / (2 width)
+  /// What the smooth loss may be below the other, as a share of its width.
+  static constexpr double least_below = 0.25;
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T quantile) {
+    const T r = y - z;
+    const T slope = r > 0 ? quantile : quantile - 1;
+    return {slope * r, -slope, 0};
+  }
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T quantile, T width) {
+    const T r = y - z;
+    const T size = std::abs(r);
+    const T tilt = quantile - T(0.5);
+    if (size <= width) return {r * r / (4 * width) + tilt * r, -(r / (2 * width) + tilt), 1 / (2 * width)};
+    return {(size - width / 2) / 2 + tilt * r, -((r > 0 ? T(0.5) : T(-0.5)) + tilt), 0};
+  }
+  /// With 1 / (2 |r|) beyond the width a quadratic model is nowhere below the loss (Hunter and Lange 2000), but its
+  /// steps are short; with the 0 of the second derivative they lead anywhere. A tenth of the former took a third of the
+  /// steps.
+  template <class T>
+  SHEAF_HOST_DEVICE static T step_curvature(T z, T y, T /*quantile*/, T width) {
+    constexpr T share = T(0.1);
+    const T size = std::abs(y - z);
+    return size <= width ? 1 / (2 * width) : share / (2 * size);
+  }
+  /// Residuals, scaled or not, are between q - 1 and q.
+  SHEAF_HOST_DEVICE static double dual_value(double u, double y, double quantile, double width) {
+    const double centred = u - (quantile - 0.5);
+    return u * y - width * centred * centred;
+  }
+  static double least(double /*y*/) { return 0; }
+};
+
 /// One class of several, y = 1 in its rows and 0 in others: the loss of all classes, log sum over k of exp(z_k) - sum
 /// of y_k z_k, as a function of the log odds z of this class against all others, which stay as they are. Second
 /// derivatives are at most 1/4 in one class and 1/2 in all together (Boehning 1992).
@@ -188,13 +257,44 @@ struct Cox {
   static constexpr double largest_curvature = HUGE_VAL;
 };
 
-using AllLosses = std::tuple<Logistic, SquaredHinge, SquaredTube, Squared, Probit, Cloglog, Poisson, GammaLog,
-                             GammaInverse, InverseGaussian, Tweedie, NegativeBinomial, Hinge, Tube, Softmax>;
+using AllLosses =
+    std::tuple<Logistic, SquaredHinge, SquaredTube, Squared, Probit, Cloglog, Poisson, GammaLog, GammaInverse,
+               InverseGaussian, Tweedie, NegativeBinomial, Hinge, Tube, Softmax, Huber, Quantile>;
 
 /// Losses that elastic nets are trained for.
 template <class Functor>
 inline constexpr bool has_dual = requires {
-  Functor::dual_value(0.0, 0.0);
+  Functor::least(0.0);
+};
+
+/// What a loss of elastic nets knows beside z and y.
+struct LossParameters {
+  double first = 0;  ///< huber: threshold; quantile: which
+  double width = 0;  ///< quantile: of the smooth loss
+};
+
+/// Of losses with one parameter or two, as all that follow.
+template <class Functor, class T>
+SHEAF_HOST_DEVICE LossTerms<T> terms_of(T z, T y, const LossParameters& parameters) {
+  if constexpr (requires { Functor::terms(z, y, z, z); })
+    return Functor::terms(z, y, T(parameters.first), T(parameters.width));
+  else
+    return Functor::terms(z, y, T(parameters.first));
+}
+template <class Functor>
+SHEAF_HOST_DEVICE double dual_value_of(double u, double y, const LossParameters& parameters) {
+  if constexpr (requires { Functor::dual_value(u, y, u, u); })
+    return Functor::dual_value(u, y, parameters.first, parameters.width);
+  else if constexpr (requires { Functor::dual_value(u, y, u); })
+    return Functor::dual_value(u, y, parameters.first);
+  else
+    return Functor::dual_value(u, y);
+}
+
+/// Losses that are made smooth by a width.
+template <class Functor>
+inline constexpr bool has_width = requires {
+  Functor::step_curvature(0.0, 0.0, 0.5, 1.0);
 };
 
 /// Losses of all classes together: models have a decision value for each.

@@ -69,15 +69,23 @@ std::string text_for(const KnnModel& model, const Predictions& predictions, std:
 }
 
 template <class T>
-Predictions predictions_of(const Context& context, const LinearModel& model, const Dataset<T>& dataset, bool wanted) {
-  return predict_linear(context, model, dataset, wanted);
+Predictions predictions_of(const Context& context, const LinearModel& model, const Dataset<T>& dataset, bool wanted,
+                           std::span<const double> offsets) {
+  return predict_linear(context, model, dataset, wanted, offsets);
+}
+void refuse_offsets(std::span<const double> offsets) {
+  if (!offsets.empty()) fail_usage("offsets are for generalised linear models and elastic nets of counts and classes");
 }
 template <class T>
-Predictions predictions_of(const Context& context, const SvmModel& model, const Dataset<T>& dataset, bool wanted) {
+Predictions predictions_of(const Context& context, const SvmModel& model, const Dataset<T>& dataset, bool wanted,
+                           std::span<const double> offsets) {
+  refuse_offsets(offsets);
   return predict_svm(context, model, dataset, wanted);
 }
 template <class T>
-Predictions predictions_of(const Context& context, const KnnModel& model, const Dataset<T>& dataset, bool wanted) {
+Predictions predictions_of(const Context& context, const KnnModel& model, const Dataset<T>& dataset, bool wanted,
+                           std::span<const double> offsets) {
+  refuse_offsets(offsets);
   return predict_knn(context, model, dataset, wanted);
 }
 
@@ -296,15 +304,17 @@ std::vector<double> Model::class_decisions(const Predictions& predictions) const
 }
 
 template <class T>
-Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bool probabilities) const {
+Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bool probabilities,
+                           std::span<const double> offsets) const {
   if (svm() != nullptr && svm()->kernel.type == KernelType::precomputed)  // columns are rows of the training
-    return predictions_of(context, *svm(), dataset, probabilities);
+    return predictions_of(context, *svm(), dataset, probabilities, offsets);
   std::vector<std::string> warnings;
   const auto aligned = align_features(context, inputs(), dataset, warnings);  // whose memory the next one may borrow
   const auto prepared = apply_pipeline(context, pipeline_, aligned);
   const auto chosen = context.for_work(prediction_work(prepared, *this));
   const bool own = probabilities && !calibration_;
-  auto result = std::visit([&](const auto& model) { return predictions_of(chosen, model, prepared, own); }, any_);
+  auto result =
+      std::visit([&](const auto& model) { return predictions_of(chosen, model, prepared, own, offsets); }, any_);
   if (probabilities && calibration_) result.probabilities = calibration_->probabilities(class_decisions(result));
   if (threshold_) {
     const auto values = class_decisions(result);
@@ -393,8 +403,8 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   return model;
 }
 
-template Predictions Model::predict(const Context&, const Dataset<float>&, bool) const;
-template Predictions Model::predict(const Context&, const Dataset<double>&, bool) const;
+template Predictions Model::predict(const Context&, const Dataset<float>&, bool, std::span<const double>) const;
+template Predictions Model::predict(const Context&, const Dataset<double>&, bool, std::span<const double>) const;
 template Model fit(const Context&, const Dataset<float>&, const ModelOptions&, std::span<const float>,
                    const PipelineOptions&);
 template Model fit(const Context&, const Dataset<double>&, const ModelOptions&, std::span<const float>,

@@ -56,7 +56,9 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const bool ranked = std::ssize(values) == predictions.rows * columns;  // an SVM of many pairs has one for each pair
   const bool probabilities = linear() != nullptr && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});
-  const score::Truth truth{classes, positive(), known.classes, known.values, known.events};
+  const bool of_quantile = linear() != nullptr && linear()->net && net_loss(*linear()) == Loss::quantile;
+  const score::Truth truth{classes,      positive(),   known.classes,
+                           known.values, known.events, of_quantile ? linear()->net->parameter : 0.5};
   score::Scorer<double> scorer(cpu, truth, probabilities && ranked, ranked ? std::vector<Metric>() : class_metrics());
   score::TestRows all;
   for (std::int32_t i = 0; i < rows; ++i) all.rows.push_back(i);

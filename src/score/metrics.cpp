@@ -123,6 +123,11 @@ constexpr std::array rows{
     row(Metric::mean_tweedie_deviance, "mean-tweedie-deviance", "mean Tweedie deviance",
         "mean deviance of power 1.5 for predictions above 0 of targets of 0 or more", small_is_good, Need::errors,
         [](const Statistics& s) { return s.errors.tweedie / s.rows; }, {.summary = false}),
+    row(Metric::mean_pinball_loss, "mean-pinball-loss", "mean pinball loss",
+        "mean of q (y - m) where a prediction m is below the target y, (1 - q) (m - y) above; q is the quantile of "
+        "elastic-net-quantile, 0.5 of other models",
+        small_is_good, Need::errors, [](const Statistics& s) { return pinball_loss(s.errors, s.quantile) / s.rows; },
+        {.summary = false}),
     row(Metric::concordance, "concordance", "concordance",
         "share of pairs of rows, of which one had its event first, in which it has the larger hazard; ties count half",
         large_is_good, Need::survival, [](const Statistics& s) { return s.survival.ordered / s.survival.pairs; },

@@ -75,6 +75,7 @@ std::vector<Scores> Scorer<T>::score(BlockView<const T> z, std::span<const std::
     models[m].rows = sizes_[static_cast<std::size_t>(tests[m])];
     models[m].spread = spreads_[static_cast<std::size_t>(tests[m])];
     models[m].positive = truth_.positive;
+    models[m].quantile = truth_.quantile;
   }
   if (truth_.classes > 0) count_classes(z, predicted, tests, models, scores);
   if (needs(Need::rankings)) rank(z, tests, rankings, models, scores);

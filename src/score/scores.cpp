@@ -262,6 +262,10 @@ double mean_tweedie_deviance(Values predicted, Values truth) {
   return sum_errors(predicted, truth).tweedie / static_cast<double>(truth.size());
 }
 
+double mean_pinball_loss(Values predicted, Values truth, double quantile) {
+  return score::pinball_loss(sum_errors(predicted, truth), quantile) / static_cast<double>(truth.size());
+}
+
 double concordance(Values values, Values times, Flags events) {
   return concordant_pairs(values, times, events).share();
 }

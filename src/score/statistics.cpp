@@ -150,4 +150,8 @@ std::vector<double> precision_recall_curve(const Ranking& ranking) {
 
 double r_squared(double squared_errors, double spread) { return spread > 0 ? 1 - squared_errors / spread : undefined; }
 
+double pinball_loss(const ErrorSums& errors, double quantile) {
+  return errors.absolute / 2 + (quantile - 0.5) * errors.short_by;
+}
+
 }  // namespace sheaf::score

@@ -53,7 +53,8 @@ struct Statistics {
   ProbabilitySums probabilities;
   std::span<const Ranking> rankings;  // two classes: of the positive one; else of each
   ErrorSums errors;
-  double spread = 0;  // squared distances of the target from its mean
+  double spread = 0;      // squared distances of the target from its mean
+  double quantile = 0.5;  // that predictions are of
   SurvivalSums survival;
 };
 
@@ -84,5 +85,7 @@ std::vector<double> roc_curve(const Ranking& ranking);
 std::vector<double> precision_recall_curve(const Ranking& ranking);
 
 double r_squared(double squared_errors, double spread);
+/// The sum over the rows.
+double pinball_loss(const ErrorSums& errors, double quantile);
 
 }  // namespace sheaf::score

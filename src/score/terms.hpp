@@ -105,12 +105,14 @@ SHEAF_HOST_DEVICE inline double larger(double a, double b) { return a > b || a !
 /// Of the errors of numeric predictions.
 struct ErrorSums {
   double squares = 0, absolute = 0, largest = 0;
+  double short_by = 0;                         // truth - prediction
   double poisson = 0, gamma = 0, tweedie = 0;  // deviances; tweedie: of power 1.5
 
   SHEAF_HOST_DEVICE ErrorSums& operator+=(const ErrorSums& other) {
     squares += other.squares;
     absolute += other.absolute;
     largest = larger(largest, other.largest);
+    short_by += other.short_by;
     poisson += other.poisson;
     gamma += other.gamma;
     tweedie += other.tweedie;
@@ -120,7 +122,7 @@ struct ErrorSums {
 inline constexpr double not_defined = std::numeric_limits<double>::quiet_NaN();
 SHEAF_HOST_DEVICE inline ErrorSums error_terms(double predicted, double truth) {
   const double error = std::abs(predicted - truth);
-  ErrorSums terms{error * error, error, error, not_defined, not_defined, not_defined};
+  ErrorSums terms{error * error, error, error, truth - predicted, not_defined, not_defined, not_defined};
   if (!(predicted > 0) || !(truth >= 0)) return terms;
   const double log_ratio = truth > 0 ? std::log(truth / predicted) : 0.0;
   const double root = std::sqrt(predicted);

@@ -35,6 +35,7 @@ struct Truth {
   std::span<const std::int32_t> labels;  // the class of each row
   std::span<const double> values;        // regression: the target of each row
   std::span<const std::uint8_t> events;  // survival: whether the event came at the time in `values`
+  double quantile = 0.5;                 // regression: that predictions are of
 };
 
 }  // namespace sheaf::score

@@ -22,6 +22,7 @@ class LineReader {
   }
 
   bool at_end() const { return rest_.empty(); }
+  bool at_line_end() const { return position_ >= current_.size(); }
 
   void next_line(std::string_view expected) {
     ++line_;

@@ -38,8 +38,10 @@ std::vector<double> sums_of_weights(const GlmSheaf& sheaf) {
 template <class T>
 void add_offsets(LinearOps<T>& ops, std::span<const double> offsets, Block<T>& z) {
   Block<T> block(z.rows(), z.tasks());
+  const auto columns = z.rows() > 0 ? static_cast<std::int64_t>(offsets.size()) / z.rows() : 1;
   for (std::int64_t i = 0; i < z.rows(); ++i)
-    for (std::int32_t t = 0; t < z.tasks(); ++t) block(i, t) = static_cast<T>(offsets[static_cast<std::size_t>(i)]);
+    for (std::int32_t t = 0; t < z.tasks(); ++t)
+      block(i, t) = static_cast<T>(offsets[static_cast<std::size_t>(i * columns + t % columns)]);
   const Block<T> there = block.to(ops.device());
   const std::vector<double> ones(static_cast<std::size_t>(z.tasks()), 1.0);
   ops.combine(ones, there.view(), ones, z.view());
@@ -159,16 +161,16 @@ typename Objective<T>::Null Objective<T>::null_model(std::int32_t number) const 
   const auto rows = static_cast<double>(sheaf_.examples);
   std::vector<double> sums(static_cast<std::size_t>(columns()), 0.0);  // of weights, by class; else of weight * target
   double weights = 0;
-  double exposure = 0;
+  std::vector<double> shifts(sums.size(), 0.0);  // sums of weight * offset
   for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
     const double weight =
         sheaf_.row_weights.empty()
             ? 1.0
             : static_cast<double>(sheaf_.row_weights[static_cast<std::size_t>(i * sheaf_.weight_columns + task.rows)]);
     const double y = sheaf_.targets[static_cast<std::size_t>(i * sheaf_.target_columns + task.target)];
-    const double offset = sheaf_.offsets.empty() ? 0.0 : sheaf_.offsets[static_cast<std::size_t>(i)];
     weights += weight;
-    exposure += weight * offset;
+    for (std::size_t k = 0; k < shifts.size() && !sheaf_.offsets.empty(); ++k)
+      shifts[k] += weight * sheaf_.offsets[static_cast<std::size_t>(i) * shifts.size() + k];
     if (multinomial())
       sums[static_cast<std::size_t>(y)] += weight;
     else
@@ -182,7 +184,8 @@ typename Objective<T>::Null Objective<T>::null_model(std::int32_t number) const 
   }
   if (multinomial()) {
     double mean = 0;
-    for (double& sum : sums) sum = std::log(inside(sum / weights, rows));
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      sums[k] = std::log(inside(sums[k] / weights, rows)) - shifts[k] / weights;
     for (const double sum : sums) mean += sum / static_cast<double>(sums.size());
     for (const double sum : sums) result.intercepts.push_back(sum - mean);
     result.curvature = 0.5;  // Boehning 1992: the Hessian of a softmax is at most 1/2 (I - 11'/K)
@@ -204,7 +207,7 @@ typename Objective<T>::Null Objective<T>::null_model(std::int32_t number) const 
       result.intercepts = {z};
     }
   });
-  if (weights > 0) result.intercepts[0] -= exposure / weights;
+  if (weights > 0) result.intercepts[0] -= shifts[0] / weights;
   return result;
 }
 

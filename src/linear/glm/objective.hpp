@@ -12,7 +12,8 @@
 
 namespace sheaf::linear {
 
-/// Adds each row's offset to all its decision values; done when the call returns.
+/// Adds each row's offset, or those of the columns of a task, to the decision values of all tasks; done when the call
+/// returns.
 template <class T>
 void add_offsets(LinearOps<T>& ops, std::span<const double> offsets, Block<T>& z);
 

@@ -64,7 +64,8 @@ GlmSheaf sheaf_of_rows(const GlmSheaf& whole, std::span<const std::int32_t> rows
   sheaf.row_weights = rows_of<float>(whole.row_weights, rows, whole.weight_columns);
   sheaf.target_columns = whole.target_columns;
   sheaf.targets = rows_of<double>(whole.targets, rows, whole.target_columns);
-  sheaf.offsets = rows_of<double>(whole.offsets, rows, 1);
+  const auto columns = static_cast<std::int64_t>(whole.offsets.size()) / std::max<std::int64_t>(whole.examples, 1);
+  sheaf.offsets = rows_of<double>(whole.offsets, rows, static_cast<std::int32_t>(columns));
   return sheaf;
 }
 

@@ -23,8 +23,8 @@
 //     alpha 0.02 l1-ratio 0.5 plain
 //
 // ("standardised": features were penalised as if their standard deviation was 1), for Cox models a line of how ties are
-// treated ("ties breslow"), for penalties of a feature's weights in all classes together a line ("penalties grouped"),
-// and its training reads
+// treated ("ties breslow"), of other losses their parameter ("threshold 0.3" of Huber's, "quantile 0.9"), for penalties
+// of a feature's weights in all classes together a line ("penalties grouped"), and its training reads
 //
 //     converged 42 epochs 17 nonzeros objective 0.31 gap 0.00001 tolerance 0.0001
 //
@@ -181,6 +181,17 @@ void describe_glm(File& file, Model& model) {
   describe_errors(file, model);
 }
 
+/// The parameter of a net's loss.
+template <class File, class Number>
+void describe_loss(File& file, Loss loss, Number& parameter) {
+  const bool quantile = loss == Loss::quantile;
+  file.keyword(quantile ? "quantile" : "threshold");
+  file.value(parameter, quantile ? "a number above 0 and below 1" : "a number above 0");
+  if constexpr (File::reading)
+    if (!(parameter > 0) || (quantile && parameter >= 1))
+      file.fail_here(quantile ? "a quantile is above 0 and below 1" : "a threshold is above 0");
+}
+
 template <class File, class Model>
 void describe_penalty(File& file, Model& model) {
   static const Words bias_words{"free", "penalised"};
@@ -205,6 +216,10 @@ void describe_penalty(File& file, Model& model) {
       file.end_line();
       file.keyword("ties");
       file.choice(model.net->ties, tie_words);
+    }
+    if (const auto loss = net_loss(model); loss == Loss::huber || loss == Loss::quantile) {
+      file.end_line();
+      describe_loss(file, loss, model.net->parameter);
     }
     file.end_line();
     bool grouped = model.net->grouped;

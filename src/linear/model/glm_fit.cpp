@@ -121,6 +121,28 @@ std::vector<double> read_exposures(const std::string& path, std::int64_t rows) {
   return exposures;
 }
 
+std::vector<double> read_offsets(const std::string& path, std::int64_t rows) {
+  const TextSource source(path, silent_progress());
+  LineReader reader(path, source.text());
+  std::vector<double> offsets;
+  std::size_t columns = 0;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    reader.next_line(fmt::format("the offset of row {} of {}", i + 1, rows));
+    for (std::size_t c = 0; c == 0 || (i == 0 ? !reader.at_line_end() : c < columns); ++c) {
+      if (c > 0) reader.space(fmt::format("a number, for the first row has {}", std::max(columns, c + 1)));
+      offsets.push_back(reader.finite("an offset, a number"));
+      reader.skip(reader.word());
+    }
+    if (i == 0) columns = offsets.size();
+    reader.end_line();
+  }
+  if (!reader.at_end()) {
+    reader.next_line("nothing");
+    reader.fail_here(fmt::format("expected the end of the file after the offsets of {} rows", rows));
+  }
+  return offsets;
+}
+
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence) {
   if (!model.glm || model.glm->statistics.errors.empty()) return {};
   const auto& statistics = model.glm->statistics;

@@ -115,9 +115,8 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
   problem.params.tolerance = options.tolerance;
   problem.params.max_iterations = options.max_iterations;
   check_parameters(options, kind);
-  if (!options.offsets.empty() && problem.params.columns > 1)
-    fail_usage("offsets are for models of one decision value, not for multinomial ones");
-  check_offsets(options.offsets, rows);
+  const bool several = problem.params.columns > 1;
+  check_offsets(options.offsets, rows, several ? problem.labels.class_names : std::vector<std::string>());
   auto& sheaf = problem.sheaf;
   sheaf.examples = rows;
   sheaf.tasks = {{0, 0, options.alpha}};

@@ -9,6 +9,7 @@
 #include "linear/losses.hpp"
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/problem.hpp"
+#include "linear/softmax_intercepts.hpp"
 
 namespace sheaf::linear {
 namespace {
@@ -139,17 +140,38 @@ double log_likelihood(const GlmProblem& problem, const Sums& sums, std::span<con
   }
 }
 
-/// The decision values of the model without features, offsets included; by Newton's method in one variable.
+/// Of a multinomial model without features.
+std::vector<double> null_intercepts(const GlmProblem& problem) {
+  const auto& sheaf = problem.sheaf;
+  const auto columns = static_cast<std::size_t>(problem.params.columns);
+  std::vector<double> result(columns, 0.0);
+  if (!problem.params.intercept) return result;
+  double all = 0;
+  over_rows(sheaf, [&](std::size_t i, double weight) {
+    result[static_cast<std::size_t>(sheaf.targets[i])] += weight;
+    all += weight;
+  });
+  for (double& one : result) one = std::log(std::max(one / all, 1e-300));
+  if (sheaf.offsets.empty()) return result;
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  const SoftmaxRows rows{
+      sheaf.examples, problem.params.columns,
+      [&](std::int64_t i) { return sheaf.row_weights.empty() ? 1.0 : static_cast<double>(sheaf.row_weights[at(i)]); },
+      [&](std::int64_t i, std::int32_t k) { return static_cast<std::int32_t>(sheaf.targets[at(i)]) == k ? 1.0 : 0.0; },
+      [&](std::int64_t i, std::int32_t k) { return sheaf.offsets[at(i * problem.params.columns + k)]; }};
+  return softmax_intercepts(rows, std::move(result));
+}
+
+/// The decision values of the model without features, offsets included; by Newton's method.
 std::vector<double> null_decisions(const GlmProblem& problem) {
   const auto& sheaf = problem.sheaf;
   const auto columns = static_cast<std::size_t>(problem.params.columns);
   const auto rows = static_cast<std::size_t>(sheaf.examples);
   std::vector<double> z(rows * columns, 0.0);
   if (columns > 1) {
-    std::vector<double> sums(columns, 0.0);
-    over_rows(sheaf, [&](std::size_t i, double weight) { sums[static_cast<std::size_t>(sheaf.targets[i])] += weight; });
-    for (std::size_t e = 0; e < z.size() && problem.params.intercept; ++e)
-      z[e] = std::log(std::max(sums[e % columns], 1e-300));
+    const auto intercepts = null_intercepts(problem);
+    for (std::size_t e = 0; e < z.size(); ++e)
+      z[e] = intercepts[e % columns] + (sheaf.offsets.empty() ? 0.0 : sheaf.offsets[e]);
     return z;
   }
   const auto offset = [&](std::size_t i) { return sheaf.offsets.empty() ? 0.0 : sheaf.offsets[i]; };
@@ -199,7 +221,7 @@ std::vector<double> training_decisions(const Context& context, const Dataset<T>&
                          z[static_cast<std::size_t>(i) * columns + static_cast<std::size_t>(round.first + c)] =
                              static_cast<double>(block(i, c));
                    });
-  for (std::size_t i = 0; i < problem.sheaf.offsets.size(); ++i) z[i] += problem.sheaf.offsets[i];
+  for (std::size_t e = 0; e < problem.sheaf.offsets.size(); ++e) z[e] += problem.sheaf.offsets[e];
   return z;
 }
 

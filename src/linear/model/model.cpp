@@ -38,6 +38,9 @@ constexpr std::array solvers{
     LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, Loss::logistic, "L2R_LR"},
     LinearSolver{-1, "ELASTIC_NET_POISSON", "elastic-net Poisson regression", true, false, Loss::poisson},
     LinearSolver{-1, "ELASTIC_NET_COX", "elastic-net Cox regression", true, false, Loss::cox},
+    LinearSolver{-1, "ELASTIC_NET_HUBER", "elastic-net Huber regression", true, false, Loss::huber, "L2R_L2LOSS_SVR"},
+    LinearSolver{-1, "ELASTIC_NET_QUANTILE", "elastic-net quantile regression", true, false, Loss::quantile,
+                 "L2R_L2LOSS_SVR"},
     LinearSolver{-1, "ELASTIC_NET_MULTINOMIAL", "elastic-net multinomial logistic regression", false, true,
                  Loss::softmax},
     LinearSolver{-2, "GLM", "generalised linear model", true},
@@ -52,6 +55,9 @@ constexpr std::array kinds{
     NetKind{"elastic-net-multinomial", "the same of all classes in one model", Loss::softmax},
     NetKind{"elastic-net-cox", "Cox regression of survival with the penalty of the elastic net", Loss::cox},
     NetKind{"elastic-net-poisson", "Poisson regression of counts with the penalty of the elastic net", Loss::poisson},
+    NetKind{"elastic-net-huber", "regression that outliers change little, with the penalty of the elastic net",
+            Loss::huber},
+    NetKind{"elastic-net-quantile", "quantile regression with the penalty of the elastic net", Loss::quantile},
 };
 
 /// nullptr: there is none.

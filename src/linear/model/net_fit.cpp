@@ -72,7 +72,13 @@ LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dat
   model.bias = intercept ? 1 : 0;
   model.penalise_bias = false;
   model.feature_names = dataset.feature_names;
-  model.net = NetTraining{*options.alpha, options.l1_ratio, options.standardise, {}, options.ties, options.grouped};
+  model.net = NetTraining{*options.alpha,
+                          options.l1_ratio,
+                          options.standardise,
+                          {},
+                          options.ties,
+                          options.grouped,
+                          linear::net_params(options).loss_parameter};
   take_weights(nets, intercept, model);
   return model;
 }

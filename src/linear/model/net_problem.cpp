@@ -45,14 +45,17 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
   if (!classes && (options.balanced || !options.class_weights.empty()))
     fail_usage("class weights are for classes, and the labels of {} are a numeric target", source);
   check_row_weights(row_weights, rows);
-  if (!options.offsets.empty() && options.loss != Loss::poisson && options.loss != Loss::cox)
-    fail_usage("exposures and offsets are for counts (elastic-net-poisson) and survival (elastic-net-cox)");
-  check_offsets(options.offsets, rows);
+  if (!options.offsets.empty() && !takes_offsets(options.loss))
+    fail_usage(
+        "exposures and offsets are for counts (elastic-net-poisson), survival (elastic-net-cox) and three or more "
+        "classes (elastic-net-multinomial)");
   NetProblem result{options.loss == Loss::cox
                         ? make_survival_problem(target, source, rows)
                         : make_problem(context, target, source, rows, scored_as(options, classes)),
                     {row_weights.begin(), row_weights.end()}};
   check_two_classes(result.problem.labels, source);
+  check_offsets(options.offsets, rows, result.problem.labels.class_names);
+  if (options.loss == Loss::quantile) result.problem.labels.quantile = options.quantile;
   auto& sheaf = result.problem.sheaf;
   if (options.loss == Loss::softmax)
     for (double& y : sheaf.targets) y = y > 0 ? 1 : 0;
@@ -70,6 +73,8 @@ void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf) 
   }
 }
 
+bool takes_offsets(Loss loss) { return loss == Loss::poisson || loss == Loss::cox || loss == Loss::softmax; }
+
 bool has_response(Loss loss) { return loss == Loss::poisson || loss == Loss::softmax; }
 
 template <class T>
@@ -86,6 +91,8 @@ NetParams net_params(const NetOptions& options) {
   NetParams params;
   params.loss = options.loss;
   params.ties = options.ties;
+  if (options.loss == Loss::huber) params.loss_parameter = options.huber_threshold;
+  if (options.loss == Loss::quantile) params.loss_parameter = options.quantile;
   params.solver = options.solver;
   params.tolerance = options.tolerance;
   params.max_epochs = options.max_epochs;
@@ -106,12 +113,10 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
     if (!target.survival()) make_survival_labels(target, source, target.rows());
     return false;
   }
-  if (options.loss == Loss::poisson) {
+  if (options.loss == Loss::poisson || options.loss == Loss::huber || options.loss == Loss::quantile) {
     if (options.labels == LabelKind::classes || target.values.empty())
-      fail(
-          "{}: Poisson regression is for counts, and the labels are classes; use elastic-net-logistic or "
-          "elastic-net-multinomial",
-          source);
+      fail("{}: {} is for {}, and the labels are classes; use elastic-net-logistic or elastic-net-multinomial", source,
+           net_solver(options.loss, false).about, options.loss == Loss::poisson ? "counts" : "numbers");
     return false;
   }
   const bool classifier = !linear::is_regression(options.loss);
@@ -139,7 +144,30 @@ NetOptions decide_net(NetOptions options, const Target& target, const std::strin
     options.grouped = false;  // of a single weight
   }
   if (target.survival() && options.loss == Loss::squared) options.loss = Loss::cox;
+  if (options.loss == Loss::huber && options.huber_threshold == 0) {
+    takes_classes(options, target, source);
+    options.huber_threshold = huber_threshold(target.values, source);
+  }
   return options;
+}
+
+double huber_threshold(std::span<const double> targets, const std::string& source) {
+  constexpr double share = 0.1;
+  std::vector<double> sorted(targets.begin(), targets.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto quartile = [&](double at) {  // as R's and NumPy's: straight between neighbours
+    const double place = at * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const auto above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  };
+  const double range = sorted.empty() ? 0.0 : quartile(0.75) - quartile(0.25);
+  if (!(range > 0))
+    fail(
+        "{}: half of the targets are the same number, so that there is no scale for the threshold of the Huber loss; "
+        "give one (--huber-threshold)",
+        source);
+  return share * range;
 }
 
 }  // namespace sheaf

@@ -27,6 +27,8 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
 /// One path for each target of the sheaf, or of softmax one for all; sets the sheaf's classes.
 void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf);
 
+/// Whether nets of this loss are trained with offsets.
+bool takes_offsets(Loss loss);
 /// Whether predictions are not the decision values: means of counts, log odds of several classes.
 bool has_response(Loss loss);
 /// Decision values of a loss that has a response become predictions, in place; offsets are added.

@@ -8,6 +8,7 @@
 #include "data/predictions.hpp"
 #include "linear/losses.hpp"
 #include "linear/model/glm_problem.hpp"
+#include "linear/model/net_problem.hpp"
 #include "linear/model/problem.hpp"
 #include "linear/products/softmax.hpp"
 
@@ -54,6 +55,22 @@ void to_log_odds(std::span<double> row) {
     row[k] = linear::log_odds(row[k] - largest, std::exp(row[k] - largest), rest, k == best);
 }
 
+/// Offsets that the model's decision values cannot have are Errors.
+void add_offsets(const LinearModel& model, std::span<const double> offsets, Predictions& predictions) {
+  if (offsets.empty()) return;
+  const Loss loss = model.net   ? net_loss(model)
+                    : model.glm ? linear::glm_kind(model.glm->family, model.glm->link).loss
+                                : Loss::squared;
+  const bool positive = loss == Loss::gamma_inverse || loss == Loss::inverse_gaussian;
+  const bool suits = model.glm ? !positive : linear::takes_offsets(loss);
+  if (!suits)
+    fail_usage(
+        "the model has no offsets; they are for generalised linear models without inverse links, and for "
+        "elastic nets of counts, survival and several classes");
+  linear::check_offsets(offsets, predictions.rows, model.columns > 1 ? model.class_names : std::vector<std::string>());
+  for (std::size_t e = 0; e < offsets.size(); ++e) predictions.decisions[e] += offsets[e];
+}
+
 /// Decision values of a generalised linear model, or of a net with its loss, become means, or log odds of classes.
 void respond(const LinearModel& model, Predictions& predictions) {
   const auto columns = static_cast<std::size_t>(model.columns);
@@ -73,7 +90,7 @@ void respond(const LinearModel& model, Predictions& predictions) {
 
 template <class T>
 Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
-                           bool probabilities) {
+                           bool probabilities, std::span<const double> offsets) {
   check_feature_names(model.feature_names, dataset.feature_names, dataset.source);
   Predictions result;
   result.rows = dataset.rows();
@@ -86,6 +103,7 @@ Predictions predict_linear(const Context& context, const LinearModel& model, con
   };
   linear::for_decisions<T>(context, dataset, weights_for<T>(model, dataset.features()), static_cast<T>(model.bias),
                            keep);
+  add_offsets(model, offsets, result);
   if (model.glm || model.net) respond(model, result);
   if (probabilities) add_probabilities(model, result);
   if (model.is_regression()) return result;
@@ -101,7 +119,9 @@ std::optional<Score> score_of(const LinearModel& model, const Predictions& predi
   return score_predictions(model.is_regression() ? nullptr : &model.class_names, predictions, target);
 }
 
-template Predictions predict_linear(const Context&, const LinearModel&, const Dataset<float>&, bool);
-template Predictions predict_linear(const Context&, const LinearModel&, const Dataset<double>&, bool);
+template Predictions predict_linear(const Context&, const LinearModel&, const Dataset<float>&, bool,
+                                    std::span<const double>);
+template Predictions predict_linear(const Context&, const LinearModel&, const Dataset<double>&, bool,
+                                    std::span<const double>);
 
 }  // namespace sheaf

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/labels.hpp"
 #include "linear/dual/dual.hpp"
 #include "linear/products/ops.hpp"
@@ -94,13 +95,17 @@ void check_row_weights(std::span<const float> row_weights, std::int64_t rows) {
       fail("the weight of row {} is {}; weights are 0 or more", i + 1, row_weights[i]);
 }
 
-void check_offsets(std::span<const double> offsets, std::int64_t rows) {
+void check_offsets(std::span<const double> offsets, std::int64_t rows, std::span<const std::string> class_names) {
   if (offsets.empty()) return;
-  if (static_cast<std::int64_t>(offsets.size()) != rows) fail("there are {} offsets for {} rows", offsets.size(), rows);
-  for (std::size_t i = 0; i < offsets.size(); ++i)
-    if (!std::isfinite(offsets[i]))
-      fail("the offset of row {} is {}; offsets are finite numbers (the logarithms of exposures above 0)", i + 1,
-           offsets[i]);
+  const auto columns = std::max<std::int64_t>(std::ssize(class_names), 1);
+  if (columns > 1 && std::ssize(offsets) != rows * columns)
+    fail("there are {} offsets for {} rows; a model of {} classes has one for each row and class ({})", offsets.size(),
+         rows, columns, join_names(class_names));
+  if (std::ssize(offsets) != rows * columns) fail("there are {} offsets for {} rows", offsets.size(), rows);
+  for (std::size_t e = 0; e < offsets.size(); ++e)
+    if (!std::isfinite(offsets[e]))
+      fail("the offset of row {} is {}; offsets are finite numbers (the logarithms of exposures above 0)",
+           e / static_cast<std::size_t>(columns) + 1, offsets[e]);
 }
 
 template <class T>

@@ -32,8 +32,9 @@ Problem make_problem(const Context& context, const Target& target, const std::st
 /// One weight of 0 or more for each row, or none at all; anything else is an Error.
 void check_row_weights(std::span<const float> row_weights, std::int64_t rows);
 
-/// One finite number for each row, or none at all; anything else is an Error.
-void check_offsets(std::span<const double> offsets, std::int64_t rows);
+/// One finite number for each row, or none at all; anything else is an Error. With several `class_names` one for each
+/// class.
+void check_offsets(std::span<const double> offsets, std::int64_t rows, std::span<const std::string> class_names = {});
 
 /// The options with a method chosen, if it was automatic, for so many tasks. A loss or a bias that the method cannot
 /// train with is a UsageError.

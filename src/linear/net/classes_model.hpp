@@ -9,7 +9,7 @@ namespace sheaf::linear {
 /// those of GroupModel.
 inline constexpr std::int64_t class_numbers = 4;
 
-/// The rows of all classes: decision values, shares (probabilities), residuals, steps.
+/// The rows of all classes: decision values with offsets, shares (probabilities), residuals, steps.
 template <class Team, class T>
 struct ClassRows {
   const Team& team;
@@ -24,6 +24,9 @@ struct ClassRows {
   SHEAF_HOST_DEVICE double target(std::int32_t k, std::int64_t i) const {
     return task.targets[i * task.target_stride + k];
   }
+  SHEAF_HOST_DEVICE T offset(std::int32_t k, std::int64_t i) const {
+    return task.offsets != nullptr ? task.offsets[i * task.offset_stride + k] : T(0);
+  }
   template <class F>
   SHEAF_HOST_DEVICE void over_rows(F&& f) const {
     for (std::int64_t i = team.rank(); i < task.examples; i += team.size()) f(i);
@@ -31,7 +34,8 @@ struct ClassRows {
 
   SHEAF_HOST_DEVICE void load(const T* from, std::int64_t stride) const {
     over_rows([&](std::int64_t i) { rows.weights[i] = task.weight(i); });
-    for (std::int32_t k = 0; k < classes; ++k) over_rows([&](std::int64_t i) { z(k)[i] = from[i * stride + k]; });
+    for (std::int32_t k = 0; k < classes; ++k)
+      over_rows([&](std::int64_t i) { z(k)[i] = from[i * stride + k] + offset(k, i); });
     team.sync();
   }
 
@@ -109,7 +113,8 @@ struct ClassRows {
       over_rows([&](std::int64_t i) {
         const double s = rows.weights[i];
         const double y = target(k, i);
-        if (s > 0) sum += s * Functor::dual_value(scale * (y - double(shares(k)[i])), y);
+        const double u = scale * (y - double(shares(k)[i]));
+        if (s > 0) sum += s * (Functor::dual_value(u, y) - u * double(offset(k, i)));
       });
     return team.sum(sum) / task.total;
   }
@@ -158,6 +163,7 @@ struct ClassesModel {
     for (std::int32_t k = 0; k < count(); ++k) {
       ModelTask<T> own_task = all.task;
       own_task.targets += k;
+      if (own_task.offsets != nullptr) own_task.offsets += k;
       const WorkingSet<T> features = features_of(k);
       Model model(team, x, own_task, all.rows, features);
       model.epochs = epochs;

@@ -21,13 +21,13 @@ struct InterceptTerms {
 
 /// The best intercept for fixed weights, by Newton's method on one number, with bisection where it would leave the
 /// interval that holds the solution. evaluate(b) is called last with the b that is returned; `total` is the sum of the
-/// row weights.
+/// row weights. Curvatures are taken for at least `least_curvature` times it.
 template <class Evaluate>
-SHEAF_HOST_DEVICE double best_intercept(double start, double total, double precision, const Evaluate& evaluate) {
+SHEAF_HOST_DEVICE double best_intercept(double start, double total, double precision, const Evaluate& evaluate,
+                                        double least_curvature) {
   constexpr int most_turns = 50;
   constexpr int newton_turns =
       10;  // after which every second turn halves the interval: exp(b) falls by steps of 1 only
-  constexpr double least_curvature = 1e-5;
   double low = -HUGE_VAL;
   double high = HUGE_VAL;
   double b = start;
@@ -44,6 +44,10 @@ SHEAF_HOST_DEVICE double best_intercept(double start, double total, double preci
     b = next;
   }
 }
+
+/// That of best_intercept(). Second derivatives of losses with a width are in units of the target.
+template <class Functor>
+inline constexpr double least_intercept_curvature = has_width<Functor> ? 0.0 : 1e-5;
 
 template <class Functor, class Model>
 class ExactFit {
@@ -164,10 +168,15 @@ class RowTerms {
         sums.residual += model_.rows.q[i];
         sums.curvature += s * terms.curvature;
       });
-      return model_.task.intercept ? InterceptTerms{model_.team.sum(sums.residual), model_.team.sum(sums.curvature)}
-                                   : InterceptTerms{};
+      if (!model_.task.intercept) return InterceptTerms{};
+      sums = {model_.team.sum(sums.residual), model_.team.sum(sums.curvature)};
+      if constexpr (has_width<Functor>)
+        if (!(sums.curvature > 0))
+          sums.curvature =
+              model_.sum_rows([&](std::int64_t i) { return step_curvature(i, static_cast<T>(intercept)); });
+      return sums;
     };
-    return best_intercept(start, model_.task.total, precision, evaluate);
+    return best_intercept(start, model_.task.total, precision, evaluate, least_intercept_curvature<Functor>);
   }
 
   /// The loss at the decision values plus step(i).
@@ -175,7 +184,8 @@ class RowTerms {
   SHEAF_HOST_DEVICE double loss_with(const Step& step, double intercept) const {
     return model_.sum_rows([&](std::int64_t i) {
       const double z = double(model_.rows.z[i]) + step(i) + intercept + double(model_.task.offset(i));
-      return double(model_.task.weight(i)) * Functor::terms(z, double(model_.task.target(i)), 0.0).value;
+      return double(model_.task.weight(i)) *
+             terms_of<Functor>(z, double(model_.task.target(i)), model_.task.loss).value;
     }) / model_.task.total;
   }
   SHEAF_HOST_DEVICE double loss(double intercept) const {
@@ -192,8 +202,7 @@ class RowTerms {
     const auto& rows = model_.rows;
     double volume = 0;
     model_.over_rows([&](std::int64_t i) {
-      const T v = terms_at(i, static_cast<T>(intercept)).curvature;
-      rows.s[i] = model_.task.weight(i) * (v > least_curvature ? v : least_curvature);
+      rows.s[i] = step_curvature(i, static_cast<T>(intercept));
       rows.step[i] = 0;
       volume += rows.s[i];
     });
@@ -205,8 +214,22 @@ class RowTerms {
  private:
   static constexpr T least_curvature = T(1e-5);
 
+  SHEAF_HOST_DEVICE T decision(std::int64_t i, T intercept) const {
+    return model_.rows.z[i] + intercept + model_.task.offset(i);
+  }
   SHEAF_HOST_DEVICE LossTerms<T> terms_at(std::int64_t i, T intercept) const {
-    return Functor::terms(model_.rows.z[i] + intercept + model_.task.offset(i), model_.task.target(i), T(0));
+    return terms_of<Functor>(decision(i, intercept), model_.task.target(i), model_.task.loss);
+  }
+  /// Of row i in a quadratic model, times its weight.
+  SHEAF_HOST_DEVICE T step_curvature(std::int64_t i, T intercept) const {
+    const auto& task = model_.task;
+    if constexpr (has_width<Functor>) {
+      return task.weight(i) *
+             Functor::step_curvature(decision(i, intercept), task.target(i), T(task.loss.first), T(task.loss.width));
+    } else {
+      const T v = terms_at(i, intercept).curvature;
+      return task.weight(i) * (v > least_curvature ? v : least_curvature);
+    }
   }
 
   Model& model_;

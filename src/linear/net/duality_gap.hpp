@@ -25,7 +25,8 @@ struct RowSums {
 template <class Functor, class T>
 SHEAF_HOST_DEVICE double dual_term(const ModelTask<T>& task, std::int64_t i, double u) {
   const double s = task.weight(i);
-  return s > 0 ? s * Functor::dual_value(u / s, double(task.target(i))) - u * double(task.offset(i)) : 0.0;
+  return s > 0 ? s * dual_value_of<Functor>(u / s, double(task.target(i)), task.loss) - u * double(task.offset(i))
+               : 0.0;
 }
 
 /// The dual value of a Cox model's column u of weighted residuals, at its column z of decision values, times `scale`.

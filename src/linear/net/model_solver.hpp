@@ -53,6 +53,19 @@ SHEAF_HOST_DEVICE void multiply_anew(const Model& model, typename Model::Value* 
       });
 }
 
+/// The next width of a smooth loss on the way to its own: at first as wide as the gap, then a fourth each time that the
+/// gap is small enough, or no more than what the width makes of the loss. Residuals at the width that is its own are no
+/// dual point of use before. False: it stays.
+template <class Functor>
+SHEAF_HOST_DEVICE bool change_width(double own, double gap, double tolerance, bool first, double& width) {
+  const double before = width;
+  if (gap <= tolerance || (!first && gap <= Functor::least_below * width))
+    width = width / 4 > own ? width / 4 : own;
+  else if (first)
+    width = gap > own ? gap : own;
+  return width != before;
+}
+
 /// `w`, `z` and `u` are the blocks of weights, of decision values and of s times the residuals; `intercepts` has one
 /// for each of their columns. The parts are variables of their own, not members of one object: only so does nvcc keep
 /// them in registers.
@@ -63,7 +76,8 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
                                                    double* intercepts) {
   constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;
   using Model = QuadraticModel<Team, T, Columns, is_cox<Functor>>;
-  Model model(team, x, task, rows, working);
+  std::conditional_t<has_width<Functor>, ModelTask<T>, const ModelTask<T>&> own = task;
+  Model model(team, x, own, rows, working);
   Datafit<Functor, Model> fit(model);
   Descent<Model> descent(model, order.rules);
   w += order.model;
@@ -71,18 +85,23 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
   u += order.model;
   model.load(w, stride);
   fit.load(z, stride);
-  while (true) {
+  for (bool first = true;; first = false) {
     fit.update_residuals();
     const FeatureSums features = sum_features(model);
     const RowSums sums = fit.sums();
     const double scale = dual_scale<Functor>(features, sums);
     const double gap = duality_gap(features, sums, scale, fit.dual_at(sums, scale));
+    if constexpr (has_width<Functor>) {
+      const bool goes_on = model.epochs < order.rules.max_epochs && !model.stopped();
+      if (goes_on && change_width<Functor>(task.loss.width, gap, order.tolerance, first, own.loss.width)) continue;
+    }
     if (gap <= order.tolerance || model.epochs >= order.rules.max_epochs || model.stopped()) break;
     fit.begin_step();
     const double gained = descent.run(gap, order.tolerance, fit.enough);
     fit.end_step(sums.loss + features.penalty());
     if (gained <= precision * std::abs(sums.loss)) break;  // steps are lost in rounding: this is as near as it gets
   }
+  if constexpr (has_width<Functor>) own.loss.width = task.loss.width;
   multiply_anew(model, fit.fresh());
   model.over_features([&](std::int32_t k) { w[working.list[k] * stride] = working.w[k]; });
   const RowSums sums = fit.finish(z, u, stride, intercepts[order.model]);

@@ -77,12 +77,14 @@ ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const fl
   return {.examples = sheaf.examples,
           .targets = targets.data(),
           .target_stride = sheaf.target_columns,
+          .offset_stride = sheaf.classes,
           .weights = weights,
           .weight_stride = sheaf.weight_columns,
           .factors = factors.data(),
           .means = means.data(),
           .variances = variances.data(),
           .risk = {},
+          .loss = {params.loss_parameter, 0},
           .intercept = params.intercept || params.loss == Loss::cox,
           .balanced = params.loss != Loss::softmax};
 }

@@ -19,6 +19,7 @@ struct NetNull {
   double loss = 0;                 ///< mean
   double deviance = 0;             ///< twice what the loss is above that of a perfect fit
   double curvature = 0;            ///< largest second derivative of the loss, or where there is no largest its mean
+  double width = 0;                ///< of the smooth quantile loss
   std::vector<double> intercepts;  ///< one, or one a class
 };
 
@@ -30,8 +31,8 @@ inline double target_of(const NetSheaf& sheaf, std::int64_t row, std::int32_t co
   return sheaf.targets[static_cast<std::size_t>(row * sheaf.target_columns + column)];
 }
 
-inline double offset_of(const NetSheaf& sheaf, std::int64_t row) {
-  return sheaf.offsets.empty() ? 0 : sheaf.offsets[static_cast<std::size_t>(row)];
+inline double offset_of(const NetSheaf& sheaf, std::int64_t row, std::int32_t k = 0) {
+  return sheaf.offsets.empty() ? 0 : sheaf.offsets[static_cast<std::size_t>(row * sheaf.classes + k)];
 }
 
 /// Checks the sheaf; the totals of all columns of row weights.

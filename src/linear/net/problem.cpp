@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "linear/net/paths.hpp"
+#include "linear/softmax_intercepts.hpp"
 
 namespace sheaf {
 namespace linear {
@@ -26,10 +27,34 @@ void check_path(const NetPath& path, const NetSheaf& sheaf) {
   fail("rows to train on are all of one class (row weights {}); a classifier needs two", path.rows + 1);
 }
 
+/// The smallest target up to which the targets have at least this share of the weight.
+double weighted_quantile(const NetSheaf& sheaf, const NetPath& path, double total, double share) {
+  std::vector<std::pair<double, double>> targets;  // and their weights
+  for (std::int64_t i = 0; i < sheaf.examples; ++i)
+    targets.emplace_back(target_of(sheaf, i, path.target), row_weight(sheaf, i, path.rows));
+  std::sort(targets.begin(), targets.end());
+  double sum = 0;
+  for (const auto& [target, weight] : targets)
+    if ((sum += weight) >= share * total && weight > 0) return target;
+  return targets.back().first;
+}
+
+/// Where the model without features is looked for, and so wide a smooth loss that it costs half of the tolerance.
+void begin_quantile(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double& start, NetNull& null) {
+  if (params.intercept) start = weighted_quantile(sheaf, path, null.total, params.loss_parameter);
+  double loss = 0;
+  for (std::int64_t i = 0; i < sheaf.examples; ++i)
+    loss += row_weight(sheaf, i, path.rows) *
+            Quantile::terms(start, target_of(sheaf, i, path.target), params.loss_parameter).value / null.total;
+  null.deviance = 2 * loss;
+  null.width = loss > 0 ? params.tolerance * null.deviance / (2 * Quantile::least_below) : 1.0;
+}
+
 /// Of one decision value.
 template <class Functor>
 NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
   NetNull null;
+  null.total = total;
   double sum = 0;
   double positive = 0;
   double least = 0;
@@ -41,30 +66,44 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
     least += s * Functor::least(y) / total;
   }
   if (!Functor::regression && params.intercept && !(positive > 0 && positive < total)) fail_one_class(path);
+  LossParameters parameters{params.loss_parameter, 0};
   const auto evaluate = [&](double intercept) {
     null.loss = 0;
     InterceptTerms sums;
+    double step_curvature = 0;
     for (std::int64_t i = 0; i < sheaf.examples; ++i) {
       const double s = row_weight(sheaf, i, path.rows);
-      const auto terms = Functor::terms(intercept + offset_of(sheaf, i), target_of(sheaf, i, path.target), 0.0);
+      const double z = intercept + offset_of(sheaf, i);
+      const double y = target_of(sheaf, i, path.target);
+      const auto terms = terms_of<Functor>(z, y, parameters);
       null.loss += s * terms.value / total;
       sums.residual -= s * terms.slope;
       sums.curvature += s * terms.curvature;
+      if constexpr (has_width<Functor>)
+        step_curvature += s * Functor::step_curvature(z, y, parameters.first, parameters.width);
     }
-    null.curvature = sums.curvature / total;
+    if constexpr (has_width<Functor>)
+      if (!(sums.curvature > 0)) sums.curvature = step_curvature;
+    null.curvature = (has_width<Functor> ? step_curvature : sums.curvature) / total;
     return params.intercept ? sums : InterceptTerms{};
   };
   double start = 0;
   if (params.intercept) {
     null.center = sum / total;
-    if constexpr (Functor::regression) start = Functor::link(null.center, 0.0);
+    start = Functor::regression ? null.center : 0.0;
+    if constexpr (Functor::regression && has_link<Functor>) start = Functor::link(null.center, 0.0);
     if (!std::isfinite(start))
       fail("the targets of the rows to train on are all 0 (row weights {}); {} models need some above 0", path.rows + 1,
            Functor::name);
   }
+  if constexpr (Functor::loss == Loss::quantile) {
+    begin_quantile(sheaf, params, path, start, null);
+    parameters.width = null.width;
+  }
   // The mean is the best intercept of the squared loss.
-  null.intercepts = {best_intercept(start, total, Functor::quadratic ? HUGE_VAL : 1e-12, evaluate)};
-  null.deviance = 2 * (null.loss - least);
+  null.intercepts = {best_intercept(start, total, Functor::quadratic ? HUGE_VAL : 1e-12, evaluate,
+                                    least_intercept_curvature<Functor>)};
+  if constexpr (Functor::loss != Loss::quantile) null.deviance = 2 * (null.loss - least);
   return null;
 }
 
@@ -82,7 +121,7 @@ NetNull null_targets(const NetSheaf& sheaf, const NetParams& params, NetPath pat
   return all;
 }
 
-/// Of several classes: intercepts are the logarithms of their shares, of sum 0.
+/// Of several classes: intercepts are the logarithms of their shares, of sum 0, where there are no offsets.
 NetNull null_softmax(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
   constexpr double least_share = 1e-15;  // for a class that has no rows
   NetNull null;
@@ -101,12 +140,19 @@ NetNull null_softmax(const NetSheaf& sheaf, const NetParams& params, const NetPa
     null.intercepts.push_back(params.intercept ? std::log(std::max(share, least_share)) : 0.0);
     center += null.intercepts.back() / sheaf.classes;
   }
-  double sum = 0;
-  for (double& intercept : null.intercepts) {
-    intercept -= center;
-    sum += std::exp(intercept);
+  for (double& intercept : null.intercepts) intercept -= center;
+  if (sheaf.offsets.empty()) {
+    double sum = 0;
+    for (const double intercept : null.intercepts) sum += std::exp(intercept);
+    for (std::size_t c = 0; c < shares.size(); ++c) null.loss += shares[c] * (std::log(sum) - null.intercepts[c]);
+  } else {
+    const SoftmaxRows rows{sheaf.examples, sheaf.classes,
+                           [&](std::int64_t i) { return row_weight(sheaf, i, path.rows) / total; },
+                           [&](std::int64_t i, std::int32_t k) { return target_of(sheaf, i, path.target + k); },
+                           [&](std::int64_t i, std::int32_t k) { return offset_of(sheaf, i, k); }};
+    if (params.intercept) null.intercepts = softmax_intercepts(rows, null.intercepts);
+    null.loss = softmax_loss(rows, null.intercepts);
   }
-  for (std::size_t c = 0; c < shares.size(); ++c) null.loss += shares[c] * (std::log(sum) - null.intercepts[c]);
   null.deviance = 2 * (null.loss - least);
   return null;
 }
@@ -171,10 +217,15 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
   require(!params.grouped || sheaf.classes > 1, "grouped penalties are for models of several classes or targets");
   if (params.grouped && params.solver == NetSolver::shotgun)
     fail_usage("the solver shotgun updates single weights; grouped penalties take auto, cyclic or shooting");
-  require(sheaf.offsets.empty() || static_cast<std::int64_t>(sheaf.offsets.size()) == rows, "offsets are one a row");
+  require(sheaf.offsets.empty() || static_cast<std::int64_t>(sheaf.offsets.size()) == rows * sheaf.classes,
+          "offsets are one a row, or one for each class");
   require(sheaf.offsets.empty() || params.loss == Loss::poisson || params.loss == Loss::logistic ||
-              params.loss == Loss::cox,
-          "offsets are for the losses poisson, logistic and cox; of squares take them off the targets");
+              params.loss == Loss::cox || params.loss == Loss::softmax,
+          "offsets are for the losses poisson, logistic, cox and softmax; of numbers take them off the targets");
+  if (params.loss == Loss::huber && !(params.loss_parameter > 0 && std::isfinite(params.loss_parameter)))
+    fail_usage("the threshold of the Huber loss is above 0, not {}", params.loss_parameter);
+  if (params.loss == Loss::quantile && !(params.loss_parameter > 0 && params.loss_parameter < 1))
+    fail_usage("a quantile is above 0 and below 1, not {}", params.loss_parameter);
   if (params.loss == Loss::cox) check_survival(sheaf);
   if (params.loss == Loss::poisson)
     check_targets(Poisson::targets, sheaf.targets, sheaf.target_columns, "elastic net", "a Poisson model");

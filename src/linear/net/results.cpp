@@ -26,7 +26,9 @@ double NetRun<T>::target_alpha(const ModelState& state) const {
 
 template <class T>
 double NetRun<T>::tolerance_of(const ModelState& state) const {
-  return (intermediate(state) ? intermediate_tolerance : 1) * params_.tolerance * null_of(state).deviance;
+  const auto& null = null_of(state);
+  const double all = (intermediate(state) ? intermediate_tolerance : 1) * params_.tolerance * null.deviance;
+  return std::max(0.0, all - Quantile::least_below * null.width);  // the rest is what the width costs
 }
 
 template <class T>

@@ -113,8 +113,16 @@ void NetRun<T>::start_without_weights() {
     state.intercepts = null.intercepts;
     state.rows = {null.loss, null.loss};  // without weights they are equal
     for (std::int32_t c = 0; c < classes(); ++c) {
-      const double decision = params_.loss == Loss::softmax ? log_odds_of(null.intercepts, c)
-                                                            : null.intercepts[static_cast<std::size_t>(c)];
+      const auto decision_of = [&](const std::vector<double>& values) {
+        return params_.loss == Loss::softmax ? log_odds_of(values, c) : values[static_cast<std::size_t>(c)];
+      };
+      const auto decision = [&](std::int64_t i) {
+        auto decisions = null.intercepts;
+        for (std::int32_t k = 0; k < classes(); ++k) decisions[static_cast<std::size_t>(k)] += offset_of(sheaf_, i, k);
+        return decision_of(decisions);
+      };
+      const double same = decision_of(null.intercepts);
+      const LossParameters parameters{params_.loss_parameter, null.width};
       with_net_loss(params_.loss, [&](auto functor) {
         std::vector<double> residuals;
         if constexpr (is_cox<decltype(functor)>)
@@ -122,8 +130,9 @@ void NetRun<T>::start_without_weights() {
         else
           for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
             const double y = target_of(sheaf_, i, path.target + c);
+            const double at = sheaf_.offsets.empty() ? same : decision(i);
             residuals.push_back(-row_weight(sheaf_, i, path.rows) *
-                                functor.terms(decision + offset_of(sheaf_, i), y, 0.0).slope);
+                                terms_of<decltype(functor)>(at, y, parameters).slope);
           }
         for (std::int64_t i = 0; i < sheaf_.examples; ++i) {
           z(i, t * classes() + c) = static_cast<T>(null.intercepts[static_cast<std::size_t>(c)]);

@@ -211,14 +211,17 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
   classes.in_turn([&](std::int32_t k, Model& model) {
     if (team.rank() == 0) intercepts[k] -= center;
     multiply_anew(model, all.z(k));
-    model.over_rows([&](std::int64_t i) { all.z(k)[i] += static_cast<T>(intercepts[k]); });
+    model.over_rows([&](std::int64_t i) {
+      z[i * stride + k] = all.z(k)[i] + static_cast<T>(intercepts[k]);
+      all.z(k)[i] = z[i * stride + k] + all.offset(k, i);
+    });
     model.over_features([&](std::int32_t j) { w[working.list[j] * stride + k] = model.features.w[j]; });
     team.sync();
   });
   all.settle_intercepts(intercepts);
   RowSums sums = with_residuals([&](std::int32_t k, Model& model) {
     model.over_rows([&](std::int64_t i) {
-      z[i * stride + k] = all.z(k)[i];
+      if constexpr (Functor::quadratic) z[i * stride + k] = all.z(k)[i];  // which has other intercepts now, no offsets
       u[i * stride + k] = rows.q[i];
     });
   });

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/partial_likelihood.hpp"
+#include "linear/losses.hpp"
 #include "linear/net/penalty.hpp"
 
 namespace sheaf::linear {
@@ -19,6 +20,8 @@ struct ActiveModel {
   double center = 0;          ///< weighted mean of the targets; 0 without an intercept
   double loss_curvature = 1;  ///< see ModelTask
   std::int64_t id = 0;        ///< the same for all alphas of a path segment, different from that of any other
+  std::int32_t column = 0;    ///< of the offsets: the class
+  double width = 0;           ///< see LossParameters
 };
 
 /// A model and its rows; pointers stand at the model's columns of the tables that all models of a sheaf share.
@@ -27,7 +30,8 @@ struct ModelTask {
   std::int64_t examples = 0;
   const T* targets = nullptr;
   std::int64_t target_stride = 1;
-  const T* offsets = nullptr;      ///< what is added to the decision value of each row; nullptr: nothing
+  const T* offsets = nullptr;  ///< what is added to the decision value of each row; nullptr: nothing
+  std::int64_t offset_stride = 1;
   const float* weights = nullptr;  ///< nullptr: all 1
   std::int64_t weight_stride = 1;  ///< of weights and of what is known of features
   double total = 0;                ///< sum of the weights
@@ -40,8 +44,9 @@ struct ModelTask {
   const T* variances = nullptr;
   const T* units = nullptr;  ///< what a feature is divided by before it is penalised; nullptr: 1
   RiskSets<T> risk;          ///< cox
-  double alpha1 = 0;         ///< alpha * l1_ratio
-  double alpha2 = 0;         ///< alpha * (1 - l1_ratio)
+  LossParameters loss;
+  double alpha1 = 0;  ///< alpha * l1_ratio
+  double alpha2 = 0;  ///< alpha * (1 - l1_ratio)
   bool intercept = true;
   bool balanced = true;  ///< residuals sum to 0 where there is an intercept: not those of softmax models in training
 
@@ -49,6 +54,8 @@ struct ModelTask {
   ModelTask of(const ActiveModel& model) const {
     ModelTask task = *this;
     task.targets += model.target;
+    if (offsets != nullptr) task.offsets += model.column;
+    task.loss.width = model.width;
     for (const T** column : {&task.means, &task.variances, &task.units})
       if (*column != nullptr) *column += model.rows;
     if (weights != nullptr) task.weights += model.rows;
@@ -66,7 +73,7 @@ struct ModelTask {
     return weights != nullptr ? static_cast<T>(weights[i * weight_stride]) : T(1);
   }
   SHEAF_HOST_DEVICE T target(std::int64_t i) const { return targets[i * target_stride]; }
-  SHEAF_HOST_DEVICE T offset(std::int64_t i) const { return offsets != nullptr ? offsets[i] : T(0); }
+  SHEAF_HOST_DEVICE T offset(std::int64_t i) const { return offsets != nullptr ? offsets[i * offset_stride] : T(0); }
   SHEAF_HOST_DEVICE T mean(std::int64_t j) const { return means[j * weight_stride]; }
   SHEAF_HOST_DEVICE T variance(std::int64_t j) const { return variances[j * weight_stride]; }
   /// The standard deviation where features are standardised; 0 for a feature that is left out.

@@ -369,6 +369,12 @@ class NetFamily : public Family {
   Space space_;
 };
 
+/// What models of a numeric target are chosen by: what the loss is about.
+Metric numeric_score(Loss loss) {
+  if (loss == Loss::quantile) return Metric::mean_pinball_loss;
+  return loss == Loss::huber ? Metric::mean_absolute_error : Metric::r2;
+}
+
 }  // namespace
 
 template <class T>
@@ -387,11 +393,11 @@ FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
           survival  ? Metric::partial_likelihood_deviance
           : classes ? Metric::auc
           : counts  ? Metric::mean_poisson_deviance
-                    : Metric::r2,
+                    : numeric_score(search.options.loss),
           Strategy::grid,
-          solver.probabilities || counts || survival ? std::string(solver.about)
-          : classes                                  ? "the elastic net on classes"
-                                                     : "the elastic net",
+          solver.probabilities || search.options.loss != Loss::squared ? std::string(solver.about)
+          : classes                                                    ? "the elastic net on classes"
+                                                                       : "the elastic net",
           survival};
 }
 

@@ -22,8 +22,12 @@ void sort_once(std::vector<Value>& values) {
 
 /// The truth that decision values are compared with; the labels must outlive it.
 inline score::Truth truth_of(const Labels& labels) {
-  return {static_cast<std::int32_t>(labels.class_names.size()), labels.positive, labels.classes, labels.values,
-          labels.events};
+  return {static_cast<std::int32_t>(labels.class_names.size()),
+          labels.positive,
+          labels.classes,
+          labels.values,
+          labels.events,
+          labels.quantile};
 }
 
 /// The test rows of a table of splits; of survival also which rows are trained on, that scores compare them with.
@@ -39,6 +43,7 @@ inline Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows
   Labels result;
   result.class_names = labels.class_names;
   result.positive = labels.positive;
+  result.quantile = labels.quantile;
   result.rows = static_cast<std::int64_t>(rows.size());
   for (const auto row : rows) {
     const auto i = static_cast<std::size_t>(row);

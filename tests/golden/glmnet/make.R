@@ -28,8 +28,8 @@ truth <- function(v) if (v) "true" else "false"
 classes_of <- function(y) if (all(y == round(y))) match(y, sort(unique(y))) else findInterval(y, c(3, 7)) + 1
 
 # Row i has weight 1 + i mod 3 (i from 1) where `weighted`; feature j has a penalty factor in proportion to 0.5 + j mod 2 where
-# `factors`, of mean 1 because glmnet would scale them so itself; row i has the offset log(1 + i mod 4) where `exposed`. Multinomial intercepts and weights are lists, one for each class
-# in ascending order; those of several targets likewise.
+# `factors`, of mean 1 because glmnet would scale them so itself; row i has the offset log(1 + i mod 4) where `exposed`, in class k (from
+# 1) of several log(1 + (i + k) mod 4). Multinomial intercepts and weights are lists, one for each class in ascending order; those of several targets likewise.
 fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, factors, exposed) {
   table <- read_libsvm(data)
   x <- table$x
@@ -41,7 +41,8 @@ fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, fac
   s <- if (weighted) 1 + seq_len(n) %% 3 else rep(1, n)
   penalties <- if (factors) 0.5 + seq_len(ncol(x)) %% 2 else rep(1, ncol(x))
   penalties <- penalties / mean(penalties)
-  offsets <- if (exposed) log(1 + seq_len(n) %% 4) else NULL
+  offsets <- if (!exposed) NULL else if (loss == "multinomial") log(1 + outer(seq_len(n), seq_len(max(y)), `+`) %% 4) else
+    log(1 + seq_len(n) %% 4)
   deviation <- if (loss == "squared") sqrt(sum(s * (y - if (intercept) sum(s * y) / sum(s) else 0)^2) / sum(s)) else 1
   mix <- l1_ratio / (l1_ratio + deviation * (1 - l1_ratio))
   # The alpha from which on all weights are 0, near enough to choose the path by.
@@ -73,7 +74,7 @@ fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, fac
   paste0('  {"data": "', data, '", "loss": "', loss, '", "l1_ratio": ', number(l1_ratio),
          ', "standardise": ', truth(standardise), ', "intercept": ', truth(intercept), ', "row_weights": ',
          if (weighted) numbers(s) else "[]", ', "penalty_factors": ', if (factors) numbers(penalties) else "[]",
-         ', "offsets": ', if (exposed) numbers(offsets) else "[]",
+         ', "offsets": ', if (exposed) numbers(t(offsets)) else "[]",
          ', "path": [\n', paste(path, collapse = ",\n"), "]}")
 }
 

@@ -81,20 +81,33 @@ one_value <- function(data, family, weighted = FALSE, exposed = FALSE, intercept
        covariance = if (matrix) numbers(robust$HC0[places, places]) else "null", fewer = numbers(test))
 }
 
-# The target in as many classes as there are limits and one more: 0 below the first, and so on.
-several <- function(data, limits, weighted = FALSE) {
+# Standard errors by the second derivatives of the likelihood, the sum over rows of s (diag(p) - p p') x x', as multinom(Hess = TRUE)
+# has them; that fails where there are offsets.
+errors_of <- function(fit, x, s) {
+  p <- fitted(fit)[, -1, drop = FALSE]
+  information <- 0
+  for (i in seq_len(nrow(x)))
+    information <- information + s[i] * kronecker(diag(p[i, ]) - tcrossprod(p[i, ]), tcrossprod(x[i, ]))
+  matrix(sqrt(diag(solve(information))), ncol(p), byrow = TRUE)
+}
+
+# The target in as many classes as there are limits and one more: 0 below the first, and so on. Row i has the offset log(1 + (i + 2 k)
+# mod 5) in class k (both from 1, classes in the order of first rows) where `offset`.
+several <- function(data, limits, weighted = FALSE, offset = FALSE) {
   table <- read_libsvm(data)
   n <- length(table$y)
   class <- findInterval(table$y, limits)
   order <- unique(class)
   frame <- data.frame(y = factor(class, c(rev(order)[1], rev(rev(order)[-1]))), table$x)
   frame$s <- weights_of(weighted, n)
-  fit <- multinom(y ~ . - s, frame, weights = s, Hess = TRUE, reltol = 1e-18, abstol = 0, maxit = 100000, trace = FALSE)
-  summary <- summary(fit)
-  null <- multinom(y ~ 1, frame, weights = s, reltol = 1e-18, abstol = 0, maxit = 10000, trace = FALSE)
+  shifts <- outer(seq_len(n), seq_along(order), function(i, k) if (offset) log(1 + (i + 2 * k) %% 5) else 0 * i)
+  shifts <- shifts[, match(levels(frame$y), order)]
+  fit <- multinom(y ~ . - s + offset(shifts), frame, weights = s, reltol = 1e-18, abstol = 0, maxit = 100000, trace = FALSE)
+  estimates <- coef(fit)
+  null <- multinom(y ~ 1 + offset(shifts), frame, weights = s, reltol = 1e-18, abstol = 0, maxit = 10000, trace = FALSE)
   lists <- function(m) paste0("[", paste(apply(m, 1, function(r) numbers(intercept_last(r))), collapse = ","), "]")
   line(program = text("nnet::multinom"), data = text(data), limits = numbers(limits), weighted = tolower(weighted),
-       weights = lists(summary$coefficients), errors = lists(summary$standard.errors), deviance = number(fit$deviance),
+       offset = tolower(offset), weights = lists(estimates), errors = lists(errors_of(fit, cbind(1, table$x), frame$s)), deviance = number(fit$deviance),
        null = number(null$deviance), aic = number(AIC(fit)))
 }
 
@@ -114,6 +127,7 @@ cases <- c(
   one_value(target, "gamma inverse", matrix = TRUE),
   one_value(target, "inverse-gaussian"),
   one_value(target, "negative-binomial"))
-classes <- c(several(target, c(95, 175)), several(target, c(95, 175), weighted = TRUE), several(target, c(80, 120, 160, 220)))
+classes <- c(several(target, c(95, 175)), several(target, c(95, 175), weighted = TRUE), several(target, c(80, 120, 160, 220)),
+             several(target, c(95, 175), offset = TRUE), several(target, c(80, 120, 160, 220), weighted = TRUE, offset = TRUE))
 writeLines(c(paste0("{\"version\": \"", R.version.string, "\", \"cases\": ["), paste(cases, collapse = ",\n"), "], \"classes\": [",
              paste(classes, collapse = ",\n"), "]}"), arguments[2])
