@@ -606,7 +606,7 @@ class MultiTaskElasticNet(SheafRegressor):
     >>> X, y = make_regression(n_features=4, n_informative=2, n_targets=2, random_state=0)
     >>> model = MultiTaskElasticNet(alpha=5, l1_ratio=1).fit(X, y)
     >>> (model.coef_ != 0).tolist()
-    [[True, False, False, True], [True, False, False, True]]
+    [[True, True, False, False], [True, True, False, False]]
     """
 
     _kind = "elastic-net"
