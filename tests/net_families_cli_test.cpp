@@ -1,5 +1,6 @@
 // Elastic nets of counts and of several classes in one model, as people and scripts meet them.
 #include <cmath>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -124,6 +125,25 @@ TEST_F(NetFamiliesCli, SeveralClassesAreOneModel) {
   ASSERT_EQ(shell("sheaf generate classification two.csv --rows 60 --features 8 --quiet").code, 0);
   ASSERT_EQ(shell("sheaf fit two.csv --model elastic-net-multinomial --alpha 0.1 --output t --quiet").code, 0);
   EXPECT_TRUE(holds(file("t"), {"solver ELASTIC_NET_LOGISTIC\n"})) << "two classes are a logistic model";
+}
+
+TEST_F(NetFamiliesCli, GroupedPenaltiesChooseFeaturesForAllClasses) {
+  for (const Device device : devices()) {
+    const auto on = " --quiet --device " + to_string(device);
+    const std::string model = " --model elastic-net-multinomial --grouped";
+    ASSERT_EQ(shell("sheaf fit classes.csv --alpha 0.05 --l1-ratio 0.9 --output g" + model + on).code, 0);
+    EXPECT_TRUE(holds(file("g"), {"\npenalties grouped\n"})) << file("g");
+    const auto of_file = shell("sheaf predict classes.csv --model-file g --json" + on);
+    EXPECT_EQ(of_file.code, 0) << of_file.err;
+    const auto search = shell("sheaf search classes.csv --output s --alpha-count 8 --json" + model + on);
+    ASSERT_EQ(search.code, 0) << search.err;
+    EXPECT_TRUE(holds(file("s/model.txt"), {"\npenalties grouped\n"}));
+    ASSERT_EQ(shell("rm -r s").code, 0);
+  }
+  EXPECT_TRUE(complains(shell("sheaf fit classes.csv --model elastic-net --grouped --alpha 1 --output x"), 2,
+                        {"grouped", "elastic-net-multinomial"}));
+  write("damaged", std::regex_replace(file("g"), std::regex("penalties grouped"), "penalties paired"));
+  EXPECT_TRUE(complains(shell("sheaf predict classes.csv --model-file damaged"), 1, {"damaged", "paired"}));
 }
 
 TEST_F(NetFamiliesCli, SearchesScoreWhatIsPredicted) {

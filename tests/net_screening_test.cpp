@@ -121,7 +121,7 @@ class Screened : public testing::TestWithParam<Setting> {
 
 TEST_P(Screened, SkippedFeaturesChangeNothing) {
   std::vector<double> w(features, 0.0), g;
-  FeatureScreen<double> screen(0, features);
+  FeatureScreen<double> screen(0, features, 1);
   auto u = residuals();
   const double largest = sum_all(task(1), w, u).ratio;
   ASSERT_GT(largest, 0);
@@ -143,13 +143,13 @@ TEST_P(Screened, SkippedFeaturesChangeNothing) {
     screen.forget();
     screen.meet(here, u.data(), 1);
     FeatureSums found;
-    const auto sum = [&] { return screen.feature_sums(x_, here, {w.data(), g.data(), 1}, free_, found); };
+    const auto sum = [&] { return screen.feature_sums(x_, here, {w.data(), g.data(), 1, 1}, free_, found); };
     x_.products = 0;
     if (!sum()) {
       ++full;
       g = products(u);
       screen.refer(here);
-      for (std::int64_t j = 0; j < features; ++j) screen.refer_feature(j, g[static_cast<std::size_t>(j)]);
+      for (std::int64_t j = 0; j < features; ++j) screen.refer_feature(j, g.data() + j);
       ASSERT_TRUE(sum()) << turn;
     } else {
       looked += x_.products;
@@ -166,7 +166,7 @@ TEST_P(Screened, SkippedFeaturesChangeNothing) {
     }
 
     std::vector<std::int32_t> set;
-    screen.choose(here, {w.data(), g.data(), 1}, 200, found.ratio, 1.0, HUGE_VAL, set);
+    screen.choose(here, {w.data(), g.data(), 1, 1}, 200, found.ratio, 1.0, HUGE_VAL, set);
     std::vector<std::uint8_t> chosen(features, 0);
     for (const auto j : set) ++chosen[static_cast<std::size_t>(j)];
     for (std::size_t j = 0; j < chosen.size(); ++j) {

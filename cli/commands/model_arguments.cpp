@@ -66,8 +66,8 @@ void ModelArguments::declare_options(Arguments& arguments) {
   if (searching_) arguments.family_parameters(net_family, net_);
   if (!searching_) arguments.family_parameters(net_family, net_.options, {"alpha", "l1-ratio"});
   arguments.family_parameters(net_family, net_.options,
-                              {"labels", "ties", "quantile", "huber-threshold", "standardise", "intercept", "tolerance",
-                               "class-weight", "solver", "parallel", "max-epochs"});
+                              {"labels", "ties", "quantile", "huber-threshold", "standardise", "grouped", "intercept",
+                               "tolerance", "class-weight", "solver", "parallel", "max-epochs"});
   arguments.add_for_family(
       net_family, {"--penalty-factors", "FILE", "how much each feature is penalised: one number of 0 or more to a line",
                    "", [this](const std::string& text) { factors_path_ = text; }});

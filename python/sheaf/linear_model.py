@@ -551,9 +551,9 @@ class Lasso(ElasticNet):
 class MultiTaskElasticNet(SheafRegressor):
     """Linear regression of several targets, with one L1 and L2 penalty for a feature's weights in all of them.
 
-    Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * sum over features of |w_j| + alpha * (1 - l1_ratio) / 2
-    * sum of |w_j|^2`` with ``|w_j|`` the length of the weights of feature j for all targets, as scikit-learn does;
-    intercepts are not penalised.
+    Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * sum of |w_j| + alpha * (1 - l1_ratio) / 2 * sum of
+    |w_j|^2`` with ``|w_j|`` the length of the weights of feature j for all targets, as scikit-learn does; intercepts are
+    not penalised.
 
     Parameters
     ----------
@@ -606,7 +606,7 @@ class MultiTaskElasticNet(SheafRegressor):
     >>> X, y = make_regression(n_features=4, n_informative=2, n_targets=2, random_state=0)
     >>> model = MultiTaskElasticNet(alpha=5, l1_ratio=1).fit(X, y)
     >>> (model.coef_ != 0).tolist()
-    [[True, False, False, True], [True, False, False, True]]
+    [[True, True, False, False], [True, True, False, False]]
     """
 
     _kind = "elastic-net"
@@ -678,7 +678,8 @@ class MultiTaskElasticNet(SheafRegressor):
         self.n_iter_ = max(passes, 1)
         if not converged:
             warnings.warn(
-                f"the duality gap is {self.dual_gap_:.3g} after {passes} passes; increase max_iter or scale the features",
+                f"the duality gap is {self.dual_gap_:.3g} after {passes} passes; "
+                "increase max_iter or scale the features",
                 ConvergenceWarning,
                 stacklevel=2,
             )

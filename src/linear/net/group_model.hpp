@@ -190,7 +190,7 @@ struct GroupModel
       double gained = 0;
       bool solved = false;
       if constexpr (Base::systems)
-        if (rules.solver == NetSolver::automatic) solved = solve_groups(*this, 0.1 * little, gained);
+        if (rules.solver == NetSolver::automatic) solved = solve_groups(*this, 10 * little, gained);
       gained += pass(rules, false);
       if (rules.solver == NetSolver::automatic && !solved) {
         double more = gained;
