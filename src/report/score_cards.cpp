@@ -19,6 +19,7 @@
 namespace sheaf::report {
 
 std::string spread_text(const ScoreSummary& summary) {
+  if (summary.splits == 0) return score_text(summary.mean);
   return fmt::format("{} ± {}", score_text(summary.mean), score_text(summary.standard_deviation));
 }
 

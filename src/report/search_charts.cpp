@@ -27,7 +27,7 @@ Axis value_axis(const std::vector<double>& values) {
   return {single ? *low / 10 : *low, single ? *high * 10 : *high, left + 12, right - 12, true};
 }
 
-Axis score_axis(const SearchResult& r, const std::vector<ScoreSummary>& summaries) {
+Axis axis_of(const SearchResult& r, const std::vector<ScoreSummary>& summaries) {
   double low = summaries[0].mean;
   double high = low;
   for (std::size_t c = 0; c < summaries.size(); ++c) {
@@ -38,11 +38,21 @@ Axis score_axis(const SearchResult& r, const std::vector<ScoreSummary>& summarie
       high = std::max(high, std::isfinite(score) ? score : high);
     }
   }
-  const double margin = high > low ? (high - low) / 20 : 0.5;
-  return {low - margin, high + margin, bottom, top, false};
+  return score_axis(*r.options.score, low, high, bottom, top);
 }
 
 }  // namespace
+
+Axis score_axis(Metric metric, double low, double high, double bottom, double top) {
+  double below = (high - low) / 20;
+  double above = below;
+  if (!(high > low)) {
+    const bool ascending = info(metric).larger_is_better;
+    below = ascending ? 0.5 : 0.025;
+    above = ascending ? 0.025 : 0.5;
+  }
+  return {low - below, high + above, bottom, top, false};
+}
 
 std::string score_curve(const SearchResult& r, std::size_t axis) {
   const auto metric = *r.options.score;
@@ -54,7 +64,7 @@ std::string score_curve(const SearchResult& r, std::size_t axis) {
     summaries.push_back(r.summary(p, metric));
   }
   const auto x = value_axis(values);
-  const auto y = score_axis(r, summaries);
+  const auto y = axis_of(r, summaries);
   Chart chart(half, height, "Score of each point");
   chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", title));
   chart.left_axis(y, left, right, info(metric).title);
@@ -96,9 +106,8 @@ std::string score_curves(const SearchResult& r, std::size_t axis, const std::vec
       low = std::min(low, summary.mean - summary.standard_deviation);
       high = std::max(high, summary.mean + summary.standard_deviation);
     }
-  const double margin = high > low ? (high - low) / 20 : 0.5;
   const auto x = value_axis(values);
-  const Axis y{low - margin, high + margin, bottom, top, false};
+  const auto y = score_axis(metric, low, high, bottom, top);
   Chart chart(half, height, fmt::format("Scores over {}", title));
   chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", title));
   chart.left_axis(y, left, right, info(metric).title);
@@ -282,9 +291,8 @@ std::string learning_curve_chart(const SearchResult& r) {
       low = std::min(low, summary.mean - summary.standard_deviation);
       high = std::max(high, summary.mean + summary.standard_deviation);
     }
-  const double margin = high > low ? (high - low) / 20 : 0.5;
   const Axis x{steps.front().rows, steps.back().rows, left + 12, right - 12, true};
-  const Axis y{low - margin, high + margin, bottom, top, false};
+  const auto y = score_axis(metric, low, high, bottom, top);
   Chart chart(half, height, "Learning curve");
   chart.bottom_axis(x, top, bottom, "training rows (log scale)");
   chart.left_axis(y, left, right, info(metric).title);

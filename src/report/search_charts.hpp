@@ -9,7 +9,13 @@
 
 #include <sheaf/search.hpp>
 
+#include "report/svg.hpp"
+
 namespace sheaf::report {
+
+/// From the smallest to the largest score and a little more. If all are the same, there is room for worse ones alone:
+/// better ones than 1 may not exist.
+Axis score_axis(Metric metric, double low, double high, double bottom, double top);
 
 /// Mean score of each value of one axis with one standard deviation to each side, every split as a dot, the chosen
 /// value ringed.

@@ -146,9 +146,8 @@ std::string outer_scores(const SearchResult& r) {
     low = std::min(low, std::isfinite(score) ? score : low);
     high = std::max(high, std::isfinite(score) ? score : high);
   }
-  const double margin = high > low ? (high - low) / 20 : 0.5;
   const Axis x{0.5, static_cast<double>(scores.size()) + 0.5, left, right, false};
-  const Axis y{low - margin, high + margin, bottom, top, false};
+  const auto y = score_axis(metric, low, high, bottom, top);
   Chart chart(half, height, "Score of each resample on its held-out rows");
   chart.bottom_axis(x, top, bottom, "resample");
   chart.left_axis(y, left, right, info(metric).title);
