@@ -39,7 +39,8 @@ double weighted_quantile(const NetSheaf& sheaf, const NetPath& path, double tota
   return targets.back().first;
 }
 
-/// Where the model without features is looked for, and so wide a smooth loss that it costs half of the tolerance.
+/// Where the model without features is looked for, and so wide a smooth loss that it costs half of the tolerance. (Its
+/// mean second derivative is that of a loss as wide as the targets: within a narrow one are few rows, if any.)
 void begin_quantile(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double& start, NetNull& null) {
   if (params.intercept) start = weighted_quantile(sheaf, path, null.total, params.loss_parameter);
   double loss = 0;
@@ -80,7 +81,7 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
       sums.residual -= s * terms.slope;
       sums.curvature += s * terms.curvature;
       if constexpr (has_width<Functor>)
-        step_curvature += s * Functor::step_curvature(z, y, parameters.first, parameters.width);
+        step_curvature += s * Functor::step_curvature(z, y, parameters.first, std::max(null.deviance, null.width));
     }
     if constexpr (has_width<Functor>)
       if (!(sums.curvature > 0)) sums.curvature = step_curvature;

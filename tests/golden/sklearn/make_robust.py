@@ -57,7 +57,7 @@ def huber_objective(x, y, s, threshold, alpha, l1):
 
 cases = []
 for name, loss, parameter, l1_ratio, alphas, weighted in [
-    ("diabetes_reg_scale", "quantile", 0.5, 1.0, [0.1, 0.03, 0.005], False),
+    ("diabetes_reg_scale", "quantile", 0.5, 1.0, [0.03, 0.005], False),
     ("diabetes_reg_scale", "quantile", 0.9, 1.0, [0.03, 0.005], True),
     ("diabetes_reg_scale", "huber", 20.0, 1.0, [1, 0.1], False),
     ("diabetes_reg_scale", "huber", 60.0, 0.3, [3, 0.3], True),
