@@ -278,8 +278,7 @@ class CudaNetOps final : public NetOps<T> {
       const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
       // Features updated at once are what the warps of a block are for.
       const bool alone = columns_.average() <= short_column && orders[0].rules.solver != NetSolver::shotgun;
-      columns_.with(
-          [&](auto x) { gpu::launch_solver(Functor::loss, group_ > 1, x, some, size, bytes, alone, stream_); });
+      columns_.with([&](auto x) { gpu::launch_solver<Functor>(x, some, size, bytes, alone, stream_); });
       if (!columns_.resident()) stream_.synchronize();
     }
   }

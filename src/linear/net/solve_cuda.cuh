@@ -1,5 +1,5 @@
-// Starting solve_models(). Each kind of columns in each precision has a file of its own, solve_KIND_cuda.cu, for this
-// is most of what nvcc has to compile.
+// Starting solve_models(). Each loss has a file of its own, solve_LOSS_cuda.cu, for this is most of what nvcc has to
+// compile.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,9 @@
 
 namespace sheaf::linear::gpu {
 
-/// One block of threads for each job; `bytes` of shared memory each. `grouped` as
-/// with_net_fit(); `alone`: a warp is enough for one.
-template <class T, class Columns>
-void launch_solver(Loss loss, bool grouped, const Columns& x, const JobMemory<T>& memory, unsigned jobs,
-                   std::size_t bytes, bool alone, cudaStream_t stream);
+/// One block of threads for each job; `bytes` of shared memory each. `alone`: a warp is enough for one.
+template <class Functor, class T, class Columns>
+void launch_solver(const Columns& x, const JobMemory<T>& memory, unsigned jobs, std::size_t bytes, bool alone,
+                   cudaStream_t stream);
 
 }  // namespace sheaf::linear::gpu

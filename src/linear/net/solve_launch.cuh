@@ -6,9 +6,9 @@
 
 namespace sheaf::linear::gpu {
 
-template <class T, class Columns>
-void launch_solver(Loss loss, bool grouped, const Columns& x, const JobMemory<T>& memory, unsigned jobs,
-                   std::size_t bytes, bool alone, cudaStream_t stream) {
+template <class Functor, class T, class Columns>
+void launch_solver(const Columns& x, const JobMemory<T>& memory, unsigned jobs, std::size_t bytes, bool alone,
+                   cudaStream_t stream) {
   constexpr int crew_threads = 256;
   const auto with = [&](auto kernel, int threads) {
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
@@ -16,13 +16,23 @@ void launch_solver(Loss loss, bool grouped, const Columns& x, const JobMemory<T>
     kernel<<<jobs, threads, bytes, stream>>>(x, memory);
     cuda::check_launch("solve_models");
   };
-  with_net_fit(loss, grouped, [&](auto functor) {
-    using Functor = decltype(functor);
-    if (alone)
-      with(solve_models<Functor, Warp, 32, T, Columns>, 32);
-    else
-      with(solve_models<Functor, Crew<crew_threads>, crew_threads, T, Columns>, crew_threads);
-  });
+  if (alone)
+    with(solve_models<Functor, Warp, 32, T, Columns>, 32);
+  else
+    with(solve_models<Functor, Crew<crew_threads>, crew_threads, T, Columns>, crew_threads);
 }
 
 }  // namespace sheaf::linear::gpu
+
+/// Of one loss, for all kinds of columns in both precisions.
+#define SHEAF_COMPILE_SOLVER(FUNCTOR)                                                                                 \
+  namespace sheaf::linear::gpu {                                                                                      \
+  template void launch_solver<FUNCTOR>(const DenseColumns<float>&, const JobMemory<float>&, unsigned, std::size_t,    \
+                                       bool, cudaStream_t);                                                           \
+  template void launch_solver<FUNCTOR>(const DenseColumns<double>&, const JobMemory<double>&, unsigned, std::size_t,  \
+                                       bool, cudaStream_t);                                                           \
+  template void launch_solver<FUNCTOR>(const SparseColumns<float>&, const JobMemory<float>&, unsigned, std::size_t,   \
+                                       bool, cudaStream_t);                                                           \
+  template void launch_solver<FUNCTOR>(const SparseColumns<double>&, const JobMemory<double>&, unsigned, std::size_t, \
+                                       bool, cudaStream_t);                                                           \
+  }
