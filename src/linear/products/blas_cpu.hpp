@@ -25,8 +25,8 @@ void add_blas_gram(const DenseMatrix<T>& x, Range rows, double* out, std::int64_
 /// that the bits are always the same.
 std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_t size);
 
-/// The inverse of the Cholesky factor of a symmetric matrix: a lower triangle in row-major order with zeros above. Empty
-/// where the matrix is not positive definite; it is lost. The same bits for any number of threads.
+/// The inverse of the Cholesky factor of a symmetric matrix: a lower triangle in row-major order with zeros above.
+/// Empty where the matrix is not positive definite; it is lost. The same bits for any number of threads.
 std::vector<double> inverse_cholesky_factor(std::vector<double>& matrix, std::int64_t size, int threads);
 
 }  // namespace sheaf::linear::cpu
