@@ -168,7 +168,9 @@ class CudaNetOps final : public NetOps<T> {
     const auto current = here();
     upload(std::span<const double>(intercepts), intercepts_);
     grow(numbers_, static_cast<std::int64_t>(intercepts.size()) * class_numbers);
-    with_net_fit(loss, group_ > 1, [&](auto functor) { solve_jobs<decltype(functor)>(blocks, orders); });
+    with_net_fit(loss, group_ > 1, [&](auto functor) {
+      if constexpr (!has_width<decltype(functor)>) solve_jobs<decltype(functor)>(blocks, orders);  // the others: CPU
+    });
     fetch(intercepts_, intercepts);
     fetch(reports_, out);
   }

@@ -97,6 +97,7 @@ def regression(name, truth, predicted):
         "rmse": sk.mean_squared_error(truth, predicted, squared=False),
         "mean_squared_error": sk.mean_squared_error(truth, predicted),
         "mean_absolute_error": sk.mean_absolute_error(truth, predicted),
+        "mean_pinball_loss": sk.mean_pinball_loss(truth, predicted),
         "max_error": sk.max_error(truth, predicted),
     }
     if truth.min() > 0 and predicted.min() > 0:
