@@ -37,7 +37,6 @@ Row parallel_row() {
 template <>
 const std::vector<Parameter<NetOptions>>& parameters() {
   using O = NetOptions;
-  const double below_one = std::nextafter(1.0, 0.0);
   Choices<NetSolver> solvers;
   for (const auto solver : {NetSolver::automatic, NetSolver::cyclic, NetSolver::shooting, NetSolver::shotgun})
     solvers.emplace_back(to_string(solver), solver);
@@ -51,8 +50,7 @@ const std::vector<Parameter<NetOptions>>& parameters() {
           "whether labels are classes or numbers; two classes become +1 and -1, three or more one model each"),
       choice_row<O, Ties>("ties", &O::ties, {{"breslow", Ties::breslow}, {"efron", Ties::efron}},
                           "survival: how events at the same time are treated"),
-      positive_row("quantile", &O::quantile, "elastic-net-quantile: the quantile that is predicted, below 1", {},
-                   below_one),
+      positive_row("quantile", &O::quantile, "elastic-net-quantile: the quantile that is predicted, below 1"),
       positive_row("huber-threshold", &O::huber_threshold,
                    "elastic-net-huber: errors up to it count by their squares, larger ones by their size",
                    "a tenth of the interquartile range of the target"),
