@@ -3,6 +3,8 @@
 //   bench_glm fit FILE              one model by each solver: steps, time, objective above the best; scikit-learn's
 //                                   time at the same objective (--python, which has it)
 //   bench_glm search FILE           alphas x folds as one sheaf: time, and its ratio to one fit
+//   bench_glm solvers FILE          every solver: products with X and time until the objective is 1e-2, 1e-4 and 1e-6,
+//                                   relative, above the best; --plot FILE.svg
 //
 // Values of FILE are divided by --divisor (255 for pixels). Classes are multinomial; --family poisson, gamma or tweedie
 // takes numbers.
@@ -21,6 +23,7 @@
 #include <sheaf/splits.hpp>
 
 #include "linear/model/glm_problem.hpp"
+#include "plot.hpp"
 #include "program.hpp"
 #include "timing.hpp"
 
@@ -34,6 +37,8 @@ struct Options {
   double cost = 1, divisor = 1;
   std::vector<double> tolerances{1e-2, 1e-3, 1e-4, 1e-5};
   int alphas = 10, folds = 5;
+  double seconds = 120;
+  std::string plot, title;
 };
 
 template <class T>
@@ -218,6 +223,82 @@ void search(const Options& options) {
               options.device.c_str(), one.seconds, sheaf.tasks.size(), all.seconds, all.seconds / one.seconds);
 }
 
+/// How one solver came down.
+struct Way {
+  GlmSolver solver;
+  std::vector<double> seconds, products, objectives;
+};
+
+/// Until the objective is at most `goal` or the time is over.
+template <class T>
+Way follow(const Context& context, const Dataset<T>& dataset, const linear::GlmProblem& problem, GlmSolver solver,
+           double goal, double most_seconds) {
+  struct Enough {};
+  Way way{solver, {}, {}, {}};
+  auto params = problem.params;
+  params.solver = solver;
+  params.tolerance = 1e-10;
+  params.max_iterations = 1'000'000;
+  const double start = now();
+  params.on_step = [&](std::int32_t, const TaskFit& fit) {
+    way.seconds.push_back(now() - start);
+    way.products.push_back(fit.products);
+    way.objectives.push_back(fit.objective);
+    if (fit.objective <= goal || way.seconds.back() > most_seconds) throw Enough();
+  };
+  try {
+    train_glms(context, dataset, problem.sheaf, params);
+  } catch (const Enough&) {
+  }
+  return way;
+}
+
+/// Newton's method with the whole Hessian is for models of few weights.
+constexpr std::int64_t most_newton_weights = 2000;
+
+template <class T>
+void solvers(const Options& options) {
+  Context::Options wanted;
+  wanted.device = parse_device(options.device);
+  wanted.threads = options.threads;
+  const Context context(wanted);
+  const auto dataset = read<T>(context, options);
+  const auto problem = problem_of(options, dataset.target, dataset.rows(), dataset.features());
+  std::printf("%s: %lld x %lld x %d, alpha %.4g, %s on %s, %d threads\n", options.file.c_str(),
+              static_cast<long long>(dataset.rows()), static_cast<long long>(dataset.features()),
+              problem.params.columns, problem.sheaf.tasks[0].alpha, options.precision.c_str(), options.device.c_str(),
+              context.threads());
+  const double none = -std::numeric_limits<double>::infinity();
+  const auto exact = follow(context, dataset, problem, GlmSolver::newton_cg, none, options.seconds);
+  const double best = exact.objectives.back();
+  const double goals[] = {1e-2, 1e-4, 1e-6};
+  std::vector<Curve> curves;
+  for (const auto solver : {GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs, GlmSolver::saga,
+                            GlmSolver::accelerated, GlmSolver::gradient}) {
+    if (solver == GlmSolver::newton && (dataset.features() + 1) * problem.params.columns > most_newton_weights) {
+      std::printf("  %-12s not for %lld weights\n", to_string(solver).data(),
+                  static_cast<long long>((dataset.features() + 1) * problem.params.columns));
+      continue;
+    }
+    const auto way = follow(context, dataset, problem, solver, best * (1 + goals[2]), options.seconds);
+    std::printf("  %-12s", to_string(solver).data());
+    for (const double goal : goals) {
+      std::size_t k = 0;
+      while (k < way.objectives.size() && way.objectives[k] > best * (1 + goal)) ++k;
+      if (k < way.objectives.size())
+        std::printf("  %.0e: %5.0f products %9.4f s", goal, way.products[k], way.seconds[k]);
+      else
+        std::printf("  %.0e: not within %.0f s", goal, way.seconds.back());
+    }
+    std::printf("  at the end %.1e above %.8g\n", way.objectives.back() / best - 1, best);
+    Curve curve{std::string(to_string(solver)), way.seconds, {}};
+    for (const double objective : way.objectives) curve.heights.push_back(objective / best - 1);
+    curves.push_back(std::move(curve));
+  }
+  if (!options.plot.empty())
+    write_descents(options.plot, options.title.empty() ? options.file : options.title, curves, goals[2]);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Generalised linear models beside scikit-learn's, and whole searches beside one fit");
   Options options;
@@ -242,12 +323,19 @@ int run(int argc, char** argv) {
   shared(grid);
   grid->add_option("--alphas", options.alphas);
   grid->add_option("--folds", options.folds);
+  auto* every = app.add_subcommand("solvers", "every solver, until it is near the best objective");
+  shared(every);
+  every->add_option("--seconds", options.seconds, "at most, a solver");
+  every->add_option("--plot", options.plot, "an SVG file of how the objectives fall");
+  every->add_option("--title", options.title, "of the plot");
   CLI11_PARSE(app, argc, argv);
   const bool single = options.precision == "float";
   if (one->parsed())
     single ? fit<float>(options) : fit<double>(options);
-  else
+  else if (grid->parsed())
     single ? search<float>(options) : search<double>(options);
+  else
+    single ? solvers<float>(options) : solvers<double>(options);
   return 0;
 }
 

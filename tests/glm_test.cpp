@@ -121,7 +121,8 @@ const std::vector<GlmCase> glm_cases{{Loss::logistic, 5},
                                      {Loss::tweedie, 0, 1.5},
                                      {Loss::negative_binomial, 0, 2.0}};
 
-const std::vector<GlmSolver> solvers{GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs, GlmSolver::saga};
+const std::vector<GlmSolver> solvers{GlmSolver::newton, GlmSolver::newton_cg, GlmSolver::lbfgs,
+                                     GlmSolver::saga,   GlmSolver::gradient,  GlmSolver::accelerated};
 
 template <class T>
 class GlmSolvers : public testing::Test {};
@@ -251,6 +252,34 @@ TEST(GlmBlocks, TwoColumnsAreOneOfTwoClasses) {
       for (std::int32_t t = 0; t < 3; ++t)
         EXPECT_NEAR(both.weights(j, 2 * t) - both.weights(j, 2 * t + 1), binary.weights(j, t), 1e-7);
   }
+}
+
+/// What on_step() says of a task: the objective falls, and each step has its products.
+TEST(GlmBlocks, StepsAreReported) {
+  const auto table = make_table(90, 6, 4, 12);
+  const auto dataset = dataset_of<double>(table, 6);
+  const auto sheaf = make_sheaf(table, 4, {0.1, 0.01});
+  for (const Device device : devices())
+    for (const GlmSolver solver : solvers) {
+      SCOPED_TRACE(to_string(solver));
+      std::vector<std::vector<TaskFit>> steps(sheaf.tasks.size());
+      GlmParams params;
+      params.columns = 4;
+      params.solver = solver;
+      params.on_step = [&](std::int32_t task, const TaskFit& fit) {
+        steps[static_cast<std::size_t>(task)].push_back(fit);
+      };
+      const auto fits = train_glms(on(device), dataset, sheaf, params);
+      for (std::size_t t = 0; t < steps.size(); ++t) {
+        ASSERT_EQ(steps[t].size(), static_cast<std::size_t>(fits.tasks[t].iterations) + 1);
+        for (std::size_t k = 1; k < steps[t].size(); ++k) {
+          EXPECT_EQ(steps[t][k].iterations, static_cast<int>(k));
+          EXPECT_GT(steps[t][k].products, steps[t][k - 1].products);
+          EXPECT_LE(steps[t][k].objective, steps[t][k - 1].objective + 1e-14);
+        }
+        EXPECT_EQ(steps[t].back().objective, fits.tasks[t].objective);
+      }
+    }
 }
 
 /// More features than the decomposition is worth, and more than rows.

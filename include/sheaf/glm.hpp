@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,9 @@ struct GlmParams {
   /// for the others.
   double tolerance = 0;
   int max_iterations = 1000;
+  /// Called with the number of a task and how far it has come, at the start and after each of its steps. A task that
+  /// is done is `converged`, or has no step after it.
+  std::function<void(std::int32_t task, const TaskFit&)> on_step;
 };
 
 /// For every task: min over w, b of 1 / sum s * sum over rows of s * loss + alpha / 2 * w'w, with row weights s; the

@@ -131,7 +131,7 @@ struct TaskFit {
   double gradient_norm = 0;  ///< of the dual: the duality gap, or what StopRule::gradient measures; L1: the gap
   double tolerance = 0;      ///< what the norm had to reach
   int iterations = 0;        ///< Newton steps taken; of the dual: passes over the rows; L1: over features in work
-  int products = 0;          ///< Hessian products
+  int products = 0;  ///< Hessian products; of generalised linear models: with X and, as often, with its transpose
   bool converged = false;
 };
 
@@ -243,11 +243,13 @@ enum class GlmFamily : std::uint8_t {
 /// The function of the mean that is linear in the features.
 enum class GlmLink : std::uint8_t { automatic, identity, logit, probit, cloglog, log, inverse, inverse_square };
 enum class GlmSolver : std::uint8_t {
-  automatic,  ///< newton where there are few weights, else lbfgs
-  newton,     ///< the whole Hessian, decomposed by Cholesky
-  newton_cg,  ///< Newton's method by conjugate gradients, in the coordinates of lbfgs
-  lbfgs,      ///< L-BFGS in coordinates in which the features are uncorrelated or, where they are many, scaled
-  saga,       ///< SAGA on batches of rows, in the same coordinates; not for Cox models
+  automatic,    ///< newton where there are few weights, else lbfgs
+  newton,       ///< the whole Hessian, decomposed by Cholesky
+  newton_cg,    ///< Newton's method by conjugate gradients, in the coordinates of lbfgs
+  lbfgs,        ///< L-BFGS in coordinates in which the features are uncorrelated or, where they are many, scaled
+  saga,         ///< SAGA on batches of rows, in the same coordinates; not for Cox models
+  gradient,     ///< gradient descent with a line search, in the same coordinates
+  accelerated,  ///< Nesterov's accelerated gradient, which starts anew where it does not lead down, likewise
 };
 /// What the covariance of a generalised linear model's weights, and so their standard errors, is computed from.
 enum class StandardErrors : std::uint8_t {

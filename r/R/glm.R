@@ -41,8 +41,8 @@
 #' @param theta of a negative binomial family; `NULL`: estimated, as by `MASS::glm.nb()`.
 #' @param ties of a Cox model: what becomes of events at the same time.
 #' @param intercept whether models have an intercept; Cox models have none.
-#' @param solver `"auto"` (newton up to 200 coefficients, else lbfgs), `"newton"`, `"newton-cg"`, `"lbfgs"` or `"saga"`
-#'   (not for Cox models); all find the same optimum.
+#' @param solver `"auto"` (newton up to 200 coefficients, else lbfgs), `"newton"`, `"newton-cg"`, `"lbfgs"`, `"saga"`
+#'   (not for Cox models), `"gradient"` or `"accelerated"`; all find the same optimum.
 #' @param tolerance training ends where the gradient is this share of the one at the start; `NULL`: 1e-8 for newton,
 #'   1e-5 for the others.
 #' @param maxit most iterations.
@@ -102,7 +102,8 @@ sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.
 #' @rdname sheaf_glm
 #' @export
 sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
-                              intercept = TRUE, solver = c("auto", "newton", "newton-cg", "lbfgs", "saga"),
+                              intercept = TRUE,
+                              solver = c("auto", "newton", "newton-cg", "lbfgs", "saga", "gradient", "accelerated"),
                               tolerance = NULL, maxit = 1000, ties = c("efron", "breslow"),
                               std_errors = c("expected", "observed", "HC0", "HC1"), model = TRUE, control = list(),
                               ...) {
@@ -136,7 +137,7 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   settings <- rbind(
     setting("family", core_family[[kind$name]]), setting("link", core_link[[kind$link]], "family"),
     setting("alpha", one_number(alpha, "alpha", 0)), setting("intercept", one_flag(intercept, "intercept")),
-    setting("solver", one_of(solver, c("auto", "newton", "newton-cg", "lbfgs", "saga"), "solver")),
+    setting("solver", one_of(solver, eval(formals(sheaf_glm.default)$solver), "solver")),
     setting("tolerance", tolerance), setting("max-iterations", maxit, "maxit"),
     if (kind$name == "tweedie") setting("power", kind$power),
     if (kind$name == "negative.binomial") setting("theta", kind$theta),

@@ -92,10 +92,15 @@ Descent<T>::Descent(const Context& context, Objective<T>& objective, Round round
 }
 
 template <class T>
-void Descent<T>::choose() {
+std::vector<std::int32_t> Descent<T>::sheaf_tasks() const {
   std::vector<std::int32_t> tasks;
   for (const State& state : states_) tasks.push_back(state.task);
-  objective_.choose(tasks);
+  return tasks;
+}
+
+template <class T>
+void Descent<T>::choose() {
+  objective_.choose(sheaf_tasks());
 }
 
 /// At the models without features.
@@ -144,6 +149,7 @@ bool Descent<T>::check(const std::vector<double>& measures) {
     const bool stuck = state.fit.iterations > 0 && state.length == 0;
     state.finished = state.fit.converged || stuck || state.fit.iterations >= objective_.params().max_iterations ||
                      !std::isfinite(measures[t]);
+    if (objective_.params().on_step) objective_.params().on_step(state.task, state.fit);
     context_.progress().advance(state.progress.approach(state.fit.gradient_norm, relative));
     ended = ended || state.finished;
   }
@@ -198,13 +204,15 @@ void Descent<T>::move(std::span<const double> lengths, bool stale) {
   objective_.combine(lengths, d_.view(), ones, w_.view());
   objective_.combine(lengths, q_.view(), ones, z_.view());
   int most = 0;
-  for (State& state : states_) most = std::max(most, ++state.fit.iterations);
+  for (std::size_t t = 0; t < tasks(); ++t) {
+    most = std::max(most, ++states_[t].fit.iterations);
+    count_products(t, 1);
+  }
   const bool refreshed = most % refresh_every == 0;
   if (refreshed) objective_.apply(w_, z_);
   std::vector<double> values(tasks());
   if (refreshed || stale) objective_.losses(z_.view(), {}, {}, values, u_.view(), second_.view());
   objective_.gradient(u_, w_, g_);
-  for (State& state : states_) ++state.fit.products;
 }
 
 template <class T>

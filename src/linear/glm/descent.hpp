@@ -49,6 +49,10 @@ class Descent {
   LinearOps<T>& ops() const { return objective_.ops(); }
   const std::vector<State>& states() const { return states_; }
   std::size_t tasks() const { return states_.size(); }
+  /// The tasks of the sheaf that are trained.
+  std::vector<std::int32_t> sheaf_tasks() const;
+  /// Products with X, and as many with X', that a solver does for a task beside those of run().
+  void count_products(std::size_t t, int count) { states_[t].fit.products += count; }
   /// The columns of these tasks alone.
   void keep_block(Block<T>& block, std::span<const std::int32_t> places) const;
 

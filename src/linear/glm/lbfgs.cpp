@@ -7,23 +7,13 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace sheaf::linear {
-namespace {
-
-std::vector<std::int32_t> tasks_of(Round round) {
-  std::vector<std::int32_t> tasks(static_cast<std::size_t>(round.count));
-  std::iota(tasks.begin(), tasks.end(), round.first);
-  return tasks;
-}
-
-}  // namespace
 
 template <class T>
 Lbfgs<T>::Lbfgs(const Context& context, const Dataset<T>& dataset, Objective<T>& objective, Round round)
     : Descent<T>(context, objective, round),
-      coordinates_(context, dataset, objective, tasks_of(round)),
+      coordinates_(context, dataset, objective, this->sheaf_tasks()),
       histories_(static_cast<std::size_t>(round.count)) {
   for (Block<T>* block : {&gradient_, &before_, &direction_}) *block = objective.weights_block();
 }

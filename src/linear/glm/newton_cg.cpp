@@ -7,18 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace sheaf::linear {
 namespace {
 
 constexpr int most_products = 500;  // of the Hessian, for one step
-
-std::vector<std::int32_t> tasks_of(Round round) {
-  std::vector<std::int32_t> tasks(static_cast<std::size_t>(round.count));
-  std::iota(tasks.begin(), tasks.end(), round.first);
-  return tasks;
-}
 
 }  // namespace
 
@@ -26,7 +19,7 @@ template <class T>
 NewtonCg<T>::NewtonCg(const Context& context, const Dataset<T>& dataset, Objective<T>& objective, Round round)
     : Descent<T>(context, objective, round),
       context_(context),
-      coordinates_(context, dataset, objective, tasks_of(round)),
+      coordinates_(context, dataset, objective, this->sheaf_tasks()),
       q_(objective.examples_block()) {
   for (Block<T>* block : {&gradient_, &x_, &r_, &p_, &hp_, &weights_, &scratch_}) *block = objective.weights_block();
 }
@@ -74,6 +67,7 @@ std::vector<double> NewtonCg<T>::find_directions() {
     std::vector<double> back(tasks, 0.0);
     for (std::size_t t = 0; t < tasks; ++t) {
       if (going[t] == 0) continue;
+      this->count_products(t, 1);
       if (!(php[t] > 0)) {  // rounding: the direction so far will do
         goals[t] = rr[t];
         continue;

@@ -48,6 +48,7 @@ std::vector<double> NewtonCholesky<T>::find_directions() {
   std::vector<double> measures;
   for (std::size_t t = 0; t < this->tasks(); ++t) {
     const auto place = static_cast<std::int32_t>(t);
+    this->count_products(t, static_cast<int>(weights));  // a unit vector in each column of the task
     auto matrix = hessian(context_, objective, all[t], this->second_, place);
     objective.choose(all);
     add_penalty(t, matrix);

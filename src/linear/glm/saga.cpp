@@ -88,7 +88,7 @@ template <class T>
 Saga<T>::Saga(const Context& context, const Dataset<T>& dataset, Objective<T>& objective, Round round)
     : Descent<T>(context, objective, round),
       context_(context),
-      coordinates_(context, dataset, objective, tasks_of_states()),
+      coordinates_(context, dataset, objective, this->sheaf_tasks()),
       random_(context.seed()) {
   const std::int64_t weights = this->ops().weights();
   const std::int64_t count = batch_count(dataset.rows(), weights, context.device());
@@ -104,19 +104,12 @@ Saga<T>::Saga(const Context& context, const Dataset<T>& dataset, Objective<T>& o
     std::sort(places.begin(), places.end());
     batches_.push_back(std::make_unique<Batch>(context, dataset, objective, places, static_cast<double>(count)));
   }
-  choose_in_batches(tasks_of_states());
+  choose_in_batches(this->sheaf_tasks());
   for (Block<T>* block : {&mean_, &change_, &step_, &gradient_, &scratch_, &iterate_})
     *block = objective.weights_block();
   const double rows = static_cast<double>(dataset.rows()) / static_cast<double>(count);
   rates_.assign(this->tasks(), first_rate(rows, static_cast<double>(weights)));
   astray_.assign(this->tasks(), 0);
-}
-
-template <class T>
-std::vector<std::int32_t> Saga<T>::tasks_of_states() const {
-  std::vector<std::int32_t> tasks;
-  for (const auto& state : this->states()) tasks.push_back(state.task);
-  return tasks;
 }
 
 template <class T>
@@ -155,6 +148,7 @@ void Saga<T>::load_slopes() {
     this->objective().combine(share, std::as_const(change_).view(), ones, mean_.view());
     this->ops().synchronize();
   }
+  for (std::size_t t = 0; t < this->tasks(); ++t) this->count_products(t, 1);
 }
 
 template <class T>
@@ -185,6 +179,7 @@ void Saga<T>::run_pass() {
   objective.combine(ones, std::as_const(iterate_).view(), zeros, this->d_.view());
   const std::vector<double> minus(tasks, -1.0);
   objective.combine(minus, std::as_const(this->w_).view(), ones, this->d_.view());
+  for (std::size_t t = 0; t < tasks; ++t) this->count_products(t, 1);
 }
 
 /// Rates rise until line searches find that passes go too far: curvature is smaller where losses are.

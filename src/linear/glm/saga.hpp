@@ -41,7 +41,6 @@ class Saga final : public Descent<T> {
     Block<T> fresh, z;
   };
 
-  std::vector<std::int32_t> tasks_of_states() const;
   void choose_in_batches(std::span<const std::int32_t> tasks);
   void visit(Batch& batch, const Block<T>& w);
   void load_slopes();

@@ -1,10 +1,12 @@
 // Chooses the solver, and the tasks that fit the memory together.
 #include <algorithm>
+#include <memory>
 
 #include <sheaf/error.hpp>
 #include <sheaf/glm.hpp>
 
 #include "core/fail.hpp"
+#include "linear/glm/gradient.hpp"
 #include "linear/glm/lbfgs.hpp"
 #include "linear/glm/newton_cg.hpp"
 #include "linear/glm/newton_cholesky.hpp"
@@ -21,10 +23,38 @@ constexpr std::int32_t fewest_worth_room = 8;
 /// Device bytes of one column of a task.
 template <class T>
 std::int64_t column_bytes(GlmSolver solver, std::int64_t rows, std::int64_t weights) {
-  if (solver == GlmSolver::newton) return linear::NewtonCholesky<T>::bytes(rows, weights);
-  if (solver == GlmSolver::newton_cg) return linear::NewtonCg<T>::bytes(rows, weights);
-  if (solver == GlmSolver::saga) return linear::Saga<T>::bytes(rows, weights);
-  return linear::Lbfgs<T>::bytes(rows, weights);
+  switch (solver) {
+    case GlmSolver::newton:
+      return linear::NewtonCholesky<T>::bytes(rows, weights);
+    case GlmSolver::newton_cg:
+      return linear::NewtonCg<T>::bytes(rows, weights);
+    case GlmSolver::saga:
+      return linear::Saga<T>::bytes(rows, weights);
+    case GlmSolver::gradient:
+    case GlmSolver::accelerated:
+      return linear::Gradient<T>::bytes(rows, weights);
+    default:
+      return linear::Lbfgs<T>::bytes(rows, weights);
+  }
+}
+
+template <class T>
+std::unique_ptr<linear::Descent<T>> make_descent(GlmSolver solver, const Context& context, const Dataset<T>& dataset,
+                                                 linear::Objective<T>& objective, Round round) {
+  switch (solver) {
+    case GlmSolver::newton:
+      return std::make_unique<linear::NewtonCholesky<T>>(context, objective, round);
+    case GlmSolver::newton_cg:
+      return std::make_unique<linear::NewtonCg<T>>(context, dataset, objective, round);
+    case GlmSolver::saga:
+      return std::make_unique<linear::Saga<T>>(context, dataset, objective, round);
+    case GlmSolver::gradient:
+    case GlmSolver::accelerated:
+      return std::make_unique<linear::Gradient<T>>(context, dataset, objective, round,
+                                                   solver == GlmSolver::accelerated);
+    default:
+      return std::make_unique<linear::Lbfgs<T>>(context, dataset, objective, round);
+  }
 }
 
 }  // namespace
@@ -52,16 +82,8 @@ Fits<T> train_glms(const Context& context, const Dataset<T>& dataset, const GlmS
   Fits<T> fits{Block<T>(weights, tasks * params.columns), std::vector<TaskFit>(sheaf.tasks.size())};
   Stage stage(context.progress(), "training", tasks * progress_per_model);
   for (const Round& round :
-       plan_rounds(tasks, batches + ops->data_bytes(), per_column * params.columns, context.memory())) {
-    if (solver == GlmSolver::newton)
-      linear::NewtonCholesky<T>(context, objective, round).run(fits);
-    else if (solver == GlmSolver::newton_cg)
-      linear::NewtonCg<T>(context, dataset, objective, round).run(fits);
-    else if (solver == GlmSolver::saga)
-      linear::Saga<T>(context, dataset, objective, round).run(fits);
-    else
-      linear::Lbfgs<T>(context, dataset, objective, round).run(fits);
-  }
+       plan_rounds(tasks, batches + ops->data_bytes(), per_column * params.columns, context.memory()))
+    make_descent(solver, context, dataset, objective, round)->run(fits);
   return fits;
 }
 

@@ -151,7 +151,7 @@ void describe_glm(File& file, Model& model) {
       file.fail_here(
           fmt::format("the family {} does not suit {} classes", to_string(glm.family), model.class_names.size()));
   }
-  file.choice(glm.solver, names_up_to(GlmSolver::saga));
+  file.choice(glm.solver, names_up_to(GlmSolver::accelerated));
   file.choice(glm.separated, separated);
   file.end_line();
   const auto next = [&](std::string_view key, auto& value, double least = 0) {

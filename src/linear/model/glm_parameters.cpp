@@ -32,7 +32,9 @@ const Choices<GlmSolver>& solvers() {
                                           {"newton", GlmSolver::newton},
                                           {"newton-cg", GlmSolver::newton_cg},
                                           {"lbfgs", GlmSolver::lbfgs},
-                                          {"saga", GlmSolver::saga}};
+                                          {"saga", GlmSolver::saga},
+                                          {"gradient", GlmSolver::gradient},
+                                          {"accelerated", GlmSolver::accelerated}};
   return choices;
 }
 
@@ -82,8 +84,9 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
                                     "sandwich estimator, right where the variance is not the family's (hc1: for few "
                                     "rows)"),
       choice_row<O, GlmSolver>("solver", &O::solver, solvers(),
-                               "Newton's method with the whole Hessian or by conjugate gradients, L-BFGS, or SAGA on "
-                               "batches of rows; auto: newton or lbfgs, by the number of weights"),
+                               "Newton's method with the whole Hessian or by conjugate gradients, L-BFGS, SAGA on "
+                               "batches of rows, gradient descent, or Nesterov's accelerated gradient; auto: newton "
+                               "or lbfgs, by the number of weights"),
       positive_row("tolerance", &O::tolerance, "stop where the gradient is this small a share of the one at the start",
                    "newton: 1e-8, others: 1e-5"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most steps"),
