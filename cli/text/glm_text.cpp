@@ -130,7 +130,7 @@ std::string statistics_text(const GlmTraining& glm) {
                                                                                  : "deviance explained",
        fmt::format("{:.4f}", pseudo_r2(glm)), ""}};
   if (s.dispersion != 1) rows.push_back({"dispersion", fmt::format("{:.6g}", s.dispersion), ""});
-  if (glm.alpha == 0 && glm.family != GlmFamily::tweedie) {
+  if (glm.alpha == 0 && has_likelihood(glm.family)) {
     rows.push_back({"AIC", fmt::format("{:.6g}", aic(glm)), ""});
     rows.push_back({"BIC", fmt::format("{:.6g}", bic(glm)), ""});
   }
@@ -180,7 +180,7 @@ std::string glm_json(const LinearModel& model, const std::string& path, std::int
   answer["degrees_of_freedom"] = s.rows - s.parameters;
   answer["dispersion"] = s.dispersion;
   answer["pseudo_r2"] = pseudo_r2(glm);
-  const bool likelihood = glm.alpha == 0 && glm.family != GlmFamily::tweedie;
+  const bool likelihood = glm.alpha == 0 && has_likelihood(glm.family);
   answer["log_likelihood"] = likelihood ? Json(s.log_likelihood) : Json();
   answer["aic"] = likelihood ? Json(aic(glm)) : Json();
   answer["bic"] = likelihood ? Json(bic(glm)) : Json();

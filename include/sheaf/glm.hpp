@@ -85,6 +85,9 @@ struct GlmOptions {
   std::vector<double> offsets;
 };
 
+/// Whether a family has a likelihood, and with it an AIC and a BIC; else only means and variances are assumed.
+bool has_likelihood(GlmFamily family);
+
 /// The links of a family, its default first.
 std::vector<GlmLink> glm_links(GlmFamily family);
 

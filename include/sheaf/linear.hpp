@@ -239,6 +239,8 @@ enum class GlmFamily : std::uint8_t {
   tweedie,            ///< variance mean^power, power above 1 and below 2
   negative_binomial,  ///< variance mean + mean^2 / theta
   cox,                ///< proportional hazards: the target is survival, and there is no intercept
+  quasi_binomial,     ///< as binomial, times a dispersion that is estimated; no likelihood
+  quasi_poisson,      ///< as poisson, likewise
 };
 /// The function of the mean that is linear in the features.
 enum class GlmLink : std::uint8_t { automatic, identity, logit, probit, cloglog, log, inverse, inverse_square };
@@ -274,7 +276,7 @@ struct SurvivalStatistics {
 /// What is said of a generalised linear model and its training rows, as by R's glm.
 struct GlmStatistics {
   double rows = 0;            ///< with a weight above 0
-  double log_likelihood = 0;  ///< Tweedie: of the quasi-likelihood, minus half the deviance; Cox: the partial one
+  double log_likelihood = 0;  ///< minus half the deviance where a family has no likelihood; Cox: the partial one
   double deviance = 0;        ///< Cox: minus twice the log-likelihood
   double null_deviance = 0;   ///< of the model without features
   double dispersion = 1;      ///< Pearson's statistic over its degrees of freedom; 1 where the family fixes it

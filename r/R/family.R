@@ -2,12 +2,15 @@
 
 family_links <- list(gaussian = "identity", binomial = c("logit", "probit", "cloglog"), multinomial = "logit",
                      poisson = "log", Gamma = c("inverse", "log"), inverse.gaussian = "1/mu^2", tweedie = "log",
-                     negative.binomial = "log", cox = "log")
+                     negative.binomial = "log", cox = "log", quasibinomial = c("logit", "probit", "cloglog"),
+                     quasipoisson = "log")
 
-# Names of the C++ library.
+# Names of the C++ library. Quasi families are fitted as those whose variance they have; the dispersion is that of the
+# rows as they are here, where the library has a row for each outcome.
 core_family <- c(gaussian = "gaussian", binomial = "binomial", multinomial = "multinomial", poisson = "poisson",
                  Gamma = "gamma", inverse.gaussian = "inverse-gaussian", tweedie = "tweedie",
-                 negative.binomial = "negative-binomial", cox = "cox")
+                 negative.binomial = "negative-binomial", cox = "cox", quasibinomial = "binomial",
+                 quasipoisson = "poisson")
 core_link <- c(identity = "identity", logit = "logit", probit = "probit", cloglog = "cloglog", log = "log",
                inverse = "inverse", `1/mu^2` = "inverse-square")
 
@@ -38,7 +41,7 @@ read_family <- function(family, y, power, theta) {
 
 guess_family <- function(y) {
   if (is_survival(y)) return("cox")
-  if (!is.factor(y)) return(if (is.matrix(y)) "binomial" else "gaussian")
+  if (!is.factor(y)) return(if (!is.matrix(y)) "gaussian" else if (ncol(y) > 2) "multinomial" else "binomial")
   if (length(present_levels(y)) > 2) "multinomial" else "binomial"
 }
 
@@ -48,6 +51,8 @@ make_family <- function(name, link, parameter) {
     gaussian = stats::gaussian(),
     binomial = stats::binomial(link),
     poisson = stats::poisson(),
+    quasibinomial = stats::quasibinomial(link),
+    quasipoisson = stats::quasipoisson(),
     Gamma = stats::Gamma(link),
     inverse.gaussian = stats::inverse.gaussian(),
     tweedie = log_family(
@@ -76,4 +81,7 @@ log_family <- function(name, variance, dev.resids, aic) {
                                    mu.eta = link$mu.eta, variance = variance, dev.resids = dev.resids, aic = aic))
 }
 
-estimates_dispersion <- function(name) name %in% c("gaussian", "Gamma", "inverse.gaussian", "tweedie")
+estimates_dispersion <- function(name) {
+  is_quasi(name) || name %in% c("gaussian", "Gamma", "inverse.gaussian", "tweedie")
+}
+is_quasi <- function(name) name %in% c("quasibinomial", "quasipoisson")

@@ -11,7 +11,7 @@
 #'
 #' Families, the default link first: `gaussian` (identity), `binomial` (logit, probit, cloglog), `multinomial`,
 #' `poisson` (log), `Gamma` (inverse, log), `inverse.gaussian` (1/mu^2), `tweedie` (log), `negative.binomial` (log),
-#' `cox` (log).
+#' `cox` (log), `quasibinomial` (as binomial), `quasipoisson` (log).
 #'
 #' The response of a binomial model is a factor, whose first level is a failure as in `glm()`, numbers of 0 and 1,
 #' shares with the numbers of trials as `weights`, or a matrix of successes and failures. Weights are kept to about
@@ -30,10 +30,11 @@
 #' differences from the first level, as in `nnet::multinom()`.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame of features without an intercept.
-#' @param y the response: one entry or row for each row of `x`.
+#' @param y the response: one entry or row for each row of `x`. Shares of successes, or two columns of successes and
+#'   failures, are binomial; three columns or more of counts, one for each class, multinomial, as in `nnet::multinom()`.
 #' @param formula,data,subset,na.action,contrasts as in [stats::glm()].
-#' @param family a name, function or object; `NULL`: binomial or multinomial for a factor, cox for times and events,
-#'   else gaussian.
+#' @param family a name, function or object; `NULL`: binomial or multinomial for a factor or counts of classes, cox for
+#'   times and events, else gaussian. Quasi families (`quasibinomial()`, `quasipoisson()`) have `glm()`'s dispersion.
 #' @param weights prior weights, as in `glm()`; `NULL`: 1.
 #' @param offset added to the linear predictor. Not for multinomial models and inverse links.
 #' @param alpha how much the L2 penalty weighs; 0: none.
@@ -181,11 +182,11 @@ read_response <- function(y, kind, weights, rows) {
     return(list(target = survival, y = y, prior = prior, weights = prior, rows = seq_len(rows)))
   }
   if (kind$name == "multinomial") {
-    if (is.matrix(y)) stop_argument("y", "must be a factor for a multinomial model")
+    if (is.matrix(y)) return(read_class_counts(y, prior))
     y <- need_classes(y)
     return(list(target = y, y = y, prior = prior, weights = prior, rows = seq_len(rows)))
   }
-  if (kind$name != "binomial") {
+  if (!kind$name %in% c("binomial", "quasibinomial")) {
     if (is.factor(y)) stop_argument("y", "is a factor, and the family ", kind$name, " is for numbers")
     if (is.matrix(y)) stop_argument("y", "must be a vector of numbers")
     return(list(target = y, y = y, prior = prior, weights = prior, rows = seq_len(rows)))
@@ -211,6 +212,21 @@ read_response <- function(y, kind, weights, rows) {
   lost <- which(y < 1)
   list(target = classes(rep(c(TRUE, FALSE), c(length(won), length(lost)))), y = y, prior = prior,
        weights = c((prior * y)[won], (prior * (1 - y))[lost]), rows = c(won, lost))
+}
+
+# Counts of classes, a column for each: a row for each class that a row of `y` has. What becomes of it is the share of
+# each class, and the number of all as a weight.
+read_class_counts <- function(y, prior) {
+  if (!is.numeric(y) || ncol(y) < 3 || anyNA(y) || any(y < 0)) {
+    stop_argument("y", "must be a factor, or three columns or more of counts, for a multinomial model")
+  }
+  if (is.null(colnames(y))) colnames(y) <- seq_len(ncol(y))
+  empty <- colSums(prior * y) == 0
+  if (any(empty)) stop_argument("y", "has no counts of the class '", colnames(y)[empty][1], "'")
+  cells <- which(y > 0, arr.ind = TRUE)
+  totals <- rowSums(y)
+  list(target = factor(colnames(y)[cells[, 2]], levels = colnames(y)), y = y / ifelse(totals > 0, totals, 1),
+       prior = prior * totals, weights = unname(prior[cells[, 1]] * y[cells]), rows = unname(cells[, 1]))
 }
 
 named_coefficients <- function(weights, intercepts, fit) {
@@ -266,6 +282,10 @@ finish_glm <- function(fit, model, kind, response) {
   fit$df.null <- used - as.integer(fit$intercept)
   pearson <- sum((w * (fit$y - mu)^2 / fit$family$variance(mu))[w > 0])
   fit$dispersion <- if (estimates_dispersion(kind$name)) pearson / fit$df.residual else 1
+  if (is_quasi(kind$name) && !startsWith(fit$std_errors, "HC") && !is.null(fit$var)) {
+    fit$var <- fit$var * fit$dispersion
+    fit$std.error <- fit$std.error * sqrt(fit$dispersion)
+  }
   # As glm() counts them: the dispersion too, and theta.
   extra <- if (kind$name == "negative.binomial") 2 else 0
   fit$aic <- fit$family$aic(fit$y, rep(1, length(fit$y)), mu, w, fit$deviance) + 2 * fit$rank + extra
@@ -274,7 +294,8 @@ finish_glm <- function(fit, model, kind, response) {
 }
 
 finish_multinom <- function(fit, model) {
-  order <- match(present_levels(fit$y), model$levels)
+  counts <- is.matrix(fit$y)
+  order <- match(if (counts) colnames(fit$y) else present_levels(fit$y), model$levels)
   full <- rbind(if (fit$intercept) matrix(model$intercepts, nrow = 1), if (fit$n_features > 0) model$weights)
   full <- full[, order, drop = FALSE]
   fit$lev <- model$levels[order]
@@ -289,11 +310,11 @@ finish_multinom <- function(fit, model) {
   eta <- linear_predictor(fit, fit$x, full, NULL)
   fit$fitted.values <- softmax(eta)
   dimnames(fit$fitted.values) <- list(rownames(fit$x), fit$lev)
-  observed <- outer(as.character(fit$y), fit$lev, "==") * 1
+  observed <- if (counts) fit$y else outer(as.character(fit$y), fit$lev, "==") * 1
   fit$residuals <- observed - fit$fitted.values
   w <- fit$prior.weights
-  chosen <- fit$fitted.values[cbind(seq_along(fit$y), match(as.character(fit$y), fit$lev))]
-  fit$deviance <- -2 * sum((w * log(chosen))[w > 0])
+  present <- observed > 0 & w > 0
+  fit$deviance <- -2 * sum((w * observed * log(fit$fitted.values))[present])
   fit$null.deviance <- model$glm$null_deviance
   fit$rank <- as.integer(if (fit$n_features == 0) (length(fit$lev) - 1) * fit$intercept else model$glm$parameters)
   fit$edf <- fit$rank

@@ -180,6 +180,39 @@ test_that("matrices, sparse matrices and data frames give the models of formulas
   expect_close(vcov(sheaf_glm(as(x, "CsparseMatrix"), mtcars$mpg)), vcov(fit))
 })
 
+test_that("quasi families have glm()'s errors and tests", {
+  check <- function(formula, family, data) {
+    fit <- sheaf_glm(formula, data = data, family = family, tolerance = 1e-10)
+    expected <- glm(formula, data = data, family = family, control = glm.control(epsilon = 1e-14))
+    expect_close(coef(fit), coef(expected))
+    expect_close(vcov(fit), vcov(expected))
+    expect_close(coef(summary(fit)), coef(summary(expected)))
+    expect_close(summary(fit)$dispersion, summary(expected)$dispersion)
+    expect_close(residuals(fit, "pearson"), residuals(expected, "pearson"))
+    expect_true(is.na(AIC(fit)))
+  }
+  check(breaks ~ wool + tension, quasipoisson(), warpbreaks)
+  check(cbind(ncases, ncontrols) ~ unclass(agegp), quasibinomial(), esoph)
+  check(type ~ glu + bmi, quasibinomial("probit"), MASS::Pima.tr)
+})
+
+test_that("counts of classes are multinom()'s", {
+  counts <- with(MASS::housing, xtabs(Freq ~ paste(Infl, Type) + Sat))
+  cells <- data.frame(infl = sub(" .*", "", rownames(counts)), type = sub(".* ", "", rownames(counts)))
+  counts <- matrix(counts, nrow(counts), dimnames = list(NULL, colnames(counts)))
+  weights <- rep(1:2, length.out = nrow(counts))
+  fit <- sheaf_glm(counts ~ infl + type, data = cells, weights = weights, tolerance = 1e-10)
+  expected <- nnet::multinom(counts ~ infl + type, data = cells, weights = weights, trace = FALSE, reltol = 1e-14,
+                             maxit = 1000)
+  expect_close(coef(fit), coef(expected), 1e-4)
+  expect_close(deviance(fit), deviance(expected), 1e-8)
+  expect_close(fitted(fit), fitted(expected), 1e-4)
+  expect_close(residuals(fit), residuals(expected), 1e-4)
+  expect_equal(levels(predict(fit, cells, type = "class")), colnames(counts))
+  expect_error(sheaf_glm(cbind(counts, none = 0) ~ infl, data = cells), "none", class = "sheaf_error")
+  expect_error(sheaf_glm(-counts ~ infl, data = cells), "counts", class = "sheaf_error")
+})
+
 test_that("solvers agree", {
   fits <- lapply(c("newton", "newton-cg", "lbfgs", "saga", "gradient", "accelerated"), function(solver) {
     coef(sheaf_glm(type ~ glu + bmi + age, data = MASS::Pima.tr, solver = solver, tolerance = 1e-10))

@@ -68,7 +68,7 @@ bool estimated_dispersion(const GlmTraining& glm) { return linear::glm_kind(glm.
 
 /// What the AIC counts beside the weights: the dispersion, or theta.
 double further_parameters(const GlmTraining& glm) {
-  const bool counted = estimated_dispersion(glm) && glm.family != GlmFamily::tweedie;
+  const bool counted = estimated_dispersion(glm) && has_likelihood(glm.family);
   return counted || glm.family == GlmFamily::negative_binomial ? 1 : 0;
 }
 

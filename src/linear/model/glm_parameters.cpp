@@ -15,7 +15,9 @@ const Choices<GlmFamily>& families() {
                                           {"tweedie", GlmFamily::tweedie},
                                           {"inverse-gaussian", GlmFamily::inverse_gaussian},
                                           {"negative-binomial", GlmFamily::negative_binomial},
-                                          {"cox", GlmFamily::cox}};
+                                          {"cox", GlmFamily::cox},
+                                          {"quasi-binomial", GlmFamily::quasi_binomial},
+                                          {"quasi-poisson", GlmFamily::quasi_poisson}};
   return choices;
 }
 

@@ -31,6 +31,10 @@ constexpr std::array kinds{
     GlmKind{GlmFamily::tweedie, GlmLink::log, Loss::tweedie, numbers, dispersed},
     GlmKind{GlmFamily::negative_binomial, GlmLink::log, Loss::negative_binomial, numbers, fixed},
     GlmKind{GlmFamily::cox, GlmLink::log, Loss::cox, numbers, fixed},
+    GlmKind{GlmFamily::quasi_binomial, GlmLink::logit, Loss::logistic, classes, dispersed},
+    GlmKind{GlmFamily::quasi_binomial, GlmLink::probit, Loss::probit, classes, dispersed},
+    GlmKind{GlmFamily::quasi_binomial, GlmLink::cloglog, Loss::cloglog, classes, dispersed},
+    GlmKind{GlmFamily::quasi_poisson, GlmLink::log, Loss::poisson, numbers, dispersed},
 };
 
 void check_parameters(const GlmOptions& options, const GlmKind& kind) {
@@ -151,6 +155,10 @@ template void for_glm_predictions(const Context&, const Dataset<double>&, const 
 
 }  // namespace linear
 
+bool has_likelihood(GlmFamily family) {
+  return family != GlmFamily::tweedie && family != GlmFamily::quasi_binomial && family != GlmFamily::quasi_poisson;
+}
+
 std::vector<GlmLink> glm_links(GlmFamily family) {
   std::vector<GlmLink> links;
   for (const auto& kind : linear::kinds)
@@ -162,7 +170,8 @@ GlmOptions decide_glm(const GlmOptions& options, const Target& target, const std
   if (target.empty()) fail("{}: has no labels to learn from", source);
   auto decided = options;
   const auto count = target.class_names.size();
-  const bool of_classes = options.family == GlmFamily::binomial || options.family == GlmFamily::multinomial;
+  const bool of_two = options.family == GlmFamily::binomial || options.family == GlmFamily::quasi_binomial;
+  const bool of_classes = of_two || options.family == GlmFamily::multinomial;
   if (options.family == GlmFamily::automatic && target.survival())
     decided.family = GlmFamily::cox;
   else if (options.family == GlmFamily::automatic)
@@ -172,8 +181,9 @@ GlmOptions decide_glm(const GlmOptions& options, const Target& target, const std
   else if (of_classes && target.classes.empty())
     fail("{}: the labels have over {} distinct values, too many for classes; use --family gaussian", source,
          Target::max_classes);
-  else if (options.family == GlmFamily::binomial && count > 2)
-    fail("{}: the family binomial is for two classes, and there are {}; use --family multinomial", source, count);
+  else if (of_two && count > 2)
+    fail("{}: the family {} is for two classes, and there are {}; use --family multinomial", source,
+         to_string(options.family), count);
   if (decided.family == GlmFamily::multinomial && count == 2) decided.family = GlmFamily::binomial;
   if (decided.link == GlmLink::automatic) decided.link = glm_links(decided.family).front();
   linear::glm_kind(decided.family, decided.link);

@@ -22,6 +22,7 @@ double unit_deviance(GlmFamily family, double y, double mean, double parameter) 
   const double p = parameter;
   switch (family) {
     case GlmFamily::poisson:
+    case GlmFamily::quasi_poisson:
       return 2 * (relative_entropy(y, mean) - (y - mean));
     case GlmFamily::gamma:
       return 2 * ((y - mean) / mean - std::log(y / mean));
@@ -47,6 +48,7 @@ double variance(GlmFamily family, double mean, double parameter) {
     case GlmFamily::tweedie:
       return std::pow(mean, parameter);
     case GlmFamily::poisson:
+    case GlmFamily::quasi_poisson:
       return mean;
     case GlmFamily::negative_binomial:
       return mean + mean * mean / parameter;
@@ -61,7 +63,8 @@ struct Sums {
   double log_weights = 0, log_targets = 0;
 };
 
-/// Classes: the deviance is minus twice the log-likelihood.
+/// Classes: the deviance is minus twice the log-likelihood. Pearson's statistic of two of them is a sum of odds: the
+/// variance of an indicator of mean p is p (1 - p), and that of the class it is not weighs p / (1 - p).
 Sums class_sums(const GlmProblem& problem, std::span<const double> z) {
   const auto columns = static_cast<std::size_t>(problem.params.columns);
   Sums sums;
@@ -72,7 +75,10 @@ Sums class_sums(const GlmProblem& problem, std::span<const double> z) {
       const auto row = z.subspan(i * columns, columns);
       loss = log_sum_exp(row) - row[static_cast<std::size_t>(y)];
     } else {
-      with_glm_loss(problem.kind.loss, [&](auto functor) { loss = functor.terms(z[i], y, 0.0).value; });
+      with_glm_loss(problem.kind.loss, [&](auto functor) {
+        loss = functor.terms(z[i], y, 0.0).value;
+        sums.pearson += weight * std::exp(loss - functor.terms(z[i], -y, 0.0).value);
+      });
     }
     sums.rows += 1;
     sums.weights += weight;
@@ -134,6 +140,8 @@ double log_likelihood(const GlmProblem& problem, const Sums& sums, std::span<con
       });
       return sum;
     case GlmFamily::tweedie:
+    case GlmFamily::quasi_binomial:
+    case GlmFamily::quasi_poisson:
       return -sums.deviance / 2;
     default:
       return sums.likelihood;

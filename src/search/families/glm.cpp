@@ -147,8 +147,10 @@ Metric default_score(GlmFamily family) {
   switch (family) {
     case GlmFamily::binomial:
     case GlmFamily::multinomial:
+    case GlmFamily::quasi_binomial:
       return Metric::accuracy;
     case GlmFamily::poisson:
+    case GlmFamily::quasi_poisson:
     case GlmFamily::negative_binomial:
       return Metric::mean_poisson_deviance;
     case GlmFamily::gamma:

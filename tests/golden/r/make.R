@@ -34,7 +34,9 @@ control <- glm.control(epsilon = 1e-15, maxit = 200)
 
 family_of <- list(gaussian = gaussian(), binomial = binomial(), `binomial probit` = binomial("probit"),
                   `binomial cloglog` = binomial("cloglog"), poisson = poisson(), gamma = Gamma("log"),
-                  `gamma inverse` = Gamma("inverse"), `inverse-gaussian` = inverse.gaussian())
+                  `gamma inverse` = Gamma("inverse"), `inverse-gaussian` = inverse.gaussian(),
+                  `quasi-binomial` = quasibinomial(), `quasi-binomial probit` = quasibinomial("probit"),
+                  `quasi-poisson` = quasipoisson())
 
 # Where z must stay above 0, R begins at the model without features.
 start_of <- function(family, y, features) {
@@ -47,7 +49,7 @@ fewer_features <- 5
 one_value <- function(data, family, weighted = FALSE, exposed = FALSE, intercept = TRUE, matrix = FALSE) {
   table <- read_libsvm(data)
   n <- length(table$y)
-  classes <- startsWith(family, "binomial")
+  classes <- grepl("binomial", family) && family != "negative-binomial"
   # The class of the first row, or +1 where that is -1, has positive decision values.
   first <- if (table$y[1] == -1) 1 else table$y[1]
   frame <- data.frame(y = if (classes) as.numeric(table$y == first) else table$y, table$x)
@@ -126,7 +128,11 @@ cases <- c(
   one_value(target, "gamma", weighted = TRUE, exposed = TRUE),
   one_value(target, "gamma inverse", matrix = TRUE),
   one_value(target, "inverse-gaussian"),
-  one_value(target, "negative-binomial"))
+  one_value(target, "negative-binomial"),
+  one_value("heart_scale", "quasi-binomial", weighted = TRUE),
+  one_value("heart_scale", "quasi-binomial probit"),
+  one_value(target, "quasi-poisson"),
+  one_value(target, "quasi-poisson", weighted = TRUE, exposed = TRUE))
 classes <- c(several(target, c(95, 175)), several(target, c(95, 175), weighted = TRUE), several(target, c(80, 120, 160, 220)),
              several(target, c(95, 175), offset = TRUE), several(target, c(80, 120, 160, 220), weighted = TRUE, offset = TRUE))
 writeLines(c(paste0("{\"version\": \"", R.version.string, "\", \"cases\": ["), paste(cases, collapse = ",\n"), "], \"classes\": [",
