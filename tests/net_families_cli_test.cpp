@@ -220,12 +220,12 @@ TEST_F(NetFamiliesCli, QuantileNetsAreFittedSearchedAndApplied) {
       "--output s --quiet --json");
   ASSERT_EQ(search.code, 0) << search.err;
   EXPECT_EQ(Json::parse(search.out)["score"], "mean-pinball-loss");
-  for (const Device device : devices())
-    if (device.is_cuda())
-      EXPECT_TRUE(
-          complains(shell("sheaf fit counts.csv --model elastic-net-quantile --alpha 0.01 --output x --device " +
-                          to_string(device)),
-                    2, {"quantile nets are trained on a CPU"}));
+  for (const Device device : devices()) {
+    if (device.is_cpu()) continue;
+    EXPECT_TRUE(complains(shell("sheaf fit counts.csv --model elastic-net-quantile --alpha 0.01 --output x --device " +
+                                to_string(device)),
+                          2, {"quantile nets are trained on a CPU"}));
+  }
 }
 
 TEST_F(NetFamiliesCli, RobustNetsAreFittedSearchedAndApplied) {
