@@ -51,6 +51,9 @@ struct NetSheaf {
   /// poisson, logistic, cox, softmax: added to the row's decision values, examples x classes; empty: all 0.
   std::vector<double> offsets;
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
+  /// Weights stay between these: one a feature, 0 or less and 0 or more, infinite: no limit; empty: none. With column
+  /// factors they are limits of the weights of what paths see. Not for several classes or targets in one model.
+  std::vector<double> lower_limits, upper_limits;
   /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as
   /// they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
   std::vector<double> column_factors;
@@ -92,15 +95,15 @@ template <class T>
 using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T> decisions)>;
 
 /// For every path and alpha: min over w, b of 1 / (2 sum s) * sum over rows of s (y - b - x'w)^2 + alpha * l1 * sum
-/// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f; in place of
-/// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 + exp(-y z)) (logistic), max(0, 1 -
-/// yz)^2 (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) - sum of y_k z_k (softmax; w and f
-/// |w| are of each class; with grouped penalties |w| is the length of the feature's weights in all classes), minus the
-/// logarithm of the partial likelihood for all rows together (cox), those of Loss (huber, quantile). A path whose rows
-/// are all of one class, where there is an intercept, and targets that the loss does not have, are Errors. That a model
-/// did not converge is no error: see its fit. Softmax: of all weights that predict alike those of the least penalty,
-/// and intercepts of sum 0. Squares of several targets, with grouped penalties: the sum of the squares of all of them
-/// (glmnet's family mgaussian, scikit-learn's MultiTaskElasticNet).
+/// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f, the weights
+/// w within their limits; in place of the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 +
+/// exp(-y z)) (logistic), max(0, 1 - yz)^2 (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) -
+/// sum of y_k z_k (softmax; w and f |w| are of each class; with grouped penalties |w| is the length of the feature's
+/// weights in all classes), minus the logarithm of the partial likelihood for all rows together (cox), those of Loss
+/// (huber, quantile). A path whose rows are all of one class, where there is an intercept, and targets that the loss
+/// does not have, are Errors. That a model did not converge is no error: see its fit. Softmax: of all weights that
+/// predict alike those of the least penalty, and intercepts of sum 0. Squares of several targets, with grouped
+/// penalties: the sum of the squares of all of them (glmnet's family mgaussian, scikit-learn's MultiTaskElasticNet).
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use);
