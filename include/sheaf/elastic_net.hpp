@@ -162,6 +162,10 @@ struct NetOptions {
   double tolerance = NetParams{}.tolerance;
   int max_epochs = NetParams{}.max_epochs;
   std::vector<double> penalty_factors;  ///< one a feature; empty: all 1
+  std::optional<double> lower_limit;    ///< of all weights: 0 or less; softmax has none
+  std::optional<double> upper_limit;    ///< likewise: 0 or more
+  /// See NetSheaf; where not empty in place of those of all weights.
+  std::vector<double> lower_limits, upper_limits;
   /// poisson, cox, softmax: added to the row's decision values, rows x classes; empty: all 0.
   std::vector<double> offsets;
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
@@ -176,6 +180,11 @@ double huber_threshold(std::span<const double> targets, const std::string& sourc
 /// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. A threshold
 /// of 0 becomes huber_threshold(). Grouped penalties of another loss than softmax are a UsageError.
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source);
+
+/// Limits of weights: for each feature a line with the lower one, 0 or less, a space, and the upper one, 0 or more;
+/// -inf and inf where there is none. "-" is standard input; anything else is a ParseError with its place. The lower
+/// ones, and the upper ones.
+std::pair<std::vector<double>, std::vector<double>> read_weight_limits(const std::string& path, std::int64_t features);
 
 /// All classes as one sheaf; the order of classes, and what a decision value speaks for, as train_linear(). Without an
 /// alpha a UsageError says from which one on all weights are 0. That training did not converge is no error: see
