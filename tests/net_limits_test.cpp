@@ -17,6 +17,7 @@ namespace {
 
 using test::on;
 
+constexpr double threshold = 0.5;  // of the Huber loss
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A problem as plain vectors, all weights of rows 1.
@@ -32,6 +33,11 @@ struct Plain {
   /// The loss of a row and minus its derivative.
   std::pair<double, double> terms(std::size_t i, double z) const {
     if (loss == Loss::squared) return {std::pow(y[i] - z, 2) / 2, y[i] - z};
+    if (loss == Loss::huber) {
+      const double r = y[i] - z;
+      const double slope = std::clamp(r, -threshold, threshold);
+      return {slope * (r - slope / 2), slope};
+    }
     if (loss == Loss::poisson) return {std::exp(z) - y[i] * z, y[i] - std::exp(z)};
     return {std::log1p(std::exp(-y[i] * z)), y[i] / (1 + std::exp(y[i] * z))};
   }
@@ -131,6 +137,7 @@ class NetLimits : public testing::TestWithParam<std::tuple<Device, bool, Loss>> 
     problem.sheaf.examples = static_cast<std::int64_t>(rows);
     problem.sheaf.targets = table.labels;
     problem.params.loss = loss();
+    if (loss() == Loss::huber) problem.params.loss_parameter = threshold;
     problem.params.tolerance = 1e-9;
     problem.params.max_epochs = 100000;
     return problem;
@@ -347,11 +354,12 @@ std::string name_of(const testing::TestParamInfo<std::tuple<Device, bool, Loss>>
   return name + (std::get<1>(info.param) ? "Sparse" : "Dense") +
          (loss == Loss::logistic  ? "Logistic"
           : loss == Loss::poisson ? "Poisson"
+          : loss == Loss::huber   ? "Huber"
                                   : "Squared");
 }
 INSTANTIATE_TEST_SUITE_P(Devices, NetLimits,
                          testing::Combine(testing::ValuesIn(test::devices()), testing::Bool(),
-                                          testing::Values(Loss::squared, Loss::logistic, Loss::poisson)),
+                                          testing::Values(Loss::squared, Loss::logistic, Loss::poisson, Loss::huber)),
                          name_of);
 
 }  // namespace
