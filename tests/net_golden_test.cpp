@@ -15,6 +15,14 @@ TEST(NetGolden, GlmnetFoundTheSameWeightsWithGroupedPenalties) {
   expect_nets(read_json(golden("glmnet/grouped.json")), weight_tolerance, find_data);
 }
 
+TEST(NetGolden, GlmnetFoundTheSameWeightsWithinLimits) {
+  expect_nets(read_json(golden("glmnet/limits.json")), weight_tolerance, find_data);
+}
+
+TEST(NetGolden, ScikitLearnFoundTheSamePositiveWeights) {
+  expect_nets(read_json(golden("sklearn/limits_nets.json")), weight_tolerance, find_data);
+}
+
 TEST(NetGolden, ScikitLearnFoundTheSameWeightsOfSeveralTargets) {
   expect_nets(read_json(golden("sklearn/grouped_nets.json")), weight_tolerance, find_data);
 }

@@ -50,6 +50,12 @@ inline Loss net_loss_of(const nlohmann::json& one) {
 }
 inline bool net_grouped(const nlohmann::json& one) { return one["loss"] == "grouped" || one["loss"] == "targets"; }
 
+/// The same lower and upper limit for all weights; null: none.
+inline void set_limits(const nlohmann::json& limits, std::size_t features, NetSheaf& sheaf) {
+  if (!limits[0].is_null()) sheaf.lower_limits.assign(features, limits[0].get<double>());
+  if (!limits[1].is_null()) sheaf.upper_limits.assign(features, limits[1].get<double>());
+}
+
 inline NetSheaf net_sheaf_of(const nlohmann::json& one, const Target& target) {
   NetSheaf sheaf;
   sheaf.examples = target.rows();
@@ -75,6 +81,7 @@ inline NetSheaf net_sheaf_of(const nlohmann::json& one, const Target& target) {
   }
   for (const double weight : one["row_weights"]) sheaf.row_weights.push_back(static_cast<float>(weight));
   sheaf.penalty_factors = one["penalty_factors"].get<std::vector<double>>();
+  if (one.contains("limits")) set_limits(one["limits"], one["path"][0]["weights"].size(), sheaf);
   if (one.contains("offsets")) sheaf.offsets = one["offsets"].get<std::vector<double>>();
   sheaf.paths = {{0, 0, one["l1_ratio"], {}}};
   for (const auto& point : one["path"]) sheaf.paths[0].alphas.push_back(point["alpha"]);

@@ -106,7 +106,30 @@ TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
   write("factors", "1\n1\n");
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --penalty-factors factors --output m"), 1,
                         {"factors:3:1", "feature 3 of 40"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --lower-limit 1 --output m"), 2,
+                        {"lower-limit is out of range", "0 or less"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --upper-limit -1 --output m"), 2,
+                        {"upper-limit is out of range", "0 or more"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --lower-limit 0 --limits factors --output m"), 2,
+                        {"leave out --lower-limit"}));
+  write("factors", "-inf inf\n0 1\n0.5 1\n");
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --limits factors --output m"), 1,
+                        {"factors:3:1", "a lower limit, 0 or less or -inf"}));
+  write("factors", "-inf inf\n0\n");
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --limits factors --output m"), 1,
+                        {"factors:2:2", "an upper limit"}));
   EXPECT_EQ(listing(), (std::vector<std::string>{"factors", "t.csv"})) << "nothing half-written";
+}
+
+TEST_F(StudyCli, WeightsStayWithinLimits) {
+  const std::string fit = "sheaf fit t.csv --model lasso --alpha 0.001 --quiet ";
+  ASSERT_EQ(shell(fit + "--output free").code, 0);
+  EXPECT_TRUE(holds(file("free"), {" -0."})) << "there are negative weights without limits";
+  ASSERT_EQ(shell(fit + "--lower-limit 0 --output positive").code, 0);
+  EXPECT_FALSE(holds(file("positive"), {" -0."})) << file("positive");
+  ASSERT_EQ(shell("for ((j = 1; j <= 40; ++j)); do echo 0 inf; done > limits").code, 0);
+  ASSERT_EQ(shell(fit + "--limits limits --output listed").code, 0);
+  EXPECT_EQ(file("listed"), file("positive"));
 }
 
 TEST_F(StudyCli, AFeatureWithoutPenaltyIsAlwaysIn) {

@@ -14,6 +14,7 @@
 #include "devices.hpp"
 #include "golden.hpp"
 #include "linear_tables.hpp"
+#include "net_results.hpp"
 
 namespace sheaf::test {
 namespace {
@@ -138,6 +139,7 @@ TEST(SurvivalGolden, NetsAreThoseOfGlmnet) {
       sheaf.targets.assign(dataset.target.events.begin(), dataset.target.events.end());
       sheaf.row_weights = weights_of(one, rows);
       sheaf.offsets = offsets_of(one, rows);
+      set_limits(one["limits"], static_cast<std::size_t>(dataset.features()), sheaf);
       sheaf.paths = {{0, 0, one["l1_ratio"], one["alphas"].get<std::vector<double>>()}};
       NetParams params;
       params.loss = Loss::cox;

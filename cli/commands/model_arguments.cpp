@@ -1,6 +1,7 @@
 #include "commands/model_arguments.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include <sheaf/io.hpp>
 #include <sheaf/selection.hpp>
@@ -65,15 +66,21 @@ void ModelArguments::declare_options(Arguments& arguments) {
   arguments.section(nets_only_ ? "Elastic nets (--model)" : "Elastic nets (--model elastic-net and its kinds)");
   if (searching_) arguments.family_parameters(net_family, net_);
   if (!searching_) arguments.family_parameters(net_family, net_.options, {"alpha", "l1-ratio"});
-  arguments.family_parameters(net_family, net_.options,
-                              {"labels", "ties", "quantile", "huber-threshold", "standardise", "grouped", "intercept",
-                               "tolerance", "class-weight", "solver", "parallel", "max-epochs"});
+  arguments.family_parameters(
+      net_family, net_.options,
+      {"labels", "ties", "quantile", "huber-threshold", "standardise", "grouped", "intercept", "lower-limit",
+       "upper-limit", "tolerance", "class-weight", "solver", "parallel", "max-epochs"});
   arguments.add_for_family(
       net_family, {"--penalty-factors", "FILE", "how much each feature is penalised: one number of 0 or more to a line",
                    "", [this](const std::string& text) { factors_path_ = text; }});
   arguments.add_for_family(
       net_family, {"--unpenalised", "NAMES", "features without a penalty, which stay in: by name or position from 1",
                    "", [this](const std::string& text) { unpenalised_.push_back(text); }});
+  arguments.add_for_family(
+      net_family, {"--limits", "FILE",
+                   "between which limits each feature's weight stays: a lower one of 0 or less and an upper one of 0 "
+                   "or more to a line, -inf and inf for none",
+                   "", [this](const std::string& text) { limits_path_ = text; }});
   const auto add_offsets = [&](const std::string& family) {
     arguments.add_for_family(
         family, {"--exposure", "FILE", "over how much each row's target was counted: one number above 0 to a line", "",
@@ -126,6 +133,8 @@ void ModelArguments::check_nets(const Arguments& arguments) {
     fail_usage("--huber-threshold is for --model elastic-net-huber");
   if (!net_.alphas.empty() && (arguments.given("--alpha-count") || arguments.given("--smallest-share")))
     fail_usage("--alphas says which to try; leave out --alpha-count and --smallest-share");
+  if (arguments.given("--limits") && (arguments.given("--lower-limit") || arguments.given("--upper-limit")))
+    fail_usage("--limits says the limits of each feature; leave out --lower-limit and --upper-limit");
   net_.options.loss = defaults->loss;
   if (!fixed) return;
   net_.options.l1_ratio = defaults->l1_ratio;
@@ -216,6 +225,9 @@ void ModelArguments::read_files(const Dataset<T>& dataset) {
   if (!offset_path_.empty()) offsets = read_offsets(offset_path_, dataset.rows());
   auto& factors = net_.options.penalty_factors;
   if (!factors_path_.empty()) factors = read_penalty_factors(factors_path_, dataset.features());
+  if (!limits_path_.empty())
+    std::tie(net_.options.lower_limits, net_.options.upper_limits) =
+        read_weight_limits(limits_path_, dataset.features());
   if (!feature_weights_path_.empty())
     knn_.options.distance.weights = read_feature_weights(feature_weights_path_, dataset.features());
   std::vector<std::string> free;

@@ -54,7 +54,7 @@ class ModelArguments {
   NetSearch net_;
   KnnSearch knn_;
   GlmSearch glm_;
-  std::string row_weights_path_, factors_path_, feature_weights_path_, exposure_path_, offset_path_;
+  std::string row_weights_path_, factors_path_, limits_path_, feature_weights_path_, exposure_path_, offset_path_;
   std::vector<std::string> unpenalised_;
   std::vector<float> row_weights_;
   PipelineOptions pipeline_;

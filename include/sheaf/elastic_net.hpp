@@ -51,6 +51,9 @@ struct NetSheaf {
   /// poisson, logistic, cox, softmax: added to the row's decision values, examples x classes; empty: all 0.
   std::vector<double> offsets;
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
+  /// Weights stay between these: one a feature, 0 or less and 0 or more, infinite: no limit; empty: none. With column
+  /// factors they are limits of the weights of what paths see. Not for several classes or targets in one model.
+  std::vector<double> lower_limits, upper_limits;
   /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as
   /// they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
   std::vector<double> column_factors;
@@ -92,15 +95,15 @@ template <class T>
 using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T> decisions)>;
 
 /// For every path and alpha: min over w, b of 1 / (2 sum s) * sum over rows of s (y - b - x'w)^2 + alpha * l1 * sum
-/// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f; in place of
-/// the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 + exp(-y z)) (logistic), max(0, 1 -
-/// yz)^2 (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) - sum of y_k z_k (softmax; w and f
-/// |w| are of each class; with grouped penalties |w| is the length of the feature's weights in all classes), minus the
-/// logarithm of the partial likelihood for all rows together (cox), those of Loss (huber, quantile). A path whose rows
-/// are all of one class, where there is an intercept, and targets that the loss does not have, are Errors. That a model
-/// did not converge is no error: see its fit. Softmax: of all weights that predict alike those of the least penalty,
-/// and intercepts of sum 0. Squares of several targets, with grouped penalties: the sum of the squares of all of them
-/// (glmnet's family mgaussian, scikit-learn's MultiTaskElasticNet).
+/// over features of f |w| + alpha * (1 - l1) / 2 * sum of f w^2, with row weights s and penalty factors f, the weights
+/// w within their limits; in place of the squares, for other losses, 1 / sum s * sum of s loss(b + x'w, y): log(1 +
+/// exp(-y z)) (logistic), max(0, 1 - yz)^2 (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) -
+/// sum of y_k z_k (softmax; w and f |w| are of each class; with grouped penalties |w| is the length of the feature's
+/// weights in all classes), minus the logarithm of the partial likelihood for all rows together (cox), those of Loss
+/// (huber, quantile). A path whose rows are all of one class, where there is an intercept, and targets that the loss
+/// does not have, are Errors. That a model did not converge is no error: see its fit. Softmax: of all weights that
+/// predict alike those of the least penalty, and intercepts of sum 0. Squares of several targets, with grouped
+/// penalties: the sum of the squares of all of them (glmnet's family mgaussian, scikit-learn's MultiTaskElasticNet).
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use);
@@ -159,6 +162,10 @@ struct NetOptions {
   double tolerance = NetParams{}.tolerance;
   int max_epochs = NetParams{}.max_epochs;
   std::vector<double> penalty_factors;  ///< one a feature; empty: all 1
+  std::optional<double> lower_limit;    ///< of all weights: 0 or less; softmax has none
+  std::optional<double> upper_limit;    ///< likewise: 0 or more
+  /// See NetSheaf; where not empty in place of those of all weights.
+  std::vector<double> lower_limits, upper_limits;
   /// poisson, cox, softmax: added to the row's decision values, rows x classes; empty: all 0.
   std::vector<double> offsets;
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
@@ -173,6 +180,11 @@ double huber_threshold(std::span<const double> targets, const std::string& sourc
 /// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. A threshold
 /// of 0 becomes huber_threshold(). Grouped penalties of another loss than softmax are a UsageError.
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source);
+
+/// Limits of weights: for each feature a line with the lower one, 0 or less, a space, and the upper one, 0 or more;
+/// -inf and inf where there is none. "-" is standard input; anything else is a ParseError with its place. The lower
+/// ones, and the upper ones.
+std::pair<std::vector<double>, std::vector<double>> read_weight_limits(const std::string& path, std::int64_t features);
 
 /// All classes as one sheaf; the order of classes, and what a decision value speaks for, as train_linear(). Without an
 /// alpha a UsageError says from which one on all weights are 0. That training did not converge is no error: see

@@ -360,7 +360,7 @@ class ElasticNet(LinearMixin, WeightedRegressor):
     warm_start : bool, default=False
         Taken for scikit-learn's signature; must be False.
     positive : bool, default=False
-        Taken for scikit-learn's signature; must be False.
+        Whether weights are kept at 0 or above.
     random_state : int, RandomState instance or None, default=None
         Taken for scikit-learn's signature; nothing is random.
     selection : str, default='cyclic'
@@ -435,13 +435,15 @@ class ElasticNet(LinearMixin, WeightedRegressor):
         self.n_threads = n_threads
 
     def _settings(self) -> Iterable[Setting]:
-        if self.precompute is not False or self.warm_start or self.positive:
-            raise ValueError("precompute, warm_start and positive must be False")
+        if self.precompute is not False or self.warm_start:
+            raise ValueError("precompute and warm_start must be False")
         yield Setting("labels", "numbers", "y")
         yield number("alpha", self.alpha, "alpha")
         yield number("l1-ratio", self.l1_ratio, "l1_ratio")
         yield number("max-epochs", self.max_iter, "max_iter")
         yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+        if self.positive:
+            yield Setting("lower-limit", "0", "positive")
 
     def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
         yield close_tolerance(self, X)
@@ -477,7 +479,7 @@ class Lasso(ElasticNet):
     warm_start : bool, default=False
         Taken for scikit-learn's signature; must be False.
     positive : bool, default=False
-        Taken for scikit-learn's signature; must be False.
+        Whether weights are kept at 0 or above.
     random_state : int, RandomState instance or None, default=None
         Taken for scikit-learn's signature; nothing is random.
     selection : str, default='cyclic'

@@ -313,7 +313,7 @@ class ElasticNetCV(_NetRegressorCV):
     n_jobs : int, default=None
         Taken for scikit-learn's signature; see `n_threads`.
     positive : bool, default=False
-        Taken for scikit-learn's signature; must be False.
+        Whether weights are kept at 0 or above.
     random_state : int, RandomState instance or None, default=None
         Taken for scikit-learn's signature; nothing is random.
     selection : str, default='cyclic'
@@ -428,7 +428,7 @@ class LassoCV(_NetRegressorCV):
     n_jobs : int, default=None
         Taken for scikit-learn's signature; see `n_threads`.
     positive : bool, default=False
-        Taken for scikit-learn's signature; must be False.
+        Whether weights are kept at 0 or above.
     random_state : int, RandomState instance or None, default=None
         Taken for scikit-learn's signature; nothing is random.
     selection : str, default='cyclic'

@@ -123,6 +123,10 @@ def test_regressions(name):
         (sheaf.Lasso(alpha=0.05, tol=1e-10), linear_model.Lasso(alpha=0.05, tol=1e-10, max_iter=100000)),
         (sheaf.ElasticNet(alpha=0.05, tol=1e-10), linear_model.ElasticNet(alpha=0.05, tol=1e-10, max_iter=100000)),
         (
+            sheaf.Lasso(alpha=0.05, tol=1e-10, positive=True),
+            linear_model.Lasso(alpha=0.05, tol=1e-10, positive=True, max_iter=100000),
+        ),
+        (
             sheaf.LinearSVR(epsilon=0.1, tol=1e-8),
             svm.LinearSVR(epsilon=0.1, tol=1e-8, loss="squared_epsilon_insensitive", dual=False, max_iter=100000),
         ),

@@ -47,7 +47,7 @@ def test_ridge_leaves_one_out():
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
-@pytest.mark.parametrize("params", [{}, {"alphas": ALPHAS}, {"fit_intercept": False, COUNT: 20}], ids=str)
+@pytest.mark.parametrize("params", [{}, {"alphas": ALPHAS}, {"fit_intercept": False, COUNT: 20}, {"positive": True}], ids=str)
 def test_lasso(container, params):
     X, y = container(DIABETES[0]), DIABETES[1]
     ours = sheaf.LassoCV(tol=1e-8, **params).fit(X, y)

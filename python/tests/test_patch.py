@@ -37,6 +37,7 @@ PAIRS = [
     ("linear_model", "Ridge", {}, NUMBERS),
     ("linear_model", "Lasso", {"tol": 1e-9}, NUMBERS),
     ("linear_model", "ElasticNet", {"alpha": 0.1, "tol": 1e-9}, NUMBERS),
+    ("linear_model", "Lasso", {"tol": 1e-9, "positive": True}, NUMBERS),
     ("svm", "LinearSVC", {"C": 0.1, "dual": False, "tol": 1e-8}, CANCER),
     ("svm", "SVC", {"tol": 1e-5}, CANCER),
     ("svm", "NuSVC", {"nu": 0.1, "tol": 1e-5}, CANCER),

@@ -41,6 +41,7 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   problem <- net_problem(x, y, further$family, weights, offset, further$alpha, further$standardize, further$intercept,
                          further$thresh, further$penalty.factor, further$maxit, further$type.multinomial,
                          further$standardize.response, further$control)
+  problem <- with_limits(problem, further$lower.limits, further$upper.limits, ncol(x))
   if (is.null(foldid)) {
     one_number(nfolds, "nfolds", 3, rows)
     foldid <- sample(rep(seq(nfolds), length = rows))

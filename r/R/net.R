@@ -35,6 +35,8 @@
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param thresh the duality gap at which training ends; 1e-09 leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet.
+#' @param lower.limits,upper.limits between which coefficients stay: numbers of 0 or less, and of 0 or more, one for each
+#'   column or one for all; not for multinomial and mgaussian models.
 #' @param maxit most passes over the features of one model.
 #' @param type.multinomial `"grouped"`: a feature has coefficients in all classes or in none.
 #' @param standardize.response mgaussian: whether to divide each response by its standard deviation first.
@@ -53,12 +55,13 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
                       weights = NULL, offset = NULL, alpha = 1, nlambda = 100,
                       lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL,
                       standardize = TRUE, intercept = TRUE, thresh = 1e-09, penalty.factor = rep(1, ncol(x)),
-                      maxit = 1e+05, type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE,
-                      control = list()) {
+                      lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
+                      type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, control = list()) {
   call <- match.call()
   x <- as_features(x)
   problem <- net_problem(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
                          type.multinomial, standardize.response, control)
+  problem <- with_limits(problem, lower.limits, upper.limits, ncol(x))
   lambda <- net_lambda(problem, x, lambda, nlambda, lambda.min.ratio)
   fit <- train_path(problem, x, lambda)
   fit$call <- call
@@ -101,6 +104,26 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
   switch(family, gaussian = gaussian_target(problem, y), binomial = binomial_target(problem, y),
          poisson = poisson_target(problem, y), multinomial = multinomial_target(problem, y),
          cox = cox_target(problem, y), mgaussian = responses_target(problem, y))
+}
+
+# Limits of coefficients, recycled as in glmnet.
+with_limits <- function(problem, lower, upper, columns) {
+  check <- function(limits, name, sign, words) {
+    if (!is.numeric(limits) || length(limits) == 0 || anyNA(limits) || any(sign * limits < 0)) {
+      stop_argument(name, "must be numbers of 0 or ", words)
+    }
+    if (length(limits) != 1 && length(limits) < columns) {
+      stop_argument(name, "has ", length(limits), " entries for ", columns, " columns")
+    }
+    if (all(is.infinite(limits))) return(numeric())
+    if (problem$family %in% c("multinomial", "mgaussian")) {
+      stop_argument(name, "is for one coefficient a column, and ", problem$family, " models have several")
+    }
+    rep_len(as.double(limits), columns)
+  }
+  problem$lower_limits <- check(lower, "lower.limits", -1, "less")
+  problem$upper_limits <- check(upper, "upper.limits", 1, "more")
+  problem
 }
 
 # A matrix of numbers with a name for each column.
@@ -194,6 +217,7 @@ gaussian_target <- function(problem, y) {
 # nothing: those of all paths.
 net_options <- function(problem, alphas, weights, folds) {
   list(weights = weights, alphas = alphas, l1_ratio = problem$l1_ratio, penalty_factors = problem$penalty_factors,
+       lower_limits = problem$lower_limits / problem$scale[1], upper_limits = problem$upper_limits / problem$scale[1],
        loss = switch(problem$family, gaussian = "squared", binomial = "logistic", poisson = "poisson",
                      multinomial = "softmax", cox = "cox", mgaussian = "squared"),
        times = if (problem$family == "cox") problem$survival$time else numeric(), classes = problem$classes,

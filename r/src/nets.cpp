@@ -37,6 +37,8 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   for (int c = 0; c < paths.sheaf.weight_columns; ++c)
     paths.sheaf.paths.push_back({c, 0, Rcpp::as<double>(options["l1_ratio"]), alphas});
   paths.sheaf.penalty_factors = Rcpp::as<std::vector<double>>(options["penalty_factors"]);
+  paths.sheaf.lower_limits = Rcpp::as<std::vector<double>>(options["lower_limits"]);
+  paths.sheaf.upper_limits = Rcpp::as<std::vector<double>>(options["upper_limits"]);
   paths.params.loss = loss_named(Rcpp::as<std::string>(options["loss"]));
   paths.params.tolerance = Rcpp::as<double>(options["tolerance"]);
   paths.params.max_epochs = Rcpp::as<int>(options["max_epochs"]);

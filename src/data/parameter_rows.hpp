@@ -31,6 +31,8 @@ struct Limits {
 template <class T>
 std::string describe(const Limits<T>& limits) {
   if (limits.high == std::numeric_limits<T>::max()) return fmt::format("{} or more", limits.low);
+  if (std::is_floating_point_v<T> && limits.low == std::numeric_limits<T>::lowest())
+    return fmt::format("{} or less", limits.high);
   return fmt::format("{} to {}", limits.low, limits.high);
 }
 

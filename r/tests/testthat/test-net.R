@@ -50,6 +50,33 @@ test_that("ridge paths are those of glmnet", {
   }
 })
 
+test_that("limits of coefficients are those of glmnet", {
+  targets <- list(gaussian = birth$bwt, binomial = birth$low, poisson = birth$ftv,
+                  cox = survival::Surv(birth$bwt + seq_len(nrow(birth)) / 1000, birth$low))
+  factors <- rep(1:2, length.out = ncol(x))
+  for (family in names(targets)) {
+    y <- targets[[family]]
+    lambda <- glmnet::glmnet(x, y, family)$lambda[c(5, 15, 30)]
+    size <- max(abs(glmnet::glmnet(x, y, family, lambda = lambda)$beta)) / 3
+    for (limits in list(c(0, Inf), c(-size, size / 2), c(-Inf, 0))) {
+      expect_like_glmnet(
+        sheaf_net(x, y, family, lambda = lambda, lower.limits = limits[1], upper.limits = limits[2],
+                  penalty.factor = factors, thresh = 1e-12),
+        glmnet::glmnet(x, y, family, lambda = lambda, lower.limits = limits[1], upper.limits = limits[2],
+                       penalty.factor = factors, thresh = 1e-14, maxit = 1e7),
+        1e-3
+      )
+    }
+  }
+  each <- c(0, rep(-Inf, ncol(x) - 1))
+  found <- sheaf_net(x, birth$bwt, lower.limits = each, thresh = 1e-12)
+  expect_close(coef(found), coef(glmnet::glmnet(x, birth$bwt, lower.limits = each, thresh = 1e-14)), 1e-3)
+  folds <- rep(1:4, length.out = nrow(x))
+  cv <- cv_sheaf_net(x, birth$bwt, foldid = folds, lower.limits = 0, thresh = 1e-10)
+  expected <- glmnet::cv.glmnet(x, birth$bwt, foldid = folds, lower.limits = 0, thresh = 1e-14)
+  expect_close(cv$cvm, expected$cvm, 1e-4)
+})
+
 test_that("weights, penalty factors, offsets and raw features are those of glmnet", {
   w <- rep(1:3, length.out = nrow(x))
   factors <- c(0, seq_len(ncol(x) - 1))

@@ -31,10 +31,7 @@ std::vector<Number> read_numbers(const std::string& path, std::int64_t count, st
     reader.skip(reader.word());
     reader.end_line();
   }
-  if (!reader.at_end()) {
-    reader.next_line("nothing");
-    reader.fail_here(fmt::format("expected the end of the file after the {}s of {} {}s", what, count, thing));
-  }
+  reader.end_file(fmt::format("the {}s of {} {}s", what, count, thing));
   return numbers;
 }
 

@@ -34,6 +34,13 @@ class LineReader {
     if (current_.ends_with('\r')) current_.remove_suffix(1);
   }
 
+  /// Nothing may follow `last`.
+  void end_file(const std::string& last) {
+    if (at_end()) return;
+    next_line("nothing");
+    fail_here(fmt::format("expected the end of the file after {}", last));
+  }
+
   /// The text up to the next space, which is left standing.
   std::string_view word() { return current_.substr(position_, current_.find(' ', position_) - position_); }
   void skip(std::string_view text) { position_ += text.size(); }

@@ -136,10 +136,7 @@ std::vector<double> read_offsets(const std::string& path, std::int64_t rows) {
     if (i == 0) columns = offsets.size();
     reader.end_line();
   }
-  if (!reader.at_end()) {
-    reader.next_line("nothing");
-    reader.fail_here(fmt::format("expected the end of the file after the offsets of {} rows", rows));
-  }
+  reader.end_file(fmt::format("the offsets of {} rows", rows));
   return offsets;
 }
 

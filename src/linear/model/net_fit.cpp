@@ -6,7 +6,7 @@
 namespace sheaf {
 namespace {
 
-NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options) {
+NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options, std::int64_t features) {
   NetSheaf sheaf;
   sheaf.examples = made.problem.sheaf.examples;
   sheaf.row_weights = std::move(made.row_weights);
@@ -15,6 +15,7 @@ NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options) {
   if (options.loss == Loss::cox) sheaf.times = made.problem.labels.values;
   sheaf.offsets = options.offsets;
   sheaf.penalty_factors = options.penalty_factors;
+  linear::add_limits(options, features, sheaf);
   linear::add_paths({0, 0, options.l1_ratio, {options.alpha.value_or(0)}}, options, sheaf);
   return sheaf;
 }
@@ -57,7 +58,7 @@ LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dat
                                    std::span<const float> row_weights, const ColumnTransforms* seen) {
   const auto options = decide_net(given, dataset.target, dataset.source);
   auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
-  auto sheaf = sheaf_of(made, options);
+  auto sheaf = sheaf_of(made, options, dataset.features());
   if (seen != nullptr) sheaf.column_factors = seen->factors;
   if (!options.alpha) ask_for_alpha(context, dataset, sheaf, options);
   auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));

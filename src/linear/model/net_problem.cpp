@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "data/read/number_lines.hpp"
 #include "linear/glm/objective.hpp"
 #include "linear/losses.hpp"
 #include "linear/products/ops.hpp"
@@ -71,6 +72,14 @@ void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf) 
     sheaf.paths.push_back(path);
     sheaf.paths.back().target = c;
   }
+}
+
+void add_limits(const NetOptions& options, std::int64_t features, NetSheaf& sheaf) {
+  const auto count = static_cast<std::size_t>(features);
+  sheaf.lower_limits = options.lower_limits;
+  sheaf.upper_limits = options.upper_limits;
+  if (sheaf.lower_limits.empty() && options.lower_limit) sheaf.lower_limits.assign(count, *options.lower_limit);
+  if (sheaf.upper_limits.empty() && options.upper_limit) sheaf.upper_limits.assign(count, *options.upper_limit);
 }
 
 bool takes_offsets(Loss loss) { return loss == Loss::poisson || loss == Loss::cox || loss == Loss::softmax; }
@@ -149,6 +158,27 @@ NetOptions decide_net(NetOptions options, const Target& target, const std::strin
     options.huber_threshold = huber_threshold(target.values, source);
   }
   return options;
+}
+
+std::pair<std::vector<double>, std::vector<double>> read_weight_limits(const std::string& path, std::int64_t features) {
+  const TextSource source(path, silent_progress());
+  LineReader reader(path, source.text());
+  const auto next = [&](const char* expected, double sign) {
+    const auto limit = reader.number<double>(expected);
+    if (!(sign * limit >= 0)) reader.fail_here(fmt::format("expected {}, not '{}'", expected, reader.word()));
+    reader.skip(reader.word());
+    return limit;
+  };
+  std::vector<double> lower, upper;
+  for (std::int64_t j = 0; j < features; ++j) {
+    reader.next_line(fmt::format("the limits of feature {} of {}", j + 1, features));
+    lower.push_back(next("a lower limit, 0 or less or -inf", -1));
+    reader.space("an upper limit");
+    upper.push_back(next("an upper limit, 0 or more or inf", 1));
+    reader.end_line();
+  }
+  reader.end_file(fmt::format("the limits of {} features", features));
+  return {std::move(lower), std::move(upper)};
 }
 
 double huber_threshold(std::span<const double> targets, const std::string& source) {

@@ -27,6 +27,9 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
 /// One path for each target of the sheaf, or of softmax one for all; sets the sheaf's classes.
 void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf);
 
+/// Limits of the weights of so many features.
+void add_limits(const NetOptions& options, std::int64_t features, NetSheaf& sheaf);
+
 /// Whether nets of this loss are trained with offsets.
 bool takes_offsets(Loss loss);
 /// Whether predictions are not the decision values: means of counts, log odds of several classes.

@@ -363,7 +363,8 @@ class SmoothFit {
     for (int turn = 0; turn < 30; ++turn, share /= 2)
       if (objective_at(share) <= objective + rounding * std::abs(objective)) break;
     model_.over_features([&](std::int32_t k) {
-      features.w[k] = features.start[k] + static_cast<T>(share) * (features.w[k] - features.start[k]);
+      const T w = features.start[k] + static_cast<T>(share) * (features.w[k] - features.start[k]);
+      features.w[k] = model_.within_limits(k, w);
     });
     // The intercept's share stands in z until finish().
     model_.over_rows([&](std::int64_t i) { rows.z[i] += static_cast<T>(share) * rows.step[i]; });

@@ -4,6 +4,11 @@
 // part as further examples (their residuals are -sqrt(p2) w) and scales all residuals by the factor k that makes
 // |X'u - p2 w| <= p1 everywhere; it is exact at the optimum and all there is for a lasso. The second keeps the
 // residuals and pays max(0, |X'u| - p1)^2 / (2 p2) a feature: all there is for a ridge. The better one counts.
+//
+// Weights with limits are those of the penalty p1 |w| + p2 / 2 w^2 that is infinite beyond them. A weight that may go
+// from 0 to c where it is pulled costs the first dual point c max(0, k |X'u - p2 w| - p1) instead of forbidding k, and
+// for k from 0 to 1 that is at most k c max(0, |X'u - p2 w| - p1): a sum that does not depend on k. The second pays the
+// most that (|X'u| - p1) w - p2 / 2 w^2 is for w from 0 to c.
 #pragma once
 
 #include "linear/losses.hpp"
@@ -47,16 +52,18 @@ SHEAF_HOST_DEVICE double cox_dual_value(const Team& team, const ModelTask<T>& ta
 /// The factor by which residuals shrink to become a dual point.
 SHEAF_HOST_DEVICE inline double feasible_scale(double ratio) { return ratio > 1 ? 1 / ratio : 1; }
 
-/// The factor k of the first dual point: for the squared loss the best one that is feasible.
+/// The factor k of the first dual point: for the squared loss the best one that is feasible. `limits`: weights have
+/// some.
 template <class Functor>
-SHEAF_HOST_DEVICE double dual_scale(const FeatureSums& features, const RowSums& rows) {
+SHEAF_HOST_DEVICE double dual_scale(const FeatureSums& features, const RowSums& rows, bool limits) {
   if constexpr (!Functor::quadratic) {
     return feasible_scale(features.ratio);
   } else {
     if (!(features.ratio < HUGE_VAL)) return 0;
     const double most = features.ratio > 0 ? 1 / features.ratio : HUGE_VAL;
     const double norm = 2 * rows.loss + features.ridge;
-    const double best = norm > 0 ? (rows.dual + rows.loss) / norm : 0;
+    const double best = norm > 0 ? (rows.dual + rows.loss - features.limited) / norm : 0;
+    if (limits) return best > 0 ? (best < feasible_scale(features.ratio) ? best : feasible_scale(features.ratio)) : 0;
     return best > most ? most : (best < -most ? -most : best);
   }
 }
@@ -72,7 +79,7 @@ SHEAF_HOST_DEVICE inline double squared_dual(const RowSums& rows, double scale) 
 SHEAF_HOST_DEVICE inline double duality_gap(const FeatureSums& features, const RowSums& rows, double scale,
                                             double dual) {
   const double kept = rows.dual - rows.tilt - features.excess;
-  const double scaled = dual - scale * rows.tilt - scale * scale / 2 * features.ridge;
+  const double scaled = dual - scale * rows.tilt - scale * scale / 2 * features.ridge - scale * features.limited;
   const double gap = rows.loss + features.penalty() - (kept > scaled ? kept : scaled);
   return (gap > 0 ? gap : 0) + features.free + rows.free;
 }

@@ -59,7 +59,7 @@ SHEAF_HOST_DEVICE double extrapolate(Model& model) {
       if (last[k] == 0) continue;
       double mixture = 0;
       for (int h = 0; h < steps; ++h) mixture += share[h] * double(model.history(h + 1)[k]);
-      const T w = static_cast<T>(mixture);
+      const T w = model.within_limits(k, static_cast<T>(mixture));
       const T step = w - last[k];
       if (step == 0) continue;
       const auto here = model.coordinate(k);

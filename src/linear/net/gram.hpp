@@ -1,8 +1,9 @@
 // The best weights of few features, all at once: what one coordinate step after another only comes near to.
 //
 // With signs kept, an elastic net is a quadratic function of its weights, and one linear system has its lowest point.
-// Where the way there would change signs it ends at the first weight that becomes 0, which is then left out of the
-// next system. Products of features that were in work before are kept, for next to the same features come again.
+// Where the way there would change signs it ends at the first weight that becomes 0, or comes to its limit, which is
+// then left out of the next system. Products of features that were in work before are kept, for next to the same
+// features come again.
 #pragma once
 
 #include <algorithm>
@@ -45,6 +46,7 @@ class GramSystem {
     at_.resize(count);
     weights.resize(count);
     pulls.resize(count);
+    limits.clear();
     in_play_.assign(count, 1);
   }
   void place(std::int32_t t, std::int64_t feature) { at_[static_cast<std::size_t>(t)] = places_.at(feature); }
@@ -57,25 +59,32 @@ class GramSystem {
     }
   }
 
-  /// Moves `weights` to where `pulls` (what is left of minus the slopes) vanish, or to the first sign change, again and
-  /// again without the weights that become 0. Features that others make up are left where they are.
+  /// Moves `weights` to where `pulls` (what is left of minus the slopes) vanish, or to the first that comes to 0 or to
+  /// its limit, again and again without the weights that are there. Features that others make up are left where they
+  /// are.
   void solve(double singular) {
     constexpr int most_turns = 16;
     for (int turn = 0; turn < most_turns; ++turn) {
       find_step(singular);
       double share = 1;
+      double end = 0;
       std::int32_t first = -1;
       for (std::int32_t a = 0; a < size_; ++a) {
         const double w = weights[index(a)];
         const double d = step_[index(a)];
-        if (in_play_[index(a)] == 0 || w * (w + d) >= 0 || -w / d >= share) continue;
-        share = -w / d;
+        if (in_play_[index(a)] == 0) continue;
+        const bool to_zero = w * (w + d) < 0;
+        if (!to_zero && (limits.empty() || std::abs(w + d) <= std::abs(limits[index(a)]))) continue;
+        const double until = to_zero ? 0 : limits[index(a)];
+        if ((until - w) / d >= share) continue;
+        share = (until - w) / d;
+        end = until;
         first = a;
       }
       for (std::int32_t a = 0; a < size_; ++a) weights[index(a)] += share * step_[index(a)];
       for (std::int32_t a = 0; a < size_; ++a) pulls[index(a)] -= share * dot_of(&entry(a, 0), step_.data(), size_);
       if (first < 0) return;
-      weights[index(first)] = 0;
+      weights[index(first)] = end;
       in_play_[index(first)] = 0;
     }
   }
@@ -98,6 +107,7 @@ class GramSystem {
   }
 
   std::vector<double> weights, pulls;  ///< of the features of the system
+  std::vector<double> limits;          ///< of the same weights, on their sides of 0; empty: none
 
  private:
   static std::size_t index(std::int32_t a) { return static_cast<std::size_t>(a); }
@@ -168,6 +178,19 @@ void add_products(const Model& model, std::int32_t k) {
   });
 }
 
+/// The limits of weights, on their sides of 0. One that is at its limit and is pulled beyond it is left out.
+template <class Model>
+void set_limits(const Model& model, std::int32_t count) {
+  auto& gram = model.team.gram();
+  for (std::int32_t t = 0; t < count; ++t) {
+    const double w = gram.weights[static_cast<std::size_t>(t)];
+    const auto limits = model.task.limits_of(model.features.list[model.features.active[t]]);
+    gram.limits.push_back(w > 0 ? limits.high : limits.low);
+    if (std::abs(w) >= std::abs(gram.limits.back()) && gram.pulls[static_cast<std::size_t>(t)] * w > 0)
+      gram.leave_out(t);
+  }
+}
+
 /// The best weights of the `count` features that have one, with their signs. Returns the gain. Their weights are those
 /// of history(0).
 template <class Model>
@@ -188,12 +211,13 @@ double solve_active(Model& model, std::int32_t count) {
     gram.weights[at] = now.w;
     gram.pulls[at] = double(model.gradient(model.team, now, {})) - now.penalty.slope(now.w);
   }
+  if (model.task.limits != nullptr) set_limits(model, count);
   gram.fill([&](std::int32_t t) { return double(model.penalty(active[t]).p2); });
   const double gain = model.attempt(model.history(0), [&] {
     gram.solve(singular);
     for (std::int32_t t = 0; t < count; ++t) {
       const auto now = model.coordinate(active[t]);
-      const T w = static_cast<T>(gram.weights[static_cast<std::size_t>(t)]);
+      const T w = model.within_limits(now.k, static_cast<T>(gram.weights[static_cast<std::size_t>(t)]));
       if (w != now.w) model.apply(now, {}, w - now.w, w);
     }
   });

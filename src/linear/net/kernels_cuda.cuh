@@ -80,7 +80,9 @@ __device__ void add_feature(FeatureSums& sums, const ModelTask<T>& task, std::in
                             std::int32_t group) {
   const auto penalty = task.penalty(j);
   const double curvature = static_cast<double>(task.curvature(j)) * task.loss_curvature;
-  if (group == 1) return sums.add(static_cast<double>(*g) / task.total, static_cast<double>(*w), penalty, curvature);
+  const double first = static_cast<double>(*g) / task.total;
+  if (task.limits != nullptr) return sums.add(first, static_cast<double>(*w), penalty, curvature, task.limits_of(j));
+  if (group == 1) return sums.add(first, static_cast<double>(*w), penalty, curvature);
   GroupSquares squares;
   for (std::int32_t c = 0; c < group; ++c)
     squares.add(static_cast<double>(g[c]) / task.total, static_cast<double>(w[c]), penalty.p2);

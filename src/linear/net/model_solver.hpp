@@ -30,7 +30,10 @@ SHEAF_HOST_DEVICE FeatureSums sum_features(Model& model) {
   model.in_turn(model.features.count, InOrder{},
                 [&](const typename Model::Coordinate& at, const ColumnAhead<T>& ahead) {
                   const double g = model.gradient(model.team, at, ahead);
-                  sums.add(g, at.w, at.penalty, at.curvature);
+                  if (model.task.limits != nullptr)
+                    sums.add(g, at.w, at.penalty, at.curvature, model.task.limits_of(model.features.list[at.k]));
+                  else
+                    sums.add(g, at.w, at.penalty, at.curvature);
                   const bool left_out = at.w == 0 && std::abs(g) < far * double(at.penalty.p1);
                   if (model.team.rank() == 0) model.features.start[at.k] = left_out ? T(1) : T(0);
                 });
@@ -89,7 +92,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
     fit.update_residuals();
     const FeatureSums features = sum_features(model);
     const RowSums sums = fit.sums();
-    const double scale = dual_scale<Functor>(features, sums);
+    const double scale = dual_scale<Functor>(features, sums, task.limits != nullptr);
     const double gap = duality_gap(features, sums, scale, fit.dual_at(sums, scale));
     if constexpr (has_width<Functor>) {
       const bool goes_on = model.epochs < order.rules.max_epochs && !model.stopped();

@@ -1,6 +1,7 @@
 #include "linear/net/ops.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <sheaf/error.hpp>
 
@@ -29,6 +30,20 @@ Array<T> units_of(const NetSheaf& sheaf, const NetParams& params, std::int64_t f
   return units;
 }
 
+template <class T>
+Array<T> limits_of(const NetSheaf& sheaf, std::int64_t features) {
+  Array<T> limits(has_limits(sheaf) ? 2 * features : 0);
+  constexpr double none = std::numeric_limits<double>::infinity();
+  for (std::int64_t j = 0; 2 * j < limits.size(); ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    limits[2 * j] = static_cast<T>(sheaf.lower_limits.empty() ? -none : sheaf.lower_limits[at]);
+    limits[2 * j + 1] = static_cast<T>(sheaf.upper_limits.empty() ? none : sheaf.upper_limits[at]);
+  }
+  return limits;
+}
+
+template Array<float> limits_of(const NetSheaf&, std::int64_t);
+template Array<double> limits_of(const NetSheaf&, std::int64_t);
 template Array<float> units_of(const NetSheaf&, const NetParams&, std::int64_t);
 template Array<double> units_of(const NetSheaf&, const NetParams&, std::int64_t);
 template std::unique_ptr<NetOps<float>> make_net_ops(const Context&, const Dataset<float>&, LinearOps<float>&);

@@ -36,8 +36,8 @@ class NetOps {
   NetOps& operator=(const NetOps&) = delete;
   virtual ~NetOps() = default;
 
-  /// Row weights, targets, penalty factors, what is at risk when (Cox), and the moments of all features under each
-  /// column of row weights.
+  /// Row weights, targets, penalty factors, limits, what is at risk when (Cox), and the moments of all features under
+  /// each column of row weights.
   virtual void load_tables(const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
                            std::span<const double> totals) = 0;
   /// The same tables for other models, which one thread works on beside these, with its own `linear`. Null: models are
@@ -81,6 +81,7 @@ ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const fl
           .weights = weights,
           .weight_stride = sheaf.weight_columns,
           .factors = factors.data(),
+          .limits_seen = !sheaf.column_factors.empty(),
           .means = means.data(),
           .variances = variances.data(),
           .risk = {},
@@ -93,6 +94,10 @@ ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const fl
 /// for standard deviations where features are standardised; empty: all are 1.
 template <class T>
 Array<T> units_of(const NetSheaf& sheaf, const NetParams& params, std::int64_t features);
+/// The lower and the upper limit of each feature's weight, in CPU memory; empty: there are none.
+template <class T>
+Array<T> limits_of(const NetSheaf& sheaf, std::int64_t features);
+inline bool has_limits(const NetSheaf& sheaf) { return !sheaf.lower_limits.empty() || !sheaf.upper_limits.empty(); }
 
 /// `linear` is the backend of the same device for the same dataset, without a bias; both must outlive the result.
 template <class T>

@@ -39,6 +39,7 @@ class CudaNetOps final : public NetOps<T> {
     targets_ = converted<T, double>(sheaf.targets, threads_).to(device_);
     row_offsets_ = converted<T, double>(sheaf.offsets, threads_).to(device_);
     factors_ = converted<T, double>(sheaf.penalty_factors, threads_).to(device_);
+    limits_ = limits_of<T>(sheaf, features_).to(device_);
     classes_ = sheaf.classes;
     group_ = params.grouped ? classes_ : 1;
     const std::int32_t columns = sheaf.weight_columns;
@@ -47,6 +48,7 @@ class CudaNetOps final : public NetOps<T> {
     variances_ = Array<T>(size, device_);
     units_ = units_of<T>(sheaf, params, features_).to(device_);
     first_ = first_task(sheaf, params, weights_.data(), targets_, factors_, means_, variances_);
+    if (limits_.size() > 0) first_.limits = limits_.data();
     if (units_.size() > 0) first_.units = units_.data();
     if (row_offsets_.size() > 0) first_.offsets = row_offsets_.data();
     risk_ = RiskArrays<T>(risk, columns, device_);
@@ -329,7 +331,7 @@ class CudaNetOps final : public NetOps<T> {
   std::int32_t classes_ = 1;
   std::int32_t group_ = 1;  // how many of them share penalties
   Array<float> weights_;
-  Array<T> targets_, row_offsets_, factors_, means_, variances_, units_;
+  Array<T> targets_, row_offsets_, factors_, limits_, means_, variances_, units_;
   ModelTask<T> first_;  // of the first columns of the tables
   Array<ModelTask<T>> tasks_;
   Array<FeatureSums> partial_, sums_;

@@ -38,7 +38,7 @@ SHEAF_HOST_DEVICE void step_together(Model& model, std::int32_t size, const Feat
   model.in_turn_by(
       part, (size - first + parts - 1) / parts, [&](std::int32_t t) { return feature(first + t * parts); },
       [&](const Coordinate& now, const ColumnAhead<T>& ahead) {
-        const T w = now.curvature > 0 ? model.best_weight(part, now, ahead) : T(0);
+        const T w = now.curvature > 0 ? model.within_limits(now.k, model.best_weight(part, now, ahead)) : T(0);
         if (part.rank() == 0) steps[turn] = w - now.w;
         turn += parts;
       });
@@ -48,7 +48,7 @@ SHEAF_HOST_DEVICE void step_together(Model& model, std::int32_t size, const Feat
   model.in_turn_by(part, size, feature, [&](const Coordinate& now, const ColumnAhead<T>& ahead) {
     const T step = steps[at++];
     if (step == 0) return;
-    if (team.rank() == 0) model.features.w[now.k] = now.w + step;
+    if (team.rank() == 0) model.features.w[now.k] = model.within_limits(now.k, now.w + step);
     model.shift += double(step) * double(now.mean);
     model.x.each(part, now.place, ahead, [&](std::int32_t i, T value) {
       if (team.owns(i)) model.move_row(i, step, value);

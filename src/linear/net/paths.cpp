@@ -105,6 +105,7 @@ void NetRun<T>::run(std::span<const std::int32_t> paths) {
 }
 
 /// At alpha = 1 and without weights, the largest |X'u| / penalty says how far alpha may fall before a weight appears.
+/// Limits make no difference to paths: those of glmnet begin there as well.
 template <class T>
 std::vector<double> NetRun<T>::largest_alphas() {
   constexpr double smallest_l1_ratio = 1e-3;
@@ -117,6 +118,7 @@ std::vector<double> NetRun<T>::largest_alphas() {
     std::vector<ActiveModel> models;
     for (const auto& state : states_)
       add_active(state, std::max(path_of(state).l1_ratio, smallest_l1_ratio), 0, models);
+    for (auto& model : models) model.limits = false;
     ops_->choose_models(models);
     ops_->update_gradients(*linear_, blocks());
     sums_.assign(states_.size() * static_cast<std::size_t>(parts()), {});
@@ -191,7 +193,7 @@ void NetRun<T>::compute_gaps() {
     using Functor = decltype(functor);
     for (std::int32_t t = 0; t < count(); ++t)
       scales.insert(scales.end(), static_cast<std::size_t>(classes()),
-                    dual_scale<Functor>(sums_of(t), states_[static_cast<std::size_t>(t)].rows));
+                    dual_scale<Functor>(sums_of(t), states_[static_cast<std::size_t>(t)].rows, has_limits(sheaf_)));
     if constexpr (Functor::quadratic)  // of all targets together
       for (std::size_t t = 0; t < states_.size(); ++t) {
         const auto first = t * static_cast<std::size_t>(classes());

@@ -28,6 +28,17 @@ struct ElasticNetPenalty {
   SHEAF_HOST_DEVICE bool none() const { return p1 <= 0 && p2 <= 0; }
 };
 
+/// What a weight may be: from `low`, 0 or less, to `high`, 0 or more; both may be infinite.
+template <class T>
+struct WeightLimits {
+  T low;
+  T high;
+
+  SHEAF_HOST_DEVICE T nearest(T w) const { return w < low ? low : w > high ? high : w; }
+  /// How far from 0 a weight may go where this number pulls it.
+  SHEAF_HOST_DEVICE double side(double pull) const { return double(pull > 0 ? high : -low); }
+};
+
 /// The penalty of the row of a feature's weights.
 struct GroupPenalty {
   double p1 = 0;
@@ -78,13 +89,15 @@ struct GroupSquares {
   }
 };
 
-/// What features say about the gap; summed over them, but for the ratio. g is minus the derivative of the loss.
+/// What features say about the gap; summed over them, but for the ratio. g is minus the derivative of the loss. Ratio
+/// and excess are other ones where weights have limits: see add().
 struct FeatureSums {
-  double ratio = 0;   ///< the largest |g - p2 w| / p1
-  double excess = 0;  ///< max(0, |g| - p1)^2 / (2 p2); infinite where p2 = 0 and |g| > p1
-  double lasso = 0;   ///< p1 |w|
-  double ridge = 0;   ///< p2 w^2
-  double free = 0;    ///< of features without a penalty: what each alone could still gain
+  double ratio = 0;    ///< the largest |g - p2 w| / p1
+  double excess = 0;   ///< max(0, |g| - p1)^2 / (2 p2); infinite where p2 = 0 and |g| > p1
+  double lasso = 0;    ///< p1 |w|
+  double ridge = 0;    ///< p2 w^2
+  double limited = 0;  ///< of features that a limit c holds back: |c| max(0, |g - p2 w| - p1)
+  double free = 0;     ///< of features without a penalty: what each alone could still gain
   double nonzeros = 0;
 
   template <class T>
@@ -95,35 +108,74 @@ struct FeatureSums {
   SHEAF_HOST_DEVICE void add(const GroupSquares& squares, const ElasticNetPenalty<T>& penalty, double curvature) {
     add_lengths(std::sqrt(squares.g), std::sqrt(squares.w), std::sqrt(squares.pull), penalty, curvature);
   }
+  /// With limits, the excess is the conjugate of the penalty within them. A feature at the limit towards which it is
+  /// pulled adds to the limited, and no longer to the ratio: either makes a dual point, but only the first makes an
+  /// exact one where the pull stays, and only the second where a limit is far away.
+  template <class T, class Limit>
+  SHEAF_HOST_DEVICE void add(double g, double w, const ElasticNetPenalty<T>& penalty, double curvature,
+                             const WeightLimits<Limit>& limits) {
+    constexpr double near = 0.01;  // of the way from 0: what is left of it costs little
+    const double p1 = penalty.p1;
+    const double p2 = penalty.p2;
+    const double pull = g - p2 * w;
+    const double side = limits.side(pull);
+    const bool held = side < HUGE_VAL && side - (pull > 0 ? w : -w) <= near * side;
+    if (held) limited += side * positive(std::abs(pull) - p1);
+    if (penalty.none() && !held) {
+      const WeightLimits<double> steps{double(limits.low) - w, double(limits.high) - w};
+      const double step = curvature > 0 ? steps.nearest(g / curvature) : 0;
+      free += step * (g - curvature / 2 * step);
+    } else {
+      excess += conjugate(std::abs(g) - p1, p2, limits.side(g));
+      if (!held) raise_ratio(std::abs(pull), p1);
+    }
+    add_penalty(std::abs(w), p1, p2);
+  }
   /// Of lengths: `pull` is that of g - p2 w.
   template <class T>
   SHEAF_HOST_DEVICE void add_lengths(double g, double w, double pull, const ElasticNetPenalty<T>& penalty,
                                      double curvature) {
     const double p1 = penalty.p1;
     const double p2 = penalty.p2;
-    if (w != 0) nonzeros += 1;
+    add_penalty(w, p1, p2);
     if (penalty.none()) {
       if (curvature > 0) free += g * g / (2 * curvature);
       return;
     }
-    lasso += p1 * w;
-    ridge += p2 * w * w;
     const double over = g - p1;
     if (over > 0) excess += p2 > 0 ? over * over / (2 * p2) : HUGE_VAL;
-    if (p1 <= 0)
-      ratio = pull > 0 ? HUGE_VAL : ratio;
-    else if (pull > ratio * p1)  // a division only where the ratio rises
-      ratio = pull / p1;
+    raise_ratio(pull, p1);
   }
   SHEAF_HOST_DEVICE void join(const FeatureSums& other) {
     if (other.ratio > ratio) ratio = other.ratio;
     excess += other.excess;
     lasso += other.lasso;
     ridge += other.ridge;
+    limited += other.limited;
     free += other.free;
     nonzeros += other.nonzeros;
   }
   SHEAF_HOST_DEVICE double penalty() const { return lasso + ridge / 2; }
+
+ private:
+  SHEAF_HOST_DEVICE static double positive(double number) { return number > 0 ? number : 0; }
+  /// The most of over w - p2 / 2 w^2 for a w from 0 to `side`.
+  SHEAF_HOST_DEVICE static double conjugate(double over, double p2, double side) {
+    if (!(over > 0) || !(side > 0)) return 0;
+    if (over < p2 * side) return over * over / (2 * p2);
+    return side < HUGE_VAL ? side * (over - p2 / 2 * side) : HUGE_VAL;
+  }
+  SHEAF_HOST_DEVICE void add_penalty(double w, double p1, double p2) {
+    if (w != 0) nonzeros += 1;
+    lasso += p1 * w;
+    ridge += p2 * w * w;
+  }
+  SHEAF_HOST_DEVICE void raise_ratio(double pull, double p1) {
+    if (p1 <= 0)
+      ratio = pull > 0 ? HUGE_VAL : ratio;
+    else if (pull > ratio * p1)  // a division only where the ratio rises
+      ratio = pull / p1;
+  }
 };
 
 }  // namespace sheaf::linear

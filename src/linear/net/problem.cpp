@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <string_view>
 
 #include "core/fail.hpp"
 #include "linear/net/paths.hpp"
@@ -21,6 +23,18 @@ void check_path(const NetPath& path, const NetSheaf& sheaf) {
     if (!(path.alphas[a] >= 0) || std::isinf(path.alphas[a])) fail_usage("alpha {} is not 0 or more", path.alphas[a]);
     require(a == 0 || path.alphas[a] <= path.alphas[a - 1], "the alphas of a path must descend");
   }
+}
+
+/// `all` are those of all features; a limit is at least `low` and at most `high`.
+void check_limits(const std::vector<double>& all, std::string_view which, double low, double high,
+                  std::int64_t features) {
+  if (all.empty()) return;
+  if (static_cast<std::int64_t>(all.size()) != features)
+    fail("{} {} limits of weights for {} features", all.size(), which, features);
+  for (std::size_t j = 0; j < all.size(); ++j)
+    if (!(all[j] >= low && all[j] <= high))
+      fail("the {} limit of the weight of feature {} is {}, not 0 or {}", which, j + 1, all[j],
+           high > 0 ? "more" : "less");
 }
 
 [[noreturn]] void fail_one_class(const NetPath& path) {
@@ -235,6 +249,13 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
     fail("{} penalty factors for {} features", sheaf.penalty_factors.size(), features);
   for (const double factor : sheaf.penalty_factors)
     if (!(factor >= 0) || std::isinf(factor)) fail("a penalty factor is {}, not 0 or more", factor);
+  if (has_limits(sheaf) && sheaf.classes > 1)
+    fail_usage(
+        "limits of weights (lower-limit, upper-limit) are for models of one decision value, not for several classes or "
+        "targets in one model");
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  check_limits(sheaf.lower_limits, "lower", -infinity, 0, features);
+  check_limits(sheaf.upper_limits, "upper", 0, infinity, features);
   if (!sheaf.column_factors.empty()) {
     require(static_cast<std::int64_t>(sheaf.column_factors.size()) == features * sheaf.weight_columns,
             "the table of column factors is not full");

@@ -225,6 +225,11 @@ struct QuadraticModel {
     return at.penalty.best_weight(gradient(part, at, ahead) + at.curvature * at.w, at.curvature);
   }
 
+  /// The weight, or the limit that it passes.
+  SHEAF_HOST_DEVICE T within_limits(std::int32_t k, T w) const {
+    return task.limits != nullptr ? task.limits_of(features.list[k]).nearest(w) : w;
+  }
+
   /// visit(coordinate, ahead) for features feature(0) .. feature(count - 1), each once. What the next ones need is
   /// fetched while one is visited, for memory is far and a visit must end before the next can begin.
   template <class Feature, class Visit>
@@ -260,17 +265,19 @@ struct QuadraticModel {
     }
   }
 
-  /// Moves a feature's weight to where it is best; returns what that gains.
+  /// Moves a feature's weight to where it is best; returns what that gains, at least.
   SHEAF_HOST_DEVICE double visit(const Coordinate& at, const ColumnAhead<T>& ahead) {
     if (!(at.curvature > 0)) return 0;
     refresh();
-    const T w = best_weight(team, at, ahead);
+    const T best = best_weight(team, at, ahead);
+    const T w = within_limits(at.k, best);
     const T step = w - at.w;
     if (step == 0) return 0;
     team.sync();  // everybody has read the old residuals
     apply(at, ahead, step, w);
     team.sync();
-    return double(at.curvature + at.penalty.p2) * double(step) * double(step) / 2;
+    const double curvature = double(at.curvature + at.penalty.p2);
+    return curvature * double(step) * double(step) / 2 + curvature * double(step) * double(best - w);
   }
 
   SHEAF_HOST_DEVICE void apply(const Coordinate& at, const ColumnAhead<T>& ahead, T step, T w) {

@@ -147,7 +147,8 @@ class FeatureScreen {
       if (columns.weight(j) == 0) look(x, task, columns, j, sums);
     if (features_ > 0 && columns.weight(nearest_) == 0) look(x, task, columns, nearest_, sums);
     // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
-    const double ratio = task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
+    // With limits, dual points are never scaled up: ratios below 1 do not matter.
+    const double ratio = task.limits != nullptr ? 1.0 : task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
     limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
     const auto others = std::span(others_).first(
         with_bound([&](const auto& bound) { return list_above(near_.size(), bound, limit_, others_.data()); }));
@@ -274,7 +275,9 @@ class FeatureScreen {
     looked_.push_back({j, length_of(products, group_)});
     const auto penalty = task.penalty(j);
     const double curvature = task.curvature(j) * task.loss_curvature;
-    if (group_ == 1) return sums.add(double(products[0]) / task.total, columns.weight(j), penalty, curvature);
+    const double g = double(products[0]) / task.total;
+    if (task.limits != nullptr) return sums.add(g, columns.weight(j), penalty, curvature, task.limits_of(j));
+    if (group_ == 1) return sums.add(g, columns.weight(j), penalty, curvature);
     GroupSquares squares;
     for (std::int32_t c = 0; c < group_; ++c)
       squares.add(double(products[c]) / task.total, double(columns.weights(j)[c]), penalty.p2);

@@ -189,7 +189,7 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
     });
     if constexpr (grouped) features = classes.sum_groups();
     if constexpr (Functor::quadratic) sums.dual = all.template dual_at<Functor>(1);
-    const double scale = dual_scale<Functor>(features, sums);
+    const double scale = dual_scale<Functor>(features, sums, false);
     const double dual = all.template dual_at<Functor>(scale);
     // Of a lasso, residuals as they are are dual points only where they need not be scaled.
     sums.dual = scale == 1 || features.excess == HUGE_VAL ? dual : all.template dual_at<Functor>(1);

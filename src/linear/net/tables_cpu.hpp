@@ -19,6 +19,7 @@ class CpuTables {
         targets_(converted<T, double>(sheaf.targets, threads)),
         offsets_(converted<T, double>(sheaf.offsets, threads)),
         factors_(converted<T, double>(sheaf.penalty_factors, threads)),
+        limits_(limits_of<T>(sheaf, x.features())),
         means_(x.features() * weight_columns_),
         variances_(x.features() * weight_columns_),
         units_(units_of<T>(sheaf, params, x.features())),
@@ -26,6 +27,7 @@ class CpuTables {
         standardise_(params.standardise) {
     const float* weights = sheaf.row_weights.empty() ? nullptr : sheaf.row_weights.data();
     first_ = linear::first_task(sheaf, params, weights, targets_, factors_, means_, variances_);
+    if (limits_.size() > 0) first_.limits = limits_.data();
     if (units_.size() > 0) first_.units = units_.data();
     if (offsets_.size() > 0) first_.offsets = offsets_.data();
     if (!risk.order.empty()) first_.risk = risk_.sets();
@@ -92,7 +94,7 @@ class CpuTables {
   }
 
   std::int32_t weight_columns_;
-  Array<T> targets_, offsets_, factors_, means_, variances_, units_;
+  Array<T> targets_, offsets_, factors_, limits_, means_, variances_, units_;
   RiskArrays<T> risk_;  // Cox
   bool standardise_;
   ModelTask<T> first_;  // of the first columns

@@ -22,6 +22,7 @@ struct ActiveModel {
   std::int64_t id = 0;        ///< the same for all alphas of a path segment, different from that of any other
   std::int32_t column = 0;    ///< of the offsets: the class
   double width = 0;           ///< see LossParameters
+  bool limits = true;         ///< false: weights are taken for free, whatever their limits
 };
 
 /// A model and its rows; pointers stand at the model's columns of the tables that all models of a sheaf share.
@@ -40,6 +41,8 @@ struct ModelTask {
   /// largest its mean over the rows, without features.
   double loss_curvature = 1;
   const T* factors = nullptr;  ///< penalty factors; nullptr: all 1
+  const T* limits = nullptr;   ///< of the weights: the lower and the upper one of each feature; nullptr: none
+  bool limits_seen = false;    ///< they are those of the features divided by their units
   const T* means = nullptr;    ///< of the features, under the weights
   const T* variances = nullptr;
   const T* units = nullptr;  ///< what a feature is divided by before it is penalised; nullptr: 1
@@ -66,6 +69,7 @@ struct ModelTask {
     task.loss_curvature = model.loss_curvature;
     task.alpha1 = model.alpha1;
     task.alpha2 = model.alpha2;
+    if (!model.limits) task.limits = nullptr;
     return task;
   }
 
@@ -95,6 +99,14 @@ struct ModelTask {
   SHEAF_HOST_DEVICE ElasticNetPenalty<double> penalty(std::int64_t j) const {
     const double one = unit(j);
     return {alpha1 * factor(j) * one, alpha2 * factor(j) * one * one};
+  }
+  /// Of a feature's weight, where there are limits.
+  SHEAF_HOST_DEVICE WeightLimits<T> limits_of(std::int64_t j) const {
+    const T low = limits[2 * j];
+    const T high = limits[2 * j + 1];
+    if (!limits_seen) return {low, high};
+    const T one = static_cast<T>(unit(j));
+    return {low / one, high / one};
   }
 };
 

@@ -31,7 +31,7 @@ SHEAF_HOST_DEVICE inline int bucket_of(float ratio) {
 }
 
 /// The bucket of feature j: the last one where it has a weight or no L1 penalty, -1 where it is constant or shown to
-/// have no weight at the optimum. `g` is X'u.
+/// have no weight at the optimum, the first where it is pulled to where its weight may not go. `g` is X'u.
 template <class T>
 SHEAF_HOST_DEVICE inline int feature_bucket(const ModelTask<T>& task, std::int64_t j, double g, double w, double scale,
                                             double radius) {
@@ -42,6 +42,7 @@ SHEAF_HOST_DEVICE inline int feature_bucket(const ModelTask<T>& task, std::int64
   const double pull = std::abs(g) / task.total;
   const double room = penalty.p1 - scale * pull;
   if (room > 0 && room * room > radius * radius * (reach + penalty.p2)) return -1;
+  if (task.limits != nullptr && !(task.limits_of(j).side(g) > 0)) return 0;
   return bucket_of(static_cast<float>(pull / penalty.p1));
 }
 

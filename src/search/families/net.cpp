@@ -211,6 +211,7 @@ class NetFamily : public Family {
     if (search.options.loss == Loss::cox) sheaf_.times = problem_.labels.values;
     sheaf_.offsets = search.options.offsets;
     sheaf_.penalty_factors = search.options.penalty_factors;
+    linear::add_limits(search.options, dataset.features(), sheaf_);
     if (seen != nullptr) seen_ = *seen;
     find_space(context);
   }

@@ -34,7 +34,9 @@ Json family_json(const NetSearch& search) {
           {"space", parameters_json(search)},
           {"training", parameters_json(search.options)},
           {"offsets", checksum(search.options.offsets)},
-          {"penalty_factors", checksum(search.options.penalty_factors)}};
+          {"penalty_factors", checksum(search.options.penalty_factors)},
+          {"lower_limits", checksum(search.options.lower_limits)},
+          {"upper_limits", checksum(search.options.upper_limits)}};
 }
 Json family_json(const KnnSearch& search) {
   return {{"family", "neighbors"},

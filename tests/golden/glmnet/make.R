@@ -1,6 +1,7 @@
 # Fits elastic-net paths with R's glmnet (Debian: r-cran-glmnet) and writes results.json.
 #   Rscript make.R [LIST DATA OUTPUT]      (../nets.txt ../data results.json; DATA is a folder of NAME.libsvm)
 #   Rscript make.R ../grouped_nets.txt ../data grouped.json
+#   Rscript make.R ../limits_nets.txt ../data limits.json
 #
 # The weights are those of Sheaf's problem (scikit-learn's too):
 #   1 / (2 sum s) sum s (y - b - x'w)^2 + alpha l1 |w|_1 + alpha (1 - l1) / 2 |w|^2        (logistic: mean log(1 + exp(-y z));
@@ -29,8 +30,8 @@ classes_of <- function(y) if (all(y == round(y))) match(y, sort(unique(y))) else
 
 # Row i has weight 1 + i mod 3 (i from 1) where `weighted`; feature j has a penalty factor in proportion to 0.5 + j mod 2 where
 # `factors`, of mean 1 because glmnet would scale them so itself; row i has the offset log(1 + i mod 4) where `exposed`, in class k (from
-# 1) of several log(1 + (i + k) mod 4). Multinomial intercepts and weights are lists, one for each class in ascending order; those of several targets likewise.
-fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, factors, exposed) {
+# 1) of several log(1 + (i + k) mod 4). Weights stay between the two `limits`. Multinomial intercepts and weights are lists, one for each class in ascending order; those of several targets likewise.
+fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, factors, exposed, limits) {
   table <- read_libsvm(data)
   x <- table$x
   n <- nrow(x)
@@ -58,7 +59,7 @@ fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, fac
   family <- switch(loss, squared = "gaussian", logistic = "binomial", grouped = "multinomial", targets = "mgaussian", loss)
   fit <- glmnet(x, if (loss %in% c("squared", "poisson", "targets")) y else factor(y), weights = s, family = family, alpha = mix,
                 lambda = lambdas, standardize = standardise, intercept = intercept, penalty.factor = penalties, thresh = 1e-14,
-                maxit = 1e8, offset = offsets, type.multinomial = if (loss == "grouped") "grouped" else "ungrouped")
+                maxit = 1e8, lower.limits = limits[1], upper.limits = limits[2], offset = offsets, type.multinomial = if (loss == "grouped") "grouped" else "ungrouped")
   path <- sapply(seq_along(alphas), function(k) {
     if (several) {
       each <- lapply(coef(fit), function(one) as.matrix(one)[, k])
@@ -74,12 +75,14 @@ fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, fac
   paste0('  {"data": "', data, '", "loss": "', loss, '", "l1_ratio": ', number(l1_ratio),
          ', "standardise": ', truth(standardise), ', "intercept": ', truth(intercept), ', "row_weights": ',
          if (weighted) numbers(s) else "[]", ', "penalty_factors": ', if (factors) numbers(penalties) else "[]",
+         if (any(is.finite(limits))) paste0(', "limits": [', paste(ifelse(is.finite(limits), number(limits), "null"), collapse = ","), "]"),
          ', "offsets": ', if (exposed) numbers(t(offsets)) else "[]",
          ', "path": [\n', paste(path, collapse = ",\n"), "]}")
 }
 
 cases <- sapply(strsplit(grep("^#", readLines(arguments[1]), invert = TRUE, value = TRUE), " "), function(words)
   fit_case(words[1], words[2], as.numeric(words[3]), "standardise" %in% words, "weighted" %in% words,
-           !("no_intercept" %in% words), "factors" %in% words, "exposed" %in% words))
+           !("no_intercept" %in% words), "factors" %in% words, "exposed" %in% words,
+           if ("positive" %in% words) c(0, Inf) else if ("boxed" %in% words) c(-0.1, 0.2) else c(-Inf, Inf)))
 version <- paste0("glmnet ", packageVersion("glmnet"), ", R ", getRversion())
 writeLines(paste0('{"program": "', version, '", "cases": [\n', paste(cases, collapse = ",\n"), "]}"), arguments[3])

@@ -3,6 +3,7 @@
 
     python3 make.py                     all of them
     python3 make.py ../grouped_nets.txt ../data grouped_nets.json    several targets
+    python3 make.py ../limits_nets.txt ../data limits_nets.json      no weight below 0
     python3 make.py LIST DATA OUTPUT    elastic nets of a list such as ../nets.txt alone; DATA is a folder of NAME.libsvm
 
 Every model is fitted to a tolerance far below what the tests compare to. Classes are +1 for the larger label and -1 for the
@@ -41,7 +42,7 @@ def write(name, cases):
 
 
 # Elastic nets, in the form of ../glmnet/results.json.
-def net(data, logistic, l1_ratio, weighted, intercept):
+def net(data, logistic, l1_ratio, weighted, intercept, positive):
     x, y = load(data)
     s = row_weights(weighted, len(y))
     if logistic:
@@ -53,7 +54,7 @@ def net(data, logistic, l1_ratio, weighted, intercept):
         alpha = float(f"{largest * share:.4g}")
         if not logistic:
             kind = Lasso if l1_ratio == 1 else ElasticNet
-            more = {} if l1_ratio == 1 else {"l1_ratio": l1_ratio}
+            more = {"positive": positive} if l1_ratio == 1 else {"l1_ratio": l1_ratio, "positive": positive}
             model = kind(alpha=alpha, tol=1e-14, max_iter=10**7, fit_intercept=intercept, **more).fit(x, y, s)
             b, w = model.intercept_ if intercept else 0.0, model.coef_
         elif l1_ratio == 1 and not intercept:
@@ -65,7 +66,8 @@ def net(data, logistic, l1_ratio, weighted, intercept):
                                        tol=1e-10, max_iter=10**6, fit_intercept=intercept, random_state=1).fit(x, y, s)
             b, w = (model.intercept_[0] if intercept else 0.0), model.coef_[0]
         path.append({"alpha": alpha, "intercept": float(b), "weights": [float(v) if v else 0 for v in w]})
-    return {"data": data, "loss": "logistic" if logistic else "squared", "l1_ratio": l1_ratio, "standardise": False,
+    limits = {"limits": [0, None]} if positive else {}
+    return {"data": data, "loss": "logistic" if logistic else "squared", "l1_ratio": l1_ratio, "standardise": False, **limits,
             "intercept": intercept, "row_weights": list(s) if weighted else [], "penalty_factors": [], "path": path}
 
 
@@ -91,13 +93,15 @@ def nets():
         lines = file.read().splitlines()
     for line in lines:
         data, loss, l1_ratio, *more = line.split()
-        if data == "#" or loss not in ("squared", "logistic", "targets") or {"standardise", "factors", "exposed"} & set(more):
+        if data == "#" or loss not in ("squared", "logistic", "targets") or {"standardise", "factors", "exposed", "boxed"} & set(more):
+            continue
+        if "positive" in more and loss != "squared":
             continue
         if loss == "targets":
             if "weighted" not in more:
                 yield targets_net(data, float(l1_ratio), "no_intercept" not in more)
             continue
-        yield net(data, loss == "logistic", float(l1_ratio), "weighted" in more, "no_intercept" not in more)
+        yield net(data, loss == "logistic", float(l1_ratio), "weighted" in more, "no_intercept" not in more, "positive" in more)
 
 
 write(nets_output, nets())

@@ -59,10 +59,11 @@ loss <- function(time, event, s, z) {
   sum(sapply(which(event == 1), function(k) s[k] * (log(sum(s[time >= time[k]] * exp(z[time >= time[k]]))) - z[k])))
 }
 
+# Weights stay between the two `limits`; null: none.
 # `untied`: row i (from 1) gets the time of its own that is i / 1000 later. Where times tie, glmnet 4.1-6 lets the order of the rows
 # decide who is at risk, so that its weights are not the best; given intervals of time it does not, but does not converge either, so that
 # only its largest alpha is taken from there.
-net <- function(name, l1_ratio, standardise, weighted = FALSE, shifted = FALSE, untied = TRUE) {
+net <- function(name, l1_ratio, standardise, weighted = FALSE, shifted = FALSE, untied = TRUE, limits = c(-Inf, Inf)) {
   table <- tables[[name]]
   if (untied) table$time <- table$time + seq_len(nrow(table)) / 1000
   x <- as.matrix(table[features_of(table)])
@@ -73,7 +74,7 @@ net <- function(name, l1_ratio, standardise, weighted = FALSE, shifted = FALSE, 
   first <- glmnet(x, Surv(rep(0, n), table$time, table$event), "cox", weights = s, offset = o, alpha = l1_ratio, standardize = standardise, nlambda = 3)
   alphas <- signif(first$lambda[1] * c(0.5, 0.2, 0.1, 0.02), 4)
   fit <- glmnet(x, y, "cox", weights = s, offset = o, alpha = l1_ratio, standardize = standardise, lambda = alphas, thresh = 1e-14,
-                maxit = 1e7)
+                maxit = 1e7, lower.limits = limits[1], upper.limits = limits[2])
   w <- as.matrix(fit$beta)
   m <- colSums(s * x) / sum(s)
   scale <- if (standardise) sqrt(colSums(s * sweep(x, 2, m)^2) / sum(s)) else rep(1, ncol(x))
@@ -82,7 +83,7 @@ net <- function(name, l1_ratio, standardise, weighted = FALSE, shifted = FALSE, 
     loss(table$time, table$event, s, drop(x %*% w[, k]) + o) / sum(s) + alphas[k] * (l1_ratio * sum(abs(b)) + (1 - l1_ratio) / 2 * sum(b^2))
   })
   line(data = text(name), l1_ratio = number(l1_ratio), standardise = truth(standardise), weighted = truth(weighted),
-       shifted = truth(shifted), untied = truth(untied), largest = number(first$lambda[1]), alphas = numbers(alphas), objectives = numbers(objectives),
+       shifted = truth(shifted), untied = truth(untied), limits = numbers(ifelse(is.finite(limits), limits, NA)), largest = number(first$lambda[1]), alphas = numbers(alphas), objectives = numbers(objectives),
        weights = paste0("[", paste(apply(w, 2, numbers), collapse = ","), "]"))
 }
 
@@ -91,7 +92,9 @@ models <- c(unlist(lapply(names(tables), function(name) c(cox(name, "efron"), co
             cox("colon", "efron", shifted = TRUE), cox("veteran", "efron", weighted = TRUE, shifted = TRUE))
 nets <- c(net("lung", 1, TRUE), net("lung", 0.5, FALSE), net("veteran", 0.5, TRUE, weighted = TRUE), net("ovarian", 1, TRUE),
           net("colon", 1, TRUE), net("colon", 0.3, TRUE, weighted = TRUE), net("veteran", 1, TRUE, shifted = TRUE),
-          net("lung", 1, TRUE, untied = FALSE), net("colon", 0.5, TRUE, untied = FALSE))
+          net("lung", 1, TRUE, untied = FALSE), net("colon", 0.5, TRUE, untied = FALSE),
+          net("lung", 1, TRUE, limits = c(0, Inf)), net("colon", 0.5, TRUE, weighted = TRUE, limits = c(-0.1, 0.2)),
+          net("veteran", 1, TRUE, limits = c(-0.02, Inf)))
 writeLines(c(sprintf("{\"R\": \"%s\", \"survival\": \"%s\", \"glmnet\": \"%s\",", getRversion(), packageVersion("survival"),
                      packageVersion("glmnet")), "\"models\": [", paste(models, collapse = ",\n"), "],", "\"nets\": [",
              paste(nets, collapse = ",\n"), "]}"), file.path(output, "results.json"))
