@@ -13,6 +13,7 @@ set(sheaf_hot_sources
   src/information/count/compared_sums.cpp
   src/information/count/class_order.cpp
   src/information/count/fixed_log.cpp
+  src/information/greedy/criteria.cpp
   src/information/ordered/ordered.cpp
   src/information/ordered/ordered_cpu.cpp
   src/information/ordered/small_pairs.cpp
