@@ -13,6 +13,7 @@ set(sheaf_hot_sources
   src/information/count/compared_sums.cpp
   src/information/count/class_order.cpp
   src/information/count/fixed_log.cpp
+  src/information/greedy/criteria.cpp
   src/information/ordered/ordered.cpp
   src/information/ordered/ordered_cpu.cpp
   src/information/ordered/small_pairs.cpp
@@ -73,6 +74,10 @@ function(sheaf_add_sets library)
     # Loops that the compiler turns into vectors use half of the widest registers, as it does when told of a processor by
     # name; Lanes (src/core/simd.hpp) use them whole.
     sheaf_add_set(${library} V4 -march=x86-64-v4 -mprefer-vector-width=256)
+    # Kernel values come in tiles of 64 bytes, one such register each: with halves an SVM (w8a, RBF) takes 7 % longer.
+    set(kernel_values src/kernel/verbs/ops_cpu.cpp)
+    set_source_files_properties(${kernel_values} PROPERTIES COMPILE_OPTIONS -mprefer-vector-width=512)
+    sheaf_skip_precompile(${kernel_values})
   endif()
   set(sheaf_set_objects ${sheaf_set_objects} PARENT_SCOPE)
 endfunction()

@@ -266,8 +266,9 @@ std::vector<Entropies> find_entropies_of_resamples(const Context& context, const
 Entropies find_entropies(const Context& context, const Problem& problem) {
   Entropies entropies = begin_entropies(problem);
   const TermTable terms(entropies.log.total(), entropies.classes.counts);
+  const bool by_rows = RowCounter::suits(problem);
   parallel_ranges(context, problem.table->features, 16, [&](Range range) {
-    if (RowCounter::suits(problem)) {
+    if (by_rows) {
       RowCounter rows(problem);
       std::vector<std::uint16_t> codes;
       for (std::int64_t j = range.begin; j < range.end; ++j) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/instruction_sets.hpp"
 #include "core/names.hpp"
 #include "information/greedy/class_entropies.hpp"
 
@@ -199,11 +200,14 @@ const std::vector<Criterion>& rows() {
 
 }  // namespace
 
-const Criterion* greedy_criterion(std::string_view name) {
+template <class Set>
+const Criterion* greedy_criterion_for(std::string_view name) {
   for (const Criterion& row : rows())
     if (row.info.name == name) return row.part.of_pair != nullptr ? &row : nullptr;
   return nullptr;
 }
+
+template const Criterion* greedy_criterion_for<sets::Compiled>(std::string_view);
 
 Weights weights_of(const Criterion& criterion, const SelectionOptions& options) {
   const auto& info = criterion.info;

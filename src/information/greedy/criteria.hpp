@@ -97,6 +97,9 @@ struct Criterion {
 
 /// nullptr: no criterion of the greedy kind has that name (fcbf, relief, relieff have their own loops).
 const Criterion* greedy_criterion(std::string_view name);
+/// The same, with loops over columns for an instruction set.
+template <class Set>
+const Criterion* greedy_criterion_for(std::string_view name);
 
 /// The weights the criterion works with: cife is betagamma with (1, 1), and so on.
 Weights weights_of(const Criterion& criterion, const SelectionOptions& options);

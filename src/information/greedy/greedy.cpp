@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "core/instruction_sets.hpp"
 #include "information/count/columns.hpp"
 #include "information/greedy/greedy_state.hpp"
 
@@ -145,6 +146,10 @@ class Greedy {
 };
 
 }  // namespace
+
+const Criterion* greedy_criterion(std::string_view name) {
+  return with_instruction_set([&](auto set) { return greedy_criterion_for<decltype(set)>(name); });
+}
 
 Selection select_greedily(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
                           const SelectionOptions& options) {

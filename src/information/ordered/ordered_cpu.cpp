@@ -70,7 +70,7 @@ void OrderedTerms::prepare(Partner& partner) {
 }
 
 void OrderedTerms::prepare_small(Partner& partner) const {
-  const auto most = static_cast<std::uint32_t>(problem_.most_states());
+  const std::uint32_t most = most_states_;
   if (partner.states > 256 || partner.states * most > std::int64_t{SmallCounter::most_cells}) return;
   for (const std::uint32_t code : partner.ordered.codes)
     partner.scaled.push_back(static_cast<std::uint16_t>(code * most));

@@ -16,7 +16,10 @@ namespace sheaf::information::cpu {
 class OrderedTerms {
  public:
   OrderedTerms(const Context& context, const Problem& problem)
-      : context_(context), problem_(problem), workers_(static_cast<std::size_t>(context.threads())) {}
+      : context_(context),
+        problem_(problem),
+        most_states_(static_cast<std::uint32_t>(problem.most_states())),
+        workers_(static_cast<std::size_t>(context.threads())) {}
 
   /// Forgets the partners. The weights must stay where they are.
   void choose_rows(std::span<const std::uint32_t> weights);
@@ -60,7 +63,8 @@ class OrderedTerms {
 
   Context context_;
   Problem problem_;
-  bool has_rows_ = false;  ///< what follows, up to the partners: made when first needed
+  std::uint32_t most_states_;  ///< of any feature; found once, since there may be many features
+  bool has_rows_ = false;      ///< what follows, up to the partners: made when first needed
   OrderedRows rows_;
   SmallRows small_;
   std::vector<std::uint8_t> sorted_rows_;  ///< by each feature's states; made where needed

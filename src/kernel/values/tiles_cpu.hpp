@@ -130,8 +130,9 @@ typedef float Floats __attribute__((vector_size(vector_bytes)));
 typedef std::int32_t Ints __attribute__((vector_size(vector_bytes)));
 // NOLINTEND(modernize-use-using)
 
-/// e^x for x <= 0, to about 1e-7 of its value (Cephes' polynomial); 0 below e^-87.
-inline Floats exp_of_negative(Floats x) {
+/// e^x for x <= 0, to about 1e-7 of its value (Cephes' polynomial); 0 below e^-87. Part of
+/// the loop that calls it: a call would load the constants again for every vector.
+[[gnu::always_inline]] inline Floats exp_of_negative(Floats x) {
   constexpr float least = -87.0F;
   const Ints vanishes = x < least;
   const Floats clipped = vanishes ? Floats{} + least : x;
