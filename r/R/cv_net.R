@@ -18,7 +18,7 @@
 #' @param nfolds number of folds.
 #' @param foldid the fold of each row, in place of `nfolds`.
 #' @param grouped whether standard errors are those of the folds' means (`TRUE`) or of the rows; cox: see below.
-#' @param keep whether to keep what was predicted for held-out rows.
+#' @param keep whether to keep the linear predictors of held-out rows.
 #' @param ... further arguments of [sheaf_net()].
 #' @return An object of class `cv_sheaf_net` with the elements of a `cv.glmnet` object: `lambda`, `cvm`, `cvsd`, `cvup`,
 #'   `cvlo`, `nzero`, `call`, `name`, `glmnet.fit` (a [sheaf_net()]), `lambda.min`, `lambda.1se`, `index`; with `keep`
@@ -63,8 +63,7 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
            list(nzero = coefficient_counts(path), call = call,
                 name = measure_name(type, problem$family), glmnet.fit = path))
   if (keep) {
-    out$fit.preval <- switch(problem$family, binomial = 1 / (1 + exp(-decisions)), cox = held_out(decisions, folds),
-                             decisions)
+    out$fit.preval <- if (problem$family == "cox") held_out(decisions, folds) else decisions
     out$foldid <- foldid
   }
   structure(c(out, best_lambda(path$lambda, out$cvm, out$cvsd, type)), class = "cv_sheaf_net")
