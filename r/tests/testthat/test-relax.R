@@ -28,6 +28,11 @@ expect_like_relaxed <- function(found, expected, x, s, newoffset = NULL, toleran
 stack <- function(coefficients) if (is.list(coefficients)) do.call(cbind, coefficients) else coefficients
 coefficients_of <- function(path) rbind(as.vector(t(path$a0)), as.matrix(stack(path$beta)))
 
+# Without what all classes of a row share, on which no probability depends.
+between_classes <- function(link) {
+  as.vector(if (length(dim(link)) == 3) sweep(link, c(1, 3), apply(link, c(1, 3), mean)) else link)
+}
+
 expect_like_cv <- function(found, expected) {
   expect_s3_class(found, c("cv_sheaf_relaxed", "cv_sheaf_net"))
   expect_true(all(names(expected) %in% names(found)))
@@ -40,7 +45,7 @@ expect_like_cv <- function(found, expected) {
     for (name in c("lambda", "cvm", "cvup", "cvlo")) expect_close(ours[[name]], theirs[[name]], 1e-4)
     expect_close(ours$cvsd, theirs$cvsd, 1e-3)
     expect_identical(ours$nzero, theirs$nzero)
-    expect_close(as.vector(found$fit.preval[[gamma]]), as.vector(expected$fit.preval[[gamma]]), 1e-3)
+    expect_close(between_classes(found$fit.preval[[gamma]]), between_classes(expected$fit.preval[[gamma]]), 1e-3)
   }
   chosen <- c("gamma", "lambda.min", "lambda.1se", "gamma.min", "gamma.1se", "index")
   expect_equal(found$relaxed[chosen], expected$relaxed[chosen])
@@ -63,7 +68,7 @@ test_that("relaxed models of numbers are those of glmnet", {
   for (set in sets) {
     x <- set[[1]]
     for (alpha in c(1, 0.5)) {
-      lambda <- glmnet::glmnet(x, set[[2]], alpha = alpha)$lambda[seq(1, 50, 7)]
+      lambda <- glmnet::glmnet(x, set[[2]], alpha = alpha)$lambda[seq(2, 50, 7)]
       expected <- relaxed_glmnet(x, set[[2]], alpha = alpha, lambda = lambda, thresh = 1e-16, maxit = 1e7)
       found <- sheaf_net(x, set[[2]], alpha = alpha, lambda = lambda, relax = TRUE, thresh = 1e-12)
       expect_like_relaxed(found, expected, x, lambda[c(2, 5)] * 0.9)
@@ -187,7 +192,7 @@ test_that("models with more than maxp features have no relaxed ones", {
   theirs <- glmnet::cv.glmnet(x, mtcars$mpg, lambda = lambda, foldid = folds, relax = TRUE, maxp = 5, thresh = 1e-14)
   for (k in 1:5) expect_close(ours$relaxed$statlist[[k]]$cvm, theirs$relaxed$statlist[[k]]$cvm, 1e-4)
   # More columns than rows: at most as many features as there are rows less 3.
-  wide <- cbind(x, x^2, log1p(x))[1:12, ]
+  wide <- cbind(x[, 2:6], x[, 2:6]^2, log1p(x[, 2:6]))[1:12, ]
   found <- sheaf_net(wide, mtcars$mpg[1:12], relax = TRUE)
   expect_lte(max(found$relaxed$df), 9)
   expect_true(all(found$relaxed$dev.ratio >= found$dev.ratio[seq_along(found$relaxed$lambda)] - 1e-8))
