@@ -9,6 +9,7 @@
 #' @param object a [sheaf_net()], [cv_sheaf_net()], [sheaf_search()] or [sheaf_study()].
 #' @param type of a search: `"scores"`, `"confusion"` or `"roc"` (two classes). The latter two need a search with
 #'   `predictions = TRUE`.
+#' @param gamma of relaxed models: the share of the penalised model; see [sheaf_net()].
 #' @param most of a study: how many features to show.
 #' @param ... not used.
 #' @return A ggplot object.
@@ -42,6 +43,23 @@ autoplot.cv_sheaf_net <- function(object, ...) {
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$conf.low, ymax = .data$conf.high), alpha = 0.25) +
     ggplot2::geom_line() + ggplot2::scale_x_log10() +
     ggplot2::geom_vline(xintercept = c(object$lambda.min, object$lambda.1se), linetype = 3) +
+    ggplot2::labs(x = "lambda", y = unname(object$name))
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.sheaf_relaxed <- function(object, gamma = 1, ...) {
+  autoplot.sheaf_net(mix_path(object, gamma, extend = FALSE))
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.cv_sheaf_relaxed <- function(object, ...) {
+  table <- tidy.cv_sheaf_relaxed(object)
+  table$gamma <- factor(table$gamma)
+  ggplot2::ggplot(table, column(c("lambda", "estimate"))) +
+    ggplot2::geom_line(ggplot2::aes(colour = .data$gamma)) + ggplot2::scale_x_log10() +
+    ggplot2::geom_vline(xintercept = c(object$relaxed$lambda.min, object$relaxed$lambda.1se), linetype = 3) +
     ggplot2::labs(x = "lambda", y = unname(object$name))
 }
 

@@ -12,32 +12,50 @@
 #' that of the held-out rows alone, over the weights of their events. Weights are used as they are; glmnet scales them
 #' anew for either part.
 #'
+#' With `relax = TRUE` the relaxed models of each fold are those of the features that its own path has; a set of
+#' features that several folds have is trained on all of them at once. `lambda.min` and `lambda.1se` of the object are
+#' those of the elastic net; `predict()` and `coef()` take the best pairs of `lambda` and `gamma` in its element
+#' `relaxed`.
+#'
 #' @param x,y,weights,offset,lambda as in [sheaf_net()].
 #' @param type.measure `"mse"`, `"mae"`, `"deviance"`, `"class"` (errors; binomial, multinomial) or `"auc"` (binomial);
-#'   `"default"`: `"mse"` (gaussian, mgaussian) or `"deviance"` (others). Cox models have `"deviance"` and `"C"`, the concordance.
+#'   `"default"`: `"mse"` (gaussian, mgaussian) or `"deviance"` (others). Cox models have `"deviance"` and `"C"`, the
+#'   concordance.
 #' @param nfolds number of folds.
 #' @param foldid the fold of each row, in place of `nfolds`.
 #' @param grouped whether standard errors are those of the folds' means (`TRUE`) or of the rows; cox: see below.
-#' @param keep whether to keep what was predicted for held-out rows.
+#' @param keep whether to keep the linear predictors of held-out rows.
+#' @param gamma shares of the penalised model, where `relax` is `TRUE`.
+#' @param relax whether to score mixtures with relaxed models too; see [sheaf_net()].
 #' @param ... further arguments of [sheaf_net()].
 #' @return An object of class `cv_sheaf_net` with the elements of a `cv.glmnet` object: `lambda`, `cvm`, `cvsd`, `cvup`,
 #'   `cvlo`, `nzero`, `call`, `name`, `glmnet.fit` (a [sheaf_net()]), `lambda.min`, `lambda.1se`, `index`; with `keep`
-#'   also `fit.preval` and `foldid`.
+#'   also `fit.preval` and `foldid`. With `relax` it is a `cv_sheaf_relaxed` too, whose element `relaxed` has the scores
+#'   of each `gamma` (`statlist`), `gamma`, and the best pairs: `lambda.min`, `lambda.1se`, `gamma.min`, `gamma.1se`,
+#'   `nzero.min`, `nzero.1se` and `index`; `fit.preval` is then a list.
 #' @examples
 #' set.seed(1)
 #' cv <- cv_sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg, nfolds = 5)
 #' cv
 #' coef(cv, s = "lambda.1se")
 #' plot(cv)
+#'
+#' relaxed <- cv_sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg, nfolds = 5, relax = TRUE)
+#' relaxed
+#' coef(relaxed, s = "lambda.min", gamma = "gamma.min")
 #' @export
 cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
                          type.measure = c("default", "mse", "deviance", "class", "auc", "mae", "C"), nfolds = 10,
-                         foldid = NULL, grouped = TRUE, keep = FALSE, ...) {
+                         foldid = NULL, grouped = TRUE, keep = FALSE, gamma = c(0, 0.25, 0.5, 0.75, 1), relax = FALSE,
+                         ...) {
   call <- match.call()
   type <- one_of(type.measure, c("default", "mse", "deviance", "class", "auc", "mae", "C"), "type.measure")
   x <- as_features(x)
   rows <- nrow(x)
   further <- net_arguments(x, ...)
+  one_flag(relax, "relax")
+  gamma <- check_gammas(gamma)
+  check_maxp(further$maxp)
   problem <- net_problem(x, y, further$family, weights, offset, further$alpha, further$standardize, further$intercept,
                          further$thresh, further$penalty.factor, further$maxit, further$type.multinomial,
                          further$standardize.response, further$control)
@@ -54,21 +72,29 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   penalties <- net_lambda(problem, x, lambda, further$nlambda, further$lambda.min.ratio)
   path <- train_path(problem, x, penalties)
   path$call <- call
-  decisions <- train_folds(problem, x, path$lambda, folds)
-  scores <- if (problem$family == "cox") {
-    summarise_survival(problem, decisions, folds, type, grouped)
+  if (relax) path <- relax_path(problem, x, path, further$maxp)
+  decisions <- if (relax) {
+    mix_folds(train_relaxed_folds(problem, x, path$lambda, folds, further$maxp), gamma)
   } else {
-    summarise_folds(problem, decisions, folds, type, grouped)
+    list(train_folds(problem, x, path$lambda, folds))
   }
-  out <- c(list(lambda = path$lambda), scores,
-           list(nzero = coefficient_counts(path), call = call,
-                name = measure_name(type, problem$family), glmnet.fit = path))
+  scores <- lapply(decisions, function(one) {
+    summary <- if (problem$family == "cox") summarise_survival else summarise_folds
+    c(list(lambda = path$lambda), summary(problem, one, folds, type, grouped),
+      list(nzero = coefficient_counts(path)))
+  })
+  net <- scores[[length(scores)]]
+  out <- c(net, list(call = call, name = measure_name(type, problem$family), glmnet.fit = path))
   if (keep) {
-    out$fit.preval <- switch(problem$family, binomial = 1 / (1 + exp(-decisions)), cox = held_out(decisions, folds),
-                             decisions)
+    kept <- if (problem$family == "cox") lapply(decisions, held_out, folds) else decisions
+    out$fit.preval <- if (relax) kept else kept[[1]]
     out$foldid <- foldid
   }
-  structure(c(out, best_lambda(path$lambda, out$cvm, out$cvsd, type)), class = "cv_sheaf_net")
+  out <- c(out, best_lambda(path$lambda, net$cvm, net$cvsd, type))
+  if (!relax) return(structure(out, class = "cv_sheaf_net"))
+  scores <- scores[seq_along(gamma)]
+  out$relaxed <- c(list(statlist = scores, gamma = gamma), best_mixture(scores, gamma, type))
+  structure(out, class = c("cv_sheaf_relaxed", "cv_sheaf_net"))
 }
 
 # Of several classes or responses the median of theirs.
@@ -87,7 +113,7 @@ measure_name <- function(type, family) {
 # Arguments of sheaf_net() that go through `...`, with their defaults.
 net_arguments <- function(x, ...) {
   given <- list(...)
-  known <- setdiff(names(formals(sheaf_net)), c("x", "y", "weights", "offset", "lambda"))
+  known <- setdiff(names(formals(sheaf_net)), c("x", "y", "weights", "offset", "lambda", "relax"))
   unknown <- setdiff(names(given), known)
   if (length(unknown) > 0) stop_argument(unknown[1], "is not an argument of sheaf_net()")
   defaults <- lapply(formals(sheaf_net)[known], eval, envir = list(x = x))
@@ -124,14 +150,21 @@ grouping_of <- function(grouped, family, rows_per_fold, type) {
 # Decision values of the rows that each fold held out, as as_link() has them; of Cox models, whose scores need those of
 # all rows, rows x penalties x folds.
 train_folds <- function(problem, x, lambda, folds) {
-  w <- row_weights(problem)
-  weights <- vapply(seq_len(max(folds) + 1L) - 1L, function(fold) w * (folds != fold), w)
-  cox <- problem$family == "cox"
-  options <- net_options(problem, lambda / penalty_scale(problem), weights, if (cox) integer() else folds)
-  trained <- core(core_nets(problem$control, x, list(), problem$target, options))
+  weights <- fold_weights(problem, folds)
+  trained <- train_nets(problem, x, lambda, weights, if (problem$family == "cox") integer() else folds)
   warn_unconverged(trained$unconverged, problem)
-  link <- as_link(problem, trained$decisions)
-  if (cox) array(link, c(problem$rows, length(lambda), ncol(weights))) else link
+  fold_links(problem, trained$decisions, ncol(weights))
+}
+
+# Rows x folds: 0 for the rows that a fold holds out.
+fold_weights <- function(problem, folds) {
+  w <- row_weights(problem)
+  vapply(seq_len(max(folds) + 1L) - 1L, function(fold) w * (folds != fold), w)
+}
+
+fold_links <- function(problem, decisions, folds) {
+  link <- as_link(problem, decisions)
+  if (problem$family == "cox") array(link, c(problem$rows, ncol(link) / folds, folds)) else link
 }
 
 # Of rows x penalties x folds the values of the rows that each fold held out.

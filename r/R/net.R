@@ -19,6 +19,12 @@
 #' coefficients, and offsets of models of several classes or responses are not there. [sheaf_glm()] has more families
 #' with a ridge penalty. Where times tie, glmnet's paths of Cox models depend on the order of rows, and these do not.
 #'
+#' With `relax = TRUE` there is a relaxed model at each penalty: one without a penalty, of the features that have a
+#' coefficient there (in some class). Each set of features is trained once. Penalties with more than `maxp` features
+#' have no relaxed model; predictions take that of the last penalty that has one. Coefficients that the data do not
+#' determine, and classes that the features separate, give a warning. `predict()`, `coef()` and `plot()` take `gamma`,
+#' the share of the penalised model in a mixture of both: 1 is the elastic net, 0 the relaxed model.
+#'
 #' @param x a matrix, sparse matrix (`dgCMatrix`) or data frame of numbers.
 #' @param y numbers (gaussian); a factor of two levels or numbers of two values (binomial), of which coefficients speak
 #'   for the second; numbers of 0 or more (poisson); a factor (multinomial); a `survival::Surv()` or two columns, `time`
@@ -40,32 +46,41 @@
 #' @param maxit most passes over the features of one model.
 #' @param type.multinomial `"grouped"`: a feature has coefficients in all classes or in none.
 #' @param standardize.response mgaussian: whether to divide each response by its standard deviation first.
+#' @param relax whether to add relaxed models.
+#' @param maxp most features of a relaxed model; `NULL`: the number of rows less 3.
 #' @param control see [sheaf_control()].
 #' @return An object of class `sheaf_net` with the elements of a `glmnet` object: `a0`, `beta`, `df`, `dim`, `lambda`,
 #'   `dev.ratio`, `nulldev`, `npasses`, `jerr`, `offset`, `classnames` (binomial, multinomial), `nobs`, `call`.
 #'   Multinomial and mgaussian: `a0` has a row and `beta` a matrix for each class or response, `dfmat` the numbers of
-#'   coefficients of each, `grouped` is whether penalties are (multinomial). Cox: `a0` is `NULL`.
+#'   coefficients of each, `grouped` is whether penalties are (multinomial). Cox: `a0` is `NULL`. With `relax` it is a
+#'   `sheaf_relaxed` too, and its element `relaxed` a `sheaf_net` of the relaxed models.
 #' @seealso [cv_sheaf_net()], [predict.sheaf_net()]
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
 #' plot(fit, xvar = "lambda")
 #' coef(fit, s = 0.5)
+#'
+#' relaxed <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg, relax = TRUE)
+#' coef(relaxed, s = 0.5, gamma = 0)
 #' @export
 sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial", "cox", "mgaussian"),
                       weights = NULL, offset = NULL, alpha = 1, nlambda = 100,
                       lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL,
                       standardize = TRUE, intercept = TRUE, thresh = 1e-09, penalty.factor = rep(1, ncol(x)),
                       lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
-                      type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, control = list()) {
+                      type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, relax = FALSE,
+                      maxp = NULL, control = list()) {
   call <- match.call()
   x <- as_features(x)
+  one_flag(relax, "relax")
+  check_maxp(maxp)
   problem <- net_problem(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
                          type.multinomial, standardize.response, control)
   problem <- with_limits(problem, lower.limits, upper.limits, ncol(x))
   lambda <- net_lambda(problem, x, lambda, nlambda, lambda.min.ratio)
   fit <- train_path(problem, x, lambda)
   fit$call <- call
-  fit
+  if (relax) relax_path(problem, x, fit, maxp) else fit
 }
 
 # Everything but the penalties, checked. `scale` is what the response is divided by; `classnames` are those of the
@@ -269,8 +284,7 @@ penalty_scale <- function(problem) if (problem$family == "mgaussian") 1 else pro
 
 # The largest penalty where some features have none: from the gradient of the model of those alone.
 largest_beside <- function(problem, x, enough) {
-  options <- net_options(problem, enough, path_weights(problem), rep(0L, problem$rows))
-  link <- as_link(problem, core(core_nets(problem$control, x, list(), problem$target, options))$decisions)
+  link <- as_link(problem, train_nets(problem, x, enough * penalty_scale(problem))$decisions)
   left <- switch(problem$family,
     gaussian = (problem$response - link[, 1]) / problem$scale,
     binomial = problem$response - 1 / (1 + exp(-link[, 1])),
@@ -284,17 +298,30 @@ largest_beside <- function(problem, x, enough) {
   gradient <- as.matrix(crossprod(x, w * left))
   gradient <- if (problem$grouped) sqrt(rowSums(gradient^2)) else apply(abs(gradient), 1, max)
   if (problem$standardise) {
-    means <- as.vector(crossprod(x, w))
-    spread <- sqrt(pmax(as.vector(crossprod(x^2, w)) - means^2, 0))
+    spread <- column_spreads(problem, x)
     gradient <- ifelse(spread > 0, gradient / spread, 0)
   }
   penalised <- problem$penalty_factors > 0
   max(gradient[penalised] / problem$penalty_factors[penalised]) / max(problem$l1_ratio, 0.001)
 }
 
+# Standard deviations of columns, rows counting by their weights.
+column_spreads <- function(problem, x) {
+  w <- row_weights(problem)
+  w <- w / sum(w)
+  means <- as.vector(crossprod(x, w))
+  sqrt(pmax(as.vector(crossprod(x^2, w)) - means^2, 0))
+}
+
+# What the compiled part finds: for the paths of all columns of `weights` decision values, and of a single path its
+# models. `folds` as in net_options().
+train_nets <- function(problem, x, lambda, weights = path_weights(problem), folds = rep(0L, problem$rows)) {
+  options <- net_options(problem, lambda / penalty_scale(problem), weights, folds)
+  core(core_nets(problem$control, x, list(), problem$target, options))
+}
+
 train_path <- function(problem, x, lambda) {
-  options <- net_options(problem, lambda / penalty_scale(problem), path_weights(problem), rep(0L, problem$rows))
-  path <- core(core_nets(problem$control, x, list(), problem$target, options))
+  path <- train_nets(problem, x, lambda)
   null <- null_deviance(problem)
   ratio <- explained(problem, as_link(problem, path$decisions), null)
   kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem$family)
@@ -416,6 +443,8 @@ path_length <- function(ratio, family) {
 #'   `cv_sheaf_net`: `"lambda.1se"`, `"lambda.min"` or numbers.
 #' @param type `"link"`, `"response"`, `"class"`, `"coefficients"`, or `"nonzero"`: the features that have a
 #'   coefficient.
+#' @param gamma of relaxed models: the share of the penalised model; 1 is the elastic net, 0 the relaxed model. Of
+#'   `cv_sheaf_relaxed`: a number, `"gamma.1se"` or `"gamma.min"`; `NULL`: the one that belongs to `s`.
 #' @param newoffset needed where the model was trained with an offset.
 #' @param ... not used; of `cv_sheaf_net` passed on.
 #' @return A matrix with a column for each penalty; `"nonzero"`: a list, or a data frame of one column; `coef()`: a

@@ -9,6 +9,7 @@
 #' @param conf.int,conf.level whether to add a confidence interval, and its level.
 #' @param exponentiate whether to give exponentials of estimates and intervals: odds ratios, hazard ratios ...
 #' @param return_zeros whether to list coefficients that are 0.
+#' @param gamma of relaxed models: the share of the penalised model; see [sheaf_net()].
 #' @param data,newdata the training data, or new rows.
 #' @param type.predict the scale of `.fitted`.
 #' @param ... not used.
@@ -93,7 +94,9 @@ glance.sheaf_net <- function(x, ...) data.frame(nulldev = x$nulldev, npasses = x
 
 #' @rdname tidiers
 #' @export
-tidy.cv_sheaf_net <- function(x, ...) {
+tidy.cv_sheaf_net <- function(x, ...) score_table(x)
+
+score_table <- function(x) {
   data.frame(lambda = x$lambda, estimate = x$cvm, std.error = x$cvsd, conf.low = x$cvlo, conf.high = x$cvup,
              nzero = unname(x$nzero))
 }
@@ -102,6 +105,25 @@ tidy.cv_sheaf_net <- function(x, ...) {
 #' @export
 glance.cv_sheaf_net <- function(x, ...) {
   data.frame(lambda.min = x$lambda.min, lambda.1se = x$lambda.1se, nobs = x$glmnet.fit$nobs)
+}
+
+#' @rdname tidiers
+#' @export
+tidy.sheaf_relaxed <- function(x, return_zeros = FALSE, gamma = 1, ...) {
+  tidy.sheaf_net(mix_path(x, gamma, extend = FALSE), return_zeros)
+}
+
+#' @rdname tidiers
+#' @export
+tidy.cv_sheaf_relaxed <- function(x, ...) {
+  tables <- Map(function(scores, gamma) cbind(gamma = gamma, score_table(scores)), x$relaxed$statlist, x$relaxed$gamma)
+  do.call(rbind, unname(tables))
+}
+
+#' @rdname tidiers
+#' @export
+glance.cv_sheaf_relaxed <- function(x, ...) {
+  data.frame(x$relaxed[c("lambda.min", "gamma.min", "lambda.1se", "gamma.1se")], nobs = x$glmnet.fit$nobs)
 }
 
 #' @rdname tidiers

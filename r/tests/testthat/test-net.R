@@ -290,11 +290,13 @@ test_that("cross-validation is that of cv.glmnet", {
   lambda <- glmnet::glmnet(x, birth$low, "binomial")$lambda
   for (type in c("deviance", "class", "auc", "mse", "mae")) {
     set.seed(4)
-    found <- cv_sheaf_net(x, birth$low, family = "binomial", type.measure = type, lambda = lambda, nfolds = 5)
+    found <- cv_sheaf_net(x, birth$low, family = "binomial", type.measure = type, lambda = lambda, nfolds = 5,
+                          keep = TRUE)
     set.seed(4)
     expected <- glmnet::cv.glmnet(x, birth$low, family = "binomial", type.measure = type, lambda = lambda,
-                                  thresh = 1e-14, nfolds = 5)
+                                  thresh = 1e-14, nfolds = 5, keep = TRUE)
     expect_close(found$cvm, expected$cvm, 1e-4)
+    expect_close(found$fit.preval, expected$fit.preval, 1e-3)
     expect_close(found$cvsd, expected$cvsd, 1e-3)
     expect_equal(found$index, expected$index)
     expect_identical(found$name, expected$name)
