@@ -15,7 +15,8 @@
 #' With `relax = TRUE` the relaxed models of each fold are those of the features that its own path has; a set of
 #' features that several folds have is trained on all of them at once. `lambda.min` and `lambda.1se` of the object are
 #' those of the elastic net; `predict()` and `coef()` take the best pairs of `lambda` and `gamma` in its element
-#' `relaxed`.
+#' `relaxed`. Linear predictors of multinomial models that `keep` keeps then differ from glmnet's by a number for each
+#' row, on which no probability depends.
 #'
 #' @param x,y,weights,offset,lambda as in [sheaf_net()].
 #' @param type.measure `"mse"`, `"mae"`, `"deviance"`, `"class"` (errors; binomial, multinomial) or `"auc"` (binomial);

@@ -86,8 +86,10 @@ train_unpenalised <- function(set, problem, x, null) {
        separated = is_certain(problem, link), determined = is_determined(problem, x))
 }
 
+# Without a penalty the objective may be flat, so that the gap says less of coefficients.
 without_penalty <- function(problem) {
   problem$penalty_factors <- numeric()
+  problem$tolerance <- min(problem$tolerance, 1e-12)
   problem
 }
 
@@ -107,14 +109,17 @@ centre_classes <- function(problem, x, weights) {
   weights - shifts
 }
 
-# Whether the class of some row is certain to one in a million, as that of separated rows is, or a count is as certain
-# to be 0.
+# Whether the class of some row is certain to one in a hundred thousand, as that of separated rows is, or the rate of a
+# count is as small beside that of the model without features.
 is_certain <- function(problem, link) {
-  counted <- row_weights(problem) > 0
+  certain <- log(1e5)
+  w <- row_weights(problem)
+  counted <- w > 0
+  offset <- if (is.null(problem$offset)) 0 else problem$offset
   switch(problem$family,
-    binomial = max((problem$target * link)[counted]) > 14,
-    multinomial = max(shares(link)[counted, , 1]) > 1 - 1e-6,
-    poisson = min(link[counted]) < -14,
+    binomial = max((problem$target * link)[counted]) > certain,
+    multinomial = max(shares(link)[counted, , 1]) > stats::plogis(certain),
+    poisson = min((link - offset)[counted]) < log(sum(w * problem$response) / sum(w * exp(offset))) - certain,
     FALSE
   )
 }
@@ -136,10 +141,10 @@ warn_relaxed <- function(models, problem) {
             call. = FALSE)
   }
   if (count("separated") > 0) {
-    warning(count("separated"), of_all, if (problem$family == "poisson") "a mean is 0 but for one in a million"
-            else "the class of some row is certain to one in a million",
-            "; features that separate rows have coefficients without end, which say little (a smaller maxp leaves ",
-            "such models out)", call. = FALSE)
+    warning(count("separated"), of_all, if (problem$family == "poisson") "the rate of some row is 0"
+            else "the class of some row is certain",
+            " but for one in a hundred thousand; features that separate rows have coefficients without end, which say ",
+            "little (a smaller maxp leaves such models out)", call. = FALSE)
   }
   if (undetermined > 0) {
     warning(undetermined, of_all, "coefficients are not determined, for features are linear combinations of others",
