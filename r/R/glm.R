@@ -165,7 +165,7 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
               offset = offset, x = x, y = response$y, n_features = ncol(x), feature_names = colnames(x),
               control = control, converged = model$glm$converged, iter = model$glm$iterations,
               solver = model$glm$solver, separated = model$glm$separated, std_errors = std_errors, method = "sheaf_glm",
-              levels = levels(y))
+              levels = if (kind$name == "multinomial" && is.matrix(y)) colnames(response$y) else levels(y))
   fit <- switch(kind$name, multinomial = finish_multinom(fit, model), cox = finish_cox(fit, model, response, ties),
                 finish_glm(fit, model, kind, response))
   warn_each(model$warnings)

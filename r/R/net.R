@@ -15,9 +15,9 @@
 #' deviance of the model without features (the duality gap). A path that was not given ends where glmnet's does: where
 #' 99.9 % of the deviance are explained, or where another step explains hardly more (mgaussian: near there).
 #'
-#' Families are `gaussian`, `binomial`, `poisson`, `multinomial`, `cox` and `mgaussian`. Strata, glmnet's limits of
-#' coefficients, and offsets of models of several classes or responses are not there. [sheaf_glm()] has more families
-#' with a ridge penalty. Where times tie, glmnet's paths of Cox models depend on the order of rows, and these do not.
+#' Families are `gaussian`, `binomial`, `poisson`, `multinomial`, `cox` and `mgaussian`. Strata, and
+#' limits and offsets of models of several classes or responses, are not there. [sheaf_glm()] has more families with a
+#' ridge penalty. Where times tie, glmnet's paths of Cox models depend on the order of rows, and these do not.
 #'
 #' With `relax = TRUE` there is a relaxed model at each penalty: one without a penalty, of the features that have a
 #' coefficient there (in some class). Each set of features is trained once. Penalties with more than `maxp` features

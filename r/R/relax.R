@@ -76,7 +76,7 @@ path_at <- function(path, steps) {
 # The model of the features of a set without a penalty: `weights` are features x classes.
 train_unpenalised <- function(set, problem, x, null) {
   x <- x[, set, drop = FALSE]
-  trained <- train_nets(without_penalty(problem), x, 0)
+  trained <- train_nets(without_penalty(problem, set), x, 0)
   scale <- rep_len(problem$scale, problem$classes)
   weights <- as.matrix(sparse_columns(trained$i, trained$p, trained$x * rep(scale, diff(trained$p)),
                                       c(length(set), problem$classes)))
@@ -87,8 +87,11 @@ train_unpenalised <- function(set, problem, x, null) {
 }
 
 # Without a penalty the objective may be flat, so that the gap says less of coefficients.
-without_penalty <- function(problem) {
+without_penalty <- function(problem, set) {
   problem$penalty_factors <- numeric()
+  for (limits in c("lower_limits", "upper_limits")) {
+    if (length(problem[[limits]]) > 0) problem[[limits]] <- problem[[limits]][set]
+  }
   problem$tolerance <- min(problem$tolerance, 1e-12)
   problem
 }
@@ -160,11 +163,11 @@ train_relaxed_folds <- function(problem, x, lambda, folds, maxp) {
   uses <- do.call(rbind, found$uses)
   uses <- uses[nzchar(uses$name), ]
   unconverged <- 0
-  problem <- without_penalty(problem)
   # All folds that have a set of features train it in one call.
   for (use in split(uses, uses$name)) {
     on <- unique(use$fold)
-    trained <- train_nets(problem, x[, use$set[[1]], drop = FALSE], 0, weights[, on, drop = FALSE],
+    set <- use$set[[1]]
+    trained <- train_nets(without_penalty(problem, set), x[, set, drop = FALSE], 0, weights[, on, drop = FALSE],
                           if (problem$family == "cox") integer() else match(folds + 1L, on, 0L) - 1L)
     unconverged <- unconverged + trained$unconverged
     for (fold in on) {

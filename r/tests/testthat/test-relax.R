@@ -269,3 +269,14 @@ test_that("prints, plots and tables of relaxed models are there", {
   expect_identical(nrow(drawn(ggplot2::autoplot(found))), 20L)
   expect_identical(nrow(drawn(ggplot2::autoplot(path, gamma = 0))), length(path$relaxed$beta@x))
 })
+
+test_that("relaxed coefficients stay within their limits, as glmnet's do", {
+  limits <- list(lower.limits = -40, upper.limits = c(3, rep(Inf, ncol(without) - 1)))
+  both <- function(fit, ...) do.call(fit, c(list(without, birth$bwt, relax = TRUE, ...), limits))
+  expected <- both(glmnet::glmnet, thresh = 1e-14)
+  found <- both(sheaf_net, lambda = expected$lambda)
+  last <- length(expected$lambda)
+  expect_true(any(abs(as.matrix(found$relaxed$beta)[, last] + 40) < 1e-9))
+  expect_close(as.matrix(coef(found, gamma = 0, s = expected$lambda[last])),
+               as.matrix(coef(expected, gamma = 0, s = expected$lambda[last])), 1e-4)
+})
