@@ -269,7 +269,7 @@ void solvers(const Options& options) {
               problem.params.columns, problem.sheaf.tasks[0].alpha, options.precision.c_str(), options.device.c_str(),
               context.threads());
   const double none = -std::numeric_limits<double>::infinity();
-  const auto exact = follow(context, dataset, problem, GlmSolver::newton_cg, none, options.seconds);
+  const auto exact = follow(context, dataset, problem, GlmSolver::lbfgs, none, 3 * options.seconds);
   const double best = exact.objectives.back();
   const double goals[] = {1e-2, 1e-4, 1e-6};
   std::vector<Curve> curves;

@@ -64,7 +64,8 @@ struct Plain {
   }
 };
 
-/// How far the weights are from what the conditions of optimality ask for.
+/// How far the weights are from what the conditions of optimality ask for: the largest entry of the gradient, or what
+/// is left of the way to a limit where that is less.
 double violation(const Plain& plain, const std::vector<double>& w, double b) {
   const auto g = plain.gradient(w, b);
   double worst = plain.intercept ? std::abs(g.back()) : 0.0;
@@ -72,8 +73,7 @@ double violation(const Plain& plain, const std::vector<double>& w, double b) {
     const double slope = g[j] - plain.p2[j] * w[j];
     const double rise = slope - (w[j] >= 0 ? plain.p1[j] : -plain.p1[j]);  // what a larger weight would gain
     const double fall = slope + (w[j] <= 0 ? plain.p1[j] : -plain.p1[j]);  // minus what a smaller one would
-    if (w[j] < plain.high[j]) worst = std::max(worst, rise);
-    if (w[j] > plain.low[j]) worst = std::max(worst, -fall);
+    worst = std::max({worst, std::min(rise, plain.high[j] - w[j]), std::min(-fall, w[j] - plain.low[j])});
   }
   return worst;
 }

@@ -123,10 +123,14 @@ TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
 
 TEST_F(StudyCli, WeightsStayWithinLimits) {
   const std::string fit = "sheaf fit t.csv --model lasso --alpha 0.001 --quiet ";
+  const auto has_negative = [&](const std::string& model) {
+    const auto text = file(model);
+    return text.substr(text.find("\nweights ")).find(" -") != std::string::npos;
+  };
   ASSERT_EQ(shell(fit + "--output free").code, 0);
-  EXPECT_TRUE(holds(file("free"), {" -0."})) << "there are negative weights without limits";
+  EXPECT_TRUE(has_negative("free")) << "there are negative weights without limits";
   ASSERT_EQ(shell(fit + "--lower-limit 0 --output positive").code, 0);
-  EXPECT_FALSE(holds(file("positive"), {" -0."})) << file("positive");
+  EXPECT_FALSE(has_negative("positive")) << file("positive");
   ASSERT_EQ(shell("for ((j = 1; j <= 40; ++j)); do echo 0 inf; done > limits").code, 0);
   ASSERT_EQ(shell(fit + "--limits limits --output listed").code, 0);
   EXPECT_EQ(file("listed"), file("positive"));

@@ -119,8 +119,8 @@ void read_weights(ModelReader& reader, std::int64_t count, std::vector<double>& 
 
 /// Nets are written as a solver of LIBLINEAR's whose models predict alike, and so is logistic regression.
 std::string_view written_solver(const LinearModel& model) {
-  const bool binomial = model.glm && (model.glm->family == GlmFamily::binomial ||
-                                      model.glm->family == GlmFamily::quasi_binomial);
+  const bool binomial =
+      model.glm && (model.glm->family == GlmFamily::binomial || model.glm->family == GlmFamily::quasi_binomial);
   if (binomial && model.glm->link == GlmLink::logit) return "L2R_LR";
   if (model.glm && model.glm->family == GlmFamily::gaussian) return "L2R_L2LOSS_SVR";
   if (model.glm)
