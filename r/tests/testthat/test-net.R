@@ -5,7 +5,7 @@ expect_like_glmnet <- function(found, expected, tolerance = 1e-4) {
   expect_identical(length(found$lambda), length(expected$lambda))
   expect_close(found$lambda, expected$lambda)
   expect_close(found$beta, expected$beta, tolerance)
-  expect_close(found$a0, expected$a0, tolerance)
+  if (is.null(expected$a0)) expect_null(found$a0) else expect_close(found$a0, expected$a0, tolerance)
   expect_close(found$dev.ratio, expected$dev.ratio, tolerance)
   expect_close(found$nulldev, expected$nulldev)
   expect_identical(dimnames(found$beta), dimnames(expected$beta))
