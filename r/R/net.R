@@ -13,7 +13,8 @@
 #'
 #' Each model is trained until no coefficients can have an objective that is lower by more than `thresh` times the
 #' deviance of the model without features (the duality gap). A path that was not given ends where glmnet's does: where
-#' 99.9 % of the deviance are explained, or where another step explains hardly more (mgaussian: near there).
+#' 99.9 % of the deviance are explained, or where another step explains hardly more (mgaussian: near there; with a limit
+#' of 0 it goes on).
 #'
 #' Families are `gaussian`, `binomial`, `poisson`, `multinomial`, `cox` and `mgaussian`. Strata, and
 #' limits and offsets of models of several classes or responses, are not there. [sheaf_glm()] has more families with a
@@ -324,7 +325,7 @@ train_path <- function(problem, x, lambda) {
   path <- train_nets(problem, x, lambda)
   null <- null_deviance(problem)
   ratio <- explained(problem, as_link(problem, path$decisions), null)
-  kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem$family)
+  kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem)
   names <- paste0("s", seq_len(kept) - 1)
   scale <- rep_len(problem$scale, length(path$a0))  # of the columns
   all <- sparse_columns(path$i, path$p, path$x * rep(scale, diff(path$p)), c(ncol(x), length(path$a0)),
@@ -425,12 +426,13 @@ null_deviance <- function(problem) {
   sum(total_deviances(problem, matrix(none + offset, problem$rows, 1L)))
 }
 
-# Where glmnet's paths end (its fdev, devmax and mnlam).
-path_length <- function(ratio, family) {
+# Where glmnet's paths end (its fdev, devmax and mnlam). With a limit of 0 it does not ask how little a step explains.
+path_length <- function(ratio, problem) {
   steps <- seq_along(ratio)
   gained <- function(over) ratio - c(rep(-Inf, over), ratio)[steps]
-  little <- switch(family, gaussian = , mgaussian = gained(1) < 1e-5 * ratio, poisson = gained(4) < 1e-4 * ratio,
-                   cox = gained(4) < 1e-3 * ratio, gained(1) < 1e-5)
+  little <- switch(problem$family, gaussian = , mgaussian = gained(1) < 1e-5 * ratio,
+                   poisson = gained(4) < 1e-4 * ratio, cox = gained(4) < 1e-3 * ratio, gained(1) < 1e-5)
+  if (any(c(problem$lower_limits, problem$upper_limits) == 0)) little <- FALSE
   over <- which(steps >= 5 & (little | ratio > 0.999))
   if (length(over) == 0) length(ratio) else over[1]
 }
