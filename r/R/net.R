@@ -42,8 +42,8 @@
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param thresh the duality gap at which training ends; 1e-09 leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet.
-#' @param lower.limits,upper.limits between which coefficients stay: numbers of 0 or less, and of 0 or more, one for each
-#'   column or one for all; not for multinomial and mgaussian models.
+#' @param lower.limits,upper.limits between which coefficients stay: numbers of 0 or less, and of 0 or more, one for
+#'   each column or one for all; not for multinomial and mgaussian models.
 #' @param maxit most passes over the features of one model.
 #' @param type.multinomial `"grouped"`: a feature has coefficients in all classes or in none.
 #' @param standardize.response mgaussian: whether to divide each response by its standard deviation first.
