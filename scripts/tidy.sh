@@ -14,6 +14,8 @@ shift
 [[ -e $build/compile_commands.json ]] || { echo "tidy: $build holds no compile_commands.json; build first" >&2; exit 1; }
 marks=$build/tidy
 mkdir -p "$marks"
+# Without what only GCC knows: its precompiled headers, and a flag.
+sed -E 's/ -fno-gnu-unique| -Winvalid-pch| -include [^ ]*cmake_pch\.hxx//g' "$build/compile_commands.json" >"$marks/compile_commands.json"
 
 all_files() { find src cli -name '*.cpp' | sort; }
 
@@ -67,7 +69,7 @@ tidy_one() {
   mark=$name.$(sha256sum <"$file" | cut -c1-16).$shared
   [[ -e $mark ]] && return 0
   ((deadline == 0 || $(date +%s) < deadline)) || { echo "$file" >>"$marks/left"; return 0; }
-  if clang-tidy --quiet -p "$build" "$file" >"$name.log" 2>/dev/null; then
+  if clang-tidy --quiet -p "$marks" "$file" >"$name.log" 2>/dev/null; then
     rm -f "$name".*
     : >"$mark"
   else
