@@ -70,6 +70,19 @@ linear::GlmProblem problem_of(const Options& options, const Target& target, std:
   return linear::make_glm_problem(target, options.file, rows, decided, {}, features);
 }
 
+Context context_of(const Options& options) {
+  Context::Options wanted;
+  wanted.device = parse_device(options.device);
+  wanted.threads = options.threads;
+  return Context(wanted);
+}
+
+void print_problem(const Options& options, const linear::GlmProblem& problem, std::int64_t features, int threads) {
+  std::printf("%s: %lld x %lld x %d, alpha %.4g, %s on %s, %d threads\n", options.file.c_str(),
+              static_cast<long long>(problem.sheaf.examples), static_cast<long long>(features), problem.params.columns,
+              problem.sheaf.tasks[0].alpha, options.precision.c_str(), options.device.c_str(), threads);
+}
+
 struct Timed {
   double seconds = 1e300;
   TaskFit fit;
@@ -155,16 +168,10 @@ std::vector<PeerFit> peer_fits(const Options& options, const linear::GlmProblem&
 
 template <class T>
 void fit(const Options& options) {
-  Context::Options wanted;
-  wanted.device = parse_device(options.device);
-  wanted.threads = options.threads;
-  const Context context(wanted);
+  const auto context = context_of(options);
   const auto dataset = read<T>(context, options);
   const auto problem = problem_of(options, dataset.target, dataset.rows(), dataset.features());
-  std::printf("%s: %lld x %lld x %d, alpha %.4g, %s on %s, %d threads\n", options.file.c_str(),
-              static_cast<long long>(dataset.rows()), static_cast<long long>(dataset.features()),
-              problem.params.columns, problem.sheaf.tasks[0].alpha, options.precision.c_str(), options.device.c_str(),
-              context.threads());
+  print_problem(options, problem, dataset.features(), context.threads());
   const auto peers = peer_fits(options, problem);
   double best = std::numeric_limits<double>::infinity();
   for (const auto& peer : peers) best = std::min(best, peer.objective);
@@ -199,10 +206,7 @@ void fit(const Options& options) {
 
 template <class T>
 void search(const Options& options) {
-  Context::Options wanted;
-  wanted.device = parse_device(options.device);
-  wanted.threads = options.threads;
-  const Context context(wanted);
+  const auto context = context_of(options);
   const auto dataset = read<T>(context, options);
   auto problem = problem_of(options, dataset.target, dataset.rows(), dataset.features());
   problem.params.tolerance = options.tolerances.front();
@@ -258,16 +262,10 @@ constexpr std::int64_t most_newton_weights = 2000;
 
 template <class T>
 void solvers(const Options& options) {
-  Context::Options wanted;
-  wanted.device = parse_device(options.device);
-  wanted.threads = options.threads;
-  const Context context(wanted);
+  const auto context = context_of(options);
   const auto dataset = read<T>(context, options);
   const auto problem = problem_of(options, dataset.target, dataset.rows(), dataset.features());
-  std::printf("%s: %lld x %lld x %d, alpha %.4g, %s on %s, %d threads\n", options.file.c_str(),
-              static_cast<long long>(dataset.rows()), static_cast<long long>(dataset.features()),
-              problem.params.columns, problem.sheaf.tasks[0].alpha, options.precision.c_str(), options.device.c_str(),
-              context.threads());
+  print_problem(options, problem, dataset.features(), context.threads());
   const double none = -std::numeric_limits<double>::infinity();
   const auto exact = follow(context, dataset, problem, GlmSolver::lbfgs, none, 3 * options.seconds);
   const double best = exact.objectives.back();
