@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._compat import check_weights, validate
 from ._data import back, class_names, make_context, make_dataset, number_text
+from ._docs import Documented
 
 Array = np.ndarray[Any, Any]
 _FEW_ROWS, _FEW_VALUES = 200, 20000
@@ -76,7 +77,7 @@ def choice(parameter: str, value: Any, known: Mapping[Any, str]) -> str:
     return known[value]
 
 
-class SheafEstimator(BaseEstimator):  # type: ignore[misc]
+class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
     """A model of the C++ library. Subclasses say its kind, its settings and what a search can vary."""
 
     _kind: ClassVar[str]
@@ -200,7 +201,13 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
-    """A model of classes, which stand in ascending order."""
+    """A model of classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    """
 
     class_weight: Any = None
     classes_: Array
@@ -397,7 +404,15 @@ class WeightedRegressor(SheafRegressor):
 
 
 class LinearMixin:
-    """Weights and intercepts of linear models."""
+    """Weights and intercepts of linear models.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of features.
+    intercept_ : float
+        The intercept.
+    """
 
     coef_: Array
     intercept_: Any

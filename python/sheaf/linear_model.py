@@ -65,49 +65,25 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         the share of the rarer class.
     C : float, default=1.0
         How much errors weigh against the size of the weights; infinity is ``penalty=None``.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     intercept_scaling : float, default=1
         Taken for scikit-learn's signature; the intercept is not penalised.
-    class_weight : dict or 'balanced', default=None
-        Factors of C for the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
     solver : str, default='lbfgs'
         Taken for scikit-learn's signature; the number of weights decides. 'liblinear': one class against the rest.
     max_iter : int, default=100
         Most steps.
     multi_class : {'auto', 'multinomial', 'ovr'}, default='auto'
         Three classes or more: one model of all ('auto', 'multinomial'), or each against the rest ('ovr').
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
     l1_ratio : float, default=None
         Taken for scikit-learn's signature; must be None.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
         Steps taken; one number for a model of all classes.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -242,10 +218,6 @@ class Ridge(LinearMixin, WeightedRegressor):
     ----------
     alpha : float, default=1.0
         How much the penalty weighs; above 0.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
     max_iter : int, default=None
         Most Newton steps; None: 1000.
     tol : float, default=1e-10
@@ -255,27 +227,11 @@ class Ridge(LinearMixin, WeightedRegressor):
         Taken for scikit-learn's signature; there is one solver.
     positive : bool, default=False
         Taken for scikit-learn's signature; must be False.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    intercept_ : float
-        The intercept.
     n_iter_ : int
         Newton steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -343,51 +299,23 @@ class ElasticNet(LinearMixin, WeightedRegressor):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        How much the penalty weighs.
-    l1_ratio : float, default=0.5
-        The L1 penalty's share, 0 to 1.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     precompute : bool, default=False
         Taken for scikit-learn's signature; must be False.
     max_iter : int, default=1000
         Most passes over the features.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
     tol : float, default=1e-4
         Training stops where the duality gap has become this small a share of the variance of y.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
     positive : bool, default=False
         Whether weights are kept at 0 or above.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
     sparse_coef_ : sparse matrix of shape (1, n_features)
-        The same as a sparse matrix.
-    intercept_ : float
-        The intercept.
+        ``coef_`` as a sparse matrix.
     n_iter_ : int
         Passes over the features.
     dual_gap_ : float
         How far the objective may be above the least one, at most.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -462,52 +390,6 @@ class ElasticNet(LinearMixin, WeightedRegressor):
 class Lasso(ElasticNet):
     """Linear regression with an L1 penalty: :class:`ElasticNet` with ``l1_ratio=1``.
 
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        How much the penalty weighs.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    precompute : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
-    max_iter : int, default=1000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variance of y.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    positive : bool, default=False
-        Whether weights are kept at 0 or above.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    sparse_coef_ : sparse matrix of shape (1, n_features)
-        The same as a sparse matrix.
-    intercept_ : float
-        The intercept.
-    n_iter_ : int
-        Passes over the features.
-    dual_gap_ : float
-        How far the objective may be above the least one, at most.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
     Examples
     --------
     >>> from sheaf import Lasso
@@ -559,47 +441,25 @@ class MultiTaskElasticNet(SheafRegressor):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        How much the penalty weighs.
-    l1_ratio : float, default=0.5
-        The L1 penalty's share, 0 to 1.
     fit_intercept : bool, default=True
         Whether there are intercepts.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
     max_iter : int, default=1000
         Most passes over the features.
     tol : float, default=1e-4
         Training stops where the duality gap has become this small a share of the variances of all targets together.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_targets, n_features)
         Weights of features; a feature has some for all targets or for none.
     sparse_coef_ : sparse matrix of shape (n_targets, n_features)
-        The same as a sparse matrix.
+        ``coef_`` as a sparse matrix.
     intercept_ : ndarray of shape (n_targets,)
         The intercepts.
     n_iter_ : int
         Passes over the features.
     dual_gap_ : float
         How far the objective may be above the least one, at most.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -739,48 +599,6 @@ class MultiTaskElasticNet(SheafRegressor):
 class MultiTaskLasso(MultiTaskElasticNet):
     """:class:`MultiTaskElasticNet` with ``l1_ratio=1``.
 
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        How much the penalty weighs.
-    fit_intercept : bool, default=True
-        Whether there are intercepts.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
-    max_iter : int, default=1000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variances of all targets together.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_targets, n_features)
-        Weights of features; a feature has some for all targets or for none.
-    sparse_coef_ : sparse matrix of shape (n_targets, n_features)
-        The same as a sparse matrix.
-    intercept_ : ndarray of shape (n_targets,)
-        The intercepts.
-    n_iter_ : int
-        Passes over the features.
-    dual_gap_ : float
-        How far the objective may be above the least one, at most.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
     Examples
     --------
     >>> from sheaf import MultiTaskLasso
@@ -829,12 +647,6 @@ class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
 
     Parameters
     ----------
-    alpha : float, default=0.01
-        How much the penalty weighs.
-    l1_ratio : float, default=0.5
-        The L1 penalty's share, 0 to 1.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     standardise : bool, default=False
         Penalise each weight as if its feature had standard deviation 1.
     class_weight : dict or 'balanced', default=None
@@ -843,27 +655,15 @@ class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         Most passes over the features.
     tol : float, default=1e-4
         Training stops where the duality gap has become this small a share of the deviance without features.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
         Passes over the features.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------

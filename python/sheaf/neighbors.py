@@ -24,6 +24,7 @@ from ._base import (
 )
 from ._compat import validate
 from ._data import make_context, make_dataset, number_text
+from ._docs import Documented
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer", "LocalHyperplane"]
 
@@ -58,7 +59,31 @@ def _distance(metric: Any, p: float) -> dict[str, str]:
 
 
 class _NeighborsMixin:
-    """Finds the nearest training rows."""
+    """Finds the nearest training rows.
+
+    Parameters
+    ----------
+    algorithm : str
+        Taken for scikit-learn's signature; all distances are computed.
+    leaf_size : int
+        Taken for scikit-learn's signature.
+    metric : str
+        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
+        'jaccard'.
+    metric_params : dict
+        Taken for scikit-learn's signature; must be None.
+    p : float
+        The power of Minkowski's distance.
+    precision : {'auto', 'float32', 'float64'}
+        Of the data; distances are exact in either.
+
+    Attributes
+    ----------
+    effective_metric_ : str
+        The distance.
+    n_samples_fit_ : int
+        Training rows.
+    """
 
     n_neighbors: int
     metric: Any
@@ -176,38 +201,6 @@ class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
         How many rows vote.
     weights : {'uniform', 'distance', 'gaussian'}, default='uniform'
         How much each vote counts: the same, 1 / distance, or exp(-(d / d_k)^2 / 2).
-    algorithm : str, default='auto'
-        Taken for scikit-learn's signature; all distances are computed.
-    leaf_size : int, default=30
-        Taken for scikit-learn's signature.
-    p : float, default=2
-        The power of Minkowski's distance.
-    metric : str, default='minkowski'
-        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
-        'jaccard'.
-    metric_params : dict, default=None
-        Taken for scikit-learn's signature; must be None.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data; distances are exact in either.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    effective_metric_ : str
-        The distance.
-    n_samples_fit_ : int
-        Training rows.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -281,36 +274,6 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
         How many rows count.
     weights : {'uniform', 'distance', 'gaussian'}, default='uniform'
         How much each counts: the same, 1 / distance, or exp(-(d / d_k)^2 / 2).
-    algorithm : str, default='auto'
-        Taken for scikit-learn's signature; all distances are computed.
-    leaf_size : int, default=30
-        Taken for scikit-learn's signature.
-    p : float, default=2
-        The power of Minkowski's distance.
-    metric : str, default='minkowski'
-        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
-        'jaccard'.
-    metric_params : dict, default=None
-        Taken for scikit-learn's signature; must be None.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data; distances are exact in either.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    effective_metric_ : str
-        The distance.
-    n_samples_fit_ : int
-        Training rows.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -370,7 +333,11 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
 
 
 class KNeighborsTransformer(
-    _NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator  # type: ignore[misc]
+    Documented,
+    _NeighborsMixin,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Rows as their nearest training rows: a sparse matrix, for estimators that take distances or graphs.
 
@@ -383,36 +350,6 @@ class KNeighborsTransformer(
         What stands for a neighbour: its distance, or 1.
     n_neighbors : int, default=5
         How many; with 'distance' one more, so that training rows have so many others.
-    algorithm : str, default='auto'
-        Taken for scikit-learn's signature; all distances are computed.
-    leaf_size : int, default=30
-        Taken for scikit-learn's signature.
-    metric : str, default='minkowski'
-        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
-        'jaccard'.
-    p : float, default=2
-        The power of Minkowski's distance.
-    metric_params : dict, default=None
-        Taken for scikit-learn's signature; must be None.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data; distances are exact in either.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    effective_metric_ : str
-        The distance.
-    n_samples_fit_ : int
-        Training rows.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -517,7 +454,15 @@ class KNeighborsTransformer(
 
 
 class _LocalClassifier(DecisionMixin, SheafClassifier):
-    """What local models of classes share."""
+    """What local models of classes share.
+
+    Parameters
+    ----------
+    precision : {'auto', 'float32', 'float64'}
+        Of the data.
+    temperature : float
+        Of 'class_ratio': weights are exp(temperature * ratio).
+    """
 
     _kind = "knn"
 
@@ -570,25 +515,8 @@ class LocalHyperplane(_LocalClassifier):
         What they span.
     feature_weighting : {'none', 'class_ratio', 'mutual_information', 'relief'}, default='none'
         Weights of features, learnt on the training rows.
-    temperature : float, default=1.0
-        Of 'class_ratio': weights are exp(temperature * ratio).
     reg_lambda : float, default=1.0
         The penalty of the coefficients.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -657,23 +585,6 @@ class LocalSVM(_LocalClassifier):
         Stop when no pair of rows violates the optimality conditions by more.
     feature_weighting : {'none', 'class_ratio', 'mutual_information', 'relief'}, default='none'
         Weights of features in distances, learnt on the training rows.
-    temperature : float, default=1.0
-        Of 'class_ratio': weights are exp(temperature * ratio).
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
