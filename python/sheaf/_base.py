@@ -95,6 +95,10 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
         """Those that depend on the rows that are trained on."""
         return ()
 
+    def _target_settings(self, y: Any, sample_weight: Any) -> Iterable[Setting]:
+        """Those that depend on the targets of the rows that are trained on."""
+        return ()
+
     def _label_settings(self) -> Iterable[Setting]:
         """Those that depend on the classes."""
         return ()
@@ -157,6 +161,7 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
             (
                 *self._settings(),
                 *self._settings_for(X, sample_weight),
+                *self._target_settings(y, sample_weight),
                 *self._label_settings(),
                 *self._weighted_settings(y, sample_weight),
             )

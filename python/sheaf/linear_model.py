@@ -1,4 +1,4 @@
-"""Linear models: logistic regression, ridge regression, the lasso and elastic nets."""
+"""Linear models: logistic regression, ridge regression, the lasso, elastic nets and quantiles."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ from ._data import is_on_gpu, number_text
 
 __all__ = [
     "ElasticNet",
+    "ElasticNetHuber",
     "ElasticNetLogistic",
     "Lasso",
     "LogisticRegression",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "QuantileRegressor",
     "Ridge",
 ]
 
@@ -291,22 +293,23 @@ class Ridge(LinearMixin, WeightedRegressor):
 _NET_AXES = {"alpha": Axis("alpha", space="alphas"), "l1_ratio": Axis("l1-ratio", space="l1-ratios")}
 
 
-class ElasticNet(LinearMixin, WeightedRegressor):
-    """Linear regression with an L1 and an L2 penalty.
+def _net_settings(estimator: Any) -> Iterable[Setting]:
+    """Those of all elastic nets but the tolerance."""
+    yield number("alpha", estimator.alpha, "alpha")
+    yield number("l1-ratio", estimator.l1_ratio, "l1_ratio")
+    yield number("max-epochs", estimator.max_iter, "max_iter")
+    yield Setting("intercept", "yes" if estimator.fit_intercept else "no", "fit_intercept")
 
-    Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w``, as
-    scikit-learn does; the intercept is not penalised.
+
+class _NetRegressor(LinearMixin, WeightedRegressor):
+    """Elastic nets of a numeric target.
 
     Parameters
     ----------
-    precompute : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    max_iter : int, default=1000
+    max_iter : int
         Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variance of y.
-    positive : bool, default=False
-        Whether weights are kept at 0 or above.
+    tol : float
+        Training stops where the duality gap has become this small a share of the deviance without features.
 
     Attributes
     ----------
@@ -316,6 +319,42 @@ class ElasticNet(LinearMixin, WeightedRegressor):
         Passes over the features.
     dual_gap_ : float
         How far the objective may be above the least one, at most.
+    """
+
+    _axes = _NET_AXES
+
+    def _settings(self) -> Iterable[Setting]:
+        yield Setting("labels", "numbers", "y")
+        yield from _net_settings(self)
+
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        yield close_tolerance(self, X)
+
+    def _keep_fitted(self, X: Any) -> None:
+        super()._keep_fitted(X)
+        self.dual_gap_ = float(self._model.gaps()[0])
+
+    @property
+    def sparse_coef_(self) -> Any:
+        from scipy import sparse
+
+        return sparse.csr_matrix(self.coef_)
+
+
+class ElasticNet(_NetRegressor):
+    """Linear regression with an L1 and an L2 penalty.
+
+    Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w``, as
+    scikit-learn does; the intercept is not penalised.
+
+    Parameters
+    ----------
+    precompute : bool, default=False
+        Taken for scikit-learn's signature; must be False.
+    tol : float, default=1e-4
+        Training stops where the duality gap has become this small a share of the variance of y.
+    positive : bool, default=False
+        Whether weights are kept at 0 or above.
 
     Examples
     --------
@@ -327,7 +366,6 @@ class ElasticNet(LinearMixin, WeightedRegressor):
     """
 
     _kind = "elastic-net"
-    _axes = _NET_AXES
 
     def __init__(
         self,
@@ -365,26 +403,9 @@ class ElasticNet(LinearMixin, WeightedRegressor):
     def _settings(self) -> Iterable[Setting]:
         if self.precompute is not False or self.warm_start:
             raise ValueError("precompute and warm_start must be False")
-        yield Setting("labels", "numbers", "y")
-        yield number("alpha", self.alpha, "alpha")
-        yield number("l1-ratio", self.l1_ratio, "l1_ratio")
-        yield number("max-epochs", self.max_iter, "max_iter")
-        yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+        yield from super()._settings()
         if self.positive:
             yield Setting("lower-limit", "0", "positive")
-
-    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
-        yield close_tolerance(self, X)
-
-    def _keep_fitted(self, X: Any) -> None:
-        super()._keep_fitted(X)
-        self.dual_gap_ = float(self._model.gaps()[0])
-
-    @property
-    def sparse_coef_(self) -> Any:
-        from scipy import sparse
-
-        return sparse.csr_matrix(self.coef_)
 
 
 class Lasso(ElasticNet):
@@ -430,6 +451,168 @@ class Lasso(ElasticNet):
             precision=precision,
             n_threads=n_threads,
         )
+
+
+def _huber_threshold(y: Array, sample_weight: Any) -> float:
+    """A tenth of the interquartile range, rows counting by their weights."""
+    order = np.argsort(y)
+    ends = np.cumsum(np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)[order])
+    first, third = y[order][np.searchsorted(ends, np.array([0.25, 0.75]) * ends[-1])]
+    if not third > first:
+        raise ValueError(
+            f"half of the targets are the same number (n_samples = {len(y)}), so that they have no scale for threshold; "
+            "it must be given"
+        )
+    return float(third - first) / 10
+
+
+class ElasticNetHuber(_NetRegressor):
+    """Linear regression that outliers change little, with an L1 and an L2 penalty.
+
+    Minimises ``1 / n * sum of h(y - z) + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w`` with Huber's loss
+    ``h(r) = r^2 / 2`` up to the threshold of ``|r|`` and ``threshold * |r| - threshold^2 / 2`` beyond; the intercept is
+    not penalised. With a large threshold it is :class:`ElasticNet`. The threshold is in units of y: unlike scikit-learn's
+    ``HuberRegressor``, no scale is estimated with the weights.
+
+    Parameters
+    ----------
+    threshold : float, default=None
+        Errors up to it count by their squares, larger ones by their size; None: a tenth of the interquartile range of
+        y, rows counting by their weights.
+    standardise : bool, default=False
+        Penalise each weight as if its feature had standard deviation 1.
+
+    Attributes
+    ----------
+    threshold_ : float
+        The threshold that was used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sheaf import ElasticNetHuber
+    >>> X = np.arange(10.0)[:, None]
+    >>> y = 2 * X[:, 0] + np.where(X[:, 0] == 4, 100, 0)
+    >>> ElasticNetHuber(threshold=1, alpha=0.001).fit(X, y).coef_.round(1)
+    array([2.])
+    """
+
+    _kind = "elastic-net-huber"
+
+    def __init__(
+        self,
+        threshold: float | None = None,
+        *,
+        alpha: float = 0.01,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        standardise: bool = False,
+        max_iter: int = 10000,
+        tol: float = 1e-4,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.standardise = standardise
+        self.max_iter = max_iter
+        self.tol = tol
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _settings(self) -> Iterable[Setting]:
+        yield from super()._settings()
+        yield Setting("standardise", "yes" if self.standardise else "no", "standardise")
+
+    def _target_settings(self, y: Array, sample_weight: Any) -> Iterable[Setting]:
+        threshold = _huber_threshold(y, sample_weight) if self.threshold is None else self.threshold
+        yield number("huber-threshold", threshold, "threshold")
+
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
+        (setting,) = self._target_settings(y, sample_weight)
+        super()._train(X, y, sample_weight)
+        self.threshold_ = float(setting.text)
+
+
+class QuantileRegressor(_NetRegressor):
+    """Linear regression of a quantile, with an L1 penalty or with an L1 and an L2 penalty.
+
+    Minimises ``1 / n * sum of c(y - z) + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w`` with the pinball
+    loss ``c(r) = quantile * r`` where ``r > 0`` and ``(quantile - 1) * r`` elsewhere, as scikit-learn does at
+    ``l1_ratio=1``; the intercept is not penalised. The corner of the loss is rounded, within `tol`.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        The share of targets below the predictions, above 0 and below 1; 0.5: the median.
+    solver : str, default='highs'
+        Taken for scikit-learn's signature; there is one solver.
+    solver_options : dict, default=None
+        Taken for scikit-learn's signature; see `max_iter` and `tol`.
+    tol : float, default=1e-6
+        The objective is at most this share of twice the mean loss without features above the least one. Without a
+        penalty (``alpha=0``) less than 1e-4 may not be reached.
+    device : str, default='auto'
+        'cpu', or 'auto', which is the CPU too.
+    precision : {'auto', 'float32', 'float64'}, default='float64'
+        Of the computation. Single precision rarely reaches a `tol` below 1e-3.
+
+    Attributes
+    ----------
+    dual_gap_ : float
+        How far the objective may be above the least one, at most, but for the rounded corner: that costs no more than
+        `tol` times the mean loss without features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sheaf import QuantileRegressor
+    >>> rng = np.random.RandomState(0)
+    >>> X, noise = rng.normal(size=(500, 1)), rng.normal(size=500)
+    >>> model = QuantileRegressor(quantile=0.9, alpha=0.001).fit(X, X[:, 0] + noise)
+    >>> float(np.mean(X[:, 0] + noise < model.predict(X)))
+    0.9
+    """
+
+    _kind = "elastic-net-quantile"
+
+    def __init__(
+        self,
+        *,
+        quantile: float = 0.5,
+        alpha: float = 1.0,
+        l1_ratio: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str = "highs",
+        solver_options: Any = None,
+        max_iter: int = 10000,
+        tol: float = 1e-6,
+        device: str = "auto",
+        precision: str = "float64",
+        n_threads: int | None = None,
+    ) -> None:
+        self.quantile = quantile
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
+        self.max_iter = max_iter
+        self.tol = tol
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
+    def _settings(self) -> Iterable[Setting]:
+        yield from super()._settings()
+        yield number("quantile", self.quantile, "quantile")
+
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        yield number("tolerance", self.tol, "tol")  # narrower corners than that cost many passes
 
 
 class MultiTaskElasticNet(SheafRegressor):
@@ -507,10 +690,7 @@ class MultiTaskElasticNet(SheafRegressor):
     def _settings(self) -> Iterable[Setting]:
         if self.warm_start:
             raise ValueError("warm_start must be False")
-        yield number("alpha", self.alpha, "alpha")
-        yield number("l1-ratio", self.l1_ratio, "l1_ratio")
-        yield number("max-epochs", self.max_iter, "max_iter")
-        yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+        yield from _net_settings(self)
 
     def fit(self, X: Any, y: Any) -> Any:
         """Train on all rows.
@@ -707,9 +887,6 @@ class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
 
     def _settings(self) -> Iterable[Setting]:
         yield Setting("labels", "classes", "y")
-        yield number("alpha", self.alpha, "alpha")
-        yield number("l1-ratio", self.l1_ratio, "l1_ratio")
+        yield from _net_settings(self)
         yield number("tolerance", self.tol, "tol")
-        yield number("max-epochs", self.max_iter, "max_iter")
-        yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
         yield Setting("standardise", "yes" if self.standardise else "no", "standardise")
