@@ -166,7 +166,13 @@ class _NeighborsMixin:
 
 
 class _VotingMixin(_NeighborsMixin):
-    """Predicts by the votes of the nearest rows."""
+    """Predicts by the votes of the nearest rows.
+
+    Parameters
+    ----------
+    weights : {'uniform', 'distance', 'gaussian'}
+        How much each row counts: the same, 1 / distance, or exp(-(d / d_k)^2 / 2).
+    """
 
     _kind = "knn"
     _axes: ClassVar[Mapping[str, Axis]] = {
@@ -174,45 +180,6 @@ class _VotingMixin(_NeighborsMixin):
         "weights": Axis("vote", lambda weights: choice("weights", weights, _VOTES)),
     }
     _labels: str
-
-    weights: str
-
-    def _settings(self) -> Iterable[Setting]:
-        if self.metric_params:
-            raise ValueError("metric_params must be None")
-        if callable(self.weights):
-            raise ValueError(f"weights must be one of {', '.join(map(repr, _VOTES))}, not a callable")
-        yield number("k", self.n_neighbors, "n_neighbors")
-        yield Setting("vote", choice("weights", self.weights, _VOTES), "weights")
-        yield Setting("labels", self._labels, "y")
-        for name, text in _distance(self.metric, self.p).items():
-            yield Setting(name, text, "metric")
-
-
-class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
-    """The class that most of the nearest rows have.
-
-    Neighbours are exact, whatever the precision of the data; of equally near rows the first counts, of classes with
-    equal votes the first.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=5
-        How many rows vote.
-    weights : {'uniform', 'distance', 'gaussian'}, default='uniform'
-        How much each vote counts: the same, 1 / distance, or exp(-(d / d_k)^2 / 2).
-
-    Examples
-    --------
-    >>> from sheaf import KNeighborsClassifier
-    >>> model = KNeighborsClassifier(n_neighbors=3).fit([[0], [1], [2], [3]], [0, 0, 1, 1])
-    >>> model.predict([[1.1]])
-    array([0])
-    >>> model.predict_proba([[0.9]]).round(2)
-    array([[0.67, 0.33]])
-    """
-
-    _labels = "classes"
 
     def __init__(
         self,
@@ -240,6 +207,41 @@ class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
+
+    def _settings(self) -> Iterable[Setting]:
+        if self.metric_params:
+            raise ValueError("metric_params must be None")
+        if callable(self.weights):
+            raise ValueError(f"weights must be one of {', '.join(map(repr, _VOTES))}, not a callable")
+        yield number("k", self.n_neighbors, "n_neighbors")
+        yield Setting("vote", choice("weights", self.weights, _VOTES), "weights")
+        yield Setting("labels", self._labels, "y")
+        for name, text in _distance(self.metric, self.p).items():
+            yield Setting(name, text, "metric")
+
+
+class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
+    """The class that most of the nearest rows have.
+
+    Neighbours are exact, whatever the precision of the data; of equally near rows the first counts, of classes with
+    equal votes the first.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        How many rows vote.
+
+    Examples
+    --------
+    >>> from sheaf import KNeighborsClassifier
+    >>> model = KNeighborsClassifier(n_neighbors=3).fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> model.predict([[1.1]])
+    array([0])
+    >>> model.predict_proba([[0.9]]).round(2)
+    array([[0.67, 0.33]])
+    """
+
+    _labels = "classes"
 
     def fit(self, X: Any, y: Any) -> Any:
         """Keep the training rows.
@@ -272,8 +274,6 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
     ----------
     n_neighbors : int, default=5
         How many rows count.
-    weights : {'uniform', 'distance', 'gaussian'}, default='uniform'
-        How much each counts: the same, 1 / distance, or exp(-(d / d_k)^2 / 2).
 
     Examples
     --------
@@ -283,33 +283,6 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
     """
 
     _labels = "numbers"
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: str = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: Any = "minkowski",
-        metric_params: Any = None,
-        n_jobs: Any = None,
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.device = device
-        self.precision = precision
-        self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any) -> Any:
         """Keep the training rows.
