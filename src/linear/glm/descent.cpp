@@ -17,13 +17,14 @@ constexpr int refresh_every = 64;  // steps, after which z is computed from w ag
 /// nearer by ever smaller steps. The objective is convex.
 class LineSearch {
  public:
-  LineSearch(double f, double slope, double noise) : f_(f), slope_(slope), low_slope_(slope), noise_(noise) {
-    done_ = !(slope < 0);
-  }
+  static constexpr double first_length = 1;
+
+  LineSearch(double f, double slope, double noise) : f_(f), slope_(slope), low_slope_(slope), noise_(noise) {}
   bool done() const { return done_; }
   double length() const { return length_; }
   /// The objective and its slope at length().
   void tried(double f, double slope) {
+    if (!(slope_ < 0)) return give_up();
     const bool falls = f <= f_ + armijo * length_ * slope_ + noise_;
     if (falls && std::abs(slope) <= flat * std::abs(slope_)) return accept(f);
     const bool moves_low = falls && slope < 0;
@@ -68,7 +69,7 @@ class LineSearch {
   double low_ = 0, low_slope_, low_f_ = 0;
   double high_ = std::numeric_limits<double>::infinity(), high_slope_ = 0;
   double noise_;
-  double length_ = 1;
+  double length_ = first_length;
   double value_ = 0;
   int trials_ = 0;
   bool moved_low_ = false;  // by the last trial
@@ -162,32 +163,35 @@ void Descent<T>::search_lines() {
   ops().multiply(d_.view(), q_.view());
   const auto w = objective_.penalised(w_);
   const auto d = objective_.penalised(d_);
-  const auto scalars = objective_.dots(std::vector<Dot<T>>{{g_.view(), d_.view()}, {w, w}, {w, d}, {d, d}});
+  const std::vector<Dot<T>> at_start{{g_.view(), d_.view()}, {w, w}, {w, d}, {d, d}};
   const auto& alphas = objective_.alphas();
+  std::vector<double> start;  // these inner products
   std::vector<LineSearch> lines;
   std::vector<std::uint8_t> going(tasks(), 1);
-  for (std::size_t t = 0; t < tasks(); ++t) {
-    const double noise = 10 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::abs(states_[t].f);
-    lines.emplace_back(states_[t].f, scalars[t], noise);
-    going[t] = lines[t].done() ? 0 : 1;
-  }
   const std::vector<double> zeros(tasks(), 0.0);
-  std::vector<double> lengths(tasks(), 0.0);
+  std::vector<double> lengths(tasks(), LineSearch::first_length);
   while (std::any_of(going.begin(), going.end(), [](auto flag) { return flag != 0; })) {
     context_.check_stop();
-    for (std::size_t t = 0; t < tasks(); ++t) lengths[t] = going[t] != 0 ? lines[t].length() : lengths[t];
     objective_.combine(lengths, q_.view(), zeros, step_.view());
     std::vector<double> values(tasks());
     objective_.losses(z_.view(), step_.view(), going, values, u_.view(), second_.view());
-    const auto slopes = objective_.dots(std::vector<Dot<T>>{{u_.view(), q_.view()}});
+    std::vector<Dot<T>> products{{u_.view(), q_.view()}};
+    const bool first = lines.empty();
+    if (first) products.insert(products.end(), at_start.begin(), at_start.end());  // all sums come at once
+    const auto sums = objective_.dots(products);
+    if (first) start.assign(sums.begin() + static_cast<std::ptrdiff_t>(tasks()), sums.end());
     for (std::size_t t = 0; t < tasks(); ++t) {
+      if (first) {
+        const double noise = 10 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::abs(states_[t].f);
+        lines.emplace_back(states_[t].f, start[t], noise);
+      }
       if (going[t] == 0) continue;
-      const double ww = scalars[tasks() + t], wd = scalars[2 * tasks() + t], dd = scalars[3 * tasks() + t];
+      const double ww = start[tasks() + t], wd = start[2 * tasks() + t], dd = start[3 * tasks() + t];
       const double length = lengths[t];
       lines[t].tried(values[t] + alphas[t] / 2 * (ww + 2 * length * wd + length * length * dd),
-                     slopes[t] + alphas[t] * (wd + length * dd));
+                     sums[t] + alphas[t] * (wd + length * dd));
       going[t] = lines[t].done() ? 0 : 1;
-      if (lines[t].done()) lengths[t] = lines[t].length();
+      lengths[t] = lines[t].length();
     }
   }
   for (std::size_t t = 0; t < tasks(); ++t) {

@@ -48,8 +48,9 @@ inline constexpr int folded = Count > warp_lanes ? Count / warp_lanes : 1;
 template <int Count>
 inline constexpr int folded_lanes = Count < warp_lanes ? warp_lanes / Count : 1;
 
-/// z = X w. A warp takes some rows, its lanes every 32nd column, and the weights come from the cache.
-template <int Rows, int Tasks, class T>
+/// z = X w. A warp takes some rows, its lanes every 32nd column, and the weights come from the cache. Values of X are
+/// fetched for `Ahead` columns at once: memory is far, and only what is on its way at the same time is fast.
+template <int Rows, int Tasks, int Ahead, class T>
 __global__ void __launch_bounds__(few_threads)
     few_tasks_product(const T* __restrict__ x, std::int64_t rows, int columns, const T* __restrict__ w, T* z) {
   const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
@@ -61,14 +62,22 @@ __global__ void __launch_bounds__(few_threads)
   for (int r = 0; r < Rows; ++r) row[r] = x + min(first + r, rows - 1) * columns;
   constexpr int count = Rows * Tasks;
   T sums[count] = {};
-#pragma unroll 2
-  for (int j = lane; j < columns; j += warp_lanes) {
-    const auto weights = *reinterpret_cast<const RowOfTasks<T, Tasks>*>(w + static_cast<std::int64_t>(j) * Tasks);
+  for (int begin = lane; begin < columns; begin += Ahead * warp_lanes) {
+    T values[Ahead][Rows];
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-      const T value = row[r][j];
+    for (int a = 0; a < Ahead; ++a) {
+      const int j = begin + a * warp_lanes;
 #pragma unroll
-      for (int t = 0; t < Tasks; ++t) sums[r * Tasks + t] += value * weights.value[t];
+      for (int r = 0; r < Rows; ++r) values[a][r] = j < columns ? row[r][j] : T(0);
+    }
+#pragma unroll
+    for (int a = 0; a < Ahead; ++a) {
+      const auto j = static_cast<std::int64_t>(min(begin + a * warp_lanes, columns - 1));
+      const auto weights = *reinterpret_cast<const RowOfTasks<T, Tasks>*>(w + j * Tasks);
+#pragma unroll
+      for (int r = 0; r < Rows; ++r)
+#pragma unroll
+        for (int t = 0; t < Tasks; ++t) sums[r * Tasks + t] += values[a][r] * weights.value[t];
     }
   }
   fold_lanes(sums, lane);
@@ -80,21 +89,34 @@ __global__ void __launch_bounds__(few_threads)
 }
 
 /// partial[chunk][j][t] = the sum over the rows of a chunk of x_j z_t. A thread has a column, a row of blocks a chunk.
+/// While some rows are added, the next are on their way.
 template <int Tasks, class T>
 __global__ void __launch_bounds__(few_threads)
     few_tasks_transposed(const T* __restrict__ x, std::int64_t rows, int columns, const T* __restrict__ z,
                          std::int64_t chunk, T* partial) {
+  constexpr int ahead = 8;
   const int j = static_cast<int>(blockIdx.x * few_threads + threadIdx.x);
   if (j >= columns) return;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * chunk;
   const std::int64_t last = min(first + chunk, rows);
   T sum[Tasks] = {};
-#pragma unroll 4
-  for (std::int64_t i = first; i < last; ++i) {
-    const T value = x[i * columns + j];
-    const auto factors = *reinterpret_cast<const RowOfTasks<T, Tasks>*>(z + i * Tasks);
+  T next[ahead];
+  const auto fetch = [&](std::int64_t from) {
 #pragma unroll
-    for (int t = 0; t < Tasks; ++t) sum[t] += value * factors.value[t];
+    for (int a = 0; a < ahead; ++a) next[a] = from + a < last ? x[(from + a) * columns + j] : T(0);
+  };
+  fetch(first);
+  for (std::int64_t i = first; i < last; i += ahead) {
+    T now[ahead];
+#pragma unroll
+    for (int a = 0; a < ahead; ++a) now[a] = next[a];
+    fetch(i + ahead);
+#pragma unroll
+    for (int a = 0; a < ahead; ++a) {
+      const auto factors = *reinterpret_cast<const RowOfTasks<T, Tasks>*>(z + min(i + a, last - 1) * Tasks);
+#pragma unroll
+      for (int t = 0; t < Tasks; ++t) sum[t] += now[a] * factors.value[t];
+    }
   }
   T* to = partial + (static_cast<std::int64_t>(blockIdx.y) * columns + j) * Tasks;
 #pragma unroll
@@ -123,7 +145,8 @@ void launch_few_tasks_product(const T* x, std::int64_t rows, int columns, const 
     constexpr int together = tasks() * sizeof(T) > 64 ? 2 : 4;  // rows whose sums fit the registers
     constexpr int of_block = together * few_threads / warp_lanes;
     const auto blocks = static_cast<unsigned>((rows + of_block - 1) / of_block);
-    few_tasks_product<together, tasks(), T><<<blocks, few_threads, 0, stream>>>(x, rows, columns, w, z);
+    constexpr int ahead = 4;
+    few_tasks_product<together, tasks(), ahead, T><<<blocks, few_threads, 0, stream>>>(x, rows, columns, w, z);
   });
   cuda::check_launch("few_tasks_product");
 }
