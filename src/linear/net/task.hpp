@@ -108,6 +108,10 @@ struct ModelTask {
     const T one = static_cast<T>(unit(j));
     return {low / one, high / one};
   }
+  /// A weight of feature j, or the limit that it passes.
+  SHEAF_HOST_DEVICE T within_limits(std::int64_t j, T w) const {
+    return limits != nullptr ? limits_of(j).nearest(w) : w;
+  }
 };
 
 /// What centres feature j and scales it to length 1.
