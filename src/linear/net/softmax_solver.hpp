@@ -29,7 +29,6 @@ SHEAF_HOST_DEVICE double common_weight(const ElasticNetPenalty<T>& penalty, std:
   const double p2 = penalty.p2;
   double sum = 0;
   for (std::int32_t k = 0; k < classes; ++k) sum += double(weight(k));
-  if (penalty.none()) return sum / classes;
   // How many of sign * weight are below `at` (or, with `equal`, not above it) minus how many are not.
   const auto balance = [&](double sign, double at, bool equal) {
     double count = 0;
@@ -88,7 +87,8 @@ SHEAF_HOST_DEVICE double shift_classes(const Model& model, const Rows& all) {
     const auto weight = [&](std::int32_t k) -> T& {
       return features.w[static_cast<std::int64_t>(k) * features.count + j];
     };
-    const double best = Grouped ? mean_weight(all.classes, weight) : common_weight(penalty, all.classes, weight);
+    const double best = Grouped ? mean_weight(all.classes, weight)
+                                : common_weight(model.task.penalty_shape(features.list[j]), all.classes, weight);
     const bool limited = model.task.limits != nullptr;  // the penalty is convex: the nearest number is the best
     const T shift = static_cast<T>(
         limited ? shift_within(model.task.limits_of(features.list[j]), best, all.classes, weight) : best);
