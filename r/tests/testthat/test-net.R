@@ -77,7 +77,7 @@ test_that("limits of coefficients are those of glmnet", {
                   list(flowers[, 1:2], flowers[, 3:4], "mgaussian", upper.limits = 0))
   for (problem in several) {
     both <- function(fit, thresh) {
-      do.call(fit, c(problem, list(alpha = 0.7, lambda = c(0.2, 0.05, 0.01), thresh = thresh)))
+      do.call(fit, c(problem, list(alpha = 0.7, lambda = c(0.2, 0.05, 0.01), thresh = thresh, maxit = 1e7)))
     }
     expect_close(do.call(cbind, lapply(coef(both(sheaf_net, 1e-12)), as.matrix)),
                  do.call(cbind, lapply(coef(both(glmnet::glmnet, 1e-14)), as.matrix)), 1e-3)
