@@ -12,7 +12,7 @@ if(BUILD_SHARED_LIBS)
     COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:libsheaf> -DSOURCE=${CMAKE_SOURCE_DIR}
             -DVERSION=${sheaf_interface_version} -DOUT=${map} -P ${CMAKE_SOURCE_DIR}/cmake/exports.cmake
     DEPENDS libsheaf cmake/exports.cmake VERBATIM)
-  add_library(sheaf_shared SHARED $<TARGET_OBJECTS:libsheaf> $<TARGET_OBJECTS:libsheaf_report> ${sheaf_set_objects} ${map})
+  add_library(sheaf_shared SHARED $<TARGET_OBJECTS:libsheaf> $<TARGET_OBJECTS:libsheaf_report> $<TARGET_OBJECTS:libsheaf_information> ${sheaf_set_objects} ${map})
   target_compile_features(sheaf_shared INTERFACE cxx_std_20)
   target_link_libraries(sheaf_shared PRIVATE ${sheaf_dependencies})
   target_link_options(sheaf_shared PRIVATE -Wl,--version-script=${map} -Wl,--no-undefined)

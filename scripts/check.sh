@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `make check` does: the format, the documents, clang-tidy on what changed, the benchmarks' build and, where readers
-# changed, a minute of fuzzing. All of them run; the exit code says whether any failed.
+# What `make check` does: the format, the documents, clang-tidy on what changed, the benchmarks' build, CUDA sources that
+# changed where the build has no GPU and, where readers changed, a minute of fuzzing. All of them run; the exit code says whether any failed.
 #   scripts/check.sh BUILD
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -18,10 +18,21 @@ step() {
 # Whether a changed file's name matches; where nothing is known of changes, everything has changed.
 changed() { ! scripts/changed.sh >/dev/null 2>&1 || scripts/changed.sh | grep -qE "$1"; }
 
+# Compiles the changed CUDA sources of a build without them.
+compile_cuda() {
+  local objects
+  objects=$(scripts/changed.sh | grep '\.cu$' | sed 's#.*#CMakeFiles/libsheaf.dir/&.o#')
+  cmake -S . -B "$build-cuda" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHEAF_CUDA=on -DSHEAF_WERROR=ON >/dev/null &&
+    cmake --build "$build-cuda" --parallel "$(nproc)" --target $objects
+}
+
 step format scripts/format.sh --check
 step documents scripts/documents.sh
 step tidy scripts/tidy.sh "$build" --changed
 step benchmarks cmake --build "$build" --parallel "$(nproc)" --target benchmarks
+if command -v nvcc >/dev/null && grep -q '^SHEAF_CUDA:STRING=off' "$build/CMakeCache.txt" && changed '\.cu$'; then
+  step cuda compile_cuda
+fi
 if changed '^(src/(core|data)|include|tests/(fuzz|invalid))/'; then
   step fuzz scripts/fuzz.sh 60
 else

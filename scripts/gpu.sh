@@ -35,14 +35,14 @@ run_tests() {
 
 # Every test program whose verbs run on the GPU, under memcheck.
 run_sanitizer() {
-  local program found=
-  for program in "$build"/*ops_test "$build"/linear_products_test "$build"/linear_steps_test "$build"/elastic_net_test "$build"/softmax_net_test "$build"/svm_test "$build"/snippets_test; do
-    [[ -x $program ]] || continue
-    echo "compute-sanitizer $program"
-    SHEAF_TEST_DEVICES=cuda compute-sanitizer --error-exitcode 1 --leak-check full "$program"
-    found=1
+  local pair program
+  for pair in glm:GlmVerbs information:Verbs rescore:RescoreVerbs model:Scoring linear:Products linear:Steps net:Nets \
+    net:SoftmaxNets kernel:Svm core:Snippets core:DeviceArrays; do
+    program=$build/test_${pair%:*}
+    [[ -x $program ]] || { echo "gpu: $program is missing; build first" >&2; return 1; }
+    echo "compute-sanitizer $program, ${pair#*:}"
+    SHEAF_TEST_DEVICES=cuda compute-sanitizer --error-exitcode 1 --leak-check full "$program" "--gtest_filter=${pair#*:}*:*/${pair#*:}*"
   done
-  [[ $found ]] || { echo "gpu: no verb parity test program in $build" >&2; return 1; }
 }
 
 run_bench() {

@@ -17,6 +17,7 @@ SUBJECTS = {
     "LogisticRegression": "linear_model/tests/test_logistic.py",
     "ElasticNet, Lasso": "linear_model/tests/test_coordinate_descent.py",
     "Ridge": "linear_model/tests/test_ridge.py",
+    "QuantileRegressor": "linear_model/tests/test_quantile.py",
     "SVC, SVR, LinearSVC, OneClassSVM": "svm/tests/test_svm.py",
     "SVMs on sparse data": "svm/tests/test_sparse.py",
     "KNeighbors": "neighbors/tests/test_neighbors.py",

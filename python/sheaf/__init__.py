@@ -5,11 +5,13 @@ from .feature_selection import InformationSelector, StabilitySelector
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .linear_model import (
     ElasticNet,
+    ElasticNetHuber,
     ElasticNetLogistic,
     Lasso,
     LogisticRegression,
     MultiTaskElasticNet,
     MultiTaskLasso,
+    QuantileRegressor,
     Ridge,
 )
 from .linear_model_cv import ElasticNetCV, ElasticNetLogisticCV, LassoCV, LogisticRegressionCV, RidgeCV
@@ -23,6 +25,7 @@ __all__ = [
     "CoxRegression",
     "ElasticNet",
     "ElasticNetCV",
+    "ElasticNetHuber",
     "ElasticNetLogistic",
     "ElasticNetLogisticCV",
     "GammaRegressor",
@@ -45,6 +48,7 @@ __all__ = [
     "OneClassSVM",
     "Percolator",
     "PoissonRegressor",
+    "QuantileRegressor",
     "Ridge",
     "RidgeCV",
     "SVC",

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._compat import check_weights, validate
 from ._data import back, class_names, make_context, make_dataset, number_text
+from ._docs import Documented
 
 Array = np.ndarray[Any, Any]
 _FEW_ROWS, _FEW_VALUES = 200, 20000
@@ -76,7 +77,7 @@ def choice(parameter: str, value: Any, known: Mapping[Any, str]) -> str:
     return known[value]
 
 
-class SheafEstimator(BaseEstimator):  # type: ignore[misc]
+class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
     """A model of the C++ library. Subclasses say its kind, its settings and what a search can vary."""
 
     _kind: ClassVar[str]
@@ -92,6 +93,10 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
         """Those that depend on the rows that are trained on."""
+        return ()
+
+    def _target_settings(self, y: Any, sample_weight: Any) -> Iterable[Setting]:
+        """Those that depend on the targets of the rows that are trained on."""
         return ()
 
     def _label_settings(self) -> Iterable[Setting]:
@@ -156,6 +161,7 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
             (
                 *self._settings(),
                 *self._settings_for(X, sample_weight),
+                *self._target_settings(y, sample_weight),
                 *self._label_settings(),
                 *self._weighted_settings(y, sample_weight),
             )
@@ -200,7 +206,13 @@ class SheafEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
-    """A model of classes, which stand in ascending order."""
+    """A model of classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, ascending.
+    """
 
     class_weight: Any = None
     classes_: Array
@@ -397,7 +409,15 @@ class WeightedRegressor(SheafRegressor):
 
 
 class LinearMixin:
-    """Weights and intercepts of linear models."""
+    """Weights and intercepts of linear models.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of features.
+    intercept_ : float
+        The intercept.
+    """
 
     coef_: Array
     intercept_: Any

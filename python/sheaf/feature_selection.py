@@ -15,6 +15,7 @@ from . import _core
 from ._base import Array, choice
 from ._compat import validate
 from ._data import class_names, make_context, make_dataset, number_text
+from ._docs import Documented
 
 __all__ = ["InformationSelector", "StabilitySelector"]
 
@@ -30,7 +31,7 @@ def set_classes(estimator: Any, dataset: _core.Dataset, y: Any) -> Array:
     return numbers
 
 
-class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class _Selector(Documented, SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """A selector that a target teaches."""
 
     device: str
@@ -85,12 +86,8 @@ class InformationSelector(_Selector):
         Stop before a feature that gains less; None: never.
     target_bins : int, default=None
         Divide a numeric target into so many classes; None: the target has classes.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
     precision : {'auto', 'float32', 'float64'}, default='auto'
         Of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -102,10 +99,6 @@ class InformationSelector(_Selector):
         Its mutual information with the class, in bits.
     redundancy_ : ndarray of shape (n_selected,)
         Its mean mutual information with those before it.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -234,12 +227,6 @@ class StabilitySelector(_Selector):
         Penalise features as if their standard deviation was 1.
     random_state : int, default=0
         Divides the rows; the same number divides them alike.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
     verbose : int, default=0
         Above 0: show how far the work is.
 
@@ -253,10 +240,6 @@ class StabilitySelector(_Selector):
         How much the resamples agree (Nogueira, Sechidis and Brown 2018): 1 wholly, about 0 as by chance.
     stability_interval_ : tuple of float
         Its 95 % interval.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------

@@ -14,7 +14,24 @@ __all__ = ["GammaRegressor", "PoissonRegressor", "TweedieRegressor"]
 
 
 class _GlmRegressor(LinearMixin, WeightedRegressor):
-    """What the regressors of all families share."""
+    """What the regressors of all families share.
+
+    Parameters
+    ----------
+    alpha : float
+        How much the penalty weighs against the mean loss; 0: none, which needs more rows than weights.
+    max_iter : int
+        Most steps.
+    solver : str
+        Taken for scikit-learn's signature; the number of features decides.
+    tol : float
+        Training stops where the gradient has become this small a share of the one at the start.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Steps taken.
+    """
 
     _kind = "glm"
     _axes = {"alpha": Axis("alpha", space="alphas")}
@@ -103,42 +120,6 @@ class PoissonRegressor(_GlmRegressor):
 
     Minimises ``1 / n * sum of (exp(z) - y z) + alpha / 2 * w'w``, as scikit-learn does; the intercept is not penalised.
 
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        How much the penalty weighs against the mean loss; 0: none, which needs more rows than weights.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    solver : str, default='lbfgs'
-        Taken for scikit-learn's signature; the number of features decides.
-    max_iter : int, default=100
-        Most steps.
-    tol : float, default=1e-4
-        Training stops where the gradient has become this small a share of the one at the start.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    intercept_ : float
-        The intercept.
-    n_iter_ : int
-        Steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
     Examples
     --------
     >>> import numpy as np
@@ -160,42 +141,6 @@ class GammaRegressor(_GlmRegressor):
 
     Minimises ``1 / n * sum of (y exp(-z) + z) + alpha / 2 * w'w``, as scikit-learn does; the intercept is not
     penalised.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        How much the penalty weighs against the mean loss; 0: none, which needs more rows than weights.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    solver : str, default='lbfgs'
-        Taken for scikit-learn's signature; the number of features decides.
-    max_iter : int, default=100
-        Most steps.
-    tol : float, default=1e-4
-        Training stops where the gradient has become this small a share of the one at the start.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    intercept_ : float
-        The intercept.
-    n_iter_ : int
-        Steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -221,41 +166,8 @@ class TweedieRegressor(_GlmRegressor):
     power : float, default=0
         0: the squared error; 1: :class:`PoissonRegressor`; 2: :class:`GammaRegressor`; between 1 and 2: numbers of 0 or
         more, many of which may be 0. Others are refused.
-    alpha : float, default=1.0
-        How much the penalty weighs against the mean loss; 0: none, which needs more rows than weights.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     link : {'auto', 'identity', 'log'}, default='auto'
         What is linear in the features: with power 0 the mean ('identity'), else its logarithm ('log'); 'auto' is that.
-    solver : str, default='lbfgs'
-        Taken for scikit-learn's signature; the number of features decides.
-    max_iter : int, default=100
-        Most steps.
-    tol : float, default=1e-4
-        Training stops where the gradient has become this small a share of the one at the start.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    intercept_ : float
-        The intercept.
-    n_iter_ : int
-        Steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------

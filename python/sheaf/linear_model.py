@@ -1,18 +1,13 @@
-"""Linear models: logistic regression, ridge regression, the lasso and elastic nets."""
+"""Linear models: logistic regression, ridge regression and, from their own file, elastic nets."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy.special import log_expit
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted
 
-from . import _core
 from ._base import (
     Array,
     Axis,
@@ -20,23 +15,31 @@ from ._base import (
     LinearMixin,
     ProbabilityMixin,
     Setting,
-    SheafRegressor,
     WeightedClassifier,
     WeightedRegressor,
     choice,
-    close_tolerance,
     number,
 )
-from ._compat import validate
-from ._data import is_on_gpu, number_text
+from ._data import number_text
+from .elastic_net import (
+    ElasticNet,
+    ElasticNetHuber,
+    ElasticNetLogistic,
+    Lasso,
+    MultiTaskElasticNet,
+    MultiTaskLasso,
+    QuantileRegressor,
+)
 
 __all__ = [
     "ElasticNet",
+    "ElasticNetHuber",
     "ElasticNetLogistic",
     "Lasso",
     "LogisticRegression",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "QuantileRegressor",
     "Ridge",
 ]
 
@@ -65,49 +68,25 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         the share of the rarer class.
     C : float, default=1.0
         How much errors weigh against the size of the weights; infinity is ``penalty=None``.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     intercept_scaling : float, default=1
         Taken for scikit-learn's signature; the intercept is not penalised.
-    class_weight : dict or 'balanced', default=None
-        Factors of C for the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
     solver : str, default='lbfgs'
         Taken for scikit-learn's signature; the number of weights decides. 'liblinear': one class against the rest.
     max_iter : int, default=100
         Most steps.
     multi_class : {'auto', 'multinomial', 'ovr'}, default='auto'
         Three classes or more: one model of all ('auto', 'multinomial'), or each against the rest ('ovr').
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
     l1_ratio : float, default=None
         Taken for scikit-learn's signature; must be None.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
         Steps taken; one number for a model of all classes.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -242,10 +221,6 @@ class Ridge(LinearMixin, WeightedRegressor):
     ----------
     alpha : float, default=1.0
         How much the penalty weighs; above 0.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
     max_iter : int, default=None
         Most Newton steps; None: 1000.
     tol : float, default=1e-10
@@ -255,27 +230,11 @@ class Ridge(LinearMixin, WeightedRegressor):
         Taken for scikit-learn's signature; there is one solver.
     positive : bool, default=False
         Taken for scikit-learn's signature; must be False.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    intercept_ : float
-        The intercept.
     n_iter_ : int
         Newton steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -330,586 +289,3 @@ class Ridge(LinearMixin, WeightedRegressor):
             yield number("max-iterations", self.max_iter, "max_iter")
         yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
         yield Setting("penalise-bias", "no", "fit_intercept")
-
-
-_NET_AXES = {"alpha": Axis("alpha", space="alphas"), "l1_ratio": Axis("l1-ratio", space="l1-ratios")}
-
-
-class ElasticNet(LinearMixin, WeightedRegressor):
-    """Linear regression with an L1 and an L2 penalty.
-
-    Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w``, as
-    scikit-learn does; the intercept is not penalised.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        How much the penalty weighs.
-    l1_ratio : float, default=0.5
-        The L1 penalty's share, 0 to 1.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    precompute : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    max_iter : int, default=1000
-        Most passes over the features.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variance of y.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    positive : bool, default=False
-        Whether weights are kept at 0 or above.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    sparse_coef_ : sparse matrix of shape (1, n_features)
-        The same as a sparse matrix.
-    intercept_ : float
-        The intercept.
-    n_iter_ : int
-        Passes over the features.
-    dual_gap_ : float
-        How far the objective may be above the least one, at most.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_regression
-    >>> from sheaf import ElasticNet
-    >>> X, y = make_regression(n_features=2, random_state=0)
-    >>> ElasticNet(tol=1e-10).fit(X, y).coef_.round(3)
-    array([18.838, 64.56 ])
-    """
-
-    _kind = "elastic-net"
-    _axes = _NET_AXES
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        precompute: bool = False,
-        max_iter: int = 1000,
-        copy_X: bool = True,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.copy_X = copy_X
-        self.tol = tol
-        self.warm_start = warm_start
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
-        self.device = device
-        self.precision = precision
-        self.n_threads = n_threads
-
-    def _settings(self) -> Iterable[Setting]:
-        if self.precompute is not False or self.warm_start:
-            raise ValueError("precompute and warm_start must be False")
-        yield Setting("labels", "numbers", "y")
-        yield number("alpha", self.alpha, "alpha")
-        yield number("l1-ratio", self.l1_ratio, "l1_ratio")
-        yield number("max-epochs", self.max_iter, "max_iter")
-        yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
-        if self.positive:
-            yield Setting("lower-limit", "0", "positive")
-
-    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
-        yield close_tolerance(self, X)
-
-    def _keep_fitted(self, X: Any) -> None:
-        super()._keep_fitted(X)
-        self.dual_gap_ = float(self._model.gaps()[0])
-
-    @property
-    def sparse_coef_(self) -> Any:
-        from scipy import sparse
-
-        return sparse.csr_matrix(self.coef_)
-
-
-class Lasso(ElasticNet):
-    """Linear regression with an L1 penalty: :class:`ElasticNet` with ``l1_ratio=1``.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        How much the penalty weighs.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    precompute : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
-    max_iter : int, default=1000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variance of y.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    positive : bool, default=False
-        Whether weights are kept at 0 or above.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    sparse_coef_ : sparse matrix of shape (1, n_features)
-        The same as a sparse matrix.
-    intercept_ : float
-        The intercept.
-    n_iter_ : int
-        Passes over the features.
-    dual_gap_ : float
-        How far the objective may be above the least one, at most.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
-    Examples
-    --------
-    >>> from sheaf import Lasso
-    >>> Lasso(alpha=0.1).fit([[0, 0], [1, 1], [2, 2]], [0, 1, 2]).predict([[1, 1]]).round(3)
-    array([1.])
-    """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        precompute: bool = False,
-        copy_X: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        super().__init__(
-            alpha,
-            l1_ratio=1.0,
-            fit_intercept=fit_intercept,
-            precompute=precompute,
-            max_iter=max_iter,
-            copy_X=copy_X,
-            tol=tol,
-            warm_start=warm_start,
-            positive=positive,
-            random_state=random_state,
-            selection=selection,
-            device=device,
-            precision=precision,
-            n_threads=n_threads,
-        )
-
-
-class MultiTaskElasticNet(SheafRegressor):
-    """Linear regression of several targets, with one L1 and L2 penalty for a feature's weights in all of them.
-
-    Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * sum of |w_j| + alpha * (1 - l1_ratio) / 2 * sum of
-    |w_j|^2`` with ``|w_j|`` the length of the weights of feature j for all targets, as scikit-learn does; intercepts are
-    not penalised.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        How much the penalty weighs.
-    l1_ratio : float, default=0.5
-        The L1 penalty's share, 0 to 1.
-    fit_intercept : bool, default=True
-        Whether there are intercepts.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
-    max_iter : int, default=1000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variances of all targets together.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_targets, n_features)
-        Weights of features; a feature has some for all targets or for none.
-    sparse_coef_ : sparse matrix of shape (n_targets, n_features)
-        The same as a sparse matrix.
-    intercept_ : ndarray of shape (n_targets,)
-        The intercepts.
-    n_iter_ : int
-        Passes over the features.
-    dual_gap_ : float
-        How far the objective may be above the least one, at most.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_regression
-    >>> from sheaf import MultiTaskElasticNet
-    >>> X, y = make_regression(n_features=4, n_informative=2, n_targets=2, random_state=0)
-    >>> model = MultiTaskElasticNet(alpha=5, l1_ratio=1).fit(X, y)
-    >>> (model.coef_ != 0).tolist()
-    [[True, True, False, False], [True, True, False, False]]
-    """
-
-    _kind = "elastic-net"
-    coef_: Array
-    intercept_: Array
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.selection = selection
-        self.device = device
-        self.precision = precision
-        self.n_threads = n_threads
-
-    def _settings(self) -> Iterable[Setting]:
-        if self.warm_start:
-            raise ValueError("warm_start must be False")
-        yield number("alpha", self.alpha, "alpha")
-        yield number("l1-ratio", self.l1_ratio, "l1_ratio")
-        yield number("max-epochs", self.max_iter, "max_iter")
-        yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Train on all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
-        y : array-like of shape (n_samples, n_targets)
-            The numbers to predict for each row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, y = validate(self, self._in_memory(X), y, y_numeric=True, multi_output=True)
-        if y.ndim == 1:
-            raise ValueError(
-                f"y has one number for each row; {type(self).__name__} takes columns of targets, use ElasticNet"
-            )
-        options = self._make_options((*self._settings(), close_tolerance(self, X)))
-        context = self._context()
-        targets = np.ascontiguousarray(y, dtype=np.float64)
-        fitted = _core.fit_targets(context, self._dataset(context, X), targets, options)
-        self.coef_, self.intercept_, passes, self.dual_gap_, converged = fitted
-        self.n_iter_ = max(passes, 1)
-        if not converged:
-            warnings.warn(
-                f"the duality gap is {self.dual_gap_:.3g} after {passes} passes; "
-                "increase max_iter or scale the features",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """Predict the numbers of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples, n_targets)
-            The predictions.
-        """
-        check_is_fitted(self)
-        X = validate(self, self._in_memory(X), reset=False)
-        values: Array = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        return values
-
-    def _in_memory(self, X: Any) -> Any:
-        if is_on_gpu(X):
-            raise ValueError(f"{type(self).__name__} takes arrays in CPU memory, not on a GPU")
-        return X
-
-    def save_model(self, path: str) -> None:
-        """Not for models of several targets, which have no model file: pickle the estimator.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        """
-        raise ValueError(f"models of several targets have no file, so {path} was not written; pickle the estimator")
-
-    @property
-    def sparse_coef_(self) -> Any:
-        from scipy import sparse
-
-        return sparse.csr_matrix(self.coef_)
-
-    def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "multioutput_only": True}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = False
-        tags.target_tags.multi_output = True
-        return tags
-
-
-class MultiTaskLasso(MultiTaskElasticNet):
-    """:class:`MultiTaskElasticNet` with ``l1_ratio=1``.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        How much the penalty weighs.
-    fit_intercept : bool, default=True
-        Whether there are intercepts.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
-    max_iter : int, default=1000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variances of all targets together.
-    warm_start : bool, default=False
-        Taken for scikit-learn's signature; must be False.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_targets, n_features)
-        Weights of features; a feature has some for all targets or for none.
-    sparse_coef_ : sparse matrix of shape (n_targets, n_features)
-        The same as a sparse matrix.
-    intercept_ : ndarray of shape (n_targets,)
-        The intercepts.
-    n_iter_ : int
-        Passes over the features.
-    dual_gap_ : float
-        How far the objective may be above the least one, at most.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
-    Examples
-    --------
-    >>> from sheaf import MultiTaskLasso
-    >>> model = MultiTaskLasso(alpha=0.1).fit([[0, 1], [1, 0], [2, 2]], [[0, 0], [1, 1], [2, 3]])
-    >>> model.predict([[1, 1]]).shape
-    (1, 2)
-    """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        super().__init__(
-            alpha,
-            l1_ratio=1.0,
-            fit_intercept=fit_intercept,
-            copy_X=copy_X,
-            max_iter=max_iter,
-            tol=tol,
-            warm_start=warm_start,
-            random_state=random_state,
-            selection=selection,
-            device=device,
-            precision=precision,
-            n_threads=n_threads,
-        )
-
-
-class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedClassifier):
-    """Logistic regression with an L1 and an L2 penalty.
-
-    Minimises ``1 / n * sum of log(1 + exp(-y z)) + alpha * l1_ratio * |w| + alpha * (1 - l1_ratio) / 2 * w'w``; the
-    intercept is not penalised. Three classes or more are one model each against the rest. scikit-learn's
-    ``LogisticRegression(penalty='elasticnet', C=C)`` is the same at ``alpha = 1 / (C n)``.
-
-    Parameters
-    ----------
-    alpha : float, default=0.01
-        How much the penalty weighs.
-    l1_ratio : float, default=0.5
-        The L1 penalty's share, 0 to 1.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    standardise : bool, default=False
-        Penalise each weight as if its feature had standard deviation 1.
-    class_weight : dict or 'balanced', default=None
-        Factors of the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
-    max_iter : int, default=10000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the deviance without features.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights of features.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        Intercepts.
-    n_iter_ : ndarray of shape (1,) or (n_classes,)
-        Passes over the features.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> from sheaf import ElasticNetLogistic
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = ElasticNetLogistic(alpha=0.1, l1_ratio=0.9).fit(scale(X), y)
-    >>> int(np.count_nonzero(model.coef_))
-    5
-    """
-
-    _kind = "elastic-net-logistic"
-    _axes = _NET_AXES
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        standardise: bool = False,
-        class_weight: Any = None,
-        max_iter: int = 10000,
-        tol: float = 1e-4,
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.standardise = standardise
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.device = device
-        self.precision = precision
-        self.n_threads = n_threads
-
-    def _settings(self) -> Iterable[Setting]:
-        yield Setting("labels", "classes", "y")
-        yield number("alpha", self.alpha, "alpha")
-        yield number("l1-ratio", self.l1_ratio, "l1_ratio")
-        yield number("tolerance", self.tol, "tol")
-        yield number("max-epochs", self.max_iter, "max_iter")
-        yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
-        yield Setting("standardise", "yes" if self.standardise else "no", "standardise")

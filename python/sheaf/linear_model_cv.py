@@ -32,7 +32,20 @@ Grid = dict[str, Sequence[Any]]
 
 
 class _CrossValidated(SheafEstimator):
-    """Searches for the best parameters of a plain model, and then is that model."""
+    """Searches for the best parameters of a plain model, and then is that model.
+
+    Parameters
+    ----------
+    cv : int, cross-validation generator or an iterable
+        The folds; None: 5, stratified where there are classes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of features, trained on all rows.
+    intercept_ : float
+        The intercept.
+    """
 
     _plain: ClassVar[type[SheafEstimator]]
 
@@ -111,7 +124,15 @@ def _among(kept: Array, rows: int, cv: Any) -> Any:
 
 
 class _CrossValidatedClassifier(DecisionMixin, ProbabilityMixin, _CrossValidated, WeightedClassifier):
-    """The same of classes."""
+    """The same of classes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of features, trained on all rows.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts.
+    """
 
     scoring: Any
 
@@ -141,7 +162,28 @@ class _CrossValidatedClassifier(DecisionMixin, ProbabilityMixin, _CrossValidated
 
 
 class _NetMixin:
-    """Grids of alphas from the data, and shares of the L1 penalty."""
+    """Grids of alphas from the data, and shares of the L1 penalty.
+
+    Parameters
+    ----------
+    alphas : array-like or int
+        The alphas to try, or how many; None: from the smallest that leaves no feature in the model down to `eps` of it.
+    eps : float
+        The smallest alpha as a share of the largest, where they are not given.
+    l1_ratio : float or list of float
+        The L1 penalty's share, 0 to 1, or several to try.
+    n_alphas : int
+        How many, where they are not given.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty that was chosen.
+    l1_ratio_ : float
+        The share of the L1 penalty that was chosen.
+    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratio, n_alphas)
+        The penalties that were tried, descending.
+    """
 
     eps: float
     n_alphas: int
@@ -188,7 +230,18 @@ class _NetMixin:
 
 
 class _NetRegressorCV(_NetMixin, _CrossValidated, WeightedRegressor):
-    """Elastic nets of numbers."""
+    """Elastic nets of numbers.
+
+    Parameters
+    ----------
+    precompute : bool or 'auto'
+        Taken for scikit-learn's signature; nothing is computed before.
+
+    Attributes
+    ----------
+    mse_path_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
+        Mean squared errors of the folds' test rows.
+    """
 
     mse_path_: Array
 
@@ -211,8 +264,6 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
     ----------
     alphas : array-like of shape (n_alphas,), default=(0.1, 1.0, 10.0)
         The penalties to try, above 0.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     scoring : str or callable, default=None
         The score to choose by; None: R^2.
     cv : int, cross-validation generator or an iterable, default=None
@@ -220,12 +271,6 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
         ``scoring='neg_mean_squared_error'`` does here.
     tol : float, default=1e-10
         Of :class:`Ridge`.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -233,16 +278,8 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
         The penalty that was chosen.
     best_score_ : float
         Its mean score.
-    coef_ : ndarray of shape (n_features,)
-        Weights of features, trained on all rows.
-    intercept_ : float
-        The intercept.
     n_iter_ : int
         Newton steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -288,63 +325,13 @@ class ElasticNetCV(_NetRegressorCV):
 
     Parameters
     ----------
-    l1_ratio : float or list of float, default=0.5
-        The L1 penalty's share, 0 to 1, or several to try.
-    eps : float, default=1e-3
-        The smallest alpha as a share of the largest, where they are not given.
-    n_alphas : int, default=100
-        How many, where they are not given.
-    alphas : array-like or int, default=None
-        The alphas to try, or how many; None: from the smallest that leaves no feature in the model down to `eps` of it.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    precompute : bool or 'auto', default='auto'
-        Taken for scikit-learn's signature; nothing is computed before.
-    max_iter : int, default=1000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variance of y.
     cv : int, cross-validation generator or an iterable, default=None
         The folds; None: 5.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    positive : bool, default=False
-        Whether weights are kept at 0 or above.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    alpha_ : float
-        The penalty that was chosen.
-    l1_ratio_ : float
-        The share of the L1 penalty that was chosen.
-    mse_path_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
-        Mean squared errors of the folds' test rows.
-    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratio, n_alphas)
-        The penalties that were tried, descending.
-    coef_ : ndarray of shape (n_features,)
-        Weights of features, trained on all rows.
-    intercept_ : float
-        The intercept.
     n_iter_ : int
         Passes over the features.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -405,59 +392,17 @@ class LassoCV(_NetRegressorCV):
 
     Parameters
     ----------
-    eps : float, default=1e-3
-        The smallest alpha as a share of the largest, where they are not given.
-    n_alphas : int, default=100
-        How many, where they are not given.
-    alphas : array-like or int, default=None
-        The alphas to try, or how many; None: from the smallest that leaves no feature in the model down to `eps` of it.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    precompute : bool or 'auto', default='auto'
-        Taken for scikit-learn's signature; nothing is computed before.
-    max_iter : int, default=1000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the variance of y.
-    copy_X : bool, default=True
-        Taken for scikit-learn's signature; X is never changed.
     cv : int, cross-validation generator or an iterable, default=None
         The folds; None: 5.
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    positive : bool, default=False
-        Whether weights are kept at 0 or above.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    selection : str, default='cyclic'
-        Taken for scikit-learn's signature; features in work are visited in turn.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    alpha_ : float
-        The penalty that was chosen.
     mse_path_ : ndarray of shape (n_alphas, n_folds)
         Mean squared errors of the folds' test rows.
     alphas_ : ndarray of shape (n_alphas,)
         The penalties that were tried, descending.
-    coef_ : ndarray of shape (n_features,)
-        Weights of features, trained on all rows.
-    intercept_ : float
-        The intercept.
     n_iter_ : int
         Passes over the features.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -520,12 +465,8 @@ class LogisticRegressionCV(_CrossValidatedClassifier):
     ----------
     Cs : int or array-like, default=10
         The values of C to try; a number: so many from 1e-4 to 1e4, in equal steps of the logarithm.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     cv : int, cross-validation generator or an iterable, default=None
         The folds; None: 5, stratified.
-    dual : bool, default=False
-        Taken for scikit-learn's signature; must be False.
     penalty : {'l2'}, default='l2'
         The penalty. :class:`ElasticNetLogisticCV` has the others.
     scoring : str or callable, default=None
@@ -534,28 +475,8 @@ class LogisticRegressionCV(_CrossValidatedClassifier):
         Of :class:`LogisticRegression`.
     tol : float, default=1e-4
         Of :class:`LogisticRegression`.
-    max_iter : int, default=100
-        Most steps.
-    class_weight : dict or 'balanced', default=None
-        Factors of C for the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    verbose : int, default=0
-        Above 0: show how far long work is.
     refit : bool, default=True
         Taken for scikit-learn's signature; must be True.
-    intercept_scaling : float, default=1
-        Taken for scikit-learn's signature; the intercept is not penalised.
-    multi_class : {'auto', 'multinomial', 'ovr'}, default='auto'
-        Three classes or more: one model of all ('auto', 'multinomial'), or each against the rest ('ovr').
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -565,18 +486,8 @@ class LogisticRegressionCV(_CrossValidatedClassifier):
         Those that were tried.
     scores_ : dict
         Scores of the folds (n_folds, n_cs), by class: the second one, or all of three or more, which have the same.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights of features, trained on all rows.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercepts.
     n_iter_ : ndarray
         Steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -651,57 +562,17 @@ class ElasticNetLogisticCV(_NetMixin, _CrossValidatedClassifier):
 
     Parameters
     ----------
-    l1_ratio : float or list of float, default=0.5
-        The L1 penalty's share, 0 to 1, or several to try.
-    eps : float, default=1e-3
-        The smallest alpha as a share of the largest, where they are not given.
-    n_alphas : int, default=100
-        How many, where they are not given.
-    alphas : array-like or int, default=None
-        The alphas to try, or how many; None: from the smallest that leaves no feature in the model down to `eps` of it.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     cv : int, cross-validation generator or an iterable, default=None
         The folds; None: 5, stratified.
     scoring : str or callable, default=None
         The score to choose by; None: the accuracy. Of equal ones the largest alpha is chosen.
-    class_weight : dict or 'balanced', default=None
-        Factors of the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
-    max_iter : int, default=10000
-        Most passes over the features.
-    tol : float, default=1e-4
-        Training stops where the duality gap has become this small a share of the deviance without features.
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    alpha_ : float
-        The penalty that was chosen.
-    l1_ratio_ : float
-        The share of the L1 penalty that was chosen.
     scores_ : ndarray of shape (n_alphas, n_folds) or (n_l1_ratio, n_alphas, n_folds)
         Scores of the folds.
-    alphas_ : ndarray of shape (n_alphas,) or (n_l1_ratio, n_alphas)
-        The penalties that were tried, descending.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights of features, trained on all rows.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercepts.
     n_iter_ : ndarray
         Passes over the features.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------

@@ -390,6 +390,7 @@ class _Search:
         model = candidate.steps.estimator
         axes = tuple(model._active_axes().values())
         learnt = self._settings_of_split(candidate.steps, split)
+        learnt.update({one.name: one.text for one in model._target_settings(*self._target_of_split(split))})
         options = {axis.option for axis in axes}
         settings = [
             (setting.name, setting.text)
@@ -403,7 +404,7 @@ class _Search:
             if values[k] is None:
                 values[k] = fixed[k] = float(learnt[axis.option])
             elif axis.per_weight:
-                fixed[k] = self._weight_of_split(model, split)
+                fixed[k] = float(model._total_weight(*self._target_of_split(split)))
                 values[k] /= fixed[k]
         if candidate.steps.criterion:
             axes = (*axes, _COUNT)
@@ -413,16 +414,16 @@ class _Search:
         )
         return family, tuple(values)
 
-    def _weight_of_split(self, model: Any, split: int) -> float:
+    def _target_of_split(self, split: int) -> tuple[Array, Array | None]:
+        """The labels, and the weights, of the rows that a split trains on."""
         train = self.splits[split][0]
-        weights = None if self.data.weights is None else self.data.weights[train]
-        return float(model._total_weight(self.data.labels[train], weights))
+        return self.data.labels[train], None if self.data.weights is None else self.data.weights[train]
 
     def _settings_of_split(self, steps: Steps, split: int) -> dict[str, str]:
         """Settings that follow from the rows that a split trains on."""
         model = steps.estimator
         train = self.splits[split][0]
-        weights = None if self.data.weights is None else self.data.weights[train]
+        weights = self._target_of_split(split)[1]
         checked = self.data.checked
         if not model._reads_rows():
             shape = (len(train), len(train) if getattr(model, "kernel", "") == "precomputed" else checked.shape[1])

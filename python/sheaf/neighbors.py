@@ -24,6 +24,7 @@ from ._base import (
 )
 from ._compat import validate
 from ._data import make_context, make_dataset, number_text
+from ._docs import Documented
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor", "KNeighborsTransformer", "LocalHyperplane"]
 
@@ -58,7 +59,31 @@ def _distance(metric: Any, p: float) -> dict[str, str]:
 
 
 class _NeighborsMixin:
-    """Finds the nearest training rows."""
+    """Finds the nearest training rows.
+
+    Parameters
+    ----------
+    algorithm : str
+        Taken for scikit-learn's signature; all distances are computed.
+    leaf_size : int
+        Taken for scikit-learn's signature.
+    metric : str
+        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
+        'jaccard'.
+    metric_params : dict
+        Taken for scikit-learn's signature; must be None.
+    p : float
+        The power of Minkowski's distance.
+    precision : {'auto', 'float32', 'float64'}
+        Of the data; distances are exact in either.
+
+    Attributes
+    ----------
+    effective_metric_ : str
+        The distance.
+    n_samples_fit_ : int
+        Training rows.
+    """
 
     n_neighbors: int
     metric: Any
@@ -141,7 +166,13 @@ class _NeighborsMixin:
 
 
 class _VotingMixin(_NeighborsMixin):
-    """Predicts by the votes of the nearest rows."""
+    """Predicts by the votes of the nearest rows.
+
+    Parameters
+    ----------
+    weights : {'uniform', 'distance', 'gaussian'}
+        How much each row counts: the same, 1 / distance, or exp(-(d / d_k)^2 / 2).
+    """
 
     _kind = "knn"
     _axes: ClassVar[Mapping[str, Axis]] = {
@@ -149,77 +180,6 @@ class _VotingMixin(_NeighborsMixin):
         "weights": Axis("vote", lambda weights: choice("weights", weights, _VOTES)),
     }
     _labels: str
-
-    weights: str
-
-    def _settings(self) -> Iterable[Setting]:
-        if self.metric_params:
-            raise ValueError("metric_params must be None")
-        if callable(self.weights):
-            raise ValueError(f"weights must be one of {', '.join(map(repr, _VOTES))}, not a callable")
-        yield number("k", self.n_neighbors, "n_neighbors")
-        yield Setting("vote", choice("weights", self.weights, _VOTES), "weights")
-        yield Setting("labels", self._labels, "y")
-        for name, text in _distance(self.metric, self.p).items():
-            yield Setting(name, text, "metric")
-
-
-class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
-    """The class that most of the nearest rows have.
-
-    Neighbours are exact, whatever the precision of the data; of equally near rows the first counts, of classes with
-    equal votes the first.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=5
-        How many rows vote.
-    weights : {'uniform', 'distance', 'gaussian'}, default='uniform'
-        How much each vote counts: the same, 1 / distance, or exp(-(d / d_k)^2 / 2).
-    algorithm : str, default='auto'
-        Taken for scikit-learn's signature; all distances are computed.
-    leaf_size : int, default=30
-        Taken for scikit-learn's signature.
-    p : float, default=2
-        The power of Minkowski's distance.
-    metric : str, default='minkowski'
-        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
-        'jaccard'.
-    metric_params : dict, default=None
-        Taken for scikit-learn's signature; must be None.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data; distances are exact in either.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    effective_metric_ : str
-        The distance.
-    n_samples_fit_ : int
-        Training rows.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
-
-    Examples
-    --------
-    >>> from sheaf import KNeighborsClassifier
-    >>> model = KNeighborsClassifier(n_neighbors=3).fit([[0], [1], [2], [3]], [0, 0, 1, 1])
-    >>> model.predict([[1.1]])
-    array([0])
-    >>> model.predict_proba([[0.9]]).round(2)
-    array([[0.67, 0.33]])
-    """
-
-    _labels = "classes"
 
     def __init__(
         self,
@@ -247,6 +207,41 @@ class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
+
+    def _settings(self) -> Iterable[Setting]:
+        if self.metric_params:
+            raise ValueError("metric_params must be None")
+        if callable(self.weights):
+            raise ValueError(f"weights must be one of {', '.join(map(repr, _VOTES))}, not a callable")
+        yield number("k", self.n_neighbors, "n_neighbors")
+        yield Setting("vote", choice("weights", self.weights, _VOTES), "weights")
+        yield Setting("labels", self._labels, "y")
+        for name, text in _distance(self.metric, self.p).items():
+            yield Setting(name, text, "metric")
+
+
+class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
+    """The class that most of the nearest rows have.
+
+    Neighbours are exact, whatever the precision of the data; of equally near rows the first counts, of classes with
+    equal votes the first.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        How many rows vote.
+
+    Examples
+    --------
+    >>> from sheaf import KNeighborsClassifier
+    >>> model = KNeighborsClassifier(n_neighbors=3).fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> model.predict([[1.1]])
+    array([0])
+    >>> model.predict_proba([[0.9]]).round(2)
+    array([[0.67, 0.33]])
+    """
+
+    _labels = "classes"
 
     def fit(self, X: Any, y: Any) -> Any:
         """Keep the training rows.
@@ -279,38 +274,6 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
     ----------
     n_neighbors : int, default=5
         How many rows count.
-    weights : {'uniform', 'distance', 'gaussian'}, default='uniform'
-        How much each counts: the same, 1 / distance, or exp(-(d / d_k)^2 / 2).
-    algorithm : str, default='auto'
-        Taken for scikit-learn's signature; all distances are computed.
-    leaf_size : int, default=30
-        Taken for scikit-learn's signature.
-    p : float, default=2
-        The power of Minkowski's distance.
-    metric : str, default='minkowski'
-        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
-        'jaccard'.
-    metric_params : dict, default=None
-        Taken for scikit-learn's signature; must be None.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data; distances are exact in either.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    effective_metric_ : str
-        The distance.
-    n_samples_fit_ : int
-        Training rows.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -320,33 +283,6 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
     """
 
     _labels = "numbers"
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: str = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: Any = "minkowski",
-        metric_params: Any = None,
-        n_jobs: Any = None,
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.device = device
-        self.precision = precision
-        self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any) -> Any:
         """Keep the training rows.
@@ -370,7 +306,11 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
 
 
 class KNeighborsTransformer(
-    _NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator  # type: ignore[misc]
+    Documented,
+    _NeighborsMixin,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Rows as their nearest training rows: a sparse matrix, for estimators that take distances or graphs.
 
@@ -383,36 +323,6 @@ class KNeighborsTransformer(
         What stands for a neighbour: its distance, or 1.
     n_neighbors : int, default=5
         How many; with 'distance' one more, so that training rows have so many others.
-    algorithm : str, default='auto'
-        Taken for scikit-learn's signature; all distances are computed.
-    leaf_size : int, default=30
-        Taken for scikit-learn's signature.
-    metric : str, default='minkowski'
-        'minkowski', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation', 'chebyshev', 'hamming' or
-        'jaccard'.
-    p : float, default=2
-        The power of Minkowski's distance.
-    metric_params : dict, default=None
-        Taken for scikit-learn's signature; must be None.
-    n_jobs : int, default=None
-        Taken for scikit-learn's signature; see `n_threads`.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data; distances are exact in either.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    effective_metric_ : str
-        The distance.
-    n_samples_fit_ : int
-        Training rows.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -517,7 +427,15 @@ class KNeighborsTransformer(
 
 
 class _LocalClassifier(DecisionMixin, SheafClassifier):
-    """What local models of classes share."""
+    """What local models of classes share.
+
+    Parameters
+    ----------
+    precision : {'auto', 'float32', 'float64'}
+        Of the data.
+    temperature : float
+        Of 'class_ratio': weights are exp(temperature * ratio).
+    """
 
     _kind = "knn"
 
@@ -570,25 +488,8 @@ class LocalHyperplane(_LocalClassifier):
         What they span.
     feature_weighting : {'none', 'class_ratio', 'mutual_information', 'relief'}, default='none'
         Weights of features, learnt on the training rows.
-    temperature : float, default=1.0
-        Of 'class_ratio': weights are exp(temperature * ratio).
     reg_lambda : float, default=1.0
         The penalty of the coefficients.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -657,23 +558,6 @@ class LocalSVM(_LocalClassifier):
         Stop when no pair of rows violates the optimality conditions by more.
     feature_weighting : {'none', 'class_ratio', 'mutual_information', 'relief'}, default='none'
         Weights of features in distances, learnt on the training rows.
-    temperature : float, default=1.0
-        Of 'class_ratio': weights are exp(temperature * ratio).
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------

@@ -34,6 +34,7 @@ _PLACES: dict[str, dict[str, type[SheafEstimator]]] = {
         "Lasso": linear_model.Lasso,
         "LogisticRegression": linear_model.LogisticRegression,
         "PoissonRegressor": glm.PoissonRegressor,
+        "QuantileRegressor": linear_model.QuantileRegressor,
         "Ridge": linear_model.Ridge,
         "TweedieRegressor": glm.TweedieRegressor,
     },
@@ -70,6 +71,8 @@ def _why_not(estimator: Any, ours: Any, y: Any) -> str:
             return f"it has no {name}"
     if np.ndim(y) > 1 and np.shape(y)[1] > 1:
         return "several targets"
+    if isinstance(ours, linear_model.QuantileRegressor) and ours.alpha == 0:
+        return "alpha is 0"  # without a penalty training ends before the linear program's solution
     try:
         if isinstance(ours, linear_model.LogisticRegression):
             ours.classes_ = np.unique(y)  # which decide what is trained

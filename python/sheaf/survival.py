@@ -59,14 +59,6 @@ class CoxRegression(SheafEstimator):
         Most steps, or passes over the features.
     tol : float, default=1e-9
         How closely it is trained: the share of the first gradient that is left, or of the objective that may be missing.
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -74,10 +66,6 @@ class CoxRegression(SheafEstimator):
         Weights of features: logarithms of hazard ratios.
     n_iter_ : int
         Steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------

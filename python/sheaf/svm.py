@@ -64,39 +64,19 @@ class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
         How much errors weigh against the size of the weights.
     multi_class : {'ovr'}, default='ovr'
         One class against the rest.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     intercept_scaling : float, default=1
         The value of the constant feature that the intercept is the weight of; larger ones are penalised less.
-    class_weight : dict or 'balanced', default=None
-        Factors of C for the rows of classes; 'balanced': n_samples / (n_classes * rows of the class).
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
     max_iter : int, default=1000
         Most Newton steps.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
         Newton steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -183,37 +163,17 @@ class LinearSVR(LinearMixin, WeightedRegressor):
         How much errors weigh against the size of the weights.
     loss : {'squared_epsilon_insensitive'}, default='squared_epsilon_insensitive'
         The loss; scikit-learn's default is the other one, 'epsilon_insensitive'.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
     intercept_scaling : float, default=1.0
         The value of the constant feature that the intercept is the weight of; larger ones are penalised less.
     dual : bool, default=True
         Taken for scikit-learn's signature; the primal problem is solved, which has the same solution.
-    verbose : int, default=0
-        Above 0: show how far long work is.
-    random_state : int, RandomState instance or None, default=None
-        Taken for scikit-learn's signature; nothing is random.
     max_iter : int, default=1000
         Most Newton steps.
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {'auto', 'float32', 'float64'}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of features.
-    intercept_ : float
-        The intercept.
     n_iter_ : int
         Newton steps taken.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts.
 
     Examples
     --------
@@ -283,7 +243,49 @@ def scale_gamma(X: Any, sample_weight: Any = None) -> float:
 
 
 class KernelMixin:
-    """What SVMs with a kernel share."""
+    """What SVMs with a kernel share.
+
+    Parameters
+    ----------
+    C : float
+        How much errors weigh against smoothness.
+    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}
+        The kernel. 'precomputed': X holds kernel values, in `fit` those of the training rows with each other.
+    degree : int
+        Of the polynomial kernel.
+    gamma : {'scale', 'auto'} or float
+        Of the kernel; 'scale': 1 / (n_features * variance of X), 'auto': 1 / n_features.
+    coef0 : float
+        Of the polynomial and sigmoid kernels.
+    nu : float
+        Upper bound of the share of rows with errors, lower bound of that of support vectors.
+    shrinking : bool
+        Taken for scikit-learn's signature; working sets stand in for it.
+    tol : float
+        Training stops where the optimality conditions are violated by less. Up to 200 rows with the kernel 'rbf' it
+        goes on to 1e-7 of that (times C), which costs little: the result does not depend on the order of rows.
+    cache_size : float
+        Taken for scikit-learn's signature; the library takes what memory is free.
+    max_iter : int
+        Most steps of one SVM; -1: the larger one of 10,000,000 and 100 a row.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+        The training rows that are support vectors, by class.
+    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
+        The support vectors.
+    n_support_ : ndarray
+        How many there are, of classes how many of each.
+    dual_coef_ : ndarray
+        Their coefficients, laid out as in scikit-learn.
+    intercept_ : ndarray
+        One number for each SVM.
+    coef_ : ndarray
+        Weights of features; linear kernels only.
+    n_iter_ : ndarray
+        Iterations of each SVM.
+    """
 
     _kind = "svm"
     _svm_type: str
@@ -407,7 +409,19 @@ _KERNEL_AXES = {
 
 
 class _KernelClassifier(DecisionMixin, ProbabilityMixin, KernelMixin, WeightedClassifier):
-    """SVC and NuSVC: one SVM for each pair of classes."""
+    """SVC and NuSVC: one SVM for each pair of classes.
+
+    Parameters
+    ----------
+    probability : bool
+        Train for probabilities too, by five folds within the training rows (Platt).
+    decision_function_shape : {'ovr', 'ovo'}
+        Of three classes or more: a decision value for each class, or for each pair.
+    break_ties : bool
+        Predict by the decision values of classes where votes are equal.
+    random_state : int, RandomState instance or None
+        Deals the rows to the folds of `probability`.
+    """
 
     probability: bool
     break_ties: bool
@@ -456,101 +470,10 @@ class _KernelClassifier(DecisionMixin, ProbabilityMixin, KernelMixin, WeightedCl
     predict_log_proba = available_if(_has_probabilities)(ProbabilityMixin.predict_log_proba)
 
 
-_KERNEL_PARAMETERS = """kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, default='rbf'
-        The kernel. 'precomputed': X holds kernel values, in `fit` those of the training rows with each other.
-    degree : int, default=3
-        Of the polynomial kernel.
-    gamma : {'scale', 'auto'} or float, default='scale'
-        Of the kernel; 'scale': 1 / (n_features * variance of X), 'auto': 1 / n_features.
-    coef0 : float, default=0.0
-        Of the polynomial and sigmoid kernels."""
-_SOLVER_PARAMETERS = """tol : float, default=1e-3
-        Training stops where the optimality conditions are violated by less. Up to 200 rows with the kernel 'rbf' it
-        goes on to 1e-7 of that (times C), which costs little: the result does not depend on the order of rows.
-    cache_size : float, default=200
-        Taken for scikit-learn's signature; the library takes what memory is free."""
-_LAST_PARAMETERS = """verbose : int, default=0
-        Above 0: show how far long work is.
-    max_iter : int, default=-1
-        Most steps of one SVM; -1: the larger one of 10,000,000 and 100 a row.{more}
-    device : str, default='auto'
-        'cpu', 'cuda', 'cuda:N', or 'auto': a GPU where the work is large enough for one.
-    precision : {{'auto', 'float32', 'float64'}}, default='auto'
-        Of the computation; 'auto': that of the data.
-    n_threads : int, default=None
-        CPU threads; None: all cores. Results do not depend on it."""
-_CLASSIFIER_PARAMETERS = """shrinking : bool, default=True
-        Taken for scikit-learn's signature; working sets stand in for it.
-    probability : bool, default=False
-        Train for probabilities too, by five folds within the training rows (Platt).
-    {solver}"""
-_CLASS_WEIGHT = """class_weight : dict or 'balanced', default=None
-        Factors of C for the rows of classes; 'balanced': n_samples / (n_classes * rows of the class)."""
-_CLASSIFIER_MORE = """
-    decision_function_shape : {{'ovr', 'ovo'}}, default='ovr'
-        Of three classes or more: a decision value for each class, or for each pair.
-    break_ties : bool, default=False
-        Predict by the decision values of classes where votes are equal.
-    random_state : int, RandomState instance or None, default=None
-        Deals the rows to the folds of `probability`."""
-_SUPPORT_ATTRIBUTES = """support_ : ndarray of shape (n_SV,)
-        The training rows that are support vectors, by class.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        The support vectors.
-    n_support_ : ndarray
-        How many there are, of classes how many of each.
-    dual_coef_ : ndarray
-        Their coefficients, laid out as in scikit-learn.
-    intercept_ : ndarray
-        One number for each SVM.
-    coef_ : ndarray
-        Weights of features; linear kernels only.
-    n_iter_ : ndarray
-        Iterations of each SVM.
-    n_features_in_ : int
-        Features of the training rows.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where all are texts."""
-
-
-def _document(**texts: str) -> Any:
-    """Fills the parts that several SVMs share into a docstring."""
-
-    def fill(kind: Any) -> Any:
-        last = _LAST_PARAMETERS.format(more=texts.get("more", "").format())
-        kind.__doc__ = kind.__doc__.format(
-            kernel=_KERNEL_PARAMETERS,
-            solver=_SOLVER_PARAMETERS,
-            classifier=_CLASSIFIER_PARAMETERS.format(solver=_SOLVER_PARAMETERS),
-            weights=_CLASS_WEIGHT,
-            last=last,
-            support=_SUPPORT_ATTRIBUTES,
-        )
-        return kind
-
-    return fill
-
-
-@_document(more=_CLASSIFIER_MORE)
 class SVC(_KernelClassifier):
     """Support vector machine with a kernel, for classes.
 
     Three classes or more are one SVM for each pair, all of them trained together over one set of kernel values.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        How much errors weigh against smoothness.
-    {kernel}
-    {classifier}
-    {weights}
-    {last}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    {support}
 
     Examples
     --------
@@ -611,25 +534,10 @@ class SVC(_KernelClassifier):
         yield number("cost", self.C, "C")
 
 
-@_document(more=_CLASSIFIER_MORE)
 class NuSVC(_KernelClassifier):
     """Support vector machine with a kernel, for classes, whose errors are limited by a share.
 
     It has no class weights, which would be ignored, as scikit-learn's are.
-
-    Parameters
-    ----------
-    nu : float, default=0.5
-        Upper bound of the share of rows with errors, lower bound of that of support vectors.
-    {kernel}
-    {classifier}
-    {last}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
-    {support}
 
     Examples
     --------
@@ -687,25 +595,13 @@ class NuSVC(_KernelClassifier):
         yield number("nu", self.nu, "nu")
 
 
-@_document()
 class SVR(KernelMixin, WeightedRegressor):
     """Support vector regression with a kernel.
 
     Parameters
     ----------
-    {kernel}
-    {solver}
-    C : float, default=1.0
-        How much errors weigh against smoothness.
     epsilon : float, default=0.1
         Errors up to it cost nothing.
-    shrinking : bool, default=True
-        Taken for scikit-learn's signature; working sets stand in for it.
-    {last}
-
-    Attributes
-    ----------
-    {support}
 
     Examples
     --------
@@ -758,25 +654,8 @@ class SVR(KernelMixin, WeightedRegressor):
         yield number("epsilon", self.epsilon, "epsilon")
 
 
-@_document()
 class NuSVR(KernelMixin, WeightedRegressor):
     """Support vector regression with a kernel, whose errors are limited by a share.
-
-    Parameters
-    ----------
-    nu : float, default=0.5
-        Upper bound of the share of rows with errors, lower bound of that of support vectors.
-    C : float, default=1.0
-        How much errors weigh against smoothness.
-    {kernel}
-    shrinking : bool, default=True
-        Taken for scikit-learn's signature; working sets stand in for it.
-    {solver}
-    {last}
-
-    Attributes
-    ----------
-    {support}
 
     Examples
     --------
@@ -829,25 +708,18 @@ class NuSVR(KernelMixin, WeightedRegressor):
         yield number("nu", self.nu, "nu")
 
 
-@_document()
 class OneClassSVM(OutlierMixin, KernelMixin, SheafEstimator):  # type: ignore[misc]
     """Support vector machine of a single class, which finds rows unlike those it was trained on.
 
     Parameters
     ----------
-    {kernel}
-    {solver}
     nu : float, default=0.5
         Upper bound of the share of training rows outside, lower bound of that of support vectors.
-    shrinking : bool, default=True
-        Taken for scikit-learn's signature; working sets stand in for it.
-    {last}
 
     Attributes
     ----------
     offset_ : float
         ``decision_function`` is ``score_samples`` less this.
-    {support}
 
     Examples
     --------

@@ -7,6 +7,7 @@ import pytest
 from conftest import read_dense
 from scipy import sparse
 from sklearn import datasets, linear_model, neighbors, svm
+from sklearn.metrics import mean_pinball_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
@@ -217,6 +218,73 @@ def test_several_targets(l1_ratio, intercept):
     lasso = sheaf.MultiTaskLasso(alpha=0.5, tol=1e-10).fit(100 * X, targets)
     plain = sheaf.MultiTaskElasticNet(alpha=0.5, l1_ratio=1, tol=1e-10).fit(100 * X, targets)
     np.testing.assert_array_equal(lasso.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.85])
+def test_quantiles(quantile, intercept, container):
+    X, y = _data("sklearn-diabetes")
+    weights = np.random.RandomState(0).randint(0, 3, len(y))
+    for alpha in (0.3, 0.03, 0.003):
+        how = {"quantile": quantile, "alpha": alpha, "fit_intercept": intercept}
+
+        def objective(model, weights):
+            loss = mean_pinball_loss(y, model.predict(X), alpha=quantile, sample_weight=weights)
+            return loss + alpha * np.abs(model.coef_).sum()
+
+        for given in (None, weights):
+            theirs = linear_model.QuantileRegressor(**how, solver="highs").fit(X, y, given)
+            ours = sheaf.QuantileRegressor(**how).fit(container(X), y, given)
+            least = objective(theirs, given)
+            assert least * (1 - 1e-9) <= objective(ours, given) <= least * (1 + 2e-6)
+            np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=2e-2)  # of targets up to 346
+
+
+def test_quantiles_with_both_penalties():
+    X, y = _data("sklearn-diabetes")
+    model = sheaf.QuantileRegressor(quantile=0.7, alpha=0.02, l1_ratio=0.3, tol=1e-8).fit(X, y)
+
+    def objective(intercept, weights):
+        loss = mean_pinball_loss(y, X @ weights + intercept, alpha=0.7)
+        return loss + 0.02 * (0.3 * np.abs(weights).sum() + 0.35 * weights @ weights)
+
+    least = objective(model.intercept_, model.coef_)
+    rng = np.random.RandomState(0)
+    for size in (1e-3, 1e-1, 10):  # a convex function that no step lowers is at its least value
+        for step in rng.normal(size=(200, X.shape[1] + 1)) * size:
+            assert objective(model.intercept_ + step[0], model.coef_ + step[1:]) >= least * (1 - 1e-8)
+
+
+@pytest.mark.parametrize("standardise", [True, False])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.4])
+@pytest.mark.parametrize("threshold", [5.0, 60.0, None])
+def test_huber_nets_are_where_the_gradient_of_their_objective_is_0(threshold, l1_ratio, standardise):
+    X, y = datasets.load_diabetes(return_X_y=True)
+    X = X * np.geomspace(10, 1000, X.shape[1])
+    weights = np.random.RandomState(0).randint(0, 3, len(y))
+    model = sheaf.ElasticNetHuber(threshold, alpha=0.5, l1_ratio=l1_ratio, standardise=standardise, tol=1e-12)
+    model.fit(X, y, weights)
+    left = y - model.predict(X)
+    rows = y.repeat(weights)
+    assert model.threshold_ == pytest.approx(
+        threshold or np.subtract(*np.quantile(rows, [0.75, 0.25], method="inverted_cdf")) / 10
+    )
+    slopes = np.clip(left, -model.threshold_, model.threshold_) * weights / weights.sum()
+    means = weights @ X / weights.sum()
+    spreads = np.sqrt(weights @ (X - means) ** 2 / weights.sum()) if standardise else np.ones(X.shape[1])
+    steepness = slopes @ X / spreads - 0.5 * (1 - l1_ratio) * model.coef_ * spreads
+    used = model.coef_ != 0
+    assert used.any() and slopes.sum() == pytest.approx(0, abs=1e-7)
+    np.testing.assert_allclose(steepness[used], 0.5 * l1_ratio * np.sign(model.coef_[used]), atol=1e-5)
+    assert np.all(np.abs(steepness[~used]) <= 0.5 * l1_ratio)
+
+
+def test_huber_nets_of_wide_thresholds_are_elastic_nets():
+    X, y = datasets.load_diabetes(return_X_y=True)
+    huber = sheaf.ElasticNetHuber(1e4, alpha=0.1, l1_ratio=0.7, tol=1e-12).fit(X, y)
+    plain = linear_model.ElasticNet(alpha=0.1, l1_ratio=0.7, tol=1e-14, max_iter=100000).fit(X, y)
+    np.testing.assert_allclose(huber.coef_, plain.coef_, rtol=1e-5, atol=1e-5)
 
 
 def test_no_weights_are_better_than_the_dual_gap_allows():

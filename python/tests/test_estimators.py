@@ -30,6 +30,8 @@ REGRESSORS = [
     sheaf.Ridge(),
     sheaf.Lasso(),
     sheaf.ElasticNet(),
+    sheaf.ElasticNetHuber(),
+    sheaf.QuantileRegressor(alpha=0.01),
     sheaf.LinearSVR(),
     sheaf.SVR(),
     sheaf.NuSVR(),
@@ -61,7 +63,7 @@ SEARCHES = [
 
 def _on(device, estimator):
     """The estimator on another device; it is the default that is asked for where the device is the CPU."""
-    if device == "cpu":
+    if device == "cpu" or isinstance(estimator, sheaf.QuantileRegressor):  # which is trained on the CPU alone
         return estimator
     name = "estimator__device" if isinstance(estimator, sheaf.SheafSearchCV) else "device"
     return clone(estimator).set_params(**{name: device})
@@ -122,6 +124,8 @@ def test_copies_predict_the_same_to_the_last_bit(estimator):
         sheaf.Ridge(),
         sheaf.Lasso(tol=1e-12),
         sheaf.ElasticNet(tol=1e-12),
+        sheaf.ElasticNetHuber(tol=1e-12),
+        sheaf.QuantileRegressor(alpha=0.1, tol=1e-8),
         sheaf.LinearSVR(tol=1e-10),
         sheaf.SVR(C=10, tol=1e-5),
         sheaf.NuSVR(C=10, tol=1e-5),

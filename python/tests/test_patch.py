@@ -38,6 +38,7 @@ PAIRS = [
     ("linear_model", "Lasso", {"tol": 1e-9}, NUMBERS),
     ("linear_model", "ElasticNet", {"alpha": 0.1, "tol": 1e-9}, NUMBERS),
     ("linear_model", "Lasso", {"tol": 1e-9, "positive": True}, NUMBERS),
+    ("linear_model", "QuantileRegressor", {"solver": "highs", "quantile": 0.8, "alpha": 1e-3}, NUMBERS),
     ("svm", "LinearSVC", {"C": 0.1, "dual": False, "tol": 1e-8}, CANCER),
     ("svm", "SVC", {"tol": 1e-5}, CANCER),
     ("svm", "NuSVC", {"nu": 0.1, "tol": 1e-5}, CANCER),
@@ -85,6 +86,8 @@ def test_what_sheaf_lacks_is_left_to_scikit_learn(patched):
             linear_model.LogisticRegression(multi_class="multinomial").fit(*CANCER)
     with pytest.warns(UserWarning, match="TweedieRegressor to scikit-learn: power must be"):
         linear_model.TweedieRegressor(power=3).fit(*NUMBERS)
+    with pytest.warns(UserWarning, match="QuantileRegressor to scikit-learn: alpha is 0"):
+        linear_model.QuantileRegressor(alpha=0, solver="highs").fit(*NUMBERS)
     with pytest.warns(UserWarning, match="kernel must be a name"):
         svm.SVC(kernel=lambda a, b: a @ b.T).fit(*CANCER)
 

@@ -83,6 +83,8 @@ def compare(estimator, grid, data, *, fit=None, atol=1e-8, **how):
         (sheaf.Ridge(), {"alpha": COSTS}, NUMBERS),
         (sheaf.Lasso(tol=1e-9), {"alpha": COSTS}, NUMBERS),
         (sheaf.ElasticNet(tol=1e-9), {"alpha": COSTS, "l1_ratio": [0.2, 0.5, 1.0]}, NUMBERS),
+        (sheaf.ElasticNetHuber(tol=1e-9), {"alpha": COSTS, "l1_ratio": [0.2, 1.0], "threshold": [None, 20]}, NUMBERS),
+        (sheaf.QuantileRegressor(tol=1e-8), {"alpha": [0.001, 0.01], "quantile": [0.3, 0.5]}, NUMBERS),
         (sheaf.LinearSVR(), {"C": COSTS, "epsilon": [0, 10]}, NUMBERS),
         (sheaf.SVR(tol=1e-5), {"C": [1, 100], "epsilon": [0.1, 1]}, NUMBERS),
         (sheaf.NuSVR(tol=1e-5), {"C": [1, 100], "nu": [0.3, 0.6]}, NUMBERS),

@@ -20,8 +20,8 @@
 #'
 #' @param x,y,weights,offset,lambda as in [sheaf_net()].
 #' @param type.measure `"mse"`, `"mae"`, `"deviance"`, `"class"` (errors; binomial, multinomial) or `"auc"` (binomial);
-#'   `"default"`: `"mse"` (gaussian, mgaussian) or `"deviance"` (others). Cox models have `"deviance"` and `"C"`, the
-#'   concordance.
+#'   `"default"`: `"mse"` (gaussian, mgaussian) or `"deviance"` (others; huber and quantile: their loss, that of
+#'   quantiles being the pinball loss). Cox models have `"deviance"` and `"C"`, the concordance.
 #' @param nfolds number of folds.
 #' @param foldid the fold of each row, in place of `nfolds`.
 #' @param grouped whether standard errors are those of the folds' means (`TRUE`) or of the rows; cox: see below.
@@ -54,13 +54,14 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   x <- as_features(x)
   rows <- nrow(x)
   further <- net_arguments(x, ...)
-  one_flag(relax, "relax")
   gamma <- check_gammas(gamma)
   check_maxp(further$maxp)
   problem <- net_problem(x, y, further$family, weights, offset, further$alpha, further$standardize, further$intercept,
                          further$thresh, further$penalty.factor, further$maxit, further$type.multinomial,
                          further$standardize.response, further$control)
   problem <- with_limits(problem, further$lower.limits, further$upper.limits, ncol(x))
+  problem <- with_loss(problem, further$quantile, further$threshold)
+  check_relax(relax, problem$family)
   if (is.null(foldid)) {
     one_number(nfolds, "nfolds", 3, rows)
     foldid <- sample(rep(seq(nfolds), length = rows))
@@ -105,8 +106,9 @@ coefficient_counts <- function(path) {
 }
 
 measure_name <- function(type, family) {
-  family <- if (family == "cox") "Partial Likelihood" else paste0(toupper(substr(family, 1, 1)), substring(family, 2))
-  names <- c(mse = "Mean-Squared Error", mae = "Mean Absolute Error", deviance = paste(family, "Deviance"),
+  deviance <- switch(family, cox = "Partial Likelihood Deviance", huber = "Huber Loss", quantile = "Pinball Loss",
+                     paste0(toupper(substr(family, 1, 1)), substring(family, 2), " Deviance"))
+  names <- c(mse = "Mean-Squared Error", mae = "Mean Absolute Error", deviance = deviance,
              class = "Misclassification Error", auc = "AUC", C = "C-index")
   names[type]
 }
@@ -117,7 +119,7 @@ net_arguments <- function(x, ...) {
   known <- setdiff(names(formals(sheaf_net)), c("x", "y", "weights", "offset", "lambda", "relax"))
   unknown <- setdiff(names(given), known)
   if (length(unknown) > 0) stop_argument(unknown[1], "is not an argument of sheaf_net()")
-  defaults <- lapply(formals(sheaf_net)[known], eval, envir = list(x = x))
+  defaults <- lapply(formals(sheaf_net)[known], eval, envir = list(x = x, family = given$family))
   utils::modifyList(defaults, given)
 }
 
@@ -125,7 +127,8 @@ measure_of <- function(type, family, folds) {
   allowed <- switch(family, gaussian = c("mse", "deviance", "mae"),
                     binomial = c("deviance", "class", "auc", "mse", "mae"),
                     poisson = c("deviance", "mse", "mae"), multinomial = c("deviance", "class", "mse", "mae"),
-                    cox = c("deviance", "C"), mgaussian = c("mse", "deviance", "mae"))
+                    cox = c("deviance", "C"), mgaussian = c("mse", "deviance", "mae"),
+                    huber = , quantile = c("deviance", "mse", "mae"))
   if (type == "default") type <- allowed[1]
   if (!type %in% allowed) stop_argument("type.measure", "\"", type, "\" is not for the family ", family)
   if (type == "deviance" && family %in% c("gaussian", "mgaussian")) type <- "mse"
@@ -221,13 +224,12 @@ summarise_survival <- function(problem, decisions, folds, type, grouped) {
 
 row_losses <- function(problem, decisions, type) {
   y <- problem$response
-  if (problem$family == "gaussian") return(if (type == "mse") (y - decisions)^2 else abs(y - decisions))
   if (problem$family == "multinomial") return(class_losses(y, shares(decisions), type))
   if (problem$family == "mgaussian") return(class_losses(y, decisions, type))
-  if (problem$family == "poisson") {
+  if (problem$family != "binomial") {
+    means <- if (problem$family == "poisson") exp(decisions) else decisions
     problem$weights <- NULL
-    return(switch(type, mse = (y - exp(decisions))^2, mae = abs(y - exp(decisions)),
-                  deviance = deviances(problem, decisions)))
+    return(switch(type, mse = (y - means)^2, mae = abs(y - means), deviance = deviances(problem, decisions)))
   }
   p <- 1 / (1 + exp(-decisions))
   switch(type,

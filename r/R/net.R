@@ -5,7 +5,8 @@
 #'
 #' @details
 #' The objective is glmnet's: `1 / (2 n) * sum of squares` (gaussian; the response is divided by its standard deviation
-#' first, as glmnet does) or `1 / n * minus log-likelihood` (others; cox: the partial one, ties by Breslow), plus
+#' first, as glmnet does), `1 / n * sum of losses` (huber and quantile) or `1 / n * minus log-likelihood` (others; cox:
+#' the partial one, ties by Breslow), plus
 #' `lambda * sum(penalty.factor * (alpha * abs(beta) + (1 - alpha) / 2 * beta^2))`, with penalties on the scale of
 #' standardised features where `standardize` is `TRUE`. Coefficients are those of the features as they are. Of several
 #' responses (mgaussian), and of classes with `type.multinomial = "grouped"`, `abs(beta)` is the length of a feature's
@@ -13,12 +14,20 @@
 #'
 #' Each model is trained until no coefficients can have an objective that is lower by more than `thresh` times the
 #' deviance of the model without features (the duality gap). A path that was not given ends where glmnet's does: where
-#' 99.9 % of the deviance are explained, or where another step explains hardly more (mgaussian: near there; with a limit
-#' of 0 it goes on).
+#' 99.9 % of the deviance are explained, or where another step explains hardly more (mgaussian: near there; quantile,
+#' and with a limit of 0: it goes on). The deviance of the families huber and quantile is the sum of losses; `thresh` is
+#' a share of twice their mean.
 #'
-#' Families are `gaussian`, `binomial`, `poisson`, `multinomial`, `cox` and `mgaussian`. Strata, and
-#' offsets of models of several classes or responses, are not there. [sheaf_glm()] has more families with a
-#' ridge penalty. Where times tie, glmnet's paths of Cox models depend on the order of rows, and these do not.
+#' With r for what the response is above the prediction, the loss of huber is `r^2 / 2` up to the threshold of `abs(r)`
+#' and `threshold * abs(r) - threshold^2 / 2` beyond; that of quantiles is `quantile * r` of positive r and
+#' `(quantile - 1) * r` of others. These are hqreg's methods: `threshold` is its `gamma`, `quantile` its `tau`. At the
+#' lasso, `lambda` of huber is hqreg's times the threshold. The corner of the loss of quantiles is rounded, which costs
+#' half of `thresh`. Their paths are short and `thresh` is 1e-05, for small penalties and small corners take long. They
+#' are trained on a CPU.
+#'
+#' Strata, and offsets of models of several classes or responses, are not there. [sheaf_glm()] has more
+#' families with a ridge penalty. Where times tie, glmnet's paths of Cox models depend on the order of rows, and these
+#' do not.
 #'
 #' With `relax = TRUE` there is a relaxed model at each penalty: one without a penalty, of the features that have a
 #' coefficient there (in some class). Each set of features is trained once. Penalties with more than `maxp` features
@@ -27,34 +36,40 @@
 #' the share of the penalised model in a mixture of both: 1 is the elastic net, 0 the relaxed model.
 #'
 #' @param x a matrix, sparse matrix (`dgCMatrix`) or data frame of numbers.
-#' @param y numbers (gaussian); a factor of two levels or numbers of two values (binomial), of which coefficients speak
-#'   for the second; numbers of 0 or more (poisson); a factor (multinomial); a `survival::Surv()` or two columns, `time`
-#'   and `status` (cox); a matrix of numbers, one column for each response (mgaussian).
-#' @param family `"gaussian"`, `"binomial"`, `"poisson"`, `"multinomial"`, `"cox"` or `"mgaussian"`.
+#' @param y numbers (gaussian, huber, quantile); a factor of two levels or numbers of two values (binomial), of which
+#'   coefficients speak for the second; numbers of 0 or more (poisson); a factor (multinomial); a `survival::Surv()` or
+#'   two columns, `time` and `status` (cox); a matrix of numbers, one column for each response (mgaussian).
+#' @param family `"gaussian"`, `"binomial"`, `"poisson"`, `"multinomial"`, `"cox"`, `"mgaussian"`, `"huber"` (outliers
+#'   count less) or `"quantile"`.
 #' @param weights how much each row counts; `NULL`: 1.
 #' @param offset added to the linear predictor; not for models of several classes or responses.
 #' @param alpha the share of the L1 penalty: 1 is the lasso, 0 ridge regression.
 #' @param nlambda how many penalties, where `lambda` is not given.
 #' @param lambda.min.ratio the smallest of those as a share of the largest; default 0.01 where there are more columns
-#'   than rows, else 1e-4.
+#'   than rows, else 1e-4; quantile: 0.05, as in hqreg.
 #' @param lambda penalties; `NULL`: from the smallest that leaves no coefficients downwards.
 #' @param standardize whether to penalise features as if their standard deviations were 1.
 #' @param intercept whether models have an intercept; Cox models have none.
-#' @param thresh the duality gap at which training ends; 1e-09 leaves coefficients right to about 1e-5 of the largest.
+#' @param thresh the duality gap at which training ends, as a share of the deviance of the model without features; 1e-09
+#'   leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet.
 #' @param lower.limits,upper.limits between which coefficients stay: numbers of 0 or less, and of 0 or more, one for
 #'   each column or one for all; of several classes or responses in each of them.
 #' @param maxit most passes over the features of one model.
 #' @param type.multinomial `"grouped"`: a feature has coefficients in all classes or in none.
 #' @param standardize.response mgaussian: whether to divide each response by its standard deviation first.
-#' @param relax whether to add relaxed models.
+#' @param quantile quantile: which one is predicted; 0.5 is the median.
+#' @param threshold huber: errors up to it count by their squares, larger ones by their size; `NULL`: a tenth of the
+#'   interquartile range of `y`.
+#' @param relax whether to add relaxed models; not for quantiles.
 #' @param maxp most features of a relaxed model; `NULL`: the number of rows less 3.
 #' @param control see [sheaf_control()].
 #' @return An object of class `sheaf_net` with the elements of a `glmnet` object: `a0`, `beta`, `df`, `dim`, `lambda`,
 #'   `dev.ratio`, `nulldev`, `npasses`, `jerr`, `offset`, `classnames` (binomial, multinomial), `nobs`, `call`.
 #'   Multinomial and mgaussian: `a0` has a row and `beta` a matrix for each class or response, `dfmat` the numbers of
-#'   coefficients of each, `grouped` is whether penalties are (multinomial). Cox: `a0` is `NULL`. With `relax` it is a
-#'   `sheaf_relaxed` too, and its element `relaxed` a `sheaf_net` of the relaxed models.
+#'   coefficients of each, `grouped` is whether penalties are (multinomial). Cox: `a0` is `NULL`. Huber and quantile
+#'   have their `threshold` or `quantile`. With `relax` it is a `sheaf_relaxed` too, and its element `relaxed` a
+#'   `sheaf_net` of the relaxed models.
 #' @seealso [cv_sheaf_net()], [predict.sheaf_net()]
 #' @examples
 #' fit <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg)
@@ -63,21 +78,28 @@
 #'
 #' relaxed <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg, relax = TRUE)
 #' coef(relaxed, s = 0.5, gamma = 0)
+#'
+#' upper <- sheaf_net(as.matrix(mtcars[, -1]), mtcars$mpg, family = "quantile", quantile = 0.9)
+#' mean(mtcars$mpg <= predict(upper, as.matrix(mtcars[, -1]), s = 0.1))
 #' @export
-sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial", "cox", "mgaussian"),
+sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multinomial", "cox", "mgaussian", "huber",
+                                       "quantile"),
                       weights = NULL, offset = NULL, alpha = 1, nlambda = 100,
-                      lambda.min.ratio = if (nrow(x) < ncol(x)) 0.01 else 1e-04, lambda = NULL,
-                      standardize = TRUE, intercept = TRUE, thresh = 1e-09, penalty.factor = rep(1, ncol(x)),
-                      lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
-                      type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, relax = FALSE,
-                      maxp = NULL, control = list()) {
+                      lambda.min.ratio = if (identical(family, "quantile")) 0.05 else if (nrow(x) < ncol(x)) 0.01
+                      else 1e-04,
+                      lambda = NULL, standardize = TRUE, intercept = TRUE,
+                      thresh = if (identical(family, "quantile")) 1e-05 else 1e-09,
+                      penalty.factor = rep(1, ncol(x)), lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
+                      type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, quantile = 0.5,
+                      threshold = NULL, relax = FALSE, maxp = NULL, control = list()) {
   call <- match.call()
   x <- as_features(x)
-  one_flag(relax, "relax")
   check_maxp(maxp)
   problem <- net_problem(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
                          type.multinomial, standardize.response, control)
   problem <- with_limits(problem, lower.limits, upper.limits, ncol(x))
+  problem <- with_loss(problem, quantile, threshold)
+  check_relax(relax, problem$family)
   lambda <- net_lambda(problem, x, lambda, nlambda, lambda.min.ratio)
   fit <- train_path(problem, x, lambda)
   fit$call <- call
@@ -89,13 +111,12 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
 net_problem <- function(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
                         type.multinomial, standardize.response, control) {
   rows <- nrow(x)
-  known <- c("gaussian", "binomial", "poisson", "multinomial", "cox", "mgaussian")
+  known <- eval(formals(sheaf_net)$family)
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) family <- family$family
   if (!identical(family, known) && is.character(family) && !family[1] %in% known) {
-    stop_argument("family", "is \"", family[1],
-                  "\"; elastic nets are \"gaussian\", \"binomial\", \"poisson\", \"multinomial\", \"cox\" or ",
-                  "\"mgaussian\" here (sheaf_glm() has others, with a ridge penalty)")
+    stop_argument("family", "is \"", family[1], "\"; elastic nets are ", paste0("\"", known, "\"", collapse = ", "),
+                  " here (sheaf_glm() has others, with a ridge penalty)")
   }
   family <- one_of(family, known, "family")
   y <- switch(family, cox = read_survival(y, rows), mgaussian = as_responses(y, rows), as_target(y, rows))
@@ -119,7 +140,36 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
   problem$standardise_response <- one_flag(standardize.response, "standardize.response")
   switch(family, gaussian = gaussian_target(problem, y), binomial = binomial_target(problem, y),
          poisson = poisson_target(problem, y), multinomial = multinomial_target(problem, y),
-         cox = cox_target(problem, y), mgaussian = responses_target(problem, y))
+         cox = cox_target(problem, y), mgaussian = responses_target(problem, y),
+         huber = , quantile = numbers_target(problem, y))
+}
+
+# The parameter of the family's loss, where it has one.
+with_loss <- function(problem, quantile, threshold) {
+  problem$loss_parameter <- switch(problem$family, huber = huber_threshold(problem, threshold),
+                                   quantile = inner_number(quantile, "quantile"), 0)
+  constant <- problem$loss_parameter > 0 && problem$intercept && diff(range(problem$target)) == 0
+  if (constant) stop_argument("y", "is constant")
+  problem
+}
+
+huber_threshold <- function(problem, threshold) {
+  if (!is.null(threshold)) {
+    one_number(threshold, "threshold", 0)
+    if (threshold == 0 || is.infinite(threshold)) stop_argument("threshold", "must be above 0, and finite")
+    return(threshold)
+  }
+  threshold <- stats::IQR(problem$target) / 10
+  if (threshold == 0) {
+    stop_argument("threshold", "must be given: half of the responses are the same number, and have no scale")
+  }
+  threshold
+}
+
+inner_number <- function(value, argument) {
+  one_number(value, argument, 0, 1)
+  if (value == 0 || value == 1) stop_argument(argument, "must be above 0 and below 1")
+  value
 }
 
 # Limits of coefficients, recycled as in glmnet.
@@ -216,10 +266,19 @@ multinomial_target <- function(problem, y) {
   problem
 }
 
-gaussian_target <- function(problem, y) {
-  if (is.factor(y)) stop_argument("y", "is of classes, and the family gaussian is for numbers")
+# Whether offsets are taken off the target, and not known to the compiled part.
+is_of_numbers <- function(family) family %in% c("gaussian", "huber", "quantile")
+
+numbers_target <- function(problem, y) {
+  if (is.factor(y)) stop_argument("y", "is of classes, and the family ", problem$family, " is for numbers")
   problem$response <- y
-  left <- if (is.null(problem$offset)) y else y - problem$offset
+  problem$target <- if (is.null(problem$offset)) y else y - problem$offset
+  problem
+}
+
+gaussian_target <- function(problem, y) {
+  problem <- numbers_target(problem, y)
+  left <- problem$target
   w <- row_weights(problem)
   w <- w / sum(w)
   centre <- if (problem$intercept) sum(w * left) else 0
@@ -235,10 +294,11 @@ net_options <- function(problem, alphas, weights, folds) {
   list(weights = weights, alphas = alphas, l1_ratio = problem$l1_ratio, penalty_factors = problem$penalty_factors,
        lower_limits = problem$lower_limits / problem$scale[1], upper_limits = problem$upper_limits / problem$scale[1],
        loss = switch(problem$family, gaussian = "squared", binomial = "logistic", poisson = "poisson",
-                     multinomial = "softmax", cox = "cox", mgaussian = "squared"),
+                     multinomial = "softmax", cox = "cox", mgaussian = "squared", problem$family),
+       loss_parameter = problem$loss_parameter,
        times = if (problem$family == "cox") problem$survival$time else numeric(), classes = problem$classes,
        tolerance = problem$tolerance, max_epochs = problem$max_epochs,
-       offsets = if (problem$family == "gaussian" || is.null(problem$offset)) numeric() else problem$offset,
+       offsets = if (is_of_numbers(problem$family) || is.null(problem$offset)) numeric() else problem$offset,
        intercept = problem$intercept, standardise = problem$standardise, grouped = problem$grouped, folds = folds)
 }
 
@@ -271,8 +331,7 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
     return(structure(sort(as.double(lambda), decreasing = TRUE), given = TRUE))
   }
   one_number(nlambda, "nlambda", 1)
-  one_number(lambda.min.ratio, "lambda.min.ratio", 0, 1)
-  if (lambda.min.ratio == 0 || lambda.min.ratio == 1) stop_argument("lambda.min.ratio", "must be above 0 and below 1")
+  inner_number(lambda.min.ratio, "lambda.min.ratio")
   options <- net_options(problem, 1, path_weights(problem), integer())
   largest <- core(core_net_largest(problem$control, x, list(), problem$target, options))
   if (any(problem$penalty_factors == 0)) largest <- largest_beside(problem, x, largest)
@@ -292,7 +351,9 @@ largest_beside <- function(problem, x, enough) {
     poisson = problem$response - exp(link[, 1]),
     multinomial = problem$response - shares(link)[, , 1],
     cox = martingale_residuals(problem$survival, row_weights(problem), link[, 1], "breslow"),
-    mgaussian = sweep(problem$response - link[, , 1], 2, problem$scale, "/")
+    mgaussian = sweep(problem$response - link[, , 1], 2, problem$scale, "/"),
+    huber = pmax(pmin(problem$response - link[, 1], problem$loss_parameter), -problem$loss_parameter),
+    quantile = problem$loss_parameter - (problem$response < link[, 1])  # rows that the model meets have either slope
   )
   w <- row_weights(problem)
   w <- w / sum(w)
@@ -357,11 +418,14 @@ train_path <- function(problem, x, lambda) {
                      nobs = problem$rows))
   if (!is.null(problem$classnames) && problem$family != "mgaussian") fit$classnames <- problem$classnames
   if (problem$family == "multinomial") fit$grouped <- problem$grouped
+  if (problem$family == "huber") fit$threshold <- problem$loss_parameter
+  if (problem$family == "quantile") fit$quantile <- problem$loss_parameter
   fit$family <- problem$family
   fit$n_features <- ncol(x)
   fit$feature_names <- colnames(x)
   kind <- c(gaussian = "sheaf_elnet", binomial = "sheaf_lognet", poisson = "sheaf_fishnet",
-            multinomial = "sheaf_multnet", cox = "sheaf_coxnet", mgaussian = "sheaf_mrelnet")
+            multinomial = "sheaf_multnet", cox = "sheaf_coxnet", mgaussian = "sheaf_mrelnet",
+            huber = "sheaf_hubernet", quantile = "sheaf_quantnet")
   structure(fit, class = c(kind[[problem$family]], "sheaf_net"))
 }
 
@@ -387,8 +451,15 @@ deviances <- function(problem, link) {
     binomial = 2 * log1p_exp(-problem$target * link),
     poisson = 2 * (exp(link) - y * link - ifelse(y > 0, y - y * log(y), 0)),
     multinomial = -2 * apply(sweep(log(shares(link)), c(1, 2), y, "*"), c(1, 3), sum),
-    mgaussian = apply(sweep(link, c(1, 2), y)^2, c(1, 3), sum)
+    mgaussian = apply(sweep(link, c(1, 2), y)^2, c(1, 3), sum),
+    huber = huber_losses(y - link, problem$loss_parameter),
+    quantile = (y - link) * (problem$loss_parameter - (y < link))
   )
+}
+
+huber_losses <- function(errors, threshold) {
+  size <- abs(errors)
+  ifelse(size <= threshold, size^2 / 2, threshold * (size - threshold / 2))
 }
 
 # Of each model, all rows together.
@@ -415,6 +486,9 @@ null_deviance <- function(problem) {
   } else {
     switch(problem$family,
       gaussian = sum(w * problem$target * problem$scale) / sum(w),
+      huber = stats::optimize(function(at) sum(w * huber_losses(problem$target - at, problem$loss_parameter)),
+                              range(problem$target), tol = 1e-8 * diff(range(problem$target)))$minimum,
+      quantile = weighted_quantile(problem$target, w, problem$loss_parameter),
       poisson = log(sum(w * y) / sum(w * exp(offset))),
       binomial = if (length(offset) == 1) {
         stats::qlogis(sum(w * y) / sum(w))
@@ -426,11 +500,18 @@ null_deviance <- function(problem) {
   sum(total_deviances(problem, matrix(none + offset, problem$rows, 1L)))
 }
 
-# Where glmnet's paths end (its fdev, devmax and mnlam). With a limit of 0 it does not ask how little a step explains.
+# The smallest value up to which values have this share of the weight.
+weighted_quantile <- function(values, w, share) {
+  order <- order(values)
+  values[order][which(cumsum(w[order]) >= share * sum(w))[1]]
+}
+
+# Where glmnet's paths end (its fdev, devmax and mnlam). With a limit of 0 it does not ask how little a step explains;
+# models of quantiles stay the same over several steps.
 path_length <- function(ratio, problem) {
   steps <- seq_along(ratio)
   gained <- function(over) ratio - c(rep(-Inf, over), ratio)[steps]
-  little <- switch(problem$family, gaussian = , mgaussian = gained(1) < 1e-5 * ratio,
+  little <- switch(problem$family, gaussian = , mgaussian = , huber = gained(1) < 1e-5 * ratio, quantile = FALSE,
                    poisson = gained(4) < 1e-4 * ratio, cox = gained(4) < 1e-3 * ratio, gained(1) < 1e-5)
   if (any(c(problem$lower_limits, problem$upper_limits) == 0)) little <- FALSE
   over <- which(steps >= 5 & (little | ratio > 0.999))
@@ -478,7 +559,7 @@ predict.sheaf_net <- function(object, newx, s = NULL, type = c("link", "response
   if (type == "class" && object$family != "binomial") stop_argument("type", "\"class\" is for models of classes")
   if (type == "class") link[] <- object$classnames[(link > 0) + 1]
   if (type != "response") return(link)
-  switch(object$family, gaussian = link, binomial = 1 / (1 + exp(-link)), poisson = exp(link), cox = exp(link))
+  switch(object$family, binomial = 1 / (1 + exp(-link)), poisson = , cox = exp(link), link)
 }
 
 link_of <- function(x, coefficients, family = "") {

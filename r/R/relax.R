@@ -1,6 +1,11 @@
 # Relaxed elastic nets: at each penalty the model without a penalty of the features that have a coefficient there, and
 # mixtures of both (Meinshausen, Relaxed Lasso; as in glmnet). `gamma` is the share of the penalised model.
 
+check_relax <- function(relax, family) {
+  # Without a penalty a linear program is left, whose solution training does not come near enough to.
+  if (one_flag(relax, "relax") && family == "quantile") stop_argument("relax", "is not for the family quantile")
+}
+
 check_maxp <- function(maxp) if (!is.null(maxp)) one_number(maxp, "maxp", 0)
 
 # Sorted, each once.

@@ -18,8 +18,9 @@
 #' @param y a factor, numbers, or a `survival::Surv()`.
 #' @param formula,data a response and variables as they are, without functions of them; `.` stands for all others.
 #' @param model `"linear"`, `"svm"`, `"elastic-net"`, `"lasso"`, `"ridge"`, `"elastic-net-logistic"`,
-#'   `"elastic-net-cox"`, `"glm"`, `"multinomial"`, `"knn"`, `"hknn"`, `"alh"` or `"cknn"`. For survival: `"glm"` and
-#'   all elastic nets but the logistic one.
+#'   `"elastic-net-multinomial"`, `"elastic-net-poisson"`, `"elastic-net-huber"`, `"elastic-net-quantile"`,
+#'   `"elastic-net-cox"`, `"glm"`, `"multinomial"`, `"knn"`, `"hknn"`, `"alh"` or `"cknn"`. For survival: `"glm"`,
+#'   `"elastic-net"`, `"lasso"`, `"ridge"` and `"elastic-net-cox"`.
 #' @param grid a list of values to try, such as `list(cost = c(1, 10), gamma = c(0.1, 1))`.
 #' @param prepare a list of steps before the model.
 #' @param folds number of folds.
@@ -27,8 +28,8 @@
 #' @param groups the group of each row: rows of a group are never parted.
 #' @param split `"stratified"`, `"kfold"`, `"group"`, `"shuffle"`, `"loo"`, `"bootstrap"` ...; `NULL`: by the data.
 #' @param outer outer folds of nested validation, for a score without the optimism of the choice; 0: none.
-#' @param score what to choose by, a name of [sheaf_metrics()]; `NULL`: accuracy (elastic nets: AUC), R2 for numbers, of
-#'   survival the deviance of the partial likelihood.
+#' @param score what to choose by, a name of [sheaf_metrics()]; `NULL`: accuracy (elastic nets: AUC), R2 for numbers
+#'   (Huber nets: the mean absolute error, quantile nets: the pinball loss), of counts and of survival the deviance.
 #' @param choose `"best"`, or `"one-standard-error"`: the simplest model within one standard error of the best.
 #' @param strategy `"auto"`, `"grid"`, `"random"`, `"refine"`, `"descent"` or `"halving"`.
 #' @param trials how many points `"random"` and `"refine"` draw.

@@ -29,8 +29,8 @@ sheaf_study <- function(x, y, model = NULL, resamples = 20, test_fraction = 0.2,
   options <- list(...)
   classes <- is.factor(y) || is.character(y) || is.logical(y)
   if (is.null(model)) model <- if (classes) "elastic-net-logistic" else "elastic-net"
-  nets <- c("elastic-net", "lasso", "ridge", "elastic-net-logistic", "elastic-net-cox")
-  if (model %in% nets && is.null(options$standardise)) options$standardise <- TRUE
+  is_net <- any(grepl("^(elastic-net|lasso|ridge)", model))
+  if (is_net && is.null(options$standardise)) options$standardise <- TRUE
   one_number(resamples, "resamples", 2)
   settings <- rbind(setting("folds", folds), setting("outer", resamples, "resamples"),
                     setting("outer-fraction", test_fraction, "test_fraction"), setting("score", score),

@@ -16,7 +16,8 @@ struct Paths {
 };
 
 Loss loss_named(const std::string& name) {
-  for (const auto loss : {Loss::squared, Loss::logistic, Loss::poisson, Loss::softmax, Loss::cox})
+  for (const auto loss :
+       {Loss::squared, Loss::logistic, Loss::poisson, Loss::softmax, Loss::cox, Loss::huber, Loss::quantile})
     if (to_string(loss) == name) return loss;
   throw InternalError("elastic nets have no such loss");
 }
@@ -40,6 +41,7 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   paths.sheaf.lower_limits = Rcpp::as<std::vector<double>>(options["lower_limits"]);
   paths.sheaf.upper_limits = Rcpp::as<std::vector<double>>(options["upper_limits"]);
   paths.params.loss = loss_named(Rcpp::as<std::string>(options["loss"]));
+  paths.params.loss_parameter = Rcpp::as<double>(options["loss_parameter"]);
   paths.params.tolerance = Rcpp::as<double>(options["tolerance"]);
   paths.params.max_epochs = Rcpp::as<int>(options["max_epochs"]);
   paths.params.intercept = Rcpp::as<bool>(options["intercept"]);

@@ -1,5 +1,5 @@
 // Elementary functions without branches or tables, so that a loop over tasks becomes vector code on the CPU, and both
-// backends compute the same thing. Errors: a few units in the last place (tests/math_test.cpp).
+// backends compute the same thing. Errors: a few units in the last place.
 #pragma once
 
 #include <cmath>

@@ -15,7 +15,7 @@ using Features = std::vector<std::int32_t>;
 using Relaxed = std::tuple<std::int32_t, std::int32_t, double, Features>;
 
 /// What models have in some class.
-Features features_of(std::span<const NetModel> classes) {
+Features features_in_some_class(std::span<const NetModel> classes) {
   Features all;
   for (const auto& one : classes) all.insert(all.end(), one.features.begin(), one.features.end());
   std::sort(all.begin(), all.end());
@@ -38,7 +38,7 @@ std::map<Relaxed, std::vector<std::size_t>> models_by_features(const NetSheaf& s
   std::map<Relaxed, std::vector<std::size_t>> models;
   for (std::size_t m = 0; m < nets.size(); m += classes) {
     const auto& path = sheaf.paths[static_cast<std::size_t>(nets[m].path)];
-    auto features = features_of(nets.subspan(m, classes));
+    auto features = features_in_some_class(nets.subspan(m, classes));
     if (features.empty() || std::ssize(features) > most[static_cast<std::size_t>(path.rows)]) continue;
     models[{path.rows, path.target, path.l1_ratio, std::move(features)}].push_back(m);
   }
@@ -46,7 +46,7 @@ std::map<Relaxed, std::vector<std::size_t>> models_by_features(const NetSheaf& s
 }
 
 /// The sheaf of such models: one column of row weights each, and column factors of 0 for the features it does not have.
-NetSheaf sheaf_of(const NetSheaf& from, std::span<const Relaxed> models, std::int64_t features) {
+NetSheaf masked_sheaf(const NetSheaf& from, std::span<const Relaxed> models, std::int64_t features) {
   NetSheaf sheaf = from;
   const auto columns = models.size();
   const auto before = static_cast<std::size_t>(from.weight_columns);
@@ -97,7 +97,7 @@ std::vector<NetModel> relaxed_nets(const Context& context, const Dataset<T>& dat
   for (std::size_t first = 0; first < models.size(); first += together) {
     const auto some = std::span(models).subspan(first, std::min(together, models.size() - first));
     const auto trained =
-        elastic_nets(context, dataset, sheaf_of(sheaf, some, dataset.features()), without_penalty<T>(params));
+        elastic_nets(context, dataset, masked_sheaf(sheaf, some, dataset.features()), without_penalty<T>(params));
     for (std::size_t k = 0; k < trained.size(); ++k)
       for (const auto m : uses.at(some[k / classes])) {
         auto& one = relaxed[m + k % classes];

@@ -1,0 +1,241 @@
+// Covariances of weights and likelihood-ratio tests beside R's sandwich and anova (tests/golden/r) and beside
+// statsmodels (tests/golden/statsmodels); what is said where rows do not determine a weight.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <sheaf/glm.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/model.hpp>
+#include <sheaf/report.hpp>
+
+#include "core/random.hpp"
+#include "devices.hpp"
+#include "glm_cases.hpp"
+
+namespace sheaf::test {
+namespace glm_errors_test {
+
+using Json = nlohmann::json;
+
+void expect_errors(const LinearModel& model, const Json& wanted) {
+  const auto rows = coefficient_table(model);
+  ASSERT_EQ(rows.size(), wanted.size());
+  for (std::size_t e = 0; e < rows.size(); ++e) expect_relative(rows[e].error, wanted[e], rows[e].label);
+}
+
+/// Elements beside the roots of their diagonal elements: some are near 0.
+void expect_covariance(const LinearModel& model, const Json& wanted) {
+  const auto& found = model.glm->statistics.covariance;
+  ASSERT_EQ(found.size(), wanted.size());
+  const auto rows = coefficient_table(model);
+  const auto size = rows.size();
+  for (std::size_t e = 0; e < found.size(); ++e)
+    expect_relative(found[e], wanted[e], rows[e / size].label + ", " + rows[e % size].label,
+                    rows[e / size].error * rows[e % size].error);
+}
+
+GlmOptions exact(GlmOptions options, StandardErrors errors) {
+  options.tolerance = 1e-10;
+  options.standard_errors = errors;
+  return options;
+}
+
+TEST(GlmErrors, SandwichesAreThoseOfR) {
+  const auto results = read_json(golden("r/results.json"));
+  for (const auto& one : results["cases"])
+    for (const Device device : devices()) {
+      SCOPED_TRACE(one["data"].get<std::string>() + ", " + one["family"].get<std::string>() +
+                   (one["weighted"] ? ", weighted" : "") + " on " + to_string(device));
+      const auto dataset = read_dataset<double>(on(device), find_data(one["data"]));
+      const auto rows = static_cast<std::size_t>(dataset.rows());
+      auto options = exact(options_of(one["family"]), StandardErrors::hc0);
+      options.intercept = one["intercept"];
+      options.offsets = offsets_of(one, rows);
+      const auto hc0 = train_glm(on(device), dataset, options, weights_of(one, rows));
+      expect_errors(hc0, one["hc0"]);
+      if (!one["covariance"].is_null()) expect_covariance(hc0, one["covariance"]);
+      options.standard_errors = StandardErrors::hc1;
+      expect_errors(train_glm(on(device), dataset, options, weights_of(one, rows)), one["hc1"]);
+    }
+}
+
+TEST(GlmErrors, ObservedInformationIsThatOfStatsmodels) {
+  const auto results = read_json(golden("statsmodels/results.json"));
+  for (const auto& one : results["cases"])
+    for (const Device device : devices()) {
+      SCOPED_TRACE(one["family"].get<std::string>() + " on " + to_string(device));
+      const auto dataset = read_dataset<double>(on(device), find_data(one["data"]));
+      const auto model = train_glm(on(device), dataset, exact(options_of(one["family"]), StandardErrors::observed));
+      expect_errors(model, one["observed"]);
+    }
+}
+
+TEST(GlmErrors, MultinomialCovariancesAreThoseOfStatsmodels) {
+  const auto results = read_json(golden("statsmodels/results.json"));
+  for (const auto& one : results["classes"])
+    for (const Device device : devices()) {
+      SCOPED_TRACE(one["limits"].dump() + " on " + to_string(device));
+      auto dataset = read_dataset<double>(on(device), find_data(one["data"]));
+      dataset.target = classes_by(one["limits"], dataset.target.values);
+      expect_errors(train_glm(on(device), dataset, exact({}, StandardErrors::expected)), one["nonrobust"]);
+      const auto model = train_glm(on(device), dataset, exact({}, StandardErrors::hc0));
+      expect_errors(model, one["HC0"]);
+      if (one.contains("covariance")) expect_covariance(model, one["covariance"]);
+      EXPECT_EQ(coefficient_table(model)[0].label, model.class_names[0] + ":1");
+      // HC1 is HC0 times rows / (rows - weights).
+      const auto rows = static_cast<double>(dataset.rows());
+      const auto weights = static_cast<double>(one["HC0"].size());
+      const auto hc1 = train_glm(on(device), dataset, exact({}, StandardErrors::hc1));
+      expect_relative(hc1.glm->statistics.errors[0], one["HC0"][0].get<double>() * std::sqrt(rows / (rows - weights)),
+                      "HC1");
+    }
+}
+
+TEST(GlmErrors, CovariancesHoldTheStandardErrors) {
+  for (const Device device : devices())
+    for (const auto errors :
+         {StandardErrors::expected, StandardErrors::observed, StandardErrors::hc0, StandardErrors::hc1}) {
+      const auto dataset = dataset_of<double>(make_table(80, 5, 0, 3), 5, false);
+      const auto model = train_glm(on(device), dataset, exact({}, errors));
+      const auto& statistics = model.glm->statistics;
+      ASSERT_EQ(statistics.errors.size(), 6U);
+      ASSERT_EQ(statistics.covariance.size(), 36U);
+      for (std::size_t j = 0; j < 6; ++j) {
+        EXPECT_NEAR(statistics.covariance[j * 7], statistics.errors[j] * statistics.errors[j], 1e-12);
+        for (std::size_t k = 0; k < 6; ++k)
+          EXPECT_NEAR(statistics.covariance[j * 6 + k], statistics.covariance[k * 6 + j], 1e-12);
+      }
+      auto penalised = exact({}, errors);
+      penalised.alpha = 0.1;
+      EXPECT_TRUE(train_glm(on(device), dataset, penalised).glm->statistics.covariance.empty());
+    }
+}
+
+/// Numbers, and the classes of their signs; the third feature is the sum of the first two.
+Dataset<double> collinear(bool separated) {
+  Random random(5);
+  Rows rows;
+  std::vector<double> labels;
+  for (int i = 0; i < 60; ++i) {
+    const double a = random.normal();
+    const double b = random.normal();
+    rows.push_back({a, b, a + b});
+    labels.push_back(a + (separated ? 0.0 : random.normal()) > 0 ? 1 : 2);
+  }
+  Dataset<double> dataset;
+  dataset.x = dense_of<double>(rows, 3);
+  dataset.target = target_of(labels);
+  dataset.feature_names = {"a", "b", "a, b"};
+  dataset.source = "rows";
+  return dataset;
+}
+
+TEST(GlmErrors, WeightsThatRowsDoNotDetermineHaveNoCovariance) {
+  for (const Device device : devices()) {
+    const auto model = train_glm(on(device), collinear(false), exact({}, StandardErrors::hc0));
+    const auto& statistics = model.glm->statistics;
+    EXPECT_EQ(statistics.parameters, 3);
+    EXPECT_EQ(statistics.errors[2], 0);
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(statistics.covariance[2 * 4 + k], 0);
+    ASSERT_EQ(warnings_of(model).size(), 1U);
+    EXPECT_NE(warnings_of(model)[0].find("not determined"), std::string::npos) << warnings_of(model)[0];
+    const auto lines = lines_of(covariance_csv(model));
+    ASSERT_EQ(lines.size(), 5U);
+    EXPECT_EQ(lines[0], "weight,a,b,\"a, b\",(intercept)");
+    EXPECT_EQ(lines[3], "\"a, b\",NA,NA,NA,NA");
+  }
+}
+
+TEST(GlmErrors, SandwichesDoNotHideSeparation) {
+  // Scores of rows whose class is certain are near 0, and so are HC0's errors.
+  for (const Device device : devices()) {
+    const auto model = train_glm(on(device), collinear(true), exact({}, StandardErrors::hc0));
+    EXPECT_TRUE(model.glm->separated);
+    EXPECT_EQ(model.glm->statistics.errors[0], 0);
+  }
+}
+
+TEST(GlmErrors, ModelFilesSayWhatErrorsAreFrom) {
+  const auto model = train_glm(on(Device::cpu()), collinear(false), exact({}, StandardErrors::hc1));
+  const auto again = Model::parse(format_model(model), "model");
+  EXPECT_EQ(again.linear()->glm->statistics.errors_from, StandardErrors::hc1);
+  EXPECT_EQ(again.linear()->glm->statistics.errors, model.glm->statistics.errors);
+  try {
+    covariance_csv(*again.linear());
+    FAIL() << "model files have no covariance";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("train the model again"), std::string::npos) << error.what();
+  }
+}
+
+Dataset<double> first_features(const Dataset<double>& dataset, std::int64_t count) {
+  std::vector<std::int64_t> features;
+  for (std::int64_t j = 0; j < count; ++j) features.push_back(j);
+  return take_features(dataset, features, 1);
+}
+
+TEST(LikelihoodRatio, TestsAreThoseOfR) {
+  const auto results = read_json(golden("r/results.json"));
+  for (const auto& one : results["cases"])
+    for (const Device device : devices()) {
+      SCOPED_TRACE(one["data"].get<std::string>() + ", " + one["family"].get<std::string>() +
+                   (one["weighted"] ? ", weighted" : "") + " on " + to_string(device));
+      const auto dataset = read_dataset<double>(on(device), find_data(one["data"]));
+      const auto rows = static_cast<std::size_t>(dataset.rows());
+      auto options = exact(options_of(one["family"]), StandardErrors::expected);
+      options.intercept = one["intercept"];
+      options.offsets = offsets_of(one, rows);
+      const auto larger = train_glm(on(device), dataset, options, weights_of(one, rows));
+      const auto smaller = train_glm(on(device), first_features(dataset, 5), options, weights_of(one, rows));
+      const auto test = likelihood_ratio_test(smaller, larger);
+      EXPECT_FALSE(test.first_larger);
+      expect_relative(test.statistic, one["fewer"][0], "statistic");
+      EXPECT_EQ(test.freedom, one["fewer"][1].get<double>());
+      expect_relative(test.p, one["fewer"][2], "p", 1e-3);
+      EXPECT_EQ(likelihood_ratio_test(larger, smaller).statistic, test.statistic);
+    }
+}
+
+std::string refusal(const LinearModel& first, const LinearModel& second) {
+  try {
+    likelihood_ratio_test(first, second);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(LikelihoodRatio, ModelsThatAreNotComparableAreErrors) {
+  const auto context = on(Device::cpu());
+  const auto dataset = dataset_of<double>(make_table(90, 6, 2, 8), 6);
+  const auto all = train_glm(context, dataset, {});
+  const auto few = train_glm(context, first_features(dataset, 3), {});
+  EXPECT_EQ(refusal(few, all), "none");
+  EXPECT_NE(refusal(all, all).find("both models have 7 parameters"), std::string::npos) << refusal(all, all);
+  GlmOptions penalised;
+  penalised.alpha = 0.5;
+  EXPECT_NE(refusal(few, train_glm(context, dataset, penalised)).find("the second model has a penalty (alpha = 0.5)"),
+            std::string::npos);
+  GlmOptions probit;
+  probit.link = GlmLink::probit;
+  EXPECT_NE(refusal(few, train_glm(context, dataset, probit)).find("binomial (logit) and the second binomial (probit)"),
+            std::string::npos);
+  std::vector<float> weights(90, 1);
+  weights[4] = 0;
+  EXPECT_NE(refusal(few, train_glm(context, dataset, {}, weights)).find("90 and 89 rows"), std::string::npos);
+  weights[4] = 2;
+  EXPECT_NE(refusal(few, train_glm(context, dataset, {}, weights)).find("same target, row weights and offsets"),
+            std::string::npos);
+  auto named = first_features(dataset, 4);
+  named.feature_names = {"1", "2", "x", "4"};
+  const auto other = train_glm(context, named, {});
+  EXPECT_NE(refusal(few, other).find("not nested: the one of fewer parameters has '3'"), std::string::npos)
+      << refusal(few, other);
+  EXPECT_NE(refusal(train_linear(context, dataset, {}), all).find("the first model is no generalised linear model"),
+            std::string::npos);
+}
+
+}  // namespace glm_errors_test
+}  // namespace sheaf::test

@@ -1,0 +1,206 @@
+// PSMs in other formats than PIN: comma-separated tables, pepXML, mzIdentML, and compressed files.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <sheaf/generate.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/rescore.hpp>
+
+#include "data/write/sink.hpp"
+#include "golden.hpp"
+#include "rescore/input/psms.hpp"
+
+namespace sheaf::rescore {
+namespace rescore_formats_test {
+
+const Context& one_thread() {
+  static const Context context(Context::Options{.threads = 1});
+  return context;
+}
+
+std::string file(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + "sheaf_format_" + name;
+  const auto sink = open_sink(path);  // the ending may ask for compression
+  sink->write(text);
+  sink->finish();
+  return path;
+}
+
+Psms<double> read(const std::string& name, const std::string& text, const PinOptions& options = {}) {
+  return read_pins<double>(one_thread(), {file(name, text)}, options);
+}
+
+double value(const Psms<double>& psms, std::int64_t row, const std::string& name) {
+  const auto found = std::find(psms.feature_names.begin(), psms.feature_names.end(), name);
+  EXPECT_NE(found, psms.feature_names.end()) << name;
+  return found == psms.feature_names.end() ? 0 : psms.row(row)[found - psms.feature_names.begin()];
+}
+
+TEST(Formats, CommaSeparatedTablesArePinFilesToo) {
+  const auto psms = read("table.csv",
+                         "SpecId,Label,ScanNr,Xcorr,\"delta, normalised\",Peptide,Proteins\n"
+                         "a,1,7,1.5,-2,\"K.A\"\"C.R\",P1\nb,-1,8,0.25,1e-3,K.CA.R,D1\n");
+  ASSERT_EQ(psms.size(), 2);
+  EXPECT_EQ(psms.feature_names, (std::vector<std::string>{"Xcorr", "delta, normalised"}));
+  EXPECT_EQ(psms.row(1)[1], 1e-3);
+  EXPECT_EQ(psms.text(0).peptide, "K.A\"C.R");
+}
+
+TEST(Formats, CompressedFilesAreReadDirectly) {
+  const std::string text = "SpecId\tLabel\tScanNr\tx\tPeptide\tProteins\na\t1\t7\t0.5\tP\tQ\n";
+  std::vector<std::string> endings{""};
+  for (const std::string_view ending : compressions()) endings.emplace_back(ending);
+  for (const auto& ending : endings) {
+    const auto psms = read("packed.pin" + ending, text);
+    ASSERT_EQ(psms.size(), 1) << ending;
+    EXPECT_EQ(psms.row(0)[0], 0.5);
+    EXPECT_EQ(psms.text(0).id, "a");
+  }
+}
+
+const std::string pepxml = R"(<?xml version="1.0" encoding="UTF-8"?>
+<msms_pipeline_analysis xmlns="http://regis-web.systemsbiology.net/pepXML">
+ <msms_run_summary base_name="run7" raw_data=".mzML">
+  <spectrum_query spectrum="run7.12.12.2" start_scan="12" end_scan="12" precursor_neutral_mass="1000.5" assumed_charge="2" index="1">
+   <search_result>
+    <search_hit hit_rank="1" peptide="ACDMK" peptide_prev_aa="R" peptide_next_aa="L" protein="sp|P1" num_tot_proteins="2" num_matched_ions="6" tot_num_ions="8" calc_neutral_pep_mass="1000.4" massdiff="-0.25" num_tol_term="2" num_missed_cleavages="0">
+     <alternative_protein protein="sp|P2"/>
+     <modification_info modified_peptide="ACDM[147]K"><mod_aminoacid_mass position="4" mass="147.03"/></modification_info>
+     <search_score name="xcorr" value="2.5"/>
+     <search_score name="expect" value="1e-4"/>
+     <search_score name="note" value="none"/>
+    </search_hit>
+   </search_result>
+  </spectrum_query>
+  <spectrum_query spectrum="run7.13.13.3" start_scan="13" end_scan="13" precursor_neutral_mass="900" assumed_charge="3" index="2">
+   <search_result>
+    <search_hit hit_rank="1" peptide="KMDCA" peptide_prev_aa="-" peptide_next_aa="R" protein="DECOY_sp|P1" massdiff="0.5">
+     <search_score name="xcorr" value="0.5"/>
+    </search_hit>
+   </search_result>
+  </spectrum_query>
+ </msms_run_summary>
+</msms_pipeline_analysis>
+)";
+
+TEST(Formats, PepXmlGivesScoresAsFeatures) {
+  const auto psms = read("run.pep.xml", pepxml);
+  ASSERT_EQ(psms.size(), 2);
+  EXPECT_EQ(psms.labels[0], 1);
+  EXPECT_EQ(psms.labels[1], -1);
+  EXPECT_EQ(psms.scans[0], 12);
+  EXPECT_EQ(psms.masses[0], 1000.5);
+  EXPECT_EQ(psms.file_names, (std::vector<std::string>{"run7"}));
+  EXPECT_EQ(psms.text(0).id, "run7.12.12.2_1");
+  EXPECT_EQ(psms.text(0).peptide, "R.ACDM[147]K.L");
+  EXPECT_EQ(psms.text(0).proteins, "sp|P1\tsp|P2");
+  EXPECT_EQ(value(psms, 0, "xcorr"), 2.5);
+  EXPECT_EQ(value(psms, 0, "expect"), 1e-4);
+  EXPECT_EQ(value(psms, 1, "expect"), 0);  // not given there
+  EXPECT_EQ(value(psms, 0, "absdM"), 0.25);
+  EXPECT_EQ(value(psms, 0, "Charge2"), 1);
+  EXPECT_EQ(value(psms, 1, "Charge2"), 0);
+  EXPECT_EQ(value(psms, 0, "num_matched_ions"), 6);
+  EXPECT_EQ(std::count(psms.feature_names.begin(), psms.feature_names.end(), "note"), 0);
+  PinOptions other;
+  other.decoy_prefix = "sp|P1";
+  EXPECT_THROW(read("run.pep.xml", pepxml, other), ParseError);  // one hit has another protein too: no decoys
+}
+
+const std::string mzidentml = R"(<?xml version="1.0" encoding="UTF-8"?>
+<MzIdentML id="" version="1.1.0" xmlns="http://psidev.info/psi/pi/mzIdentML/1.1">
+ <SequenceCollection>
+  <DBSequence id="DB1" accession="sp|P1" searchDatabase_ref="S"/>
+  <DBSequence id="DB2" accession="XXX_sp|P1" searchDatabase_ref="S"/>
+  <Peptide id="Pep1"><PeptideSequence>ACDMK</PeptideSequence>
+   <Modification location="4" monoisotopicMassDelta="15.99"><cvParam name="Oxidation" accession="UNIMOD:35" cvRef="U"/></Modification>
+  </Peptide>
+  <Peptide id="Pep2"><PeptideSequence>KMDCA</PeptideSequence></Peptide>
+  <PeptideEvidence id="E1" peptide_ref="Pep1" dBSequence_ref="DB1" isDecoy="false" pre="R" post="L"/>
+  <PeptideEvidence id="E2" peptide_ref="Pep2" dBSequence_ref="DB2" isDecoy="true" pre="K" post="-"/>
+ </SequenceCollection>
+ <DataCollection>
+  <Inputs><SpectraData id="SD1" location="run7.mzML"/></Inputs>
+  <AnalysisData><SpectrumIdentificationList id="L">
+   <SpectrumIdentificationResult id="R1" spectrumID="controllerType=0 controllerNumber=1 scan=12" spectraData_ref="SD1">
+    <SpectrumIdentificationItem id="R1_1" rank="1" chargeState="2" experimentalMassToCharge="501.25" calculatedMassToCharge="501.20" peptide_ref="Pep1" passThreshold="true">
+     <PeptideEvidenceRef peptideEvidence_ref="E1"/>
+     <cvParam name="MS-GF:RawScore" value="42" accession="MS:1002049" cvRef="M"/>
+     <userParam name="IsotopeError" value="1"/>
+    </SpectrumIdentificationItem>
+   </SpectrumIdentificationResult>
+   <SpectrumIdentificationResult id="R2" spectrumID="index=4" spectraData_ref="SD1">
+    <SpectrumIdentificationItem id="R2_1" rank="1" chargeState="3" experimentalMassToCharge="400" peptide_ref="Pep2" passThreshold="true">
+     <PeptideEvidenceRef peptideEvidence_ref="E2"/>
+     <cvParam name="MS-GF:RawScore" value="-3" accession="MS:1002049" cvRef="M"/>
+    </SpectrumIdentificationItem>
+   </SpectrumIdentificationResult>
+  </SpectrumIdentificationList></AnalysisData>
+ </DataCollection>
+</MzIdentML>
+)";
+
+TEST(Formats, MzIdentMlGivesScoresAsFeatures) {
+  const auto psms = read("run.mzid", mzidentml);
+  ASSERT_EQ(psms.size(), 2);
+  EXPECT_EQ(psms.labels[0], 1);
+  EXPECT_EQ(psms.labels[1], -1);
+  EXPECT_EQ(psms.scans[0], 12);
+  EXPECT_EQ(psms.scans[1], 4);
+  EXPECT_NEAR(psms.masses[0], 2 * (501.25 - 1.00727646688), 1e-9);
+  EXPECT_EQ(psms.file_names, (std::vector<std::string>{"run7.mzML"}));
+  EXPECT_EQ(psms.text(0).peptide, "R.ACDM[15.99]K.L");
+  EXPECT_EQ(psms.text(1).peptide, "K.KMDCA.-");
+  EXPECT_EQ(psms.text(1).proteins, "XXX_sp|P1");
+  EXPECT_EQ(value(psms, 0, "MS-GF:RawScore"), 42);
+  EXPECT_EQ(value(psms, 1, "MS-GF:RawScore"), -3);
+  EXPECT_EQ(value(psms, 0, "IsotopeError"), 1);
+  EXPECT_NEAR(value(psms, 0, "dM"), 0.1, 1e-9);
+  EXPECT_EQ(value(psms, 1, "Charge3"), 1);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Formats, DefectsAreReportedWithLineAndColumn) {
+  struct Defect {
+    const char* file;
+    std::string text;
+    std::int64_t line;
+    const char* says;
+  };
+  const std::vector<Defect> defects{
+      {"a.pep.xml", pepxml.substr(0, pepxml.size() / 2), 0, "XML: "},
+      {"b.pep.xml", replaced(pepxml, "</search_result>", "</search_hit>"), 0, "XML: mismatched tag"},
+      {"c.pep.xml", replaced(pepxml, "start_scan=\"12\"", "start_scan=\"x\""), 4, "attribute start_scan, found 'x'"},
+      {"d.pep.xml", replaced(pepxml, "massdiff=\"0.5\"", "massdiff=\"big\""), 17, "attribute massdiff"},
+      {"e.pep.xml", replaced(pepxml, "DECOY_sp", "sp"), 0, "no match is of a decoy"},
+      {"f.pep.xml", replaced(pepxml, "protein=\"DECOY_sp|P1\"", ""), 19, "has no protein"},
+      {"g.mzid", replaced(mzidentml, "dBSequence_ref=\"DB1\"", "dBSequence_ref=\"DB9\""), 10, "no DBSequence 'DB9'"},
+      {"h.mzid", replaced(mzidentml, "chargeState=\"2\"", "chargeState=\"\""), 17, "attribute chargeState, found ''"},
+      {"i.mzid", replaced(mzidentml, "peptideEvidence_ref=\"E2\"", "peptideEvidence_ref=\"E7\""), 25,
+       "no PeptideEvidence 'E7'"},
+      {"j.mzid", replaced(mzidentml, "<PeptideEvidenceRef peptideEvidence_ref=\"E1\"/>", ""), 21, "has no peptide"},
+      {"k.csv", "SpecId,Label,x,Peptide,Proteins\na,1,\"2\n3\",P,Q\n", 2, "goes on in another line"},
+      {"l.csv", "SpecId,Label,x,Peptide,Proteins\na,1,2\t,P,Q\n", 2, "a tab in a comma-separated"},
+      {"m.csv", "SpecId,Label,x,Peptide,Proteins\na,1,high,P,Q\n", 2, "found 'high'"},
+      {"n.xml", "<?xml version=\"1.0\"?>\n<other/>\n", 1, "this is XML"},
+  };
+  for (const Defect& defect : defects) try {
+      read(defect.file, defect.text);
+      ADD_FAILURE() << defect.file;
+    } catch (const ParseError& error) {
+      EXPECT_NE(std::string(error.what()).find(defect.says), std::string::npos) << defect.file << ": " << error.what();
+      if (defect.line > 0) {
+        EXPECT_EQ(error.place().line, defect.line) << error.what();
+      }
+      EXPECT_GT(error.place().column, 0);
+    }
+}
+
+}  // namespace rescore_formats_test
+}  // namespace sheaf::rescore
