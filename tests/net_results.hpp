@@ -81,7 +81,9 @@ inline NetSheaf net_sheaf_of(const nlohmann::json& one, const Target& target) {
   }
   for (const double weight : one["row_weights"]) sheaf.row_weights.push_back(static_cast<float>(weight));
   sheaf.penalty_factors = one["penalty_factors"].get<std::vector<double>>();
-  if (one.contains("limits")) set_limits(one["limits"], one["path"][0]["weights"].size(), sheaf);
+  const auto& weights = one["path"][0]["weights"];
+  const auto features = weights[0].is_array() ? weights[0].size() : weights.size();
+  if (one.contains("limits")) set_limits(one["limits"], features, sheaf);
   if (one.contains("offsets")) sheaf.offsets = one["offsets"].get<std::vector<double>>();
   sheaf.paths = {{0, 0, one["l1_ratio"], {}}};
   for (const auto& point : one["path"]) sheaf.paths[0].alphas.push_back(point["alpha"]);

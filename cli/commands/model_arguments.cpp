@@ -65,7 +65,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
   }
   arguments.section(nets_only_ ? "Elastic nets (--model)" : "Elastic nets (--model elastic-net and its kinds)");
   if (searching_) arguments.family_parameters(net_family, net_);
-  if (!searching_) arguments.family_parameters(net_family, net_.options, {"alpha", "l1-ratio"});
+  if (!searching_) arguments.family_parameters(net_family, net_.options, {"alpha", "l1-ratio", "relax"});
   arguments.family_parameters(
       net_family, net_.options,
       {"labels", "ties", "quantile", "huber-threshold", "standardise", "grouped", "intercept", "lower-limit",

@@ -34,7 +34,8 @@ std::string row_name(const LinearModel& model, std::int64_t row) {
 }
 
 std::string net_text(const LinearModel& model) {
-  return fmt::format("\n  {}, alpha = {}, l1-ratio {}{}{}", about(model), model.net->alpha, model.net->l1_ratio,
+  return fmt::format("\n  {}, alpha = {}, l1-ratio {}{}{}{}", about(model), model.net->alpha, model.net->l1_ratio,
+                     model.net->relax < 1 ? fmt::format(", relax {}", model.net->relax) : "",
                      model.net->standardised ? ", standardised" : "", model.bias > 0 ? "" : ", no intercept");
 }
 
@@ -102,6 +103,7 @@ void add_parameters(const LinearModel& model, Json& answer) {
   if (model.net)
     answer.update({{"alpha", model.net->alpha},
                    {"l1_ratio", model.net->l1_ratio},
+                   {"relax", model.net->relax},
                    {"standardised", model.net->standardised},
                    {"intercept", model.bias > 0}});
   else

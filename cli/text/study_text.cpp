@@ -101,11 +101,14 @@ std::string next_text(const SearchResult& r, std::string_view kind, const ReadOp
   const auto& point = r.points[static_cast<std::size_t>(r.best_overall)];
   const auto& net = std::get<NetSearch>(r.family).options;
   const auto ratio = kind == "lasso" ? "" : fmt::format(" --l1-ratio {:g}", r.value(point, "l1-ratio"));
+  const auto axis = std::find_if(r.axes.begin(), r.axes.end(), [](const auto& one) { return one.name == "relax"; });
+  const auto relax =
+      axis != r.axes.end() ? fmt::format(" --relax {}", axis->text(r.value(point, "relax"))) : std::string();
   return fmt::format(
       "\n  The best point over all resamples, trained on all rows:\n  sheaf fit {}{} --model {} --alpha {}{}{} "
       "--output FILE\n",
       r.source == "standard input" ? "-" : r.source, column_flags(reading) + pipeline_flags(r.options.pipeline), kind,
-      r.value(point, "alpha"), ratio,
+      r.value(point, "alpha"), ratio + relax,
       fmt::format("{}{}{}", net.standardise ? " --standardise" : "", net.intercept ? "" : " --no-intercept",
                   net.balanced ? " --class-weight balanced" : ""));
 }

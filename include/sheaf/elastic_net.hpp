@@ -51,8 +51,9 @@ struct NetSheaf {
   /// poisson, logistic, cox, softmax: added to the row's decision values, examples x classes; empty: all 0.
   std::vector<double> offsets;
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
-  /// Weights stay between these: one a feature, 0 or less and 0 or more, infinite: no limit; empty: none. With column
-  /// factors they are limits of the weights of what paths see. Not for several classes or targets in one model.
+  /// Weights stay between these: one a feature, 0 or less and 0 or more, infinite: no limit; empty: none. They hold for
+  /// the feature's weight in every class or target. With column factors they are limits of the weights of what paths
+  /// see.
   std::vector<double> lower_limits, upper_limits;
   /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as
   /// they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
@@ -102,8 +103,9 @@ using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T
 /// weights in all classes), minus the logarithm of the partial likelihood for all rows together (cox), those of Loss
 /// (huber, quantile). A path whose rows are all of one class, where there is an intercept, and targets that the loss
 /// does not have, are Errors. That a model did not converge is no error: see its fit. Softmax: of all weights that
-/// predict alike those of the least penalty, and intercepts of sum 0. Squares of several targets, with grouped
-/// penalties: the sum of the squares of all of them (glmnet's family mgaussian, scikit-learn's MultiTaskElasticNet).
+/// predict alike those of the least penalty (at an alpha of 0: of what it would be at any other), within their limits,
+/// and intercepts of sum 0. Squares of several targets, with grouped penalties: the sum of the squares of all of them
+/// (glmnet's family mgaussian, scikit-learn's MultiTaskElasticNet).
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use);
@@ -151,6 +153,9 @@ struct NetOptions {
   double huber_threshold = 0;    ///< huber: errors beyond it count by their size; 0: see huber_threshold()
   std::optional<double> alpha;   ///< how much the penalty weighs; must be given to train one model
   double l1_ratio = NetPath{}.l1_ratio;
+  /// The share of the penalised model, from 0 to 1. The rest is of the relaxed one: without a penalty, of the features
+  /// that have a weight. Models of more features than the rows with a weight less 3 are not relaxed.
+  double relax = 1;
   /// Two classes are +1 and -1; of three or more each one is set against the rest. The logistic loss and softmax are
   /// for classes; softmax of two classes is the logistic loss. Poisson, huber and quantile are for numbers, cox for
   /// survival.
@@ -162,7 +167,7 @@ struct NetOptions {
   double tolerance = NetParams{}.tolerance;
   int max_epochs = NetParams{}.max_epochs;
   std::vector<double> penalty_factors;  ///< one a feature; empty: all 1
-  std::optional<double> lower_limit;    ///< of all weights: 0 or less; softmax has none
+  std::optional<double> lower_limit;    ///< of all weights: 0 or less
   std::optional<double> upper_limit;    ///< likewise: 0 or more
   /// See NetSheaf; where not empty in place of those of all weights.
   std::vector<double> lower_limits, upper_limits;

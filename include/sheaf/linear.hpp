@@ -225,6 +225,7 @@ struct NetTraining {
   Ties ties = Ties::breslow;  ///< Cox
   bool grouped = false;       ///< a feature's weights in all columns were penalised together
   double parameter = 0;       ///< of the loss: threshold (Huber) or quantile; else 0
+  double relax = 1;           ///< the share of the penalised model; see NetOptions
 };
 
 /// The distribution of the target in a generalised linear model.

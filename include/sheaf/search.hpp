@@ -93,11 +93,12 @@ struct SvmSearch {
   std::int32_t refine = 3;   ///< refine: how often the step of a factor of 16 is made its root
 };
 struct NetSearch {
-  NetOptions options;             ///< its alpha and l1-ratio are not used
+  NetOptions options;             ///< its alpha, l1-ratio and relax are not used
   std::vector<double> l1_ratios;  ///< empty: default_l1_ratios()
   std::vector<double> alphas;     ///< empty: from the smallest that leaves no weights downwards, for each l1-ratio
   std::int32_t alpha_count = 30;  ///< of those
   double smallest_share = 0.01;   ///< the last of those, as a share of the first
+  std::vector<double> relax;      ///< shares of the penalised model (NetOptions); empty: 1, models are not relaxed
 };
 struct KnnSearch {
   KnnOptions options;                                   ///< what is searched over does not count

@@ -25,7 +25,7 @@
 #' half of `thresh`. Their paths are short and `thresh` is 1e-05, for small penalties and small corners take long. They
 #' are trained on a CPU.
 #'
-#' Strata, and limits and offsets of models of several classes or responses, are not there. [sheaf_glm()] has more
+#' Strata, and offsets of models of several classes or responses, are not there. [sheaf_glm()] has more
 #' families with a ridge penalty. Where times tie, glmnet's paths of Cox models depend on the order of rows, and these
 #' do not.
 #'
@@ -54,7 +54,7 @@
 #'   leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet.
 #' @param lower.limits,upper.limits between which coefficients stay: numbers of 0 or less, and of 0 or more, one for
-#'   each column or one for all; not for multinomial and mgaussian models.
+#'   each column or one for all; of several classes or responses in each of them.
 #' @param maxit most passes over the features of one model.
 #' @param type.multinomial `"grouped"`: a feature has coefficients in all classes or in none.
 #' @param standardize.response mgaussian: whether to divide each response by its standard deviation first.
@@ -182,8 +182,8 @@ with_limits <- function(problem, lower, upper, columns) {
       stop_argument(name, "has ", length(limits), " entries for ", columns, " columns")
     }
     if (all(is.infinite(limits))) return(numeric())
-    if (problem$family %in% c("multinomial", "mgaussian")) {
-      stop_argument(name, "is for one coefficient a column, and ", problem$family, " models have several")
+    if (any(problem$scale != problem$scale[1])) {
+      stop_argument(name, "is not for responses that are standardised; divide them by their standard deviations first")
     }
     rep_len(as.double(limits), columns)
   }

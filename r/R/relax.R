@@ -86,7 +86,8 @@ train_unpenalised <- function(set, problem, x, null) {
   weights <- as.matrix(sparse_columns(trained$i, trained$p, trained$x * rep(scale, diff(trained$p)),
                                       c(length(set), problem$classes)))
   link <- as_link(problem, trained$decisions)
-  list(weights = if (problem$family == "multinomial") centre_classes(problem, x, weights) else weights,
+  if (problem$family == "multinomial") weights <- centre_classes(without_penalty(problem, set), x, weights)
+  list(weights = weights,
        a0 = trained$a0 * scale, dev.ratio = explained(problem, link, null), converged = trained$unconverged == 0,
        separated = is_certain(problem, link), determined = is_determined(problem, x))
 }
@@ -102,19 +103,25 @@ without_penalty <- function(problem, set) {
 }
 
 # Coefficients of a feature in all classes may be shifted by a number without a change of the model. The one that is
-# left where a penalty goes to 0: with the least penalty.
+# left where a penalty goes to 0: with the least penalty, within the limits.
 centre_classes <- function(problem, x, weights) {
-  if (problem$grouped) return(weights - rowMeans(weights))
+  shifts <- best_shifts(problem, x, weights)
+  if (length(problem$lower_limits) > 0) shifts <- pmin(shifts, apply(weights, 1, min) - problem$lower_limits)
+  if (length(problem$upper_limits) > 0) shifts <- pmax(shifts, apply(weights, 1, max) - problem$upper_limits)
+  weights - shifts
+}
+
+best_shifts <- function(problem, x, weights) {
+  if (problem$grouped) return(rowMeans(weights))
   classes <- problem$classes
   spread <- if (problem$standardise) column_spreads(problem, x) else rep(1, ncol(x))
   # The median of the coefficients and these is where the penalty's slope is 0 (Li and Osher, A new median formula).
   bends <- problem$l1_ratio / (1 - problem$l1_ratio) * (classes - 2 * seq(0, classes)) / classes
-  shifts <- vapply(seq_len(nrow(weights)), function(j) {
+  vapply(seq_len(nrow(weights)), function(j) {
     of_feature <- weights[j, ]
     if (problem$l1_ratio == 1) return(stats::median(of_feature))
     stats::median(c(of_feature, mean(of_feature) + bends / spread[j]))
   }, 0)
-  weights - shifts
 }
 
 # Whether the class of some row is certain to one in a hundred thousand, as that of separated rows is, or the rate of a

@@ -180,10 +180,12 @@ const std::vector<Parameter<SvmSearch>>& parameters() {
 template <>
 const std::vector<Parameter<NetSearch>>& parameters() {
   using O = NetSearch;
-  const auto ratios = [](std::string_view text) {
-    std::vector<double> list;
-    for (const auto part : split_text(text, ',')) list.push_back(parse_number<double>("l1-ratios", part, {0, 1}));
-    return list;
+  const auto shares = [](const std::string& name) {
+    return [name](std::string_view text) {
+      std::vector<double> list;
+      for (const auto part : split_text(text, ',')) list.push_back(parse_number<double>(name, part, {0, 1}));
+      return list;
+    };
   };
   static const std::vector<Parameter<O>> rows{
       grid_row("alphas", &O::alphas, "alphas", "found from the data"),
@@ -192,7 +194,11 @@ const std::vector<Parameter<NetSearch>>& parameters() {
                    "the smallest alpha as a share of the largest, if alphas are not given", {},
                    std::nextafter(1.0, 0.0)),
       numbers_row("l1-ratios", "LIST", &O::l1_ratios, "shares of the L1 penalty to try: numbers from 0 to 1",
-                  "0.2,0.5,0.9", ratios),
+                  "0.2,0.5,0.9", shares("l1-ratios")),
+      numbers_row("relax", "LIST", &O::relax,
+                  "shares to try of the penalised model beside one without a penalty of the same features: numbers "
+                  "from 0 to 1",
+                  "1", shares("relax")),
   };
   return rows;
 }

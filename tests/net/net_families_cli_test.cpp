@@ -146,6 +146,21 @@ TEST_F(NetFamiliesCli, GroupedPenaltiesChooseFeaturesForAllClasses) {
   EXPECT_TRUE(complains(shell("sheaf predict classes.csv --model-file damaged"), 1, {"damaged", "paired"}));
 }
 
+TEST_F(NetFamiliesCli, LimitsHoldInEveryClass) {
+  const std::string fit = "sheaf fit classes.csv --model elastic-net-multinomial --alpha 0.01 --quiet";
+  const auto has_negative = [&](const std::string& options) {
+    EXPECT_EQ(shell(fit + options + " --output m").code, 0);
+    const auto text = file("m");
+    return text.substr(text.find("\nweights ")).find(" -0.") != std::string::npos;
+  };
+  for (const Device device : devices())
+    for (const std::string penalties : {"", " --grouped"}) {
+      const auto on = penalties + " --device " + to_string(device);
+      EXPECT_TRUE(has_negative(on)) << "there are negative weights without limits";
+      EXPECT_FALSE(has_negative(on + " --lower-limit 0")) << file("m");
+    }
+}
+
 TEST_F(NetFamiliesCli, SearchesScoreWhatIsPredicted) {
   for (const Device device : devices()) {
     const auto on = " --quiet --json --device " + to_string(device);

@@ -1,5 +1,6 @@
 // sheaf fit for elastic nets and sheaf select --model, as people and scripts meet them.
 #include <algorithm>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -134,6 +135,18 @@ TEST_F(StudyCli, WeightsStayWithinLimits) {
   ASSERT_EQ(shell("for ((j = 1; j <= 40; ++j)); do echo 0 inf; done > limits").code, 0);
   ASSERT_EQ(shell(fit + "--limits limits --output listed").code, 0);
   EXPECT_EQ(file("listed"), file("positive"));
+}
+
+TEST_F(StudyCli, ModelsAreRelaxed) {
+  ASSERT_EQ(shell("sheaf fit t.csv --model lasso --alpha 0.1 --relax 0.5 --output m").code, 0);
+  EXPECT_TRUE(holds(file("m"), {"\nrelax 0.5\n"})) << file("m");
+  EXPECT_TRUE(holds(shell("sheaf predict t.csv --model-file m --output p.csv").out, {"accuracy"}));
+  const auto study = shell(quick + "--l1-ratios 0.9 --relax 0,1 --report r.html");
+  ASSERT_EQ(study.code, 0) << study.err;
+  EXPECT_TRUE(holds(study.out, {"relax", " --relax "})) << study.out;
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 0.1 --relax 2 --output n"), 2, {"relax"}));
+  write("damaged", std::regex_replace(file("m"), std::regex("relax 0.5"), "relax 1.5"));
+  EXPECT_TRUE(complains(shell("sheaf predict t.csv --model-file damaged"), 1, {"damaged", "is below 1"}));
 }
 
 TEST_F(StudyCli, AFeatureWithoutPenaltyIsAlwaysIn) {

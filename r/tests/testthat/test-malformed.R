@@ -57,7 +57,8 @@ test_that("options out of range are refused by name", {
   expect_names_argument(sheaf_net(x, y, lower.limits = 1), "lower.limits")
   expect_names_argument(sheaf_net(x, y, upper.limits = c(1, -1, 1)), "upper.limits")
   expect_names_argument(sheaf_net(x, y, upper.limits = NA_real_), "upper.limits")
-  expect_names_argument(sheaf_net(as.matrix(iris[1:4]), iris$Species, "multinomial", lower.limits = 0), "lower.limits")
+  expect_names_argument(sheaf_net(x, cbind(y, 2 * y), "mgaussian", standardize.response = TRUE, lower.limits = 0),
+                        "lower.limits")
   expect_names_argument(sheaf_net(x, y, thresh = 0), "thresh")
   expect_names_argument(sheaf_net(x, mtcars$am, "binomial", offset = y[-1]), "offset")
   expect_names_argument(cv_sheaf_net(x, y, nfolds = 2), "nfolds")

@@ -68,6 +68,20 @@ test_that("limits of coefficients are those of glmnet", {
       )
     }
   }
+  # Of several classes or responses they are those of each. Where coefficients are penalised together glmnet does not
+  # find the best ones at limits that are not 0.
+  flowers <- as.matrix(iris[1:4])
+  several <- list(list(flowers, iris$Species, "multinomial", lower.limits = -0.5, upper.limits = 0.3),
+                  list(flowers, iris$Species, "multinomial", lower.limits = 0),
+                  list(flowers, iris$Species, "multinomial", lower.limits = 0, type.multinomial = "grouped"),
+                  list(flowers[, 1:2], flowers[, 3:4], "mgaussian", upper.limits = 0))
+  for (problem in several) {
+    both <- function(fit, thresh) {
+      do.call(fit, c(problem, list(alpha = 0.7, lambda = c(0.2, 0.05, 0.01), thresh = thresh, maxit = 1e7)))
+    }
+    expect_close(do.call(cbind, lapply(coef(both(sheaf_net, 1e-12)), as.matrix)),
+                 do.call(cbind, lapply(coef(both(glmnet::glmnet, 1e-14)), as.matrix)), 1e-3)
+  }
   each <- c(0, rep(-Inf, ncol(x) - 1))
   found <- sheaf_net(x, birth$bwt, lower.limits = each, thresh = 1e-12)
   expect_close(coef(found), coef(glmnet::glmnet(x, birth$bwt, lower.limits = each, thresh = 1e-14)), 1e-3)

@@ -24,7 +24,8 @@
 //
 // ("standardised": features were penalised as if their standard deviation was 1), for Cox models a line of how ties are
 // treated ("ties breslow"), of other losses their parameter ("threshold 0.3" of Huber's, "quantile 0.9"), for penalties
-// of a feature's weights in all classes together a line ("penalties grouped"), and its training reads
+// of a feature's weights in all classes together a line ("penalties grouped"), for relaxed models the share of the
+// penalised one ("relax 0.5"), and its training reads
 //
 //     converged 42 epochs 17 nonzeros objective 0.31 gap 0.00001 tolerance 0.0001
 //
@@ -225,6 +226,14 @@ void describe_penalty(File& file, Model& model) {
     bool grouped = model.net->grouped;
     if constexpr (File::reading) grouped = file.peek() == "penalties";
     if (grouped) choice_line(file, "penalties", model.net->grouped, group_words);
+    bool relaxed = model.net->relax < 1;
+    if constexpr (File::reading) relaxed = file.peek() == "relax";
+    if (relaxed) {
+      next("relax", model.net->relax);
+      if constexpr (File::reading)
+        if (!(model.net->relax < 1)) file.fail_here("the share of the penalised model is below 1");
+      file.end_line();
+    }
   } else {
     next("cost", model.cost);
     file.end_line();

@@ -1,4 +1,3 @@
-
 #include "linear/model/net_problem.hpp"
 
 #include "core/fail.hpp"
@@ -62,6 +61,10 @@ LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dat
   if (seen != nullptr) sheaf.column_factors = seen->factors;
   if (!options.alpha) ask_for_alpha(context, dataset, sheaf, options);
   auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));
+  if (options.relax < 1) {
+    const auto relaxed = relaxed_nets(context, dataset, sheaf, linear::net_params(options), std::span(nets));
+    for (std::size_t c = 0; c < nets.size(); ++c) nets[c] = mix_nets(nets[c], relaxed[c], options.relax);
+  }
   if (seen != nullptr)
     for (auto& net : nets) see_weights(*seen, 0, net);
   LinearModel model;
@@ -79,7 +82,8 @@ LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dat
                           {},
                           options.ties,
                           options.grouped,
-                          linear::net_params(options).loss_parameter};
+                          linear::net_params(options).loss_parameter,
+                          options.relax};
   take_weights(nets, intercept, model);
   return model;
 }

@@ -47,6 +47,8 @@ const std::vector<Parameter<NetOptions>>& parameters() {
                    "how much the penalty weighs against the mean loss", ""),
       number_row("l1-ratio", &O::l1_ratio, {0, 1},
                  "the L1 penalty's share: 1 is the lasso, 0 ridge regression, which selects nothing"),
+      number_row("relax", &O::relax, {0, 1},
+                 "the share of the penalised model beside one without a penalty of the same features; 1: not relaxed"),
       choice_row<O, LabelKind>(
           "labels", &O::labels,
           {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"numbers", LabelKind::numbers}},

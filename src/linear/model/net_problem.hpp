@@ -43,6 +43,16 @@ NetParams net_params(const NetOptions& options);
 /// Makes weights of the features as they are weights of what the column transforms of a split show of them.
 void see_weights(const ColumnTransforms& transforms, std::int32_t split, NetModel& net);
 
+/// Of trained models of a sheaf, with their weights and all classes of a model side by side: in the same order the
+/// models without a penalty, on the same rows, of the features that each has in some class. Those without features, and
+/// those with more than the rows with a weight less 3, which rows would not determine, stay as they are.
+template <class T>
+std::vector<NetModel> relaxed_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
+                                   const NetParams& params, std::span<const NetModel> nets);
+/// `share` of the weights of the penalised model and the rest of those of the relaxed one. Its fit is that of the
+/// first, and has converged where both have.
+NetModel mix_nets(const NetModel& penalised, const NetModel& relaxed, double share);
+
 /// train_net() on what column transforms of one split show of the features; its weights are of those. nullptr: the
 /// features as they are.
 template <class T>

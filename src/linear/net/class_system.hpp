@@ -111,6 +111,19 @@ void find_pulls(Classes& classes, std::span<const ClassWeight> list) {
   });
 }
 
+/// The limits of weights; intercepts have none.
+template <class Classes>
+void set_class_limits(const Classes& classes, std::span<const ClassWeight> list) {
+  auto& gram = classes.team.gram();
+  for (std::size_t t = 0; t < list.size(); ++t) {
+    const auto feature = list[t].feature;
+    if (feature < 0)
+      gram.limits.push_back(HUGE_VAL);
+    else
+      set_limit(gram, static_cast<std::int32_t>(t), classes.all.task.limits_of(classes.working.list[feature]));
+  }
+}
+
 /// What descent makes smaller: the quadratic model of the loss, and the penalties.
 template <class Classes>
 double value_of(const Classes& classes) {
@@ -139,7 +152,7 @@ void move_weights(Classes& classes, std::span<const ClassWeight> list, std::span
     if (feature < 0)
       classes.changes[k] = from[static_cast<std::size_t>(k)] + to[t];
     else
-      classes.features_of(k).w[feature] = static_cast<T>(to[t]);
+      classes.features_of(k).w[feature] = classes.within_limits(feature, static_cast<T>(to[t]));
   }
   classes.in_turn([&](std::int32_t k, auto& model) { classes.update_steps(k, model); });
 }
@@ -154,6 +167,7 @@ bool solve_classes(Classes& classes, double& gained) {
   if (!begin_system(classes, list)) return false;
   auto& gram = classes.team.gram();
   find_pulls(classes, list);
+  if (classes.all.task.limits != nullptr) set_class_limits(classes, list);
   gram.fill([&](std::int32_t t) {
     const auto feature = list[static_cast<std::size_t>(t)].feature;
     return feature < 0 ? 0.0 : double(classes.working.penalty2[feature]);

@@ -157,6 +157,9 @@ struct ClassesModel {
   SHEAF_HOST_DEVICE std::int32_t count() const { return all.classes; }
   SHEAF_HOST_DEVICE WorkingSet<T> features_of(std::int32_t k) const { return working.of_class(k); }
 
+  /// A weight of feature j of the working set, or the limit that it passes.
+  SHEAF_HOST_DEVICE T within_limits(std::int32_t j, T w) const { return all.task.within_limits(working.list[j], w); }
+
   /// use(k, model) with the model of each class.
   template <class Use>
   SHEAF_HOST_DEVICE void in_turn(const Use& use) {
@@ -276,7 +279,8 @@ struct ClassesModel {
       const WorkingSet<T> features = features_of(k);
       if (share < 1)
         for (std::int32_t j = team.rank(); j < features.count; j += team.size())
-          features.w[j] = features.start[j] + static_cast<T>(share) * (features.w[j] - features.start[j]);
+          features.w[j] =
+              within_limits(j, features.start[j] + static_cast<T>(share) * (features.w[j] - features.start[j]));
       all.over_rows([&](std::int64_t i) { all.z(k)[i] += static_cast<T>(share) * all.steps(k)[i]; });
       if (team.rank() == 0) intercepts[k] += share * changes[k];
     }

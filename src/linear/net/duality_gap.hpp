@@ -9,6 +9,11 @@
 // from 0 to c where it is pulled costs the first dual point c max(0, k |X'u - p2 w| - p1) instead of forbidding k, and
 // for k from 0 to 1 that is at most k c max(0, |X'u - p2 w| - p1): a sum that does not depend on k. The second pays the
 // most that (|X'u| - p1) w - p2 / 2 w^2 is for w from 0 to c.
+//
+// Of a row of weights with one penalty, r = X'u - p2 w, some may be at limits. The first dual point pays the most of
+// k r'v - p1 |v| for v that are within the limits of these and free elsewhere, which for k from 0 to 1 is at most k
+// times the most of r'v - p1 |v|. It is finite where the length of the free part of r is below p1, and otherwise k
+// times the products of the limits with |r|, for no k is taken that leaves the free part of k r longer than p1.
 #pragma once
 
 #include "linear/losses.hpp"

@@ -99,7 +99,6 @@ class GramSystem {
     matrix_.swap(without_penalties_);
   }
   const std::vector<double>& step() const { return step_; }
-  bool in_play(std::int32_t a) const { return in_play_[index(a)] != 0; }
   void leave_out(std::int32_t a) { in_play_[index(a)] = 0; }
   /// Row a of the system times `numbers`.
   double times_row(std::int32_t a, const std::vector<double>& numbers) {
@@ -178,17 +177,13 @@ void add_products(const Model& model, std::int32_t k) {
   });
 }
 
-/// The limits of weights, on their sides of 0. One that is at its limit and is pulled beyond it is left out.
-template <class Model>
-void set_limits(const Model& model, std::int32_t count) {
-  auto& gram = model.team.gram();
-  for (std::int32_t t = 0; t < count; ++t) {
-    const double w = gram.weights[static_cast<std::size_t>(t)];
-    const auto limits = model.task.limits_of(model.features.list[model.features.active[t]]);
-    gram.limits.push_back(w > 0 ? limits.high : limits.low);
-    if (std::abs(w) >= std::abs(gram.limits.back()) && gram.pulls[static_cast<std::size_t>(t)] * w > 0)
-      gram.leave_out(t);
-  }
+/// The limit of weight t of a system, on its side of 0. A weight that is there and is pulled beyond it is left out.
+template <class T>
+void set_limit(GramSystem& gram, std::int32_t t, const WeightLimits<T>& limits) {
+  const double w = gram.weights[static_cast<std::size_t>(t)];
+  const double limit = w > 0 ? limits.high : limits.low;
+  gram.limits.push_back(limit);
+  if (std::abs(w) >= std::abs(limit) && gram.pulls[static_cast<std::size_t>(t)] * w > 0) gram.leave_out(t);
 }
 
 /// The best weights of the `count` features that have one, with their signs. Returns the gain. Their weights are those
@@ -211,7 +206,8 @@ double solve_active(Model& model, std::int32_t count) {
     gram.weights[at] = now.w;
     gram.pulls[at] = double(model.gradient(model.team, now, {})) - now.penalty.slope(now.w);
   }
-  if (model.task.limits != nullptr) set_limits(model, count);
+  for (std::int32_t t = 0; t < count && model.task.limits != nullptr; ++t)
+    set_limit(gram, t, model.task.limits_of(model.features.list[active[t]]));
   gram.fill([&](std::int32_t t) { return double(model.penalty(active[t]).p2); });
   const double gain = model.attempt(model.history(0), [&] {
     gram.solve(singular);

@@ -3,9 +3,9 @@
 //
 // In a row of weight s with the shares p of its classes, a step e of the decision values is charged
 // s (sum of p e^2 - (sum of p e)^2), which is at most twice the sum of s p (1 - p) e^2: with that diagonal bound the
-// best row of weights has a closed form but for its length (GroupPenalty). The true value of the quadratic model stays
-// in the residuals q, which every step keeps up to date. Under squares there is nothing between targets, and the bound
-// is the second derivative itself.
+// best row of weights, within its limits, has a closed form but for its length (GroupPenalty). The true value of the
+// quadratic model stays in the residuals q, which every step keeps up to date. Under squares there is nothing between
+// targets, and the bound is the second derivative itself.
 //
 // A feature that is stored for all rows is centred, each class by the mean under its own second derivatives, so that
 // its steps leave the intercepts where they are best; a sparse one is not, for its step would change every row.
@@ -83,7 +83,7 @@ struct GroupModel
   using Rows = std::conditional_t<Functor::quadratic, TargetRows<Team, T>, ClassRows<Team, T>>;
   using Base = ClassesModel<Team, T, Columns, Rows>;
   using Model = typename Base::Model;
-  using Base::all, Base::changes, Base::count, Base::epochs, Base::team, Base::working, Base::x;
+  using Base::all, Base::changes, Base::count, Base::epochs, Base::team, Base::within_limits, Base::working, Base::x;
   // Where systems are too large, rows of weights take hundreds of passes.
   static constexpr std::int64_t most_members = 2048;
   static constexpr std::int64_t system_passes = 512;
@@ -101,6 +101,10 @@ struct GroupModel
   SHEAF_HOST_DEVICE GroupPenalty penalty(std::int32_t j) const {
     return {double(working.penalty1[j]), double(working.penalty2[j])};
   }
+
+  SHEAF_HOST_DEVICE bool limited() const { return all.task.limits != nullptr; }
+  /// Of the weights of feature j, where there are limits.
+  SHEAF_HOST_DEVICE WeightLimits<T> limits(std::int32_t j) const { return all.task.limits_of(working.list[j]); }
 
   SHEAF_HOST_DEVICE bool has_weights(std::int32_t j) const {
     for (std::int32_t k = 0; k < count(); ++k)
@@ -123,8 +127,17 @@ struct GroupModel
         const double g = double(x.dot(team, place, ahead, all.residuals(k))) / all.task.total;
         squares.add(g, double(working.w[at]), double(own.p2));
         curvature = double(working.curvature[at]) < curvature ? double(working.curvature[at]) : curvature;
+        if (limited() && team.rank() == 0) steps()[k] = g;
       }
-      sums.add(squares, own, curvature);
+      if (limited()) {
+        team.sync();  // everybody sees the gradients
+        sums.add_row(
+            count(), [&](std::int32_t k) { return steps()[k]; },
+            [&](std::int32_t k) { return double(working.w[place_of(k, j)]); }, own, curvature, limits(j));
+        team.sync();  // and has read them
+      } else {
+        sums.add(squares, own, curvature);
+      }
       const bool left_out = !exact && squares.w == 0 && std::sqrt(squares.g) < far * double(own.p1);
       if (team.rank() == 0)
         for (std::int32_t k = 0; k < count(); ++k) working.start[place_of(k, j)] = left_out ? T(1) : T(0);
@@ -168,10 +181,12 @@ struct GroupModel
   /// Weights of feature j (-1: intercepts) become what they are and steps(); rows follow. By one thread.
   void add_steps(std::int32_t j) {
     for (std::int32_t k = 0; k < count(); ++k) {
-      if (j < 0)
+      if (j < 0) {
         changes[k] += steps()[k];
-      else
-        working.w[place_of(k, j)] += static_cast<T>(steps()[k]);
+      } else {
+        T& w = working.w[place_of(k, j)];
+        w = within_limits(j, w + static_cast<T>(steps()[k]));
+      }
     }
     const auto mean = [](std::int32_t) { return T(0); };
     if (j < 0)
@@ -283,7 +298,7 @@ struct GroupModel
       const double product =
           double(x.dot(team, place, ahead, all.residuals(k))) - double(working.mean[at]) * residual_sums()[k];
       const double pull = product / all.task.total + curvature_of(at) * double(working.w[at]);
-      squares += pull * pull;
+      if (!limited() || limits(j).side(pull) > 0) squares += pull * pull;
       weights = weights || working.w[at] != 0;
       if (team.rank() == 0) steps()[k] = pull;
     }
@@ -291,9 +306,10 @@ struct GroupModel
     if (none && !weights) return 0;
     team.sync();  // everybody sees the pulls
     const auto curvature = [&](std::int32_t k) { return curvature_of(place_of(k, j)); };
+    const auto side = [&](std::int32_t k) { return limited() ? limits(j).side(steps()[k]) : HUGE_VAL; };
     const double length = none ? 0
                                : own.best_length(
-                                     count(), [&](std::int32_t k) { return steps()[k]; }, curvature);
+                                     count(), [&](std::int32_t k) { return steps()[k]; }, curvature, side);
     double gained = 0;
     for (std::int32_t k = 0; k < count(); ++k) {
       const double step = best_weight(own, j, k, none, length) - double(working.w[place_of(k, j)]);
@@ -318,7 +334,8 @@ struct GroupModel
   SHEAF_HOST_DEVICE double curvature_of(std::int64_t at) const { return bound * double(working.curvature[at]); }
   SHEAF_HOST_DEVICE T best_weight(const GroupPenalty& own, std::int32_t j, std::int32_t k, bool none,
                                   double length) const {
-    return none ? T(0) : static_cast<T>(own.weight(steps()[k], curvature_of(place_of(k, j)), length));
+    if (none) return 0;
+    return within_limits(j, static_cast<T>(own.weight(steps()[k], curvature_of(place_of(k, j)), length)));
   }
 
   SHEAF_HOST_DEVICE double move_intercepts() {

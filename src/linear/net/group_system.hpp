@@ -3,8 +3,8 @@
 //
 // The length of a row is a smooth function of it but at 0, so that Newton's method finds them: products of second
 // derivatives once, then a few linear systems of these and the penalties' own second derivatives,
-// p1 / |w| (I - w w' / |w|^2) + p2. A row that a step would turn round goes to 0 and is left out; passes over the
-// features, which come next, bring it back where that was wrong.
+// p1 / |w| (I - w w' / |w|^2) + p2. A row that a step would turn round goes to 0 and is left out, and a weight that
+// comes to its limit stays there; passes over the features, which come next, bring them back where that was wrong.
 #pragma once
 
 #include <algorithm>
@@ -35,6 +35,12 @@ class GroupSystem {
       gram_.weights[index(t)] = feature < 0 ? 0.0 : double(groups.working.w[groups.place_of(k, feature)]);
     }
     before_ = gram_.weights;
+    for (std::int32_t t = 0; t < size_ && groups.limited(); ++t) {
+      limits_.push_back({-HUGE_VAL, HUGE_VAL});
+      if (t < first_) continue;
+      const auto own = groups.limits(list[index(t)].feature);
+      limits_.back() = {double(own.low), double(own.high)};
+    }
   }
 
   /// Steps until one gains no more than `little`; returns all they gain.
@@ -66,15 +72,30 @@ class GroupSystem {
 
  private:
   static std::size_t index(std::int32_t t) { return static_cast<std::size_t>(t); }
-  /// use(t, penalty, squares) for each row of weights that is in the system, which begins at t.
+  /// use(t, penalty, squares) for each row of weights that is in the system, which begins at t: those that are not 0.
   template <class Use>
   void each_row(const Use& use) const {
     for (std::int32_t t = first_; t < size_; t += groups_.count()) {
-      if (!gram_.in_play(t)) continue;
       double squares = 0;
       for (std::int32_t k = 0; k < groups_.count(); ++k)
         squares += gram_.weights[index(t + k)] * gram_.weights[index(t + k)];
-      use(t, groups_.penalty(list_[index(t)].feature), squares);
+      if (squares > 0) use(t, groups_.penalty(list_[index(t)].feature), squares);
+    }
+  }
+  /// As much of the change of a weight as its limits allow.
+  double within_limits(std::int32_t a, double change) const {
+    if (limits_.empty()) return change;
+    const double w = gram_.weights[index(a)];
+    const double to = limits_[index(a)].nearest(w + change);
+    return to == w + change ? change : to - w;
+  }
+  /// Weights that are pulled beyond their limits, and are there, leave the system.
+  void leave_out_held() {
+    constexpr double rounding = 1e-14;
+    for (std::int32_t a = first_; a < size_ && !limits_.empty(); ++a) {
+      const double pull = gram_.pulls[index(a)];
+      const double w = pull > 0 ? gram_.weights[index(a)] : -gram_.weights[index(a)];
+      if (w >= (1 - rounding) * limits_[index(a)].side(pull)) gram_.leave_out(a);
     }
   }
 
@@ -86,6 +107,7 @@ class GroupSystem {
       for (std::int32_t k = 0; k < groups_.count(); ++k)
         gram_.pulls[index(t + k)] -= slope * gram_.weights[index(t + k)];
     });
+    leave_out_held();
     gram_.find_newton_step(singular, [&](const auto& entry) {
       each_row([&](std::int32_t t, const GroupPenalty& penalty, double squares) {
         const double rise = penalty.p1 > 0 ? penalty.p1 / std::sqrt(squares) : 0;
@@ -112,7 +134,7 @@ class GroupSystem {
       for (std::int32_t a = t; a < t + groups_.count(); ++a) change[index(a)] = -gram_.weights[index(a)];
     });
     if (turned.empty()) return false;
-    gained += penalties - move(change, 1);
+    gained += penalties - move(change);
     for (const auto t : turned)
       for (std::int32_t a = t; a < t + groups_.count(); ++a) {
         gram_.weights[index(a)] = 0;
@@ -121,41 +143,42 @@ class GroupSystem {
     return true;
   }
 
-  /// The largest share of the step, of halves, that gains; returns what it gains, 0 where none does.
+  /// The largest share of the step, of halves, that gains within the limits; returns what it gains, 0 where none does.
   double take_step() {
     constexpr int most_halves = 20;
-    const auto step = gram_.step();
-    double along = 0, curvature = 0;
-    for (std::int32_t a = 0; a < size_; ++a) {
-      along += rest_[index(a)] * step[index(a)];
-      curvature += gram_.times_row(a, step) * step[index(a)];
-    }
+    std::vector<double> change(index(size_));
     double share = 1;
     for (int turn = 0; turn < most_halves; ++turn, share /= 2) {
-      double gain = share * along - share * share / 2 * curvature;
+      for (std::int32_t a = 0; a < size_; ++a) change[index(a)] = within_limits(a, share * gram_.step()[index(a)]);
+      double along = 0, curvature = 0;
+      for (std::int32_t a = 0; a < size_; ++a) {
+        along += rest_[index(a)] * change[index(a)];
+        curvature += gram_.times_row(a, change) * change[index(a)];
+      }
+      double gain = along - curvature / 2;
       each_row([&](std::int32_t t, const GroupPenalty& penalty, double squares) {
         double then = 0;
         for (std::int32_t a = t; a < t + groups_.count(); ++a) {
-          const double w = gram_.weights[index(a)] + share * step[index(a)];
+          const double w = gram_.weights[index(a)] + change[index(a)];
           then += w * w;
         }
         gain += penalty.value(squares) - penalty.value(then);
       });
       if (!(gain > 0)) continue;
-      move(step, share);
+      move(change);
       return gain;
     }
     return 0;
   }
 
   /// Weights move; returns by how much the quadratic model rises.
-  double move(const std::vector<double>& step, double share) {
+  double move(const std::vector<double>& change) {
     double rise = 0;
     for (std::int32_t a = 0; a < size_; ++a) {
-      const double product = gram_.times_row(a, step);
-      rise -= share * step[index(a)] * (rest_[index(a)] - share * product / 2);
-      rest_[index(a)] -= share * product;
-      gram_.weights[index(a)] += share * step[index(a)];
+      const double product = gram_.times_row(a, change);
+      rise -= change[index(a)] * (rest_[index(a)] - product / 2);
+      rest_[index(a)] -= product;
+      gram_.weights[index(a)] += change[index(a)];
     }
     return rise;
   }
@@ -167,6 +190,7 @@ class GroupSystem {
   std::int32_t first_ = 0;    // where rows of weights begin
   std::vector<double> rest_;  // minus the slopes of the quadratic model
   std::vector<double> before_;
+  std::vector<WeightLimits<double>> limits_;  // empty: none
 };
 
 /// The best rows of weights that are not 0, and the best intercepts, until a step gains no more than `little`. False:

@@ -81,8 +81,13 @@ __device__ void add_feature(FeatureSums& sums, const ModelTask<T>& task, std::in
   const auto penalty = task.penalty(j);
   const double curvature = static_cast<double>(task.curvature(j)) * task.loss_curvature;
   const double first = static_cast<double>(*g) / task.total;
-  if (task.limits != nullptr) return sums.add(first, static_cast<double>(*w), penalty, curvature, task.limits_of(j));
+  if (group == 1 && task.limits != nullptr)
+    return sums.add(first, static_cast<double>(*w), penalty, curvature, task.limits_of(j));
   if (group == 1) return sums.add(first, static_cast<double>(*w), penalty, curvature);
+  if (task.limits != nullptr)
+    return sums.add_row(
+        group, [&](std::int32_t c) { return static_cast<double>(g[c]) / task.total; },
+        [&](std::int32_t c) { return static_cast<double>(w[c]); }, penalty, curvature, task.limits_of(j));
   GroupSquares squares;
   for (std::int32_t c = 0; c < group; ++c)
     squares.add(static_cast<double>(g[c]) / task.total, static_cast<double>(w[c]), penalty.p2);
@@ -166,7 +171,8 @@ struct ChoiceView {
   __device__ int bucket(const ModelTask<T>& task, const FeatureChoice& choice, std::int64_t j) const {
     int highest = -1;
     for (std::int64_t at = j * stride + choice.model, end = at + classes; at < end; at += group) {
-      const int own = feature_bucket(task, j, length(g + at), length(w + at), choice.scale, choice.radius);
+      const int own =
+          feature_bucket(task, j, pull_length(task, j, g + at, group), length(w + at), choice.scale, choice.radius);
       if (own > highest) highest = own;
     }
     return highest;

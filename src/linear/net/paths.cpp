@@ -169,7 +169,7 @@ void NetRun<T>::add_active(const ModelState& state, double alpha1, double alpha2
   const auto& null = null_of(state);
   for (std::int32_t c = 0; c < classes(); ++c)
     models.push_back({path.rows, path.target + c, alpha1, alpha2, null.total, null.center, null.curvature,
-                      state.id * classes() + c, c, null.width});
+                      state.id * classes() + c, c, null.width, true, path.l1_ratio});
 }
 
 template <class T>

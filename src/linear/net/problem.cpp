@@ -249,10 +249,6 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
     fail("{} penalty factors for {} features", sheaf.penalty_factors.size(), features);
   for (const double factor : sheaf.penalty_factors)
     if (!(factor >= 0) || std::isinf(factor)) fail("a penalty factor is {}, not 0 or more", factor);
-  if (has_limits(sheaf) && sheaf.classes > 1)
-    fail_usage(
-        "limits of weights (lower-limit, upper-limit) are for models of one decision value, not for several classes or "
-        "targets in one model");
   constexpr double infinity = std::numeric_limits<double>::infinity();
   check_limits(sheaf.lower_limits, "lower", -infinity, 0, features);
   check_limits(sheaf.upper_limits, "upper", 0, infinity, features);

@@ -226,9 +226,7 @@ struct QuadraticModel {
   }
 
   /// The weight, or the limit that it passes.
-  SHEAF_HOST_DEVICE T within_limits(std::int32_t k, T w) const {
-    return task.limits != nullptr ? task.limits_of(features.list[k]).nearest(w) : w;
-  }
+  SHEAF_HOST_DEVICE T within_limits(std::int32_t k, T w) const { return task.within_limits(features.list[k], w); }
 
   /// visit(coordinate, ahead) for features feature(0) .. feature(count - 1), each once. What the next ones need is
   /// fetched while one is visited, for memory is far and a visit must end before the next can begin.

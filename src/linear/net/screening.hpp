@@ -70,7 +70,6 @@ struct ModelColumns {
   const T* weights(std::int64_t j) const { return w + j * stride; }
   const T* products(std::int64_t j) const { return g + j * stride; }
   T weight(std::int64_t j) const { return length_of(weights(j), group); }
-  T product(std::int64_t j) const { return length_of(products(j), group); }
 };
 
 template <class T>
@@ -163,13 +162,13 @@ class FeatureScreen {
               double radius, std::vector<std::int32_t>& set) {
     std::int32_t counts[ratio_buckets] = {};
     candidates_.clear();
-    const auto add = [&](std::int32_t j, double product) {
-      const int bucket = feature_bucket(task, j, product, columns.weight(j), scale, radius);
+    const auto add = [&](std::int32_t j, double pull) {
+      const int bucket = feature_bucket(task, j, pull, columns.weight(j), scale, radius);
       if (bucket < 0) return;
       ++counts[bucket];
       candidates_.push_back({j, bucket});
     };
-    for (const auto& [j, product] : looked_) add(j, product);
+    for (const auto& [j, pull] : looked_) add(j, pull);
     if (task.alpha1 > 0) {
       // Those that may come to their bounds at the end if they come nearer as fast as alpha falls.
       const double nearly = std::clamp(2 - ratio, 0.3, 0.9);
@@ -179,7 +178,8 @@ class FeatureScreen {
       with_bound([&](const auto& bound) {
         for (const auto j : std::span(others_).first(others)) {
           const bool looked = bound(static_cast<std::size_t>(j)) > limit_;
-          if (!looked && columns.weight(j) == 0 && j != nearest_) add(j, share_ * double(columns.product(j)));
+          if (!looked && columns.weight(j) == 0 && j != nearest_)
+            add(j, std::abs(share_) * pull_length(task, j, columns.products(j), group_));
         }
         return others;
       });
@@ -193,7 +193,7 @@ class FeatureScreen {
  private:
   struct Looked {
     std::int32_t feature;
-    T product;
+    double pull;
   };
   struct Candidate {
     std::int32_t feature;
@@ -272,15 +272,16 @@ class FeatureScreen {
         products_[static_cast<std::size_t>(c)] = x.whole_dot(j, now_.data() + c * task.examples);
       products = products_.data();
     }
-    looked_.push_back({j, length_of(products, group_)});
+    looked_.push_back({j, pull_length(task, j, products, group_)});
     const auto penalty = task.penalty(j);
     const double curvature = task.curvature(j) * task.loss_curvature;
-    const double g = double(products[0]) / task.total;
-    if (task.limits != nullptr) return sums.add(g, columns.weight(j), penalty, curvature, task.limits_of(j));
-    if (group_ == 1) return sums.add(g, columns.weight(j), penalty, curvature);
+    const auto g = [&](std::int32_t c) { return double(products[c]) / task.total; };
+    const auto w = [&](std::int32_t c) { return double(columns.weights(j)[c]); };
+    if (group_ == 1 && task.limits != nullptr) return sums.add(g(0), w(0), penalty, curvature, task.limits_of(j));
+    if (group_ == 1) return sums.add(g(0), w(0), penalty, curvature);
+    if (task.limits != nullptr) return sums.add_row(group_, g, w, penalty, curvature, task.limits_of(j));
     GroupSquares squares;
-    for (std::int32_t c = 0; c < group_; ++c)
-      squares.add(double(products[c]) / task.total, double(columns.weights(j)[c]), penalty.p2);
+    for (std::int32_t c = 0; c < group_; ++c) squares.add(g(c), w(c), penalty.p2);
     sums.add(squares, penalty, curvature);
   }
 

@@ -11,7 +11,7 @@
 // (quadratic_model.hpp); on a CPU one linear system of the weights of all classes comes before (class_system.hpp). Then
 // the true objective decides how far to go along the step. A number added to the weights of a feature in all classes
 // changes no probability: after each step every feature gets the number that makes its penalty least, which steps of
-// single weights would come to slowly.
+// single weights would come to slowly. Where weights have limits, so has this number.
 #pragma once
 
 #include "linear/net/class_system.hpp"
@@ -29,7 +29,6 @@ SHEAF_HOST_DEVICE double common_weight(const ElasticNetPenalty<T>& penalty, std:
   const double p2 = penalty.p2;
   double sum = 0;
   for (std::int32_t k = 0; k < classes; ++k) sum += double(weight(k));
-  if (penalty.none()) return sum / classes;
   // How many of sign * weight are below `at` (or, with `equal`, not above it) minus how many are not.
   const auto balance = [&](double sign, double at, bool equal) {
     double count = 0;
@@ -61,6 +60,20 @@ SHEAF_HOST_DEVICE double mean_weight(std::int32_t classes, const Weight& weight)
   return sum / classes;
 }
 
+/// The number nearest to `c` that all weights may be less by; 0 is such a number, as they are within their limits.
+template <class T, class Weight>
+SHEAF_HOST_DEVICE double shift_within(const WeightLimits<T>& limits, double c, std::int32_t classes,
+                                      const Weight& weight) {
+  double least = -HUGE_VAL;
+  double most = HUGE_VAL;
+  for (std::int32_t k = 0; k < classes; ++k) {
+    const double w = weight(k);
+    if (w - double(limits.high) > least) least = w - double(limits.high);
+    if (w - double(limits.low) < most) most = w - double(limits.low);
+  }
+  return c < least ? least : c > most ? most : c;
+}
+
 /// Every feature's weights less the number that makes their penalty least; decision values follow. Returns what the
 /// penalty loses. `model` is that of the first class.
 template <bool Grouped, class Model, class Rows>
@@ -74,8 +87,11 @@ SHEAF_HOST_DEVICE double shift_classes(const Model& model, const Rows& all) {
     const auto weight = [&](std::int32_t k) -> T& {
       return features.w[static_cast<std::int64_t>(k) * features.count + j];
     };
-    const T shift =
-        static_cast<T>(Grouped ? mean_weight(all.classes, weight) : common_weight(penalty, all.classes, weight));
+    const double best = Grouped ? mean_weight(all.classes, weight)
+                                : common_weight(model.task.penalty_shape(features.list[j]), all.classes, weight);
+    const bool limited = model.task.limits != nullptr;  // the penalty is convex: the nearest number is the best
+    const T shift = static_cast<T>(
+        limited ? shift_within(model.task.limits_of(features.list[j]), best, all.classes, weight) : best);
     shifts[j] = shift;
     if (shift == 0) return;
     const GroupPenalty of_row{double(penalty.p1), double(penalty.p2)};
@@ -83,7 +99,7 @@ SHEAF_HOST_DEVICE double shift_classes(const Model& model, const Rows& all) {
     const auto cost = [&](double w) { return Grouped ? w * w : penalty.value(w); };
     for (std::int32_t k = 0; k < all.classes; ++k) {
       before += cost(weight(k));
-      weight(k) -= shift;
+      weight(k) = model.within_limits(j, weight(k) - shift);
       after += cost(weight(k));
     }
     gained += Grouped ? of_row.value(before) - of_row.value(after) : before - after;
@@ -189,7 +205,7 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
     });
     if constexpr (grouped) features = classes.sum_groups();
     if constexpr (Functor::quadratic) sums.dual = all.template dual_at<Functor>(1);
-    const double scale = dual_scale<Functor>(features, sums, false);
+    const double scale = dual_scale<Functor>(features, sums, task.limits != nullptr);
     const double dual = all.template dual_at<Functor>(scale);
     // Of a lasso, residuals as they are are dual points only where they need not be scaled.
     sums.dual = scale == 1 || features.excess == HUGE_VAL ? dual : all.template dual_at<Functor>(1);

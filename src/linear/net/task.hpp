@@ -23,6 +23,7 @@ struct ActiveModel {
   std::int32_t column = 0;    ///< of the offsets: the class
   double width = 0;           ///< see LossParameters
   bool limits = true;         ///< false: weights are taken for free, whatever their limits
+  double l1_ratio = 0;        ///< see ModelTask
 };
 
 /// A model and its rows; pointers stand at the model's columns of the tables that all models of a sheaf share.
@@ -50,6 +51,7 @@ struct ModelTask {
   LossParameters loss;
   double alpha1 = 0;  ///< alpha * l1_ratio
   double alpha2 = 0;  ///< alpha * (1 - l1_ratio)
+  double l1_ratio = 0;
   bool intercept = true;
   bool balanced = true;  ///< residuals sum to 0 where there is an intercept: not those of softmax models in training
 
@@ -69,6 +71,7 @@ struct ModelTask {
     task.loss_curvature = model.loss_curvature;
     task.alpha1 = model.alpha1;
     task.alpha2 = model.alpha2;
+    task.l1_ratio = model.l1_ratio;
     if (!model.limits) task.limits = nullptr;
     return task;
   }
@@ -100,6 +103,11 @@ struct ModelTask {
     const double one = unit(j);
     return {alpha1 * factor(j) * one, alpha2 * factor(j) * one * one};
   }
+  /// Up to a factor the same, where alpha or the penalty factor is 0 too.
+  SHEAF_HOST_DEVICE ElasticNetPenalty<double> penalty_shape(std::int64_t j) const {
+    const double one = unit(j);
+    return {l1_ratio * one, (1 - l1_ratio) * one * one};
+  }
   /// Of a feature's weight, where there are limits.
   SHEAF_HOST_DEVICE WeightLimits<T> limits_of(std::int64_t j) const {
     const T low = limits[2 * j];
@@ -107,6 +115,10 @@ struct ModelTask {
     if (!limits_seen) return {low, high};
     const T one = static_cast<T>(unit(j));
     return {low / one, high / one};
+  }
+  /// A weight of feature j, or the limit that it passes.
+  SHEAF_HOST_DEVICE T within_limits(std::int64_t j, T w) const {
+    return limits != nullptr ? limits_of(j).nearest(w) : w;
   }
 };
 

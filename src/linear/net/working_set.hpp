@@ -30,8 +30,23 @@ SHEAF_HOST_DEVICE inline int bucket_of(float ratio) {
   return at < ratio_buckets ? at : ratio_buckets - 1;
 }
 
+/// |x'u| of feature j, or the length of its products with several classes that share a penalty: of those that pull
+/// weights to where they may go.
+template <class T>
+SHEAF_HOST_DEVICE inline double pull_length(const ModelTask<T>& task, std::int64_t j, const T* products,
+                                            std::int32_t count) {
+  double squares = 0;
+  for (std::int32_t c = 0; c < count; ++c) {
+    const double g = products[c];
+    if (task.limits != nullptr && !(task.limits_of(j).side(g) > 0)) continue;
+    if (count == 1) return std::abs(g);
+    squares += g * g;
+  }
+  return std::sqrt(squares);
+}
+
 /// The bucket of feature j: the last one where it has a weight or no L1 penalty, -1 where it is constant or shown to
-/// have no weight at the optimum, the first where it is pulled to where its weight may not go. `g` is X'u.
+/// have no weight at the optimum. `g` is its pull_length(), and w the size of its weight or weights.
 template <class T>
 SHEAF_HOST_DEVICE inline int feature_bucket(const ModelTask<T>& task, std::int64_t j, double g, double w, double scale,
                                             double radius) {
@@ -39,10 +54,9 @@ SHEAF_HOST_DEVICE inline int feature_bucket(const ModelTask<T>& task, std::int64
   if (!(reach > 0)) return -1;
   const auto penalty = task.penalty(j);
   if (w != 0 || penalty.p1 <= 0) return ratio_buckets - 1;
-  const double pull = std::abs(g) / task.total;
+  const double pull = g / task.total;
   const double room = penalty.p1 - scale * pull;
   if (room > 0 && room * room > radius * radius * (reach + penalty.p2)) return -1;
-  if (task.limits != nullptr && !(task.limits_of(j).side(g) > 0)) return 0;
   return bucket_of(static_cast<float>(pull / penalty.p1));
 }
 

@@ -1,6 +1,8 @@
 // Elastic nets in the search: a point is an l1-ratio and an alpha, the points of one l1-ratio on one split are a path.
+// Where models are relaxed it is also a share of the penalised model: those of one alpha are mixtures of the same two.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -34,6 +36,12 @@ NetOptions unweighted(NetOptions options) {
   return options;
 }
 
+/// The share of the penalised model at a point: one of `shares`, whose number from 1 on is its third value; 1 where
+/// there are none.
+double relax_of(std::span<const double> shares, const Point& point) {
+  return shares.empty() ? 1.0 : shares[static_cast<std::size_t>(point[2]) - 1];
+}
+
 /// To four digits, so that what people read and type is what was trained.
 double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
 
@@ -56,15 +64,17 @@ template <class T>
 class NetTrainer : public Trainer {
  public:
   NetTrainer(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const Labels& labels,
-             const NetOptions& options, bool keep_decisions)
+             const NetSearch& search, bool keep_decisions)
       : context_(context),
         dataset_(dataset),
         labels_(labels),
-        options_(options),
+        options_(search.options),
+        relax_(search.relax),
         sheaf_(sheaf),
-        scorer_(context, truth_of(labels), net_solver(options.loss, !labels.class_names.empty()).probabilities) {
+        scorer_(context, truth_of(labels), net_solver(options_.loss, !labels.class_names.empty()).probabilities) {
     if (keep_decisions) scorer_.keep_decisions();
-    if (columns() > 1 || linear::has_response(options.loss)) ops_ = linear::make_ops<T>(context, dataset);
+    if (columns() > 1 || linear::has_response(options_.loss)) ops_ = linear::make_ops<T>(context, dataset);
+    if (!relax_.empty()) products_ = linear::make_ops<T>(context, dataset, T(1));
   }
 
   void load(const SplitTable& table) override {
@@ -92,7 +102,15 @@ class NetTrainer : public Trainer {
       one.fits.resize(static_cast<std::size_t>(columns()));
       if (chosen) one.weights.resize(static_cast<std::size_t>(columns()));
     }
-    const auto use = [&](std::span<NetModel> nets, BlockView<const T> z) { take(jobs, nets, z, chosen, scores); };
+    if (!relax_.empty()) {
+      train_relaxed(jobs, params, chosen, scores);
+      return scores;
+    }
+    const auto use = [&](std::span<NetModel> nets, BlockView<const T> z) {
+      std::vector<std::size_t> of;
+      for (const auto& net : nets) of.push_back(jobs_of(net).front());
+      take(jobs, of, nets, z, chosen, scores);
+    };
     elastic_nets<T>(context_, dataset_, sheaf_, params, chosen, use);
     return scores;
   }
@@ -105,36 +123,86 @@ class NetTrainer : public Trainer {
 
   std::int32_t columns() const { return sheaf_.target_columns; }
 
+  /// The jobs that a trained model is for: one, or one for each share of it.
+  const std::vector<std::size_t>& jobs_of(const NetModel& net) const {
+    return jobs_of_[static_cast<std::size_t>(net.path)][static_cast<std::size_t>(net.alpha)];
+  }
+
   /// Alphas descend along a path; those of one l1-ratio and split are one path for each decision value.
   void add_paths(std::span<const Job> jobs) {
-    std::map<std::pair<std::int32_t, double>, std::vector<std::size_t>> groups;
-    for (std::size_t k = 0; k < jobs.size(); ++k) groups[{jobs[k].split, jobs[k].point->at(0)}].push_back(k);
+    std::map<std::pair<std::int32_t, double>, std::map<double, std::vector<std::size_t>, std::greater<>>> groups;
+    for (std::size_t k = 0; k < jobs.size(); ++k)
+      groups[{jobs[k].split, jobs[k].point->at(0)}][jobs[k].point->at(1)].push_back(k);
     sheaf_.paths.clear();
     jobs_of_.clear();
-    for (auto& [key, members] : groups) {
-      std::sort(members.begin(), members.end(),
-                [&](auto a, auto b) { return jobs[a].point->at(1) > jobs[b].point->at(1); });
+    for (const auto& [key, members] : groups) {
       NetPath path{key.first, 0, key.second, {}};
-      for (const auto k : members) path.alphas.push_back(jobs[k].point->at(1));
+      std::vector<std::vector<std::size_t>> of_alphas;
+      for (const auto& [alpha, some] : members) {
+        path.alphas.push_back(alpha);
+        of_alphas.push_back(some);
+      }
       linear::add_paths(path, options_, sheaf_);
-      jobs_of_.resize(sheaf_.paths.size(), members);
+      jobs_of_.resize(sheaf_.paths.size(), of_alphas);
     }
   }
 
-  void take(std::span<const Job> jobs, std::span<NetModel> nets, BlockView<const T> z, bool chosen,
-            std::vector<ModelScores>& scores) {
+  /// Models, relaxed models and then their mixtures, some at a time.
+  void train_relaxed(std::span<const Job> jobs, const NetParams& params, bool chosen,
+                     std::vector<ModelScores>& scores) {
+    constexpr std::size_t together = 64;
+    const auto nets = elastic_nets<T>(context_, dataset_, sheaf_, params);
+    const auto relaxed = linear::relaxed_nets<T>(context_, dataset_, sheaf_, params, nets);
+    const auto classes = static_cast<std::size_t>(sheaf_.classes);
+    std::vector<NetModel> mixed;
     std::vector<std::size_t> of;
+    const auto take_mixed = [&] {
+      if (mixed.empty()) return;
+      const auto z = decisions_of(mixed);
+      take(jobs, of, mixed, std::as_const(z).view(), chosen, scores);
+      mixed.clear();
+      of.clear();
+    };
+    for (std::size_t m = 0; m < nets.size(); m += classes)
+      for (const auto job : jobs_of(nets[m])) {
+        for (std::size_t c = m; c < m + classes; ++c) {
+          mixed.push_back(linear::mix_nets(nets[c], relaxed[c], relax_of(relax_, *jobs[job].point)));
+          of.push_back(job);
+        }
+        if (mixed.size() >= together) take_mixed();
+      }
+    take_mixed();
+  }
+
+  /// Of all rows, from the weights.
+  Block<T> decisions_of(std::span<const NetModel> nets) {
+    const auto count = static_cast<std::int32_t>(nets.size());
+    Block<T> w(products_->weights(), count);
+    for (std::int32_t t = 0; t < count; ++t) {
+      const auto& net = nets[static_cast<std::size_t>(t)];
+      for (std::size_t k = 0; k < net.features.size(); ++k) w(net.features[k], t) = static_cast<T>(net.weights[k]);
+      w(dataset_.features(), t) = static_cast<T>(net.intercept);
+    }
+    const auto on_device = w.to(context_.device());
+    Block<T> z(dataset_.rows(), count, context_.device());
+    products_->multiply(on_device.view(), z.view());
+    products_->synchronize();
+    return z;
+  }
+
+  /// `of` are the jobs of the nets, `z` their decision values.
+  void take(std::span<const Job> jobs, std::span<const std::size_t> of, std::span<NetModel> nets, BlockView<const T> z,
+            bool chosen, std::vector<ModelScores>& scores) {
     std::vector<std::int32_t> targets;
-    for (auto& net : nets) {
-      const auto path = static_cast<std::size_t>(net.path);
-      of.push_back(jobs_of_[path][static_cast<std::size_t>(net.alpha)]);
-      targets.push_back(sheaf_.paths[path].target + net.column);
-      auto& model = scores[of.back()];
+    for (std::size_t t = 0; t < nets.size(); ++t) {
+      auto& net = nets[t];
+      targets.push_back(sheaf_.paths[static_cast<std::size_t>(net.path)].target + net.column);
+      auto& model = scores[of[t]];
       const auto column = static_cast<std::size_t>(targets.back());
       model.size += net.fit.nonzeros;
       model.fits[column] = {net.fit.objective, net.fit.gap, net.fit.tolerance, net.fit.epochs, 0, net.fit.converged};
       if (!chosen) continue;
-      if (transforms_.splits > 0) linear::see_weights(transforms_, jobs[of.back()].split, net);
+      if (transforms_.splits > 0) linear::see_weights(transforms_, jobs[of[t]].split, net);
       model.weights[column] = weights_of(net);
     }
     if (columns() == sheaf_.classes)
@@ -184,12 +252,14 @@ class NetTrainer : public Trainer {
   const Dataset<T>& dataset_;
   const Labels& labels_;
   const NetOptions& options_;
+  std::span<const double> relax_;
   NetSheaf sheaf_;
   ColumnTransforms transforms_;
-  std::vector<std::vector<std::size_t>> jobs_of_;  // by path and alpha
+  std::vector<std::vector<std::vector<std::size_t>>> jobs_of_;  // by path and alpha
   score::Scorer<T> scorer_;
-  std::unique_ptr<linear::LinearOps<T>> ops_;  // three classes or more, and counts
-  std::map<std::size_t, Parts> waiting_;       // by job
+  std::unique_ptr<linear::LinearOps<T>> ops_;       // three classes or more, and counts
+  std::unique_ptr<linear::LinearOps<T>> products_;  // with the intercept; where models are relaxed
+  std::map<std::size_t, Parts> waiting_;            // by job
 };
 
 template <class T>
@@ -224,9 +294,9 @@ class NetFamily : public Family {
   bool has_probabilities() const override { return solver().probabilities; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return sheaf_.target_columns; }
-  /// Fewer weights, then a larger alpha, then a larger share of the L1 penalty.
+  /// Fewer weights, then a larger alpha, then a larger share of the L1 penalty, and of the penalised model.
   std::vector<double> complexity(const Point& point, double size) const override {
-    return {size, -point[1], -point[0]};
+    return {size, -point[1], -point[0], -relax_of(search_.relax, point)};
   }
 
   BatchLimits limits(const Context& context, const Plan& plan) const override {
@@ -240,12 +310,13 @@ class NetFamily : public Family {
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_.options, keep_decisions_);
+    return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_, keep_decisions_);
   }
   Model refit(const Context& context, const Point& point) const override {
     auto options = search_.options;
     options.l1_ratio = point[0];
     options.alpha = point[1];
+    options.relax = relax_of(search_.relax, point);
     return linear::train_net_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr);
   }
 
@@ -255,12 +326,20 @@ class NetFamily : public Family {
     weigh_rows(labels(), class_weights(), table.class_counts, 1, sheaf.row_weights);
     NetPath path{0, 0, point[0], {}};
     for (const auto& one : space_.lattice)
-      if (one[0] == point[0]) path.alphas.push_back(one[1]);
+      if (one[0] == point[0] && (path.alphas.empty() || one[1] != path.alphas.back())) path.alphas.push_back(one[1]);
     linear::add_paths(path, search_.options, sheaf);
     std::vector<PathStep> steps;
-    for (const double alpha : path.alphas) steps.push_back({{point[0], alpha}, {}});
-    for (auto& net : elastic_nets(context, dataset_, sheaf, linear::net_params(search_.options)))
-      steps[static_cast<std::size_t>(net.alpha)].weights.push_back(weights_of(net));
+    for (const double alpha : path.alphas) {
+      steps.push_back({point, {}});
+      steps.back().point[1] = alpha;
+    }
+    const auto params = linear::net_params(search_.options);
+    auto nets = elastic_nets(context, dataset_, sheaf, params);
+    if (const double relax = relax_of(search_.relax, point); relax < 1) {
+      const auto relaxed = linear::relaxed_nets<T>(context, dataset_, sheaf, params, nets);
+      for (std::size_t m = 0; m < nets.size(); ++m) nets[m] = linear::mix_nets(nets[m], relaxed[m], relax);
+    }
+    for (auto& net : nets) steps[static_cast<std::size_t>(net.alpha)].weights.push_back(weights_of(net));
     return steps;
   }
 
@@ -284,8 +363,19 @@ class NetFamily : public Family {
     space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};
     const auto alphas = find_alphas(context);
     space_.shape = {static_cast<std::int32_t>(alphas.size()), static_cast<std::int32_t>(alphas.front().size())};
+    const auto shares = search_.relax.size();
+    if (shares > 0) {
+      SearchAxis axis{"relax", "relax", false, false};
+      for (const double share : search_.relax) axis.names.push_back(fmt::format("{}", share));
+      space_.axes.push_back(std::move(axis));
+      space_.shape.push_back(static_cast<std::int32_t>(shares));
+    }
     for (std::size_t l = 0; l < alphas.size(); ++l)
-      for (const double alpha : alphas[l]) space_.lattice.push_back({search_.l1_ratios[l], alpha});
+      for (const double alpha : alphas[l]) {
+        if (shares == 0) space_.lattice.push_back({search_.l1_ratios[l], alpha});
+        for (std::size_t k = 1; k <= shares; ++k)
+          space_.lattice.push_back({search_.l1_ratios[l], alpha, static_cast<double>(k)});
+      }
   }
 
   /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
@@ -384,6 +474,8 @@ FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
   search.options = decide_net(search.options, dataset.target, dataset.source);
   if (search.l1_ratios.empty()) search.l1_ratios = default_l1_ratios();
   sort_once(search.l1_ratios);
+  sort_once(search.relax);
+  if (search.relax == std::vector{1.0}) search.relax.clear();
   sort_once(search.alphas);
   std::reverse(search.alphas.begin(), search.alphas.end());
   const auto& solver = net_solver(search.options.loss, classes);

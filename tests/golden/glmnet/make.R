@@ -2,6 +2,7 @@
 #   Rscript make.R [LIST DATA OUTPUT]      (../nets.txt ../data results.json; DATA is a folder of NAME.libsvm)
 #   Rscript make.R ../grouped_nets.txt ../data grouped.json
 #   Rscript make.R ../limits_nets.txt ../data limits.json
+#   Rscript make.R ../relaxed_nets.txt ../data relaxed.json
 #
 # The weights are those of Sheaf's problem (scikit-learn's too):
 #   1 / (2 sum s) sum s (y - b - x'w)^2 + alpha l1 |w|_1 + alpha (1 - l1) / 2 |w|^2        (logistic: mean log(1 + exp(-y z));
@@ -30,8 +31,9 @@ classes_of <- function(y) if (all(y == round(y))) match(y, sort(unique(y))) else
 
 # Row i has weight 1 + i mod 3 (i from 1) where `weighted`; feature j has a penalty factor in proportion to 0.5 + j mod 2 where
 # `factors`, of mean 1 because glmnet would scale them so itself; row i has the offset log(1 + i mod 4) where `exposed`, in class k (from
-# 1) of several log(1 + (i + k) mod 4). Weights stay between the two `limits`. Multinomial intercepts and weights are lists, one for each class in ascending order; those of several targets likewise.
-fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, factors, exposed, limits) {
+# 1) of several log(1 + (i + k) mod 4). Weights stay between the two `limits`. Where `relaxed` they are those of the models without a penalty of
+# the features that have a weight. Multinomial intercepts and weights are lists, one for each class in ascending order; those of several targets likewise.
+fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, factors, exposed, limits, relaxed) {
   table <- read_libsvm(data)
   x <- table$x
   n <- nrow(x)
@@ -57,9 +59,14 @@ fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, fac
   alphas <- signif(largest * c(0.5, 0.2, 0.1, 0.05), 4)
   lambdas <- alphas * (l1_ratio + deviation * (1 - l1_ratio))
   family <- switch(loss, squared = "gaussian", logistic = "binomial", grouped = "multinomial", targets = "mgaussian", loss)
-  fit <- glmnet(x, if (loss %in% c("squared", "poisson", "targets")) y else factor(y), weights = s, family = family, alpha = mix,
-                lambda = lambdas, standardize = standardise, intercept = intercept, penalty.factor = penalties, thresh = 1e-14,
-                maxit = 1e8, lower.limits = limits[1], upper.limits = limits[2], offset = offsets, type.multinomial = if (loss == "grouped") "grouped" else "ungrouped")
+  # With do.call() the call has values: relax evaluates it again elsewhere.
+  fit <- do.call(glmnet, list(
+    x, if (loss %in% c("squared", "poisson", "targets")) y else factor(y), weights = s, family = family, alpha = mix,
+    lambda = lambdas, standardize = standardise, intercept = intercept, penalty.factor = penalties, thresh = 1e-14,
+    maxit = 1e8, lower.limits = limits[1], upper.limits = limits[2], offset = offsets,
+    type.multinomial = if (loss == "grouped") "grouped" else "ungrouped", relax = relaxed
+  ))
+  if (relaxed) fit <- fit$relaxed
   path <- sapply(seq_along(alphas), function(k) {
     if (several) {
       each <- lapply(coef(fit), function(one) as.matrix(one)[, k])
@@ -83,6 +90,6 @@ fit_case <- function(data, loss, l1_ratio, standardise, weighted, intercept, fac
 cases <- sapply(strsplit(grep("^#", readLines(arguments[1]), invert = TRUE, value = TRUE), " "), function(words)
   fit_case(words[1], words[2], as.numeric(words[3]), "standardise" %in% words, "weighted" %in% words,
            !("no_intercept" %in% words), "factors" %in% words, "exposed" %in% words,
-           if ("positive" %in% words) c(0, Inf) else if ("boxed" %in% words) c(-0.1, 0.2) else c(-Inf, Inf)))
+           if ("positive" %in% words) c(0, Inf) else if ("boxed" %in% words) c(-0.1, 0.2) else c(-Inf, Inf), "relaxed" %in% words))
 version <- paste0("glmnet ", packageVersion("glmnet"), ", R ", getRversion())
 writeLines(paste0('{"program": "', version, '", "cases": [\n', paste(cases, collapse = ",\n"), "]}"), arguments[3])
