@@ -40,13 +40,13 @@ struct RiskSets {
 
 /// A team of one thread.
 struct OneThread {
-  static constexpr std::int32_t rank() { return 0; }
-  static constexpr std::int32_t size() { return 1; }
-  static void sync() {}
-  static double sum(double value) { return value; }
-  static double largest(double value) { return value; }
+  SHEAF_HOST_DEVICE static constexpr std::int32_t rank() { return 0; }
+  SHEAF_HOST_DEVICE static constexpr std::int32_t size() { return 1; }
+  SHEAF_HOST_DEVICE static void sync() {}
+  SHEAF_HOST_DEVICE static double sum(double value) { return value; }
+  SHEAF_HOST_DEVICE static double largest(double value) { return value; }
   /// The sum over the threads before this one.
-  static double sum_before(double /*value*/) { return 0; }
+  SHEAF_HOST_DEVICE static double sum_before(double /*value*/) { return 0; }
 };
 
 /// store(k, value(0) + ... + value(k)) for all k < count, each by one thread. value(k) may not read what store() of

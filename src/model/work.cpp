@@ -40,8 +40,6 @@ WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& option
                       (std::holds_alternative<LinearOptions>(options) ? newton_passes
                        : std::holds_alternative<GlmOptions>(options)  ? lbfgs_passes
                                                                       : descent_passes);
-  if (const auto* net = std::get_if<NetOptions>(&options); net != nullptr && net->loss == Loss::quantile)
-    work.operations = 0;  // for a CPU alone
   if (trained_by_dual(options) && models * columns_of(dataset.target) < many_dual_models) work.operations = 0;
   return work;
 }

@@ -1,4 +1,4 @@
-// What models of elastic nets skip and solve at once on the CPU, against loops that skip nothing.
+// What models of elastic nets skip on the CPU, against loops that skip nothing.
 #include <cmath>
 #include <ostream>
 #include <vector>
@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
-#include "linear/net/gram.hpp"
 #include "linear/net/screening.hpp"
 
 namespace sheaf::linear {
@@ -184,89 +183,6 @@ INSTANTIATE_TEST_SUITE_P(Nets, Screened,
                                          Setting{"standardised_factors", 0, true, true},
                                          Setting{"tilted", 0.01, true, false, true}),
                          [](const auto& setting) { return std::string(setting.param.name); });
-
-/// Random features, their products, and a system of all of them.
-struct System {
-  static constexpr std::int32_t size = 12;
-  std::vector<double> products = std::vector<double>(size * size);
-  GramSystem gram;
-
-  explicit System(bool twins) {
-    constexpr int rows = 20;
-    Random random(9);
-    std::vector<double> x(size * rows);
-    for (auto& value : x) value = random.normal();
-    if (twins) std::copy_n(x.begin(), rows, x.begin() + 5 * rows);
-    for (int a = 0; a < size; ++a)
-      for (int b = 0; b < size; ++b)
-        products[static_cast<std::size_t>(a * size + b)] =
-            dot_of(x.data() + static_cast<std::ptrdiff_t>(a) * rows, x.data() + static_cast<std::ptrdiff_t>(b) * rows,
-                   rows) /
-            rows;
-    // In another order than that of the system.
-    for (std::int32_t k = 0; k < size; ++k) {
-      const std::int32_t feature = (k * 5) % size;
-      gram.add(100 + feature,
-               [&](std::int64_t other) { return product(feature, static_cast<std::int32_t>(other) - 100); });
-    }
-    gram.begin(size);
-    for (std::int32_t t = 0; t < size; ++t) gram.place(t, 100 + t);
-  }
-  double product(std::int32_t a, std::int32_t b) const { return products[static_cast<std::size_t>(a * size + b)]; }
-};
-
-TEST(GramSystem, FindsWhereSlopesVanish) {
-  System system(false);
-  constexpr double ridge = 0.1;
-  std::vector<double> wanted, pulls(System::size, 0.0);
-  for (std::int32_t t = 0; t < System::size; ++t) wanted.push_back(2 + 0.1 * t);
-  for (std::int32_t a = 0; a < System::size; ++a)
-    for (std::int32_t b = 0; b < System::size; ++b)
-      pulls[static_cast<std::size_t>(a)] +=
-          (system.product(a, b) + (a == b ? ridge : 0)) * (wanted[static_cast<std::size_t>(b)] - 1);
-  system.gram.weights.assign(System::size, 1.0);
-  system.gram.pulls = pulls;
-  system.gram.fill([&](std::int32_t) { return ridge; });
-  system.gram.solve(1e-9);
-  for (std::size_t t = 0; t < wanted.size(); ++t) EXPECT_NEAR(system.gram.weights[t], wanted[t], 1e-9);
-}
-
-TEST(GramSystem, KeepsSignsGoesDownhillAndHeedsTwins) {
-  for (const bool twins : {false, true}) {
-    System system(twins);
-    Random random(11);
-    std::vector<double> slopes, start;
-    for (std::int32_t t = 0; t < System::size; ++t) {
-      start.push_back(random.normal());
-      slopes.push_back(3 * random.normal());
-    }
-    if (twins) slopes[5] = slopes[0];
-    system.gram.weights = start;
-    system.gram.pulls = slopes;
-    system.gram.fill([](std::int32_t) { return 0.0; });
-    system.gram.solve(1e-9);
-    const auto& end = system.gram.weights;
-    double change = 0;  // of the quadratic function whose negative slopes at the start are `slopes`
-    for (std::int32_t a = 0; a < System::size; ++a) {
-      const auto i = static_cast<std::size_t>(a);
-      EXPECT_GE(end[i] * start[i], 0) << "a sign has changed";
-      change -= slopes[i] * (end[i] - start[i]);
-      for (std::int32_t b = 0; b < System::size; ++b) {
-        const auto j = static_cast<std::size_t>(b);
-        change += system.product(a, b) * (end[i] - start[i]) * (end[j] - start[j]) / 2;
-      }
-    }
-    EXPECT_LT(change, 0);
-    // Where a weight is left, nothing is to be gained any more, but through a sign change.
-    for (std::int32_t a = 0; a < System::size; ++a) {
-      const auto i = static_cast<std::size_t>(a);
-      double left = slopes[i];
-      for (std::int32_t b = 0; b < System::size; ++b)
-        left -= system.product(a, b) * (end[static_cast<std::size_t>(b)] - start[static_cast<std::size_t>(b)]);
-      EXPECT_NEAR(end[i] != 0 ? left : 0, 0, 1e-8) << a;
-    }
-  }
-}
 
 }  // namespace net_screening_test
 }  // namespace sheaf::linear

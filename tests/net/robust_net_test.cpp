@@ -106,25 +106,11 @@ double null_deviance(const Rows& rows, const NetParams& params) {
   return 2 * loss(low);
 }
 
-/// The devices that train this loss: quantile nets are for a CPU alone.
-std::vector<Device> devices_for(Loss loss) { return loss == Loss::quantile ? std::vector{Device::cpu()} : devices(); }
-
-TEST(RobustNets, AGpuRefusesQuantiles) {
-  for (const Device device : devices()) {
-    if (device.is_cpu()) continue;
-    const auto dataset = read_dataset<double>(on(device), golden("data/diabetes_reg_scale.libsvm"));
-    const auto rows = rows_of(dataset);
-    EXPECT_THROW(
-        elastic_nets<double>(on(device), dataset, sheaf_of(rows, 1, {0.1}), params_of(Loss::quantile, 0.5, 1e-3)),
-        UsageError);
-  }
-}
-
 TEST(RobustNets, ObjectivesAreThoseOfLinearPrograms) {
   const auto results = read_json(golden("sklearn/robust.json"));
   for (const auto& one : results["cases"]) {
     const Loss loss = one["loss"] == "quantile" ? Loss::quantile : Loss::huber;
-    for (const Device device : devices_for(loss))
+    for (const Device device : devices())
       for (const double tolerance : {1e-3, 1e-6}) {
         const double alpha = one["alpha"];
         SCOPED_TRACE(one["data"].get<std::string>() + ", " + one["loss"].get<std::string>() + " " +
@@ -207,7 +193,7 @@ TEST(RobustNets, UnitsOfTheTargetDoNotMatter) {
   const auto dataset = dataset_of<double>(table, 10, false);
   Rows rows = rows_of(dataset);
   rows.y = table.labels;
-  for (const Device device : devices_for(Loss::quantile))
+  for (const Device device : devices())
     for (const double c : {1e-6, 1.0, 1e7}) {
       Rows scaled = rows;
       for (double& y : scaled.y) y *= c;
@@ -226,7 +212,7 @@ TEST(RobustNets, QuantilesHaveTheirShareOfRowsBelow) {
   const auto dataset = dataset_of<double>(table, 5, false);
   Rows rows = rows_of(dataset);
   rows.y = table.labels;
-  for (const Device device : devices_for(Loss::quantile))
+  for (const Device device : devices())
     for (const double quantile : {0.1, 0.5, 0.9}) {
       const auto params = params_of(Loss::quantile, quantile, 1e-5);
       const auto model = elastic_nets<double>(on(device), dataset, sheaf_of(rows, 1, {1e-3}), params).front();

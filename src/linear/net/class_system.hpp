@@ -89,7 +89,7 @@ template <class Classes>
 void find_pulls(Classes& classes, std::span<const ClassWeight> list) {
   using Model = typename Classes::Model;
   const auto& all = classes.all;
-  auto& gram = classes.team.gram();
+  const auto& system = classes.team.gram().system();
   classes.in_turn([&](std::int32_t k, Model& model) {
     double sum = 0;
     for (std::int64_t i = 0; i < all.task.examples; ++i) {
@@ -97,31 +97,17 @@ void find_pulls(Classes& classes, std::span<const ClassWeight> list) {
       model.rows.q[i] = static_cast<typename Classes::Value>(q);
       sum += q;
     }
-    for (std::size_t t = 0; t < list.size(); ++t) {
-      if (list[t].k != k) continue;
-      if (list[t].feature < 0) {
-        gram.pulls[t] = sum / all.task.total;
-        gram.weights[t] = 0;
+    for (std::int32_t t = 0; t < system.size(); ++t) {
+      const auto& weight = list[static_cast<std::size_t>(t)];
+      if (weight.k != k) continue;
+      if (weight.feature < 0) {
+        system.set_weight(t, 0, sum / all.task.total, -HUGE_VAL, HUGE_VAL);
       } else {
-        const auto at = model.coordinate(list[t].feature);
-        gram.pulls[t] = double(model.gradient(model.team, at, {})) - at.penalty.slope(at.w);
-        gram.weights[t] = at.w;
+        const auto at = model.coordinate(weight.feature);
+        set_weight_of(model, system, t, at, pull_of(model, at));
       }
     }
   });
-}
-
-/// The limits of weights; intercepts have none.
-template <class Classes>
-void set_class_limits(const Classes& classes, std::span<const ClassWeight> list) {
-  auto& gram = classes.team.gram();
-  for (std::size_t t = 0; t < list.size(); ++t) {
-    const auto feature = list[t].feature;
-    if (feature < 0)
-      gram.limits.push_back(HUGE_VAL);
-    else
-      set_limit(gram, static_cast<std::int32_t>(t), classes.all.task.limits_of(classes.working.list[feature]));
-  }
 }
 
 /// What descent makes smaller: the quadratic model of the loss, and the penalties.
@@ -166,17 +152,17 @@ bool solve_classes(Classes& classes, double& gained) {
   const auto list = list_weights(classes);
   if (!begin_system(classes, list)) return false;
   auto& gram = classes.team.gram();
+  const auto& system = gram.system();
   find_pulls(classes, list);
-  if (classes.all.task.limits != nullptr) set_class_limits(classes, list);
   gram.fill([&](std::int32_t t) {
     const auto feature = list[static_cast<std::size_t>(t)].feature;
     return feature < 0 ? 0.0 : double(classes.working.penalty2[feature]);
   });
-  const std::vector<double> before = gram.weights;
+  const std::vector<double> before(system.weights, system.weights + list.size());
   const std::vector<double> intercepts(classes.changes, classes.changes + classes.count());
   const double value = value_of(classes);
-  gram.solve(singular);
-  move_weights(classes, list, gram.weights, intercepts);
+  system.solve(singular);
+  move_weights(classes, list, {system.weights, list.size()}, intercepts);
   const double gain = value - value_of(classes);
   if (gain >= 0)
     gained += gain;

@@ -339,7 +339,7 @@ class SmoothFit {
     terms_.begin_step(intercept_);
     model_.shift = 0;
     begin_weights(model_);
-    if constexpr (solves_systems<typename Model::TeamType>) model_.team.gram().forget();
+    if constexpr (requires { model_.team.gram().forget(); }) model_.team.gram().forget();
   }
 
   /// How far along the Newton step the true objective falls below `objective`, that of before; weights and z go there.

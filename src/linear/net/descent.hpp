@@ -87,9 +87,11 @@ class Descent {
   SHEAF_HOST_DEVICE double refine(double little) {
     double gained = 0;
     model_.remember(0);
-    const std::int32_t count = model_.list_active();
-    if constexpr (systems)
+    std::int32_t count = model_.list_active();
+    if constexpr (systems) {
+      count = leave_out_held(model_, count);
       if (worth_solving(model_, count)) return solve_active(model_, count);
+    }
     for (int turn = 1; turn < history_length; ++turn) {
       const double more = visit_features(count, [&](std::int32_t at) { return model_.features.active[at]; });
       gained += more;

@@ -22,7 +22,11 @@ class GroupSystem {
 
  public:
   GroupSystem(Groups& groups, std::span<const ClassWeight> list)
-      : groups_(groups), gram_(groups.team.gram()), list_(list), size_(static_cast<std::int32_t>(list.size())) {
+      : groups_(groups),
+        gram_(groups.team.gram()),
+        system_(gram_.system()),
+        list_(list),
+        size_(static_cast<std::int32_t>(list.size())) {
     first_ = groups.all.task.intercept ? groups.count() : 0;
     gram_.fill([](std::int32_t) { return 0.0; });
     rest_.resize(list.size());
@@ -32,9 +36,9 @@ class GroupSystem {
       const double sum = feature < 0 ? groups.residual_sums()[k]
                                      : double(groups.x.dot(groups.team, groups.working.places[feature], {}, q));
       rest_[index(t)] = sum / groups.all.task.total;
-      gram_.weights[index(t)] = feature < 0 ? 0.0 : double(groups.working.w[groups.place_of(k, feature)]);
+      system_.weights[t] = feature < 0 ? 0.0 : double(groups.working.w[groups.place_of(k, feature)]);
     }
-    before_ = gram_.weights;
+    before_.assign(system_.weights, system_.weights + size_);
     for (std::int32_t t = 0; t < size_ && groups.limited(); ++t) {
       limits_.push_back({-HUGE_VAL, HUGE_VAL});
       if (t < first_) continue;
@@ -62,7 +66,7 @@ class GroupSystem {
     for (std::int32_t t = 0; t < size_; t += groups_.count()) {
       bool moved = false;
       for (std::int32_t k = 0; k < groups_.count(); ++k) {
-        groups_.steps()[k] = gram_.weights[index(t + k)] - before_[index(t + k)];
+        groups_.steps()[k] = system_.weights[t + k] - before_[index(t + k)];
         moved = moved || groups_.steps()[k] != 0;
       }
       if (moved) groups_.add_steps(list_[index(t)].feature);
@@ -77,15 +81,14 @@ class GroupSystem {
   void each_row(const Use& use) const {
     for (std::int32_t t = first_; t < size_; t += groups_.count()) {
       double squares = 0;
-      for (std::int32_t k = 0; k < groups_.count(); ++k)
-        squares += gram_.weights[index(t + k)] * gram_.weights[index(t + k)];
+      for (std::int32_t k = 0; k < groups_.count(); ++k) squares += system_.weights[t + k] * system_.weights[t + k];
       if (squares > 0) use(t, groups_.penalty(list_[index(t)].feature), squares);
     }
   }
   /// As much of the change of a weight as its limits allow.
   double within_limits(std::int32_t a, double change) const {
     if (limits_.empty()) return change;
-    const double w = gram_.weights[index(a)];
+    const double w = system_.weights[a];
     const double to = limits_[index(a)].nearest(w + change);
     return to == w + change ? change : to - w;
   }
@@ -93,28 +96,27 @@ class GroupSystem {
   void leave_out_held() {
     constexpr double rounding = 1e-14;
     for (std::int32_t a = first_; a < size_ && !limits_.empty(); ++a) {
-      const double pull = gram_.pulls[index(a)];
-      const double w = pull > 0 ? gram_.weights[index(a)] : -gram_.weights[index(a)];
-      if (w >= (1 - rounding) * limits_[index(a)].side(pull)) gram_.leave_out(a);
+      const double pull = system_.pulls[a];
+      const double w = pull > 0 ? system_.weights[a] : -system_.weights[a];
+      if (w >= (1 - rounding) * limits_[index(a)].side(pull)) system_.leave_out(a);
     }
   }
 
   void find_step() {
     constexpr double singular = sizeof(T) == 4 ? 1e-4 : 1e-9;  // what of a weight others do not make up
-    gram_.pulls = rest_;
+    std::copy(rest_.begin(), rest_.end(), system_.pulls);
     each_row([&](std::int32_t t, const GroupPenalty& penalty, double squares) {
       const double slope = penalty.p2 + (penalty.p1 > 0 ? penalty.p1 / std::sqrt(squares) : 0);
-      for (std::int32_t k = 0; k < groups_.count(); ++k)
-        gram_.pulls[index(t + k)] -= slope * gram_.weights[index(t + k)];
+      for (std::int32_t k = 0; k < groups_.count(); ++k) system_.pulls[t + k] -= slope * system_.weights[t + k];
     });
     leave_out_held();
-    gram_.find_newton_step(singular, [&](const auto& entry) {
+    gram_.find_newton_step(singular, [&] {
       each_row([&](std::int32_t t, const GroupPenalty& penalty, double squares) {
         const double rise = penalty.p1 > 0 ? penalty.p1 / std::sqrt(squares) : 0;
         for (std::int32_t a = t; a < t + groups_.count(); ++a) {
           for (std::int32_t b = t; b < t + groups_.count(); ++b)
-            entry(a, b) -= rise * gram_.weights[index(a)] * gram_.weights[index(b)] / squares;
-          entry(a, a) += rise + penalty.p2;
+            system_.entry(a, b) -= rise * system_.weights[a] * system_.weights[b] / squares;
+          system_.entry(a, a) += rise + penalty.p2;
         }
       });
     });
@@ -127,18 +129,18 @@ class GroupSystem {
     double penalties = 0;
     each_row([&](std::int32_t t, const GroupPenalty& penalty, double squares) {
       double along = squares;
-      for (std::int32_t a = t; a < t + groups_.count(); ++a) along += gram_.weights[index(a)] * gram_.step()[index(a)];
+      for (std::int32_t a = t; a < t + groups_.count(); ++a) along += system_.weights[a] * system_.step()[a];
       if (along > 0) return;
       turned.push_back(t);
       penalties += penalty.value(squares);
-      for (std::int32_t a = t; a < t + groups_.count(); ++a) change[index(a)] = -gram_.weights[index(a)];
+      for (std::int32_t a = t; a < t + groups_.count(); ++a) change[index(a)] = -system_.weights[a];
     });
     if (turned.empty()) return false;
     gained += penalties - move(change);
     for (const auto t : turned)
       for (std::int32_t a = t; a < t + groups_.count(); ++a) {
-        gram_.weights[index(a)] = 0;
-        gram_.leave_out(a);
+        system_.weights[a] = 0;
+        system_.leave_out(a);
       }
     return true;
   }
@@ -149,17 +151,17 @@ class GroupSystem {
     std::vector<double> change(index(size_));
     double share = 1;
     for (int turn = 0; turn < most_halves; ++turn, share /= 2) {
-      for (std::int32_t a = 0; a < size_; ++a) change[index(a)] = within_limits(a, share * gram_.step()[index(a)]);
+      for (std::int32_t a = 0; a < size_; ++a) change[index(a)] = within_limits(a, share * system_.step()[a]);
       double along = 0, curvature = 0;
       for (std::int32_t a = 0; a < size_; ++a) {
         along += rest_[index(a)] * change[index(a)];
-        curvature += gram_.times_row(a, change) * change[index(a)];
+        curvature += times_row(a, change) * change[index(a)];
       }
       double gain = along - curvature / 2;
       each_row([&](std::int32_t t, const GroupPenalty& penalty, double squares) {
         double then = 0;
         for (std::int32_t a = t; a < t + groups_.count(); ++a) {
-          const double w = gram_.weights[index(a)] + change[index(a)];
+          const double w = system_.weights[a] + change[index(a)];
           then += w * w;
         }
         gain += penalty.value(squares) - penalty.value(then);
@@ -171,20 +173,26 @@ class GroupSystem {
     return 0;
   }
 
+  /// Row a of the system times a change of the weights.
+  double times_row(std::int32_t a, const std::vector<double>& change) const {
+    return dot_of<double>(system_.row(a), change.data(), size_);
+  }
+
   /// Weights move; returns by how much the quadratic model rises.
   double move(const std::vector<double>& change) {
     double rise = 0;
     for (std::int32_t a = 0; a < size_; ++a) {
-      const double product = gram_.times_row(a, change);
+      const double product = times_row(a, change);
       rise -= change[index(a)] * (rest_[index(a)] - product / 2);
       rest_[index(a)] -= product;
-      gram_.weights[index(a)] += change[index(a)];
+      system_.weights[a] += change[index(a)];
     }
     return rise;
   }
 
   Groups& groups_;
   GramSystem& gram_;
+  const GramSystem::System& system_;
   std::span<const ClassWeight> list_;
   std::int32_t size_;
   std::int32_t first_ = 0;    // where rows of weights begin

@@ -259,9 +259,15 @@ static __global__ void move_places(std::int32_t* places, std::int64_t chunks, st
 /// What a model is asked to do, and where its working set and memory are.
 struct Job {
   SolveOrder order;
-  std::int32_t size;  // of the working set
-  std::int64_t list;  // where its list begins
+  std::int32_t size;    // of the working set
+  std::int64_t list;    // where its list begins
+  std::int64_t system;  // where its room for systems begins
 };
+
+/// Weights of a working set that are solved for at once, at most.
+SHEAF_HOST_DEVICE inline std::int32_t system_weights(std::int64_t size) {
+  return static_cast<std::int32_t>(size < SystemRoom::largest ? size : SystemRoom::largest);
+}
 
 template <class T>
 struct JobMemory {
@@ -272,6 +278,7 @@ struct JobMemory {
   ColumnPlace* places;
   std::int32_t* active;
   T* over_rows;  // row_vectors() for each job
+  double* systems;
   std::int64_t examples;
   bool shared;  // q and s live in shared memory
   T* w;
@@ -285,6 +292,10 @@ struct JobMemory {
   const volatile int* stop;
 };
 
+/// Passes alone do not get round the corners of losses with a width (decision 68).
+template <class Functor>
+inline constexpr bool needs_systems = has_width<Functor>;
+
 /// One block a job. `Team` is made from the shared memory for sums.
 template <class Functor, class Team, int Threads, class T, class Columns>
 __global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> memory) {
@@ -292,11 +303,17 @@ __global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> 
   __shared__ double sums[32];
   const Job job = memory.jobs[blockIdx.x];
   const ModelTask<T> task = memory.tasks[job.order.model];
-  Team team = [&] {
+  const auto threads = [&] {
     if constexpr (Threads > 32)
       return Team{sums, memory.stop};
     else
       return Team{memory.stop};
+  }();
+  const auto team = [&] {
+    if constexpr (needs_systems<Functor>)
+      return WithRoom<Team>{threads, {memory.systems + job.system, system_weights(job.size)}};
+    else
+      return threads;
   }();
   RowVectors<T> rows = make_row_vectors<Functor>(
       memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * row_vectors<Functor>(memory.classes) * memory.examples,

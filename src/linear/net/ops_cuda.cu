@@ -170,9 +170,7 @@ class CudaNetOps final : public NetOps<T> {
     const auto current = here();
     upload(std::span<const double>(intercepts), intercepts_);
     grow(numbers_, static_cast<std::int64_t>(intercepts.size()) * class_numbers);
-    with_net_fit(loss, group_ > 1, [&](auto functor) {
-      if constexpr (!has_width<decltype(functor)>) solve_jobs<decltype(functor)>(blocks, orders);  // the others: CPU
-    });
+    with_net_fit(loss, group_ > 1, [&](auto functor) { solve_jobs<decltype(functor)>(blocks, orders); });
     fetch(intercepts_, intercepts);
     fetch(reports_, out);
   }
@@ -240,9 +238,12 @@ class CudaNetOps final : public NetOps<T> {
   template <class Functor>
   void solve_jobs(const NetBlocks<T>& blocks, std::span<const SolveOrder> orders) {
     std::vector<gpu::Job> jobs;
+    std::int64_t of_systems = 0;
     for (std::size_t o = 0; o < orders.size(); ++o) {
       require(set_models_[o] == orders[o].model, "models are solved in the order of their working sets");
-      jobs.push_back({orders[o], static_cast<std::int32_t>(set_offsets_[o + 1] - set_offsets_[o]), set_offsets_[o]});
+      const auto size = static_cast<std::int32_t>(set_offsets_[o + 1] - set_offsets_[o]);
+      jobs.push_back({orders[o], size, set_offsets_[o], of_systems});
+      if constexpr (gpu::needs_systems<Functor>) of_systems += SystemRoom::numbers(gpu::system_weights(size));
     }
     upload(std::span<const gpu::Job>(jobs), jobs_);
     const auto count = static_cast<std::int64_t>(jobs.size());
@@ -251,6 +252,7 @@ class CudaNetOps final : public NetOps<T> {
     grow(column_places_, set_offsets_.back());
     grow(active_, set_offsets_.back());
     grow(over_rows_, count * rows_of_job);
+    grow(systems_, of_systems);
     grow(reports_, count);
     const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(T));
     const bool shared = on_chip + 1024 <= most_shared_;
@@ -261,6 +263,7 @@ class CudaNetOps final : public NetOps<T> {
                                    column_places_.data(),
                                    active_.data(),
                                    over_rows_.data(),
+                                   systems_.data(),
                                    rows_,
                                    shared,
                                    blocks.w.data,
@@ -336,7 +339,7 @@ class CudaNetOps final : public NetOps<T> {
   Array<ModelTask<T>> tasks_;
   Array<FeatureSums> partial_, sums_;
   RiskArrays<T> risk_;  // Cox
-  Array<double> scales_, doubles_, intercepts_, numbers_, likelihoods_;
+  Array<double> scales_, doubles_, intercepts_, numbers_, likelihoods_, systems_;
   Array<FeatureChoice> choices_;
   Array<std::int32_t> counts_, places_, sizes_, offsets_, lists_;
   Array<int> lowest_;

@@ -16,25 +16,14 @@
 
 #include <sheaf/error.hpp>
 
-#include "core/fail.hpp"
 #include "core/parallel.hpp"
 
 namespace sheaf::linear {
-namespace {
-
-/// The passes of a GPU do not get round the corners of a quantile loss (decision 68).
-const Context& checked_device(const Context& context, const NetParams& params) {
-  if (params.loss == Loss::quantile && context.device().is_cuda())
-    fail_usage("device {}: quantile nets are trained on a CPU", to_string(context.device()));
-  return context;
-}
-
-}  // namespace
 
 template <class T>
 NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use)
-    : context_(checked_device(context, params)),
+    : context_(context),
       dataset_(dataset),
       sheaf_(sheaf),
       params_(params),

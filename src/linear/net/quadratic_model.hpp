@@ -308,7 +308,9 @@ struct QuadraticModel {
     } else {
       const T* s = rows.s;
       over_rows([&](std::int64_t i) { column[i] = -features.mean[k] * s[i]; });
+      team.sync();
       x.each(team, features.list[k], [&](std::int32_t i, T value) { column[i] += s[i] * value; });
+      team.sync();
     }
   }
 

@@ -34,7 +34,9 @@ std::int32_t NetRun<T>::most_models() const {
   const std::int64_t of_rows = params_.loss == Loss::cox ? row_vectors<Cox>(1)
                                : classes() > 1           ? row_vectors<Softmax>(classes()) / classes() + 1
                                                          : 5;
-  const std::int64_t per_column = (4 * features_ + of_rows * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
+  std::int64_t per_column = (4 * features_ + of_rows * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
+  if (params_.loss == Loss::quantile && context_.device().is_cuda())
+    per_column += SystemRoom::numbers(SystemRoom::largest) * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t room = (context_.memory() - linear_->data_bytes()) / 2;
   const std::int64_t worthwhile = context_.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;
   const std::int64_t columns = std::min(room / per_column / 8 * 8, worthwhile);

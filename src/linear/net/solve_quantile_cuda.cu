@@ -1,0 +1,3 @@
+#include "linear/net/solve_launch.cuh"
+
+SHEAF_COMPILE_SOLVER(Quantile)
