@@ -304,10 +304,8 @@ class QuantileRegressor(_NetRegressor):
     tol : float, default=1e-6
         The objective is at most this share of twice the mean loss without features above the least one. Without a
         penalty (``alpha=0``) less than 1e-4 may not be reached.
-    device : str, default='auto'
-        'cpu', or 'auto', which is the CPU too.
     precision : {'auto', 'float32', 'float64'}, default='float64'
-        Of the computation. Single precision rarely reaches a `tol` below 1e-3.
+        Of features, weights and predictions. Training itself is in double precision.
 
     Attributes
     ----------

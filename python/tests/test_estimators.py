@@ -63,7 +63,7 @@ SEARCHES = [
 
 def _on(device, estimator):
     """The estimator on another device; it is the default that is asked for where the device is the CPU."""
-    if device == "cpu" or isinstance(estimator, sheaf.QuantileRegressor):  # which is trained on the CPU alone
+    if device == "cpu":
         return estimator
     name = "estimator__device" if isinstance(estimator, sheaf.SheafSearchCV) else "device"
     return clone(estimator).set_params(**{name: device})

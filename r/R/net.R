@@ -22,8 +22,7 @@
 #' and `threshold * abs(r) - threshold^2 / 2` beyond; that of quantiles is `quantile * r` of positive r and
 #' `(quantile - 1) * r` of others. These are hqreg's methods: `threshold` is its `gamma`, `quantile` its `tau`. At the
 #' lasso, `lambda` of huber is hqreg's times the threshold. The corner of the loss of quantiles is rounded, which costs
-#' half of `thresh`. Their paths are short and `thresh` is 1e-05, for small penalties and small corners take long. They
-#' are trained on a CPU.
+#' half of `thresh`. Their paths are short and `thresh` is 1e-05, for small penalties and small corners take long.
 #'
 #' Strata, and offsets of models of several classes or responses, are not there. [sheaf_glm()] has more
 #' families with a ridge penalty. Where times tie, glmnet's paths of Cox models depend on the order of rows, and these

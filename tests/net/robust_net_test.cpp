@@ -223,6 +223,20 @@ TEST(RobustNets, QuantilesHaveTheirShareOfRowsBelow) {
     }
 }
 
+/// The width is far below what rounding to single precision would do to decision values.
+TEST(RobustNets, QuantilesOfFloatsReachTheGap) {
+  const auto table = make_table(150, 60, 0, 17);
+  const auto dataset = dataset_of<float>(table, 60, false);
+  Rows rows = rows_of(dataset_of<double>(table, 60, false));
+  rows.y = table.labels;
+  for (const Device device : devices()) {
+    const auto params = params_of(Loss::quantile, 0.7, 1e-5);
+    const auto models = elastic_nets<float>(on(device), dataset, sheaf_of(rows, 0.9, {0.1, 0.01}), params);
+    for (const auto& model : models)
+      EXPECT_TRUE(model.fit.converged) << model.fit.gap << " of " << model.fit.tolerance << " on " << to_string(device);
+  }
+}
+
 TEST(RobustNets, ParametersThatAreNoneAreRefused) {
   const auto table = make_table(20, 3, 0, 1);
   const auto dataset = dataset_of<double>(table, 3, false);

@@ -127,6 +127,19 @@ struct ColumnWork {
   SHEAF_HOST_DEVICE const Columns& self() const { return static_cast<const Columns&>(*this); }
 };
 
+/// Columns whose values are taken for doubles.
+template <class Columns>
+struct WideColumns : ColumnWork<WideColumns<Columns>, double> {
+  const Columns& narrow;
+
+  SHEAF_HOST_DEVICE explicit WideColumns(const Columns& columns) : narrow(columns) {}
+  SHEAF_HOST_DEVICE ColumnPlace place(std::int32_t j) const { return narrow.place(j); }
+  SHEAF_HOST_DEVICE std::int32_t row(const ColumnPlace& place, std::int64_t e) const { return narrow.row(place, e); }
+  SHEAF_HOST_DEVICE double value(const ColumnPlace& place, std::int64_t e) const {
+    return double(narrow.value(place, e));
+  }
+};
+
 template <class T>
 struct SparseColumns : ColumnWork<SparseColumns<T>, T> {
   const std::int64_t* offsets;

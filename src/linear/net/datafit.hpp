@@ -218,14 +218,14 @@ class RowTerms {
     return model_.rows.z[i] + intercept + model_.task.offset(i);
   }
   SHEAF_HOST_DEVICE LossTerms<T> terms_at(std::int64_t i, T intercept) const {
-    return terms_of<Functor>(decision(i, intercept), model_.task.target(i), model_.task.loss);
+    return terms_of<Functor>(decision(i, intercept), T(model_.task.target(i)), model_.task.loss);
   }
   /// Of row i in a quadratic model, times its weight.
   SHEAF_HOST_DEVICE T step_curvature(std::int64_t i, T intercept) const {
     const auto& task = model_.task;
     if constexpr (has_width<Functor>) {
       return task.weight(i) *
-             Functor::step_curvature(decision(i, intercept), task.target(i), T(task.loss.first), T(task.loss.width));
+             Functor::step_curvature(decision(i, intercept), T(task.target(i)), T(task.loss.first), T(task.loss.width));
     } else {
       const T v = terms_at(i, intercept).curvature;
       return task.weight(i) * (v > least_curvature ? v : least_curvature);
@@ -312,6 +312,7 @@ class RiskTerms {
 template <class Functor, class Model>
 class SmoothFit {
   using T = typename Model::Value;
+  using Stored = typename Model::StoredValue;
 
  public:
   static constexpr double enough = 0.1;  ///< more precision would be lost on the next quadratic model
@@ -319,7 +320,7 @@ class SmoothFit {
   SHEAF_HOST_DEVICE explicit SmoothFit(Model& model) : model_(model), terms_(model) {}
   SHEAF_HOST_DEVICE double intercept() const { return intercept_; }
 
-  SHEAF_HOST_DEVICE void load(const T* z, std::int64_t stride) {
+  SHEAF_HOST_DEVICE void load(const Stored* z, std::int64_t stride) {
     model_.over_rows([&](std::int64_t i) { model_.rows.z[i] = z[i * stride]; });
     model_.team.sync();
   }
@@ -374,12 +375,12 @@ class SmoothFit {
   /// Memory for x'w of all rows, which finish() takes.
   SHEAF_HOST_DEVICE T* fresh() const { return model_.rows.z; }
   /// The columns of decision values and of weighted residuals; `intercept` is where the intercept was at first.
-  SHEAF_HOST_DEVICE RowSums finish(T* z, T* u, std::int64_t stride, double intercept) {
+  SHEAF_HOST_DEVICE RowSums finish(Stored* z, Stored* u, std::int64_t stride, double intercept) {
     intercept_ += intercept;
     update_residuals();
     model_.over_rows([&](std::int64_t i) {
-      z[i * stride] = model_.rows.z[i] + static_cast<T>(intercept_);
-      u[i * stride] = model_.rows.q[i];
+      z[i * stride] = static_cast<Stored>(model_.rows.z[i] + static_cast<T>(intercept_));
+      u[i * stride] = static_cast<Stored>(model_.rows.q[i]);
     });
     return sums();
   }

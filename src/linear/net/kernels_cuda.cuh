@@ -274,10 +274,10 @@ struct JobMemory {
   const ModelTask<T>* tasks;
   const Job* jobs;
   const std::int32_t* lists;
-  T* over_features;  // feature_vectors() for each entry of the lists
+  T* over_features;  // feature_vectors() of SolverValue for each entry of the lists
   ColumnPlace* places;
   std::int32_t* active;
-  T* over_rows;  // row_vectors() for each job
+  T* over_rows;  // likewise row_vectors() for each job
   double* systems;
   std::int64_t examples;
   bool shared;  // q and s live in shared memory
@@ -315,16 +315,19 @@ __global__ void __launch_bounds__(Threads) solve_models(Columns x, JobMemory<T> 
     else
       return threads;
   }();
-  RowVectors<T> rows = make_row_vectors<Functor>(
-      memory.over_rows + static_cast<std::int64_t>(blockIdx.x) * row_vectors<Functor>(memory.classes) * memory.examples,
+  using V = SolverValue<Functor, T>;
+  V* over_rows = reinterpret_cast<V*>(memory.over_rows);
+  V* over_features = reinterpret_cast<V*>(memory.over_features);
+  RowVectors<V> rows = make_row_vectors<Functor>(
+      over_rows + static_cast<std::int64_t>(blockIdx.x) * row_vectors<Functor>(memory.classes) * memory.examples,
       memory.examples, memory.classes);
   if (memory.shared) {
-    rows.q = reinterpret_cast<T*>(on_chip);
+    rows.q = reinterpret_cast<V*>(on_chip);
     rows.s = rows.q + memory.examples;
   }
-  const WorkingSet<T> features = make_working_set(memory.lists + job.list, job.size,
-                                                  memory.over_features + job.list * feature_vectors(memory.classes),
-                                                  memory.places + job.list, memory.active + job.list, memory.classes);
+  const WorkingSet<V> features =
+      make_working_set(memory.lists + job.list, job.size, over_features + job.list * feature_vectors(memory.classes),
+                       memory.places + job.list, memory.active + job.list, memory.classes);
   const SolveReport report = solve_any<Functor>(team, x, task, rows, features, job.order, memory.classes, memory.w,
                                                 memory.z, memory.u, memory.stride, memory.intercepts, memory.numbers);
   if (threadIdx.x == 0) memory.reports[blockIdx.x] = report;

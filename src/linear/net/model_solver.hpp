@@ -69,16 +69,27 @@ SHEAF_HOST_DEVICE bool change_width(double own, double gap, double tolerance, bo
   return width != before;
 }
 
+/// Columns of T as a model reads them whose vectors are of V.
+template <class V, class T, class Columns>
+SHEAF_HOST_DEVICE decltype(auto) columns_for(const Columns& x) {
+  if constexpr (std::is_same_v<V, T>)
+    return (x);
+  else
+    return WideColumns<Columns>(x);
+}
+
 /// `w`, `z` and `u` are the blocks of weights, of decision values and of s times the residuals; `intercepts` has one
 /// for each of their columns. The parts are variables of their own, not members of one object: only so does nvcc keep
 /// them in registers.
-template <class Functor, class Team, class T, class Columns>
-SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Columns& x, const ModelTask<T>& task,
-                                                   const RowVectors<T>& rows, const WorkingSet<T>& working,
+template <class Functor, class Team, class T, class V, class Columns>
+SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Columns& columns, const ModelTask<T>& task,
+                                                   const RowVectors<V>& rows, const WorkingSet<V>& working,
                                                    const SolveOrder& order, T* w, T* z, T* u, std::int64_t stride,
                                                    double* intercepts) {
-  constexpr double precision = sizeof(T) == 4 ? 1e-10 : 1e-18;
-  using Model = QuadraticModel<Team, T, Columns, is_cox<Functor>>;
+  static_assert(std::is_same_v<V, SolverValue<Functor, T>>);
+  constexpr double precision = sizeof(V) == 4 ? 1e-10 : 1e-18;
+  const auto& x = columns_for<V, T>(columns);
+  using Model = QuadraticModel<Team, V, std::decay_t<decltype(x)>, is_cox<Functor>, T>;
   std::conditional_t<has_width<Functor>, ModelTask<T>, const ModelTask<T>&> own = task;
   Model model(team, x, own, rows, working);
   Datafit<Functor, Model> fit(model);
@@ -87,7 +98,13 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
   z += order.model;
   u += order.model;
   model.load(w, stride);
-  fit.load(z, stride);
+  if constexpr (std::is_same_v<V, T>) {
+    fit.load(z, stride);
+  } else {  // the block's are rounded
+    multiply_anew(model, rows.z);
+    model.over_rows([&](std::int64_t i) { rows.z[i] += intercepts[order.model]; });
+    team.sync();
+  }
   for (bool first = true;; first = false) {
     fit.update_residuals();
     const FeatureSums features = sum_features(model);
@@ -106,7 +123,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
   }
   if constexpr (has_width<Functor>) own.loss.width = task.loss.width;
   multiply_anew(model, fit.fresh());
-  model.over_features([&](std::int32_t k) { w[working.list[k] * stride] = working.w[k]; });
+  model.over_features([&](std::int32_t k) { w[working.list[k] * stride] = static_cast<T>(working.w[k]); });
   const RowSums sums = fit.finish(z, u, stride, intercepts[order.model]);
   team.sync();  // everybody has read the intercept
   if (team.rank() == 0) intercepts[order.model] = fit.intercept();

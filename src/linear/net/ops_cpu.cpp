@@ -215,8 +215,9 @@ class CpuNetOps final : public NetOps<T> {
                           double* numbers) {
     const auto& set = sets_[index(order.model)];
     const auto size = static_cast<std::int64_t>(set.size());
-    Array<T> over_rows(x_.rows() * row_vectors<Functor>(classes_));
-    Array<T> over_features(size * feature_vectors(classes_));
+    using V = SolverValue<Functor, T>;
+    Array<V> over_rows(x_.rows() * row_vectors<Functor>(classes_));
+    Array<V> over_features(size * feature_vectors(classes_));
     const auto vectors = make_row_vectors<Functor>(over_rows.data(), x_.rows(), classes_);
     Array<ColumnPlace> places(size);
     Array<std::int32_t> active(size);
@@ -235,7 +236,8 @@ class CpuNetOps final : public NetOps<T> {
     return report;
   }
   /// Of the classes that share a penalty, `stride` apart.
-  bool has_weight(const T* w, std::int64_t stride) const {
+  template <class V>
+  bool has_weight(const V* w, std::int64_t stride) const {
     for (std::int32_t c = 0; c < group_; ++c)
       if (w[c * stride] != 0) return true;
     return false;

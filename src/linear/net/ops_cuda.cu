@@ -247,14 +247,16 @@ class CudaNetOps final : public NetOps<T> {
     }
     upload(std::span<const gpu::Job>(jobs), jobs_);
     const auto count = static_cast<std::int64_t>(jobs.size());
-    const std::int64_t rows_of_job = row_vectors<Functor>(classes_) * rows_;
-    grow(over_features_, set_offsets_.back() * feature_vectors(classes_));
+    using V = SolverValue<Functor, T>;
+    constexpr auto width = static_cast<std::int64_t>(sizeof(V) / sizeof(T));
+    const std::int64_t rows_of_job = row_vectors<Functor>(classes_) * rows_ * width;
+    grow(over_features_, set_offsets_.back() * feature_vectors(classes_) * width);
     grow(column_places_, set_offsets_.back());
     grow(active_, set_offsets_.back());
     grow(over_rows_, count * rows_of_job);
     grow(systems_, of_systems);
     grow(reports_, count);
-    const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t on_chip = 2 * rows_ * static_cast<std::int64_t>(sizeof(V));
     const bool shared = on_chip + 1024 <= most_shared_;
     const gpu::JobMemory<T> memory{tasks_.data(),
                                    jobs_.data(),

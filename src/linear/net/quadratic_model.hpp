@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "linear/losses.hpp"
 #include "linear/net/columns.hpp"
@@ -39,6 +40,11 @@ struct RowVectors {
   T* class_steps = nullptr;  ///< steps of the decision values of all classes
   double* risk = nullptr;
 };
+/// What vectors of a model are made of while it is trained. Widths of losses are so small that in single precision
+/// rounding would make other residuals of rows within them.
+template <class Functor, class T>
+using SolverValue = std::conditional_t<has_width<Functor>, double, T>;
+
 template <class Functor>
 inline constexpr bool has_class_rows = is_softmax<Functor> || is_grouped<Functor>;
 
@@ -127,15 +133,17 @@ struct InOrder {
   SHEAF_HOST_DEVICE std::int32_t operator()(std::int32_t turn) const { return turn; }
 };
 
-template <class Team, class T, class Columns, bool Coupled = false>
+/// `Stored` is what tables and blocks are made of.
+template <class Team, class T, class Columns, bool Coupled = false, class Stored = T>
 struct QuadraticModel {
   using Value = T;
+  using StoredValue = Stored;
   using TeamType = Team;
   static constexpr bool coupled = Coupled;
 
   const Team& team;
   const Columns& x;
-  const ModelTask<T>& task;
+  const ModelTask<Stored>& task;
   const RowVectors<T>& rows;
   const WorkingSet<T>& features;
   double volume = 0;  // sum of s
@@ -145,7 +153,7 @@ struct QuadraticModel {
   PartialLikelihood<Team, T>* likelihood = nullptr;  // where rows are coupled
   mutable bool stale = false;                        // q does not know of the last steps
 
-  SHEAF_HOST_DEVICE QuadraticModel(const Team& team_, const Columns& x_, const ModelTask<T>& task_,
+  SHEAF_HOST_DEVICE QuadraticModel(const Team& team_, const Columns& x_, const ModelTask<Stored>& task_,
                                    const RowVectors<T>& rows_, const WorkingSet<T>& features_)
       : team(team_), x(x_), task(task_), rows(rows_), features(features_) {}
 
@@ -173,7 +181,7 @@ struct QuadraticModel {
   }
 
   /// Weights and what the table says about features; s is the row weights.
-  SHEAF_HOST_DEVICE void load(const T* w, std::int64_t stride) {
+  SHEAF_HOST_DEVICE void load(const Stored* w, std::int64_t stride) {
     over_features([&](std::int32_t k) {
       const std::int64_t j = features.list[k];
       const auto penalty = task.penalty(j);

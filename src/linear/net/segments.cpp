@@ -31,9 +31,10 @@ double log_odds_of(std::span<const double> decisions, std::int32_t c) {
 template <class T>
 std::int32_t NetRun<T>::most_models() const {
   if (params_.models_at_once > 0) return params_.models_at_once;
-  const std::int64_t of_rows = params_.loss == Loss::cox ? row_vectors<Cox>(1)
-                               : classes() > 1           ? row_vectors<Softmax>(classes()) / classes() + 1
-                                                         : 5;
+  const std::int64_t of_rows = params_.loss == Loss::cox        ? row_vectors<Cox>(1)
+                               : params_.loss == Loss::quantile ? row_vectors<Quantile>(1) * 2  // doubles
+                               : classes() > 1                  ? row_vectors<Softmax>(classes()) / classes() + 1
+                                                                : 5;
   std::int64_t per_column = (4 * features_ + of_rows * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
   if (params_.loss == Loss::quantile && context_.device().is_cuda())
     per_column += SystemRoom::numbers(SystemRoom::largest) * static_cast<std::int64_t>(sizeof(double));

@@ -246,9 +246,9 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
 }
 
 /// A model of one decision value or of several.
-template <class Functor, class Team, class T, class Columns>
+template <class Functor, class Team, class T, class V, class Columns>
 SHEAF_HOST_DEVICE SolveReport solve_any(const Team& team, const Columns& x, const ModelTask<T>& task,
-                                        const RowVectors<T>& rows, const WorkingSet<T>& working,
+                                        const RowVectors<V>& rows, const WorkingSet<V>& working,
                                         const SolveOrder& order, std::int32_t classes, T* w, T* z, T* u,
                                         std::int64_t stride, double* intercepts, double* numbers) {
   if constexpr (has_class_rows<Functor>)

@@ -117,8 +117,11 @@ struct ModelTask {
     return {low / one, high / one};
   }
   /// A weight of feature j, or the limit that it passes.
-  SHEAF_HOST_DEVICE T within_limits(std::int64_t j, T w) const {
-    return limits != nullptr ? limits_of(j).nearest(w) : w;
+  template <class Value>
+  SHEAF_HOST_DEVICE Value within_limits(std::int64_t j, Value w) const {
+    if (limits == nullptr) return w;
+    const auto own = limits_of(j);
+    return WeightLimits<Value>{own.low, own.high}.nearest(w);
   }
 };
 
