@@ -86,18 +86,20 @@ template <class T>
 std::vector<NetModel> relaxed_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
                                    const NetParams& params, std::span<const NetModel> nets) {
   constexpr std::int64_t tables_share = 16;  // of the memory
+  // Without a penalty one weight after another comes near the best ones slowly; CPUs solve for all of them at once.
+  const auto cpu = context.with({.device = Device::cpu()});
   std::vector<NetModel> relaxed(nets.begin(), nets.end());
   const auto uses = models_by_features(sheaf, nets);
   std::vector<Relaxed> models;
   for (const auto& [model, members] : uses) models.push_back(model);
   const std::int64_t column = dataset.features() * 4 * static_cast<std::int64_t>(sizeof(double)) +
                               dataset.rows() * static_cast<std::int64_t>(sizeof(float));
-  const auto together = static_cast<std::size_t>(std::max<std::int64_t>(1, context.memory() / tables_share / column));
+  const auto together = static_cast<std::size_t>(std::max<std::int64_t>(1, cpu.memory() / tables_share / column));
   const auto classes = static_cast<std::size_t>(sheaf.classes);
   for (std::size_t first = 0; first < models.size(); first += together) {
     const auto some = std::span(models).subspan(first, std::min(together, models.size() - first));
     const auto trained =
-        elastic_nets(context, dataset, masked_sheaf(sheaf, some, dataset.features()), without_penalty<T>(params));
+        elastic_nets(cpu, dataset, masked_sheaf(sheaf, some, dataset.features()), without_penalty<T>(params));
     for (std::size_t k = 0; k < trained.size(); ++k)
       for (const auto m : uses.at(some[k / classes])) {
         auto& one = relaxed[m + k % classes];

@@ -5,9 +5,9 @@
 
 #include "cuda/check.cuh"
 #include "cuda/stop_flag.cuh"
-#include "linear/net/columns_cuda.cuh"
+#include "linear/net/cuda/columns_cuda.cuh"
+#include "linear/net/cuda/solve_cuda.cuh"
 #include "linear/net/ops.hpp"
-#include "linear/net/solve_cuda.cuh"
 
 namespace sheaf::linear {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/parallel.hpp"
 #include "cuda/check.cuh"
 #include "cuda/staging.cuh"
-#include "linear/net/kernels_cuda.cuh"
+#include "linear/net/cuda/kernels_cuda.cuh"
 
 namespace sheaf::linear::gpu {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "cuda/check.cuh"
-#include "linear/net/kernels_cuda.cuh"
+#include "linear/net/cuda/kernels_cuda.cuh"
 
 namespace sheaf::linear::gpu {
 

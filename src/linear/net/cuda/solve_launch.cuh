@@ -1,8 +1,8 @@
 // launch_solver(), for the files that compile it.
 #pragma once
 
-#include "linear/net/columns_cuda.cuh"
-#include "linear/net/solve_cuda.cuh"
+#include "linear/net/cuda/columns_cuda.cuh"
+#include "linear/net/cuda/solve_cuda.cuh"
 
 namespace sheaf::linear::gpu {
 

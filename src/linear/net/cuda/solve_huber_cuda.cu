@@ -1,0 +1,3 @@
+#include "linear/net/cuda/solve_launch.cuh"
+
+SHEAF_COMPILE_SOLVER(Huber)
