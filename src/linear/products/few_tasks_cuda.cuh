@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(few_threads)
 }
 
 /// partial[chunk][j][t] = the sum over the rows of a chunk of x_j z_t. A thread has a column, a row of blocks a chunk.
-/// While some rows are added, the next are on their way.
+/// Values of X are fetched for some rows at once.
 template <int Tasks, class T>
 __global__ void __launch_bounds__(few_threads)
     few_tasks_transposed(const T* __restrict__ x, std::int64_t rows, int columns, const T* __restrict__ z,
@@ -98,26 +98,23 @@ __global__ void __launch_bounds__(few_threads)
   const int j = static_cast<int>(blockIdx.x * few_threads + threadIdx.x);
   if (j >= columns) return;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * chunk;
-  const std::int64_t last = min(first + chunk, rows);
+  const int count = static_cast<int>(min(chunk, rows - first));
+  const T* from = x + first * columns + j;
+  const auto* factors = reinterpret_cast<const RowOfTasks<T, Tasks>*>(z + first * Tasks);
   T sum[Tasks] = {};
-  T next[ahead];
-  const auto fetch = [&](std::int64_t from) {
+  const auto add = [&](T value, const RowOfTasks<T, Tasks>& row) {
 #pragma unroll
-    for (int a = 0; a < ahead; ++a) next[a] = from + a < last ? x[(from + a) * columns + j] : T(0);
+    for (int t = 0; t < Tasks; ++t) sum[t] += value * row.value[t];
   };
-  fetch(first);
-  for (std::int64_t i = first; i < last; i += ahead) {
-    T now[ahead];
+  int i = 0;
+  for (; i + ahead <= count; i += ahead) {
+    T values[ahead];
 #pragma unroll
-    for (int a = 0; a < ahead; ++a) now[a] = next[a];
-    fetch(i + ahead);
+    for (int a = 0; a < ahead; ++a, from += columns) values[a] = *from;
 #pragma unroll
-    for (int a = 0; a < ahead; ++a) {
-      const auto factors = *reinterpret_cast<const RowOfTasks<T, Tasks>*>(z + min(i + a, last - 1) * Tasks);
-#pragma unroll
-      for (int t = 0; t < Tasks; ++t) sum[t] += now[a] * factors.value[t];
-    }
+    for (int a = 0; a < ahead; ++a) add(values[a], factors[i + a]);
   }
+  for (; i < count; ++i, from += columns) add(*from, factors[i]);
   T* to = partial + (static_cast<std::int64_t>(blockIdx.y) * columns + j) * Tasks;
 #pragma unroll
   for (int t = 0; t < Tasks; ++t) to[t] = sum[t];
