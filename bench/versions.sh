@@ -34,7 +34,7 @@ compare() { # title, unit, where, pattern, program and arguments
 
 printf '%-44s %12s %12s %6s\n' "" "old" "new" "ratio"
 newton='.*trust region.*50 models +([0-9.]+) s.*'
-scores='.*[a-z:] ([0-9.]+) ms(, processor.*)?$'
+scores='^.*[^r] ([0-9.]+) ms(, processor.*)?$'
 net='.*auto: ([0-9.]+) s.*'
 selection='^[0-9]: .* ([0-9.]+) s \(.*set-up.*'
 svm='.*Sheaf +([0-9.]+) s.*'
