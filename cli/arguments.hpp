@@ -77,11 +77,11 @@ class Arguments {
 
   /// One row under another name, where two structs of one command would clash.
   template <class Options>
-  void parameter(Options& options, std::string_view name, const std::string& flag, std::string help = {}) {
+  void parameter(Options& options, std::string_view name, const std::string& flag, const std::string& help = {}) {
     for (const auto& row : sheaf::parameters<Options>()) {
       if (row.name != name) continue;
       auto one = option(row, flag, options);
-      if (!help.empty()) one.help = std::move(help);
+      if (!help.empty()) one.help = help;
       add(std::move(one));
     }
   }
