@@ -9,13 +9,15 @@
 # SHEAF_TIDY_MINUTES, where set, is when no further file is begun; what was left out is listed. A file takes about 9 s.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=${1:?the build directory with compile_commands.json}
+build=${1:?the build directory}
 shift
-[[ -e $build/compile_commands.json ]] || { echo "tidy: $build holds no compile_commands.json; build first" >&2; exit 1; }
+[[ -e $build/CMakeCache.txt ]] || { echo "tidy: $build is no build directory; build first" >&2; exit 1; }
 marks=$build/tidy
 mkdir -p "$marks"
-# Without what only GCC knows: its precompiled headers, and a flag.
-sed -E 's/ -fno-gnu-unique| -Winvalid-pch| -include [^ ]*cmake_pch\.hxx//g' "$build/compile_commands.json" >"$marks/compile_commands.json"
+# How each source is compiled by itself, which `make` does not do, without what only GCC knows: a flag and a warning.
+cmake -S . -B "$marks/separate" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=OFF -DSHEAF_PRECOMPILE=OFF -DSHEAF_CUDA=off \
+  -DSHEAF_TESTS=OFF -DSHEAF_BENCH=OFF -DSHEAF_PYTHON=off -DSHEAF_R_PACKAGE=off >/dev/null
+sed -E 's/ -fno-gnu-unique| -Wno-subobject-linkage//g' "$marks/separate/compile_commands.json" >"$marks/compile_commands.json"
 
 all_files() { find src cli -name '*.cpp' | sort; }
 
@@ -40,7 +42,7 @@ changed_files() {
     /^[^ ]/ { source = "" }
     /^ / {
       file = name($1)
-      if (source == "") source = file
+      if (source == "" || file ~ /\.cpp$/) source = file  # joined sources are named where they begin
       if (file in header && source ~ /^(src|cli)\/.*\.cpp$/) {
         if (source in chosen) seen[file] = 1
         else if (!(file in includer)) includer[file] = source
