@@ -40,5 +40,5 @@ function(sheaf_join target)
   # It takes a joined source for a header, where a type of an unnamed namespace would be a mistake.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
-# So do those with flags of their own and those that are compiled for several instruction sets.
+# Sources that are compiled for several instruction sets stay alone too, and CMake leaves those with flags of their own alone.
 set_source_files_properties(${sheaf_hot_sources} ${sheaf_alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What `make check` does: the format, the documents, clang-tidy on what changed, the benchmarks' build, CUDA sources that
-# changed where the build has no GPU and, where readers changed, a minute of fuzzing. All of them run; the exit code says whether any failed.
+# changed where the build has no CUDA and, where readers changed, a minute of fuzzing. All of them run; the exit code says
+# whether any failed.
 #   scripts/check.sh BUILD
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -18,12 +19,15 @@ step() {
 # Whether a changed file's name matches; where nothing is known of changes, everything has changed.
 changed() { ! scripts/changed.sh >/dev/null 2>&1 || scripts/changed.sh | grep -qE "$1"; }
 
-# Compiles the changed CUDA sources of a build without them.
+# Compiles the changed CUDA sources of a build without them; where nothing is known of changes, all of them.
 compile_cuda() {
-  local objects
-  objects=$(scripts/changed.sh | grep '\.cu$' | sed 's#.*#CMakeFiles/libsheaf.dir/&.o#')
+  local source objects=()
+  while read -r source; do
+    [[ -e $source ]] && objects+=("CMakeFiles/libsheaf.dir/$source.o")
+  done < <({ scripts/changed.sh 2>/dev/null || git ls-files; } | grep '^src/.*\.cu$')
+  ((${#objects[@]} > 0)) || return 0
   cmake -S . -B "$build-cuda" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHEAF_CUDA=on -DSHEAF_WERROR=ON >/dev/null &&
-    cmake --build "$build-cuda" --parallel "$(nproc)" --target $objects
+    cmake --build "$build-cuda" --parallel "$(nproc)" --target "${objects[@]}"
 }
 
 step format scripts/format.sh --check
