@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::int64_t part_rows = 1 << 14;
 constexpr std::int64_t tile_rows = 256;
+constexpr std::int64_t most_together = 16;  // models that take a tile of rows one after the other
 constexpr std::int64_t workspace_share = 8;  // threads that rank may take this part of the memory together
 
 using Tile = std::array<double, tile_rows>;
@@ -83,13 +85,15 @@ class CpuScores final : public ScoreOps<T> {
     std::fill(out.counts.begin(), out.counts.end(), 0);
     std::fill(out.true_ranks.begin(), out.true_ranks.end(), 0);
     const auto bins = static_cast<std::size_t>(count_bins(this->truth().classes));
+    const Part empty{!out.true_ranks.empty(), !out.probabilities.empty(), std::vector<std::int64_t>(bins)};
     std::mutex mutex;
-    sum_parts(tests, out.probabilities, [&](std::int32_t model, Range range) {
-      Part part{!out.true_ranks.empty(), !out.probabilities.empty(), std::vector<std::int64_t>(bins)};
+    const auto count = [&](std::int32_t model, Range tile, Part& part) {
       if (this->columns() == 1)
-        count_two(z, predicted, model, range, part);
+        count_two(z, predicted, model, tile, part);
       else
-        count_many(z, predicted, model, range, part);
+        count_many(z, predicted, model, tile, part);
+    };
+    sum_parts(tests, out.probabilities, empty, count, [&](std::int32_t model, const Part& part) {
       const std::lock_guard lock(mutex);
       add(part.counts, out.counts, model);
       if (part.ranked) add(part.true_ranks, out.true_ranks, model);
@@ -98,14 +102,13 @@ class CpuScores final : public ScoreOps<T> {
   }
 
   void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ErrorSums> sums) override {
-    sum_parts(tests, sums, [&](std::int32_t model, Range range) {
-      ErrorSums part;
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
+    const auto sum = [&](std::int32_t model, Range tile, ErrorSums& part) {
+      for (std::int64_t i = tile.begin; i < tile.end; ++i) {
         const std::size_t row = row_at(i);
         part += error_terms(static_cast<double>(*decisions(z, row, model)), this->truth().values[row]);
       }
-      return part;
-    });
+    };
+    sum_parts(tests, sums, ErrorSums{}, sum, [](std::int32_t /*model*/, const ErrorSums& part) { return part; });
   }
 
   void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<SurvivalSums> sums) override {
@@ -201,46 +204,75 @@ class CpuScores final : public ScoreOps<T> {
     return static_cast<int>(std::clamp<std::int64_t>(fitting, 1, threads()));
   }
 
-  /// sums[m] = the sum over the parts of model m's test rows of work(m, part); places in tests_.rows. All parts are
-  /// worked at where `sums` is empty too.
-  template <class Sums, class Work>
-  void sum_parts(std::span<const std::int32_t> tests, std::span<Sums> sums, Work&& work) const {
+  /// Models of the same test, at most `most_models` together.
+  struct Group {
+    std::int32_t test = 0;
+    std::vector<std::int32_t> models;
+  };
+  static std::vector<Group> groups_of(std::span<const std::int32_t> tests, std::size_t most_models) {
+    std::vector<Group> groups;
+    std::map<std::int32_t, std::size_t> open;  // the group of a test that has room
+    for (std::size_t m = 0; m < tests.size(); ++m) {
+      const auto at = open.find(tests[m]);
+      const bool room = at != open.end() && groups[at->second].models.size() < most_models;
+      if (!room) {
+        open[tests[m]] = groups.size();
+        groups.push_back({tests[m], {}});
+      }
+      groups[open[tests[m]]].models.push_back(static_cast<std::int32_t>(m));
+    }
+    return groups;
+  }
+
+  /// Goes through the test rows of all models in parts, tile by tile: models of the same test take a tile one after the
+  /// other, since their decision values lie side by side. work(model, tile, state) with places in tests_.rows, where
+  /// the state of each model and part begins as `empty`; sums[m] = the sum over its parts of end(m, state). All parts
+  /// are worked at where `sums` is empty too.
+  template <class Sums, class State, class Work, class End>
+  void sum_parts(std::span<const std::int32_t> tests, std::span<Sums> sums, const State& empty, const Work& work,
+                 const End& end) const {
     const std::int64_t parts = std::max<std::int64_t>(1, (tests_.largest() + part_rows - 1) / part_rows);
     const auto models = static_cast<std::int64_t>(tests.size());
+    // Fewer together where threads would have nothing to do.
+    const auto together = std::clamp<std::int64_t>(models * parts / (4 * std::int64_t{threads()}), 1, most_together);
+    const auto groups = groups_of(tests, static_cast<std::size_t>(together));
     std::vector<Sums> partial(static_cast<std::size_t>(models * parts));
-    parallel_for(team_for(threads(), models * tests_.largest()), models * parts, [&](std::int64_t k) {
-      this->context().check_stop();
-      const std::int32_t test = tests[static_cast<std::size_t>(k / parts)];
-      const std::int64_t begin = tests_.begin(test) + k % parts * part_rows;
-      const std::int64_t end = std::min(begin + part_rows, tests_.begin(test + 1));
-      if (begin < end) partial[static_cast<std::size_t>(k)] = work(static_cast<std::int32_t>(k / parts), {begin, end});
+    parallel_for(team_for(threads(), models * tests_.largest()), std::ssize(groups) * parts, [&](std::int64_t k) {
+      const Group& group = groups[static_cast<std::size_t>(k / parts)];
+      const std::int64_t first = tests_.begin(group.test) + k % parts * part_rows;
+      const std::int64_t last = std::min(first + part_rows, tests_.begin(group.test + 1));
+      std::vector<State> states(first < last ? group.models.size() : 0, empty);
+      for (std::int64_t begin = first; begin < last; begin += tile_rows) {
+        this->context().check_stop();
+        for (std::size_t m = 0; m < states.size(); ++m)
+          work(group.models[m], Range{begin, std::min(begin + tile_rows, last)}, states[m]);
+      }
+      for (std::size_t m = 0; m < states.size(); ++m)
+        partial[static_cast<std::size_t>(group.models[m] * parts + k % parts)] = end(group.models[m], states[m]);
     });
     std::fill(sums.begin(), sums.end(), Sums{});
     for (std::size_t k = 0; k < partial.size() && !sums.empty(); ++k)
       sums[k / static_cast<std::size_t>(parts)] += partial[k];
   }
 
-  void count_two(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::int32_t model, Range range,
+  void count_two(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::int32_t model, Range tile,
                  Part& part) const {
     Tile signed_z{};
-    for (std::int64_t first = range.begin; first < range.end; first += tile_rows) {
-      const std::int64_t size = std::min(tile_rows, range.end - first);
-      for (std::int64_t i = 0; i < size; ++i) {
-        const std::size_t row = row_at(first + i);
-        prefetch(z, first + i, model);
-        const auto value = static_cast<double>(*decisions(z, row, model));
-        const std::int32_t label = this->truth().labels[row];
-        const std::int32_t best = predicted.data != nullptr ? predicted_at(predicted, row, model) : (value > 0 ? 0 : 1);
-        ++part.counts[static_cast<std::size_t>(2 * label + best)];
-        signed_z[static_cast<std::size_t>(i)] = label == 0 ? value : -value;
-      }
-      if (part.probabilities) part.sums += sum_probabilities(signed_z, size);
+    for (std::int64_t i = tile.begin; i < tile.end; ++i) {
+      const std::size_t row = row_at(i);
+      prefetch(z, i, model);
+      const auto value = static_cast<double>(*decisions(z, row, model));
+      const std::int32_t label = this->truth().labels[row];
+      const std::int32_t best = predicted.data != nullptr ? predicted_at(predicted, row, model) : (value > 0 ? 0 : 1);
+      ++part.counts[static_cast<std::size_t>(2 * label + best)];
+      signed_z[static_cast<std::size_t>(i - tile.begin)] = label == 0 ? value : -value;
     }
+    if (part.probabilities) part.sums += sum_probabilities(signed_z, tile.end - tile.begin);
   }
 
-  void count_many(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::int32_t model, Range range,
+  void count_many(BlockView<const T> z, BlockView<const std::int32_t> predicted, std::int32_t model, Range tile,
                   Part& part) const {
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
+    for (std::int64_t i = tile.begin; i < tile.end; ++i) {
       const std::size_t row = row_at(i);
       const T* values = decisions(z, row, model);
       const std::int32_t label = this->truth().labels[row];
