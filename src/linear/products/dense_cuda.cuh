@@ -15,6 +15,7 @@
 #include "cuda/check.cuh"
 #include "cuda/reduce.cuh"
 #include "linear/products/few_tasks_cuda.cuh"
+#include "linear/products/tensor_cuda.cuh"
 
 namespace sheaf::linear::gpu {
 
@@ -215,6 +216,7 @@ class DenseProduct {
       return;
     }
     const auto columns = static_cast<int>(x_.columns);
+    if (suits_tensor_cores(x_.values.data(), x_.columns, z.stride)) return tensor_products(w, z);
     if (few(z.stride) && (x_.rows >= enough_rows || x_.columns <= few_columns))
       return launch_few_tasks_product(x_.values.data(), x_.rows, columns, w.data, z.data, z.stride, stream_);
     for (std::int64_t first = 0; first < x_.rows; first += most_rows) {
@@ -230,6 +232,8 @@ class DenseProduct {
     if (x_.rows == 0) return clear(g.data, x_.columns * g.stride);
     if constexpr (Squares)
       squared_panels(z, g);
+    else if (suits_tensor_cores(x_.values.data(), x_.columns, z.stride))
+      tensor_sums(z, g);
     else if (few(z.stride))
       few_tasks_sums(z, g);
     else
@@ -302,24 +306,47 @@ class DenseProduct {
     cuda::add_parts(parts, static_cast<int>(grid.x), size, g.data + first * g.stride, stream_);
   }
 
+  /// Calls f with the number of groups of eight tasks.
+  template <class F>
+  static void with_groups(int stride, F&& f) {
+    if (stride == 8)
+      f(std::integral_constant<int, 1>{});
+    else
+      f(std::integral_constant<int, 2>{});
+  }
+  void tensor_products(BlockView<const T> w, BlockView<T> z) {
+    if constexpr (std::is_same_v<T, float>)
+      with_groups(z.stride, [&](auto groups) {
+        launch_tensor_product<groups()>(x_.values.data(), x_.rows, static_cast<int>(x_.columns), w.data, z.data,
+                                        processors_, stream_);
+      });
+  }
+  /// Sums of blocks of threads, added in double.
+  void tensor_sums(BlockView<const T> z, BlockView<T> g) {
+    if constexpr (std::is_same_v<T, float>) {
+      const unsigned parts = tensor_blocks(x_.rows, processors_);
+      const std::int64_t size = x_.columns * g.stride;
+      T* to = parts > 1 ? partial(parts * size) : g.data;
+      with_groups(z.stride, [&](auto groups) {
+        launch_tensor_transposed<groups()>(x_.values.data(), x_.rows, static_cast<int>(x_.columns), z.data, to,
+                                           processors_, stream_);
+      });
+      if (parts > 1) cuda::add_parts(to, static_cast<int>(parts), size, g.data, stream_);
+    }
+  }
+
   /// Chunks of rows, as many as fill the processors, added in double.
   void few_tasks_sums(BlockView<const T> z, BlockView<T> g) {
-    constexpr std::int64_t blocks_per_processor = 8;
-    constexpr std::int64_t fewest_rows = 64;
-    const std::int64_t tiles = (x_.columns + few_threads - 1) / few_threads;
-    const std::int64_t wanted = std::clamp<std::int64_t>(processors_ * blocks_per_processor / tiles, 1,
-                                                         (x_.rows + fewest_rows - 1) / fewest_rows);
-    const std::int64_t chunk = (x_.rows + wanted - 1) / wanted;
-    const std::int64_t parts = (x_.rows + chunk - 1) / chunk;
-    const std::int64_t size = x_.columns * g.stride;
-    T* to = parts > 1 ? partial(parts * size) : g.data;
     with_few_tasks(g.stride, [&](auto tasks) {
-      few_tasks_transposed<tasks(), T>
-          <<<dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(parts)), few_threads, 0, stream_>>>(
-              x_.values.data(), x_.rows, static_cast<int>(x_.columns), z.data, chunk, to);
+      const auto shape = shape_transposed<tasks(), T>(x_.rows, x_.columns, processors_);
+      const std::int64_t size = x_.columns * g.stride;
+      T* to = shape.parts > 1 ? partial(shape.parts * size) : g.data;
+      const dim3 grid(static_cast<unsigned>(shape.tiles), static_cast<unsigned>(shape.parts));
+      few_tasks_transposed<tasks(), T><<<grid, static_cast<unsigned>(shape.threads), 0, stream_>>>(
+          x_.values.data(), x_.rows, static_cast<int>(x_.columns), z.data, shape.chunk, to);
+      cuda::check_launch("few_tasks_transposed");
+      if (shape.parts > 1) cuda::add_parts(to, static_cast<int>(shape.parts), size, g.data, stream_);
     });
-    cuda::check_launch("few_tasks_transposed");
-    if (parts > 1) cuda::add_parts(to, static_cast<int>(parts), size, g.data, stream_);
   }
 
   /// Chunks of rows as one batch of products, their results added in double: short sums, and work for every processor.
