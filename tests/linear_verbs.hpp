@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -131,10 +132,11 @@ std::vector<std::int64_t> memories(Device device, const Problem<T>& problem) {
   return {0, std::max<std::int64_t>(1, matrix_bytes(problem.dataset.x) / 2)};
 }
 
+/// check(problem, ops, bias, tasks) for all of them, on every device.
 template <class T, class Check>
-void for_all(Check&& check) {
+void for_cases(std::span<const Case> cases, std::span<const std::int32_t> task_counts, const Check& check) {
   for (const Device device : test::devices())
-    for (const Case& c : cases()) {
+    for (const Case& c : cases) {
       const Problem<T> problem(c);
       for (const std::int64_t memory : memories(device, problem))
         for (const T bias : {T(0), T(1.5)}) {
@@ -143,7 +145,7 @@ void for_all(Check&& check) {
           options.threads = 2;
           options.memory = memory;
           const auto ops = make_ops<T>(Context(options), problem.dataset, bias);
-          for (const std::int32_t tasks : task_counts()) {
+          for (const std::int32_t tasks : task_counts) {
             SCOPED_TRACE(fmt::format("{} {}x{} sparse={} memory={} bias={} tasks={}", to_string(device), c.rows,
                                      c.columns, c.sparse, memory, bias, tasks));
             check(problem, *ops, bias, tasks);
@@ -151,6 +153,10 @@ void for_all(Check&& check) {
           }
         }
     }
+}
+template <class T, class Check>
+void for_all(const Check& check) {
+  for_cases<T>(cases(), task_counts(), check);
 }
 
 }  // namespace sheaf::linear

@@ -14,58 +14,56 @@ class Products : public testing::Test {};
 using Elements = testing::Types<float, double>;
 TYPED_TEST_SUITE(Products, Elements);
 
-TYPED_TEST(Products, MultiplyIsXTimesW) {
-  using T = TypeParam;
-  for_all<T>([](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
-    Random random(1);
-    Guarded<T> w(ops.weights(), tasks, ops.device());
-    Guarded<T> z(ops.examples(), tasks, ops.device());
-    w.fill(random);
-    w.send();
-    z.send();
-    ops.multiply(w.view(), z.view());
-    ops.synchronize();
-    z.fetch();
-    for (std::int64_t i = 0; i < problem.shape.rows; ++i)
-      for (std::int32_t t = 0; t < tasks; ++t) {
-        double sum = bias > 0 ? static_cast<double>(bias) * w(problem.shape.columns, t) : 0;
-        double magnitude = std::abs(sum);
-        for (std::int64_t j = 0; j < problem.shape.columns; ++j) {
-          sum += problem.at(i, j) * w(j, t);
-          magnitude += std::abs(problem.at(i, j) * w(j, t));
-        }
-        expect_close<T>(z(i, t), sum, magnitude, "z", i, t);
+template <class T>
+void check_product(const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+  Random random(1);
+  Guarded<T> w(ops.weights(), tasks, ops.device());
+  Guarded<T> z(ops.examples(), tasks, ops.device());
+  w.fill(random);
+  w.send();
+  z.send();
+  ops.multiply(w.view(), z.view());
+  ops.synchronize();
+  z.fetch();
+  for (std::int64_t i = 0; i < problem.shape.rows; ++i)
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      double sum = bias > 0 ? static_cast<double>(bias) * w(problem.shape.columns, t) : 0;
+      double magnitude = std::abs(sum);
+      for (std::int64_t j = 0; j < problem.shape.columns; ++j) {
+        sum += problem.at(i, j) * w(j, t);
+        magnitude += std::abs(problem.at(i, j) * w(j, t));
       }
-  });
+      expect_close<T>(z(i, t), sum, magnitude, "z", i, t);
+    }
 }
 
+TYPED_TEST(Products, MultiplyIsXTimesW) { for_all<TypeParam>(check_product<TypeParam>); }
+
 template <class T>
-void check_transposed(bool squares) {
-  for_all<T>([squares](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
-    Random random(2);
-    Guarded<T> z(ops.examples(), tasks, ops.device());
-    Guarded<T> g(ops.weights(), tasks, ops.device());
-    z.fill(random);
-    z.send();
-    g.send();
-    if (squares)
-      ops.multiply_squared_transposed(z.view(), g.view());
-    else
-      ops.multiply_transposed(z.view(), g.view());
-    ops.synchronize();
-    g.fetch();
-    for (std::int64_t j = 0; j < ops.weights(); ++j)
-      for (std::int32_t t = 0; t < tasks; ++t) {
-        double sum = 0;
-        double magnitude = 0;
-        for (std::int64_t i = 0; i < problem.shape.rows; ++i) {
-          const double x = j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
-          sum += (squares ? x * x : x) * z(i, t);
-          magnitude += std::abs((squares ? x * x : x) * z(i, t));
-        }
-        expect_close<T>(g(j, t), sum, magnitude, "g", j, t);
+void check_transposed(bool squares, const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+  Random random(2);
+  Guarded<T> z(ops.examples(), tasks, ops.device());
+  Guarded<T> g(ops.weights(), tasks, ops.device());
+  z.fill(random);
+  z.send();
+  g.send();
+  if (squares)
+    ops.multiply_squared_transposed(z.view(), g.view());
+  else
+    ops.multiply_transposed(z.view(), g.view());
+  ops.synchronize();
+  g.fetch();
+  for (std::int64_t j = 0; j < ops.weights(); ++j)
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      double sum = 0;
+      double magnitude = 0;
+      for (std::int64_t i = 0; i < problem.shape.rows; ++i) {
+        const double x = j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
+        sum += (squares ? x * x : x) * z(i, t);
+        magnitude += std::abs((squares ? x * x : x) * z(i, t));
       }
-  });
+      expect_close<T>(g(j, t), sum, magnitude, "g", j, t);
+    }
 }
 
 TYPED_TEST(Products, TransposeBothIsTheTwoProducts) {
@@ -95,8 +93,22 @@ TYPED_TEST(Products, TransposeBothIsTheTwoProducts) {
   });
 }
 
-TYPED_TEST(Products, MultiplyTransposedIsXTransposedTimesZ) { check_transposed<TypeParam>(false); }
-TYPED_TEST(Products, MultiplySquaredTransposedIsTheDiagonal) { check_transposed<TypeParam>(true); }
+template <class T>
+void check_all_transposed(bool squares) {
+  for_all<T>([squares](auto&&... problem) { check_transposed<T>(squares, problem...); });
+}
+TYPED_TEST(Products, MultiplyTransposedIsXTransposedTimesZ) { check_all_transposed<TypeParam>(false); }
+TYPED_TEST(Products, MultiplySquaredTransposedIsTheDiagonal) { check_all_transposed<TypeParam>(true); }
+
+/// Kernels of their own have dense data of 256 to 1,024 features and blocks of 8 or 16 columns: tiles of 16 rows, more
+/// of them than a GPU has processors and a last one that is not full; rows that are not a whole number of 16 bytes.
+TYPED_TEST(Products, FewTasksOfSomeHundredFeatures) {
+  using T = TypeParam;
+  const std::vector<Case> cases{{6501, 261, false, 1}, {3, 256, false, 1}, {33, 1023, false, 1}, {48, 1024, false, 1}};
+  const std::vector<std::int32_t> tasks{8, 10};
+  for_cases<T>(cases, tasks, check_product<T>);
+  for_cases<T>(cases, tasks, [](auto&&... problem) { check_transposed<T>(false, problem...); });
+}
 
 TYPED_TEST(Products, SandwichIsBothProductsWithCurvaturesBetween) {
   using T = TypeParam;

@@ -174,11 +174,13 @@ void Descent<T>::search_lines() {
     context_.check_stop();
     objective_.combine(lengths, q_.view(), zeros, step_.view());
     std::vector<double> values(tasks());
+    ops().delay_sums(true);
     objective_.losses(z_.view(), step_.view(), going, values, u_.view(), second_.view());
+    ops().delay_sums(false);
     std::vector<Dot<T>> products{{u_.view(), q_.view()}};
     const bool first = lines.empty();
     if (first) products.insert(products.end(), at_start.begin(), at_start.end());  // all sums come at once
-    const auto sums = objective_.dots(products);
+    const auto sums = objective_.dots(products);  // `values` too are there now
     if (first) start.assign(sums.begin() + static_cast<std::ptrdiff_t>(tasks()), sums.end());
     for (std::size_t t = 0; t < tasks(); ++t) {
       if (first) {

@@ -153,6 +153,9 @@ class LinearOps {
 
   /// Waits until every verb asked for is done.
   virtual void synchronize() = 0;
+  /// While sums are delayed, verbs may write those they return later, when dots() or synchronize() returns: a device
+  /// that is far away is waited for once.
+  virtual void delay_sums(bool /*delay*/) {}
 
  protected:
   bool has_bias() const { return bias_ > 0; }

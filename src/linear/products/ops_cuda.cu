@@ -58,6 +58,27 @@ class CudaOps final : public LinearOps<T> {
   void multiply_transposed_raw(BlockView<const T> z, BlockView<T> g) override { transposed(false, z, g); }
   void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) override { transposed(true, d, h); }
 
+  /// Dense data are a block of weights' own, so that X'X is one product.
+  std::vector<double> gram(const Context& context) override {
+    const auto* x = products_->dense_matrix();
+    if (x == nullptr || x->columns <= gpu::few_tasks) return LinearOps<T>::gram(context);
+    const auto current = here();
+    const auto columns = static_cast<std::int32_t>(x->columns);
+    Array<T> products(this->weights() * columns, this->device());
+    transposed(false, {x->values.data(), x->rows, columns, columns, this->device()},
+               {products.data(), this->weights(), columns, columns, this->device()});
+    synchronize();
+    const auto here = products.to(Device::cpu());
+    std::vector<double> result(static_cast<std::size_t>(this->weights() * this->weights()));
+    for (std::int64_t j = 0; j < this->weights(); ++j)
+      std::copy_n(here.data() + j * columns, columns, result.begin() + j * this->weights());
+    if (!this->has_bias()) return result;
+    for (std::int64_t j = 0; j < columns; ++j)
+      result[static_cast<std::size_t>(j * this->weights() + columns)] = static_cast<double>(here[columns * x->columns + j]);
+    result.back() = static_cast<double>(this->bias()) * static_cast<double>(this->bias()) * static_cast<double>(x->rows);
+    return result;
+  }
+
   bool fuses(std::int32_t) const override { return products_->one_pass() || products_->narrow_matrix() != nullptr; }
 
   void sandwich_raw(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
@@ -269,6 +290,7 @@ class CudaOps final : public LinearOps<T> {
     }
     std::vector<double> sums(products.size() * static_cast<std::size_t>(stride));
     fetch_sums(sums);
+    synchronize();
     const std::size_t tasks = out.size() / products.size();
     for (std::size_t k = 0; k < products.size(); ++k)
       std::copy_n(sums.data() + k * static_cast<std::size_t>(stride), tasks, out.data() + k * tasks);
@@ -411,7 +433,12 @@ class CudaOps final : public LinearOps<T> {
     cuda::check_launch("invert_elements");
   }
 
-  void synchronize() override { stream_.synchronize(); }
+  void synchronize() override {
+    stream_.synchronize();
+    for (const auto& [pinned, out] : coming_) std::copy_n(pinned, out.size(), out.data());
+    coming_.clear();
+  }
+  void delay_sums(bool delay) override { delay_sums_ = delay; }
 
  private:
   /// Launches go to the current GPU: every verb makes this one current first.
@@ -470,8 +497,8 @@ class CudaOps final : public LinearOps<T> {
     auto* pinned = staging_.room<double>(out.size());
     auto* to = pinned != nullptr ? pinned : out.data();
     cuda::check(cudaMemcpyAsync(to, sums_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_), "fetching sums");
-    synchronize();
-    if (pinned != nullptr) std::copy_n(pinned, out.size(), out.data());
+    if (pinned != nullptr) coming_.push_back({pinned, out});
+    if (!delay_sums_) synchronize();
   }
 
   /// The factors of all columns of one vector, then of the other; padding counts 0.
@@ -524,6 +551,13 @@ class CudaOps final : public LinearOps<T> {
   Array<T> between_, row_losses_;
   Array<double> sum_parts_, sums_;
   cuda::StagingRing staging_{stream_};
+  /// Sums on their way to `out`, which are in pinned memory once the stream has come to them.
+  struct Coming {
+    const double* pinned;
+    std::span<double> out;
+  };
+  std::vector<Coming> coming_;
+  bool delay_sums_ = false;
   Array<T> factors_;
   Array<std::int32_t> keep_;
   Array<std::uint8_t> flags_;

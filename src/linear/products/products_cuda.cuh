@@ -67,6 +67,8 @@ class Products {
   virtual std::int64_t bytes() const = 0;
   virtual void multiply(BlockView<const T> w, BlockView<T> z) = 0;
   virtual void transposed(bool squares, BlockView<const T> z, BlockView<T> g) = 0;
+  /// All of X; nullptr: it is sparse, or passes by.
+  virtual const DenseMatrix<T>* dense_matrix() const = 0;
   /// The matrix that narrow_sandwich() may take; nullptr: there is none.
   virtual const DenseMatrix<T>* narrow_matrix() const = 0;
   /// Whether both() passes over X once.
@@ -96,8 +98,9 @@ class ResidentProducts final : public Products<T> {
   void transposed(bool squares, BlockView<const T> z, BlockView<T> g) override {
     rows_.transposed(engine_, squares, z, g);
   }
+  const DenseMatrix<T>* dense_matrix() const override { return std::get_if<DenseMatrix<T>>(rows_.x); }
   const DenseMatrix<T>* narrow_matrix() const override {
-    const auto* dense = std::get_if<DenseMatrix<T>>(rows_.x);
+    const auto* dense = dense_matrix();
     return dense != nullptr && fuses(*dense) ? dense : nullptr;
   }
   bool one_pass() const override { return false; }

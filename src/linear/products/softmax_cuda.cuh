@@ -12,7 +12,7 @@ namespace sheaf::linear::gpu {
 struct SoftmaxShape {
   std::int64_t rows;
   std::int32_t stride, classes, tasks;
-  std::int32_t lanes;  // threads of a row and task
+  std::int32_t lanes;  // threads of a row and task, a power of two
 
   std::int64_t threads() const { return rows * tasks * lanes; }
 };
@@ -26,11 +26,12 @@ struct SoftmaxPlace {
   __device__ explicit SoftmaxPlace(const SoftmaxShape& shape) {
     const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const std::int64_t count = shape.rows * shape.tasks;
-    const std::int64_t pair = thread / shape.lanes;
+    const std::int64_t pair = thread >> (__ffs(shape.lanes) - 1);
     there = pair < count;
-    row = (there ? pair : count - 1) / shape.tasks;
-    task = static_cast<std::int32_t>((there ? pair : count - 1) % shape.tasks);
-    lane = static_cast<std::int32_t>(thread % shape.lanes);
+    const std::int64_t mine = there ? pair : count - 1;
+    row = shape.tasks == 1 ? mine : mine / shape.tasks;  // dividing takes longer than the rest of a row
+    task = static_cast<std::int32_t>(mine - row * shape.tasks);
+    lane = static_cast<std::int32_t>(thread) & (shape.lanes - 1);
   }
   __device__ std::int64_t begin(const SoftmaxShape& shape) const { return row * shape.stride + task * shape.classes; }
 };

@@ -180,6 +180,7 @@ class StreamedProducts final : public Products<T> {
         slots_{Slot<T>(context.device()), Slot<T>(context.device())} {}
 
   std::int64_t bytes() const override { return budget_; }
+  const DenseMatrix<T>* dense_matrix() const override { return nullptr; }
   const DenseMatrix<T>* narrow_matrix() const override { return nullptr; }
   bool one_pass() const override { return true; }
 
