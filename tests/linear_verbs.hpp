@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

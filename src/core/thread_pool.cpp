@@ -50,9 +50,7 @@ inline void relax() {
 class LostCore {
  public:
   /// To be asked often; looks up the system's count once in a millisecond.
-  bool again(Clock::time_point now) {
-    return now - looked_ >= 1ms && again_now(now);
-  }
+  bool again(Clock::time_point now) { return now - looked_ >= 1ms && again_now(now); }
   /// The same without a rest. Time that went by is no sign of itself: a virtual machine's host may have taken it.
   bool again_now(Clock::time_point now) {
     looked_ = now;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t part_rows = 1 << 14;
 constexpr std::int64_t tile_rows = 256;
-constexpr std::int64_t most_together = 16;  // models that take a tile of rows one after the other
+constexpr std::int64_t most_together = 16;   // models that take a tile of rows one after the other
 constexpr std::int64_t workspace_share = 8;  // threads that rank may take this part of the memory together
 
 using Tile = std::array<double, tile_rows>;

@@ -7,6 +7,7 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/parallel.hpp"
 #include "linear/products/blas_cpu.hpp"
 
 namespace sheaf::linear {
@@ -31,11 +32,21 @@ std::vector<std::int32_t> spread_rows(std::int64_t rows, std::int64_t most) {
   return chosen;
 }
 
+/// to[e] = f(from[e]), of many numbers.
+template <class From, class To, class F>
+void transform_all(int threads, const From& from, To* to, const F& f) {
+  constexpr std::int64_t worth = 1 << 15;
+  parallel_ranges(threads, std::ssize(from), worth, [&](Range part) {
+    std::transform(from.begin() + part.begin, from.begin() + part.end, to + part.begin, f);
+  });
+}
+
 /// X'X / n of the rows of `ops`.
 template <class T>
 std::vector<double> mean_products(const Context& context, LinearOps<T>& ops) {
   auto matrix = ops.gram(context);
-  for (double& element : matrix) element /= static_cast<double>(ops.examples());
+  const auto rows = static_cast<double>(ops.examples());
+  transform_all(context.threads(), matrix, matrix.data(), [rows](double element) { return element / rows; });
   return matrix;
 }
 
@@ -69,7 +80,7 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
       factorise(matrix, curvature, alpha_of(tasks[0]), context.threads());
       return;
     }
-    spectrum = decompose(std::move(matrix));
+    spectrum = decompose(std::move(matrix), context.threads());
   } else {
     spectrum = diagonal();
   }
@@ -118,29 +129,29 @@ void Coordinates<T>::factorise(const std::vector<double>& matrix, double curvatu
   for (std::int64_t j = 0; j < size; ++j) largest = std::max(largest, matrix[at(j, j)]);
   if (!(largest > 0)) largest = 1;
   for (double share = smallest_share<T>; share < 1; share *= 10) {
-    auto hessian = matrix;
-    for (double& value : hessian) value *= curvature;
+    std::vector<double> hessian(matrix.size());
+    transform_all(threads, matrix, hessian.data(), [curvature](double value) { return curvature * value; });
     for (std::int64_t j = 0; j < size; ++j) hessian[at(j, j)] += alpha + share * curvature * largest;
     const auto inverse = cpu::inverse_cholesky_factor(hessian, size, threads);
-    if (!inverse.empty()) return set_matrix(inverse);
+    if (!inverse.empty()) return set_matrix(inverse, threads);
   }
   throw Error("the features' products have no Cholesky factor; are all features finite?");
 }
 
 /// Returns the eigenvalues.
 template <class T>
-std::vector<double> Coordinates<T>::decompose(std::vector<double> matrix) {
+std::vector<double> Coordinates<T>::decompose(std::vector<double> matrix, int threads) {
   auto spectrum = cpu::eigen_decomposition(matrix, ops_.weights());
   for (double& value : spectrum) value = std::max(value, 0.0);
-  set_matrix(matrix);
+  set_matrix(matrix, threads);
   return spectrum;
 }
 
 template <class T>
-void Coordinates<T>::set_matrix(const std::vector<double>& matrix) {
+void Coordinates<T>::set_matrix(const std::vector<double>& matrix, int threads) {
   const std::int64_t size = ops_.weights();
   Array<T> values(size * size);
-  std::transform(matrix.begin(), matrix.end(), values.begin(), [](double value) { return static_cast<T>(value); });
+  transform_all(threads, matrix, values.data(), [](double value) { return static_cast<T>(value); });
   matrix_ = DenseMatrix<T>{size, size, values.to(ops_.device())};
 }
 

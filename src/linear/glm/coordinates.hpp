@@ -32,9 +32,9 @@ class Coordinates {
   std::vector<double> products_of_features(const Context& context, const Dataset<T>& dataset,
                                            std::int64_t columns) const;
   void factorise(const std::vector<double>& matrix, double curvature, double alpha, int threads);
-  std::vector<double> decompose(std::vector<double> matrix);
+  std::vector<double> decompose(std::vector<double> matrix, int threads);
   std::vector<double> diagonal() const;
-  void set_matrix(const std::vector<double>& matrix);
+  void set_matrix(const std::vector<double>& matrix, int threads);
 
   LinearOps<T>& ops_;
   DenseMatrix<T> matrix_;  // V' or L^-1, a row for each coordinate; no rows: the coordinates are scaled weights

@@ -180,7 +180,7 @@ void Descent<T>::search_lines() {
     std::vector<Dot<T>> products{{u_.view(), q_.view()}};
     const bool first = lines.empty();
     if (first) products.insert(products.end(), at_start.begin(), at_start.end());  // all sums come at once
-    const auto sums = objective_.dots(products);  // `values` too are there now
+    const auto sums = objective_.dots(products);                                   // `values` too are there now
     if (first) start.assign(sums.begin() + static_cast<std::ptrdiff_t>(tasks()), sums.end());
     for (std::size_t t = 0; t < tasks(); ++t) {
       if (first) {

@@ -74,8 +74,10 @@ class CudaOps final : public LinearOps<T> {
       std::copy_n(here.data() + j * columns, columns, result.begin() + j * this->weights());
     if (!this->has_bias()) return result;
     for (std::int64_t j = 0; j < columns; ++j)
-      result[static_cast<std::size_t>(j * this->weights() + columns)] = static_cast<double>(here[columns * x->columns + j]);
-    result.back() = static_cast<double>(this->bias()) * static_cast<double>(this->bias()) * static_cast<double>(x->rows);
+      result[static_cast<std::size_t>(j * this->weights() + columns)] =
+          static_cast<double>(here[columns * x->columns + j]);
+    result.back() =
+        static_cast<double>(this->bias()) * static_cast<double>(this->bias()) * static_cast<double>(x->rows);
     return result;
   }
 

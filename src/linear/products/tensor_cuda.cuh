@@ -1,8 +1,8 @@
 // Dense block products of 8 or 16 tasks on tensor cores, for data of some hundred features: X passes by in tiles of 16
 // rows through shared memory, fetched ahead, and is read once at the memory's speed.
 //
-// Tensor cores multiply numbers of 11 bits. Each float is the sum of two such numbers up to 2^-22 of it, and three of the
-// four products are taken: errors are those of float arithmetic (Markidis et al. 2018; Ootomo, Yokota 2022).
+// Tensor cores multiply numbers of 11 bits. Each float is the sum of two such numbers up to 2^-22 of it, and three of
+// the four products are taken: errors are those of float arithmetic (Markidis et al. 2018; Ootomo, Yokota 2022).
 #pragma once
 
 #include <algorithm>
@@ -37,8 +37,8 @@ __device__ inline SplitFloat split(float value) {
 }
 
 /// What one thread of a warp has of a 16 x 8 matrix A, of an 8 x 8 matrix B and of a 16 x 8 matrix C: with
-/// g = lane / 4 and t = lane % 4 the elements (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4) of A, (t, g), (t + 4, g) of
-/// B, and (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of C.
+/// g = lane / 4 and t = lane % 4 the elements (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4) of A, (t, g), (t + 4, g)
+/// of B, and (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of C.
 struct PieceOfA {
   SplitFloat value[4];
 };
@@ -51,7 +51,8 @@ struct PieceOfC {
 
 __device__ inline void add_product(PieceOfC& c, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
                                    unsigned b1) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(c.value[0]), "+f"(c.value[1]), "+f"(c.value[2]), "+f"(c.value[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
