@@ -176,7 +176,7 @@ class CudaScores final : public ScoreOps<T> {
     for (auto& flags : flags_) grow(flags, largest_);
     grow(before_, largest_);
     grow(parts_, most_blocks);
-    gpu::gather_keys<T><<<blocks_for(size, score_threads, size), score_threads, 0, stream_>>>(
+    gpu::gather_keys<T><<<blocks_for(size, score_threads * gpu::rows_gathered, size), score_threads, 0, stream_>>>(
         z.data + column, z.stride, rows_.data() + tests_.begin(test), size, labels_.data(),
         this->class_of(column % this->columns()), this->reversed(), keys_[0].data(), flags_[0].data());
     cuda::check_launch("gather_keys");

@@ -188,16 +188,31 @@ __global__ void __launch_bounds__(score_threads)
     if (mine[b] > 0) atomicAdd(&all[b], Count{mine[b]});
 }
 
+/// Rows that a thread of gather_keys() has: they lie scattered, and are on their way at the same time.
+inline constexpr int rows_gathered = 4;
+
 /// The input of a ranking: the key of each test row, and whether it is positive.
 template <class T>
-__global__ void gather_keys(const T* z, int stride, const std::int32_t* rows, int size, const std::int32_t* labels,
-                            std::int32_t positive, bool reversed, FallingKey<T>* keys, std::uint8_t* flags) {
-  const int i = blockIdx.x * score_threads + threadIdx.x;
-  if (i >= size) return;
-  const std::int64_t row = rows[i];
-  const T value = z[row * stride];
-  keys[i] = falling_key(reversed ? -value : value);
-  flags[i] = labels[row] == positive ? 1 : 0;
+__global__ void __launch_bounds__(score_threads)
+    gather_keys(const T* __restrict__ z, int stride, const std::int32_t* __restrict__ rows, int size,
+                const std::int32_t* __restrict__ labels, std::int32_t positive, bool reversed, FallingKey<T>* keys,
+                std::uint8_t* flags) {
+  const int first = static_cast<int>(blockIdx.x) * score_threads * rows_gathered + static_cast<int>(threadIdx.x);
+  T value[rows_gathered];
+  std::int32_t label[rows_gathered];
+#pragma unroll
+  for (int k = 0; k < rows_gathered; ++k) {
+    const std::int64_t row = rows[min(first + k * score_threads, size - 1)];
+    value[k] = z[row * stride];
+    label[k] = labels[row];
+  }
+#pragma unroll
+  for (int k = 0; k < rows_gathered; ++k) {
+    const int i = first + k * score_threads;
+    if (i >= size) return;
+    keys[i] = falling_key(reversed ? -value[k] : value[k]);
+    flags[i] = label[k] == positive ? 1 : 0;
+  }
 }
 
 /// Sorted keys with their flags, and how many positive rows stand before each.
@@ -279,14 +294,18 @@ __global__ void __launch_bounds__(score_threads)
     *out.precisions = precisions;
   }
   const auto first = [&](auto holds) { return Sorted<Key>::smallest(0, sorted.size - 1, holds); };
-  for (int p = threadIdx.x; p < points; p += score_threads) {
+  const auto roc = [&](int p) {
     const double at = roc_place(total.others, p, points);
     const int i = first([&](int k) { return static_cast<double>(sorted.corner_behind(k).others) > at; });
     out.roc[p] = {sorted.corner_before(sorted.first_like(i)), sorted.corner_behind(sorted.last_like(i))};
+  };
+  const auto precision = [&](int p) {
     const std::int64_t found = recall_place(total.positives, p, points);
     const int j = first([&](int k) { return sorted.corner_behind(k).positives >= found; });
     out.precision[p] = sorted.corner_behind(sorted.last_like(j));
-  }
+  };
+  // The points of both curves at the same time: what takes long is to wait for memory.
+  for (int p = threadIdx.x; p < 2 * points; p += score_threads) p < points ? roc(p) : precision(p - points);
 }
 
 }  // namespace sheaf::score::gpu
