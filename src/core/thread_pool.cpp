@@ -139,7 +139,7 @@ class Patience {
 };
 
 /// One loop. Lives in the pool, so that a late helper may still look at it.
-class alignas(cache_line) Job {
+class alignas(cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padding): what all threads change lies apart
  public:
   /// False: another caller has it.
   bool claim() {

@@ -128,7 +128,7 @@ void Coordinates<T>::factorise(const std::vector<double>& matrix, double curvatu
   double largest = 0;
   for (std::int64_t j = 0; j < size; ++j) largest = std::max(largest, matrix[at(j, j)]);
   if (!(largest > 0)) largest = 1;
-  for (double share = smallest_share<T>; share < 1; share *= 10) {
+  for (double share = smallest_share<T>; share < 1; share *= 10) {  // NOLINT(clang-analyzer-security.FloatLoopCounter)
     std::vector<double> hessian(matrix.size());
     transform_all(threads, matrix, hessian.data(), [curvature](double value) { return curvature * value; });
     for (std::int64_t j = 0; j < size; ++j) hessian[at(j, j)] += alpha + share * curvature * largest;

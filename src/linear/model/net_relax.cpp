@@ -5,8 +5,7 @@
 
 #include "linear/model/net_problem.hpp"
 
-namespace sheaf {
-namespace linear {
+namespace sheaf::linear {
 namespace {
 
 using Features = std::vector<std::int32_t>;
@@ -91,6 +90,7 @@ std::vector<NetModel> relaxed_nets(const Context& context, const Dataset<T>& dat
   std::vector<NetModel> relaxed(nets.begin(), nets.end());
   const auto uses = models_by_features(sheaf, nets);
   std::vector<Relaxed> models;
+  models.reserve(uses.size());
   for (const auto& [model, members] : uses) models.push_back(model);
   const std::int64_t column = dataset.features() * 4 * static_cast<std::int64_t>(sizeof(double)) +
                               dataset.rows() * static_cast<std::int64_t>(sizeof(float));
@@ -139,5 +139,4 @@ template std::vector<NetModel> relaxed_nets(const Context&, const Dataset<float>
 template std::vector<NetModel> relaxed_nets(const Context&, const Dataset<double>&, const NetSheaf&, const NetParams&,
                                             std::span<const NetModel>);
 
-}  // namespace linear
-}  // namespace sheaf
+}  // namespace sheaf::linear

@@ -147,7 +147,8 @@ std::vector<std::int32_t> NetRun<T>::columns_of(std::span<const std::int32_t> mo
 template <class T>
 FeatureSums NetRun<T>::sums_of(std::int32_t t) const {
   FeatureSums all;
-  for (std::int32_t p = 0; p < parts(); ++p) all.join(sums_[static_cast<std::size_t>(t * parts() + p)]);
+  const auto mine = std::span(sums_).subspan(static_cast<std::size_t>(std::int64_t{t} * parts()));
+  for (const auto& part : mine.first(static_cast<std::size_t>(parts()))) all.join(part);
   return all;
 }
 
@@ -173,8 +174,8 @@ void NetRun<T>::choose_models() {
 
 template <class T>
 void NetRun<T>::compute_gaps() {
-  const auto columns = static_cast<std::size_t>(count() * classes());
-  sums_.resize(static_cast<std::size_t>(count() * parts()));
+  const auto columns = static_cast<std::size_t>(std::int64_t{count()} * classes());
+  sums_.resize(static_cast<std::size_t>(std::int64_t{count()} * parts()));
   ops_->feature_sums(blocks(), moved_, sums_);
   std::vector<double> scales;
   std::vector<double> duals(columns);
@@ -196,7 +197,7 @@ void NetRun<T>::compute_gaps() {
     const auto sums = sums_of(t);
     const auto* dual = duals.data() + t * classes();
     state.objective = state.rows.loss + sums.penalty();
-    state.gap = duality_gap(sums, state.rows, scales[static_cast<std::size_t>(t * classes())],
+    state.gap = duality_gap(sums, state.rows, scales[static_cast<std::size_t>(std::int64_t{t} * classes())],
                             std::accumulate(dual, dual + classes(), 0.0));
     if (!state.finished && !intermediate(state))
       context_.progress().advance(state.progress.approach(state.gap, tolerance_of(state)));
