@@ -98,11 +98,14 @@ class CpuScores final : public ScoreOps<T> {
   }
 
   void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ErrorSums> sums) override {
-    sum_parts(tests, sums, [&](std::int32_t model, Range range) {
+    const auto targets = static_cast<std::size_t>(this->truth().targets);
+    sum_parts(tests, sums, [&](std::int32_t column, Range range) {
+      const auto target = static_cast<std::size_t>(column) % targets;
       ErrorSums part;
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         const std::size_t row = row_at(i);
-        part += error_terms(static_cast<double>(*decisions(z, row, model)), this->truth().values[row]);
+        const T predicted = z.data[static_cast<std::int64_t>(row) * z.stride + column];
+        part += error_terms(static_cast<double>(predicted), this->truth().values[row * targets + target]);
       }
       return part;
     });
