@@ -84,8 +84,9 @@ Labels make_several_labels(const Target& target, std::int64_t rows) {
 void refuse_several(const Target& target, const std::string& source) {
   if (target.several())
     fail(
-        "{}: --label names {} targets ({}), and only the models elastic-net, lasso and ridge take more than one; name "
-        "one",
+        "{}: --label names {} targets ({}), and only the models elastic-net, lasso and ridge, with all features "
+        "(without "
+        "--select), take more than one; name one",
         source, target.targets(), join_names(target.target_names()));
 }
 
