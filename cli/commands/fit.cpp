@@ -100,6 +100,8 @@ Command fit_command() {
            {"the votes of the seven nearest rows, near ones counting more",
             "sheaf fit iris.csv --model knn --k 7 --vote inverse-distance --output iris.model"},
            {"an elastic net", "sheaf fit genes.csv --model elastic-net --alpha 0.02 --output genes.model"},
+           {"three numeric targets at once, which share their features",
+            "sheaf fit cars.csv --label mpg,disp,qsec --model elastic-net --alpha 10 --output cars.model"},
            {"logistic regression of all classes at once, with standard errors",
             "sheaf fit iris.csv --model multinomial --output iris.model"},
            {"robust standard errors, and the covariance of the weights",

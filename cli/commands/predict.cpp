@@ -42,6 +42,7 @@ struct Predict {
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
+      check_targets(model, dataset.target);
       const auto context = common.on_device(reader, prediction_work(dataset, model));
       const auto offsets = offset_path.empty() ? std::vector<double>() : read_offsets(offset_path, dataset.rows());
       const auto predictions = predict(context, model, dataset, offsets);
@@ -85,6 +86,14 @@ struct Predict {
     for (auto& list : lists)
       if (explained && list.size() > *explained) list.resize(*explained);
     return deciding_rows_csv(model, lists, predictions, without ? &*without : nullptr, dataset.kept);
+  }
+
+  /// Predictions are compared with the targets that they are of.
+  void check_targets(const Model& model, const Target& target) const {
+    const auto names = model.target_names();
+    if (reading.label.empty() || target.empty() || target.target_names() == names) return;
+    fail_usage("--label {}: the model predicts {}; name these columns in this order, or none", reading.label,
+               names.empty() ? "one target" : join_names(names));
   }
 
   void check_threshold(const Model& model) const {

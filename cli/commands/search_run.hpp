@@ -71,7 +71,8 @@ class SearchRun {
     directory_->begin({command_line(), input, reading, family, options, context.device(), precision, context.seed()});
     if (directory_->finished() > 0 && !common.quiet())
       say(fmt::format("{}: {} batches were finished before", folder_, directory_->finished()));
-    directory_->check_room(dataset.features() * static_cast<std::int64_t>(dataset.target.class_names.size() + 1));
+    const auto columns = std::ssize(dataset.target.class_names) + dataset.target.targets();
+    directory_->check_room(dataset.features() * columns);
     auto result = with_warning(sheaf::search(context, dataset, family, options, &directory_->log()));
     directory_->finish(result);
     return result;

@@ -16,6 +16,8 @@ struct Predict : PeerPrediction {
     const auto file = Model::load(model_path);
     if (file.linear() == nullptr) fail("{}: expected a linear model, found an SVM", model_path);
     const auto& model = *file.linear();
+    if (!model.target_names.empty())
+      fail("{}: expected a model of one target, found {}; use sheaf predict", model_path, model.target_names.size());
     const auto dataset = read_libsvm(Context(surroundings), input);
     const auto context = on_device(surroundings, prediction_work(dataset, file));
     const auto predictions = predict_linear(context, model, dataset, probabilities);

@@ -60,9 +60,16 @@ std::string label(const Profile& p) {
   const bool named = !p.target_name.empty() && p.target_name != "label";
   const std::string title = named ? fmt::format("Label {}", p.target_name) : "Label";
   if (p.classification) return heading(title, fmt::format("{} classes", p.class_names.size())) + classes(p);
-  return heading(title, "numeric target") + fmt::format("  {} to {}, mean {}, standard deviation {}\n",
-                                                        brief(s.target_minimum), brief(s.target_maximum),
-                                                        brief(s.target_mean), brief(s.target_standard_deviation));
+  const auto numbers = [](double low, double high, double mean, double deviation) {
+    return fmt::format("  {} to {}, mean {}, standard deviation {}\n", brief(low), brief(high), brief(mean),
+                       brief(deviation));
+  };
+  auto text = heading(title, "numeric target") +
+              numbers(s.target_minimum, s.target_maximum, s.target_mean, s.target_standard_deviation);
+  for (const auto& [name, values] : p.summary.further_targets)
+    text += heading(fmt::format("Label {}", name), "numeric target") +
+            numbers(values.minimum, values.maximum, values.mean, values.standard_deviation);
+  return text;
 }
 
 std::string bucket_name(std::size_t bucket) {
@@ -118,7 +125,8 @@ std::string highlights(const Profile& p) {
   if (p.strongest.empty()) return text;
   std::string about = has_direction(p) ? "by rank correlation" : "by the ranks' correlation ratio";
   if (p.associations.shuffles > 0) about += fmt::format("; chance reaches {:.3f}", p.associations.chance);
-  return text + heading("Features that go with the label", about) + features(p, p.strongest, true);
+  const auto label = p.summary.further_targets.empty() ? "the label" : "the first label, " + p.target_name;
+  return text + heading("Features that go with " + label, about) + features(p, p.strongest, true);
 }
 
 std::string memory(const Profile& p) {

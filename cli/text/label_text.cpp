@@ -33,6 +33,16 @@ std::string label_text(const Target& target, bool regression) {
   if (target.survival())
     return fmt::format("  {}: times, {} of {} rows with an event\n", name,
                        grouped(std::count(target.events.begin(), target.events.end(), 1)), grouped(target.rows()));
+  if (target.several()) {
+    std::string text;
+    const auto add = [&](const std::string& one, const std::vector<double>& values) {
+      const auto [low, high] = std::minmax_element(values.begin(), values.end());
+      text += fmt::format("  target {}: a number from {:.6g} to {:.6g}\n", shortened(one, name_width), *low, *high);
+    };
+    add(target.name, target.values);
+    for (const auto& one : target.further) add(one.name, one.values);
+    return text;
+  }
   if (regression) {
     const auto [low, high] = std::minmax_element(target.values.begin(), target.values.end());
     return fmt::format("  {}: a number from {:.6g} to {:.6g}, regression{}\n", name, *low, *high, dim(asked));

@@ -24,9 +24,15 @@ std::string_view about(const LinearModel& model) {
   return model.solver;
 }
 
-/// The class that a decision value speaks for.
+/// The class or target that a decision value speaks for.
 std::string column_name(const LinearModel& model, std::int32_t column) {
-  return model.is_regression() ? "value" : model.class_names[static_cast<std::size_t>(column)];
+  const auto name = model.column_name(column);
+  return name.empty() ? "value" : name;
+}
+
+/// What the columns of a model are.
+std::string_view column_kind(const LinearModel& model) {
+  return !model.target_names.empty() ? "target" : model.is_regression() ? "" : "class";
 }
 
 std::string row_name(const LinearModel& model, std::int64_t row) {
@@ -41,7 +47,7 @@ std::string net_text(const LinearModel& model) {
 
 std::string net_training_text(const LinearModel& model) {
   std::vector<std::vector<std::string>> rows{
-      {model.is_regression() ? "" : "class", "features", "epochs", "objective", "duality gap", "tolerance", ""}};
+      {std::string(column_kind(model)), "features", "epochs", "objective", "duality gap", "tolerance", ""}};
   for (std::size_t c = 0; c < model.net->fits.size(); ++c) {
     const auto& fit = model.net->fits[c];
     rows.push_back({shortened(column_name(model, static_cast<std::int32_t>(c)), name_width),
@@ -55,6 +61,7 @@ std::string net_training_text(const LinearModel& model) {
 std::string heading_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
   std::string text = fmt::format("{}\n  {} rows x {} features", bold(source), grouped(rows), grouped(model.features));
   if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
+  if (!model.target_names.empty()) text += fmt::format(", {} targets", model.target_names.size());
   if (model.net) return text + net_text(model) + '\n';
   text += fmt::format("\n  {}, C = {}", about(model), model.cost);
   if (model.is_regression()) text += fmt::format(", epsilon {}", model.epsilon);
@@ -88,7 +95,8 @@ std::string weights_text(const LinearModel& model) {
   }
   auto text = fmt::format("\n{}\n", bold("Largest weights")) + table(rows, "llr", 2);
   if (columns < static_cast<std::size_t>(model.columns))
-    text += fmt::format("  and those of {} more classes\n", static_cast<std::size_t>(model.columns) - columns);
+    text += fmt::format("  and those of {} more {}\n", static_cast<std::size_t>(model.columns) - columns,
+                        model.target_names.empty() ? "classes" : "targets");
   return text;
 }
 
@@ -133,11 +141,12 @@ std::string linear_json(const LinearModel& model, const std::string& path, std::
               {"solver", model.solver},
               {"rows", rows},
               {"features", model.features},
-              {"classes", model.class_names}};
+              {"classes", model.class_names},
+              {"targets", model.target_names}};
   add_parameters(model, answer);
   answer["training"] = Json::array();
   for (std::int32_t c = 0; c < model.columns; ++c) {
-    Json training{{"class", model.is_regression() ? Json() : Json(column_name(model, c))}};
+    Json training{{"class", model.column_name(c).empty() ? Json() : Json(model.column_name(c))}};
     training.update(fit_json(model, static_cast<std::size_t>(c)));
     training["largest_weights"] = weights_json(model, c);
     answer["training"].push_back(std::move(training));

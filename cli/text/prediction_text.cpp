@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <sheaf/io.hpp>
 
@@ -28,8 +29,9 @@ std::string headline(const Model& model, const Predictions& predictions, const s
   if (!found) return fmt::format("{} rows, no labels to compare with", predictions.rows);
   const auto& score = *found;
   if (model.is_regression())
-    return fmt::format("mean squared error {:.6g}, squared correlation {:.6g} ({} rows)", score.squared_error,
-                       score.squared_correlation, grouped(score.rows));
+    return fmt::format("mean squared error {:.6g}, squared correlation {:.6g} ({} rows{})", score.squared_error,
+                       score.squared_correlation, grouped(score.rows),
+                       model.target_names().empty() ? "" : "; means over the targets");
   return fmt::format("accuracy {} ({} of {})", percent(score.accuracy()), grouped(score.correct), grouped(score.rows));
 }
 
@@ -117,6 +119,7 @@ std::string json_text(const Model& model, const Predictions& predictions, const 
     answer["positive_class"] = positive < 0 ? Json() : Json(model.class_names()[static_cast<std::size_t>(positive)]);
     answer["scores"] = scores_json(model, *found.all);
     answer["classes"] = model.class_names();
+    answer["targets"] = model.target_names();
     answer["confusion"] = found.all->confusion;
     answer["roc"] = found.all->roc;
     answer["precision_recall"] = found.all->precision_recall;
@@ -147,6 +150,7 @@ std::vector<std::string> decision_names(const Model& model, const Predictions& p
   const auto columns = static_cast<std::size_t>(predictions.columns);
   if (columns == 1) return {names.empty() ? "decision" : "decision for " + names[0]};
   std::vector<std::string> result;
+  for (const auto& target : model.target_names()) result.push_back("decision for " + target);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (columns == names.size()) result.push_back("decision for " + names[i]);
     for (std::size_t j = i + 1; j < names.size() && columns != names.size(); ++j)
@@ -164,14 +168,19 @@ std::string predictions_csv(const Model& model, const Predictions& predictions, 
   const auto values = static_cast<std::size_t>(predictions.columns);
   std::string text;
   for (const auto& column : columns.kept) text += csv_field(column.name) + ',';
-  text += is_survival(model) ? "log hazard,hazard" : "prediction";
+  std::vector<std::string> predicted;
+  for (const auto& target : model.target_names()) predicted.push_back(csv_field("prediction of " + target));
+  text += is_survival(model)  ? "log hazard,hazard"
+          : predicted.empty() ? "prediction"
+                              : fmt::format("{}", fmt::join(predicted, ","));
   if (columns.decisions)
     for (const auto& name : decision_names(model, predictions)) text += ',' + csv_field(name);
   for (std::size_t c = 0; c < names.size() && probabilities; ++c) text += ',' + csv_field("probability of " + names[c]);
   text += '\n';
   for (std::size_t i = 0; i < rows; ++i) {
     for (const auto& column : columns.kept) text += csv_field(column.values[i]) + ',';
-    text += csv_field(model.prediction_text(predictions, i));
+    text +=
+        predicted.empty() ? csv_field(model.prediction_text(predictions, i)) : model.prediction_text(predictions, i);
     if (is_survival(model)) text += fmt::format(",{}", std::exp(predictions.decisions[i]));
     for (std::size_t c = 0; c < values && columns.decisions; ++c)
       text += fmt::format(",{}", predictions.decisions[i * values + c]);
@@ -215,13 +224,15 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
   std::string text;
   for (const auto& column : kept) text += csv_field(column.name) + ',';
   text += "row,prediction,decision for,feature,value,contribution\n";
-  for (std::size_t i = 0; i < explanations.size(); ++i) {
-    const auto& explanation = explanations[i];
-    const auto& names = model.class_names();
+  const auto targets = model.target_names().size();
+  for (std::size_t k = 0; k < explanations.size(); ++k) {
+    const auto& explanation = explanations[k];
+    const auto i = targets == 0 ? k : k / targets;
     std::string start;
     for (const auto& column : kept) start += csv_field(column.values[i]) + ',';
-    start += fmt::format("{},{},{},", i + 1, csv_field(model.prediction_text(predictions, i)),
-                         names.empty() ? "" : csv_field(names[static_cast<std::size_t>(explanation.column)]));
+    const auto prediction =
+        targets == 0 ? csv_field(model.prediction_text(predictions, i)) : fmt::format("{}", predictions.decisions[k]);
+    start += fmt::format("{},{},{},", i + 1, prediction, csv_field(model.linear()->column_name(explanation.column)));
     text += fmt::format("{}(intercept),,{}\n", start, explanation.intercept);
     for (const auto& one : explanation.largest)
       text += fmt::format("{}{},{},{}\n", start, csv_field(feature_name(one.feature)), csv_field(value_text(one)),

@@ -41,6 +41,7 @@ inline std::vector<Metric> main_metrics(const SearchResult& r) {
 inline std::string heading_text(const SearchResult& r) {
   auto text = fmt::format("{}\n  {} rows x {} features", bold(r.source), grouped(r.rows), grouped(r.features));
   if (!r.class_names.empty()) text += fmt::format(", {} classes", r.class_names.size());
+  if (!r.target_names.empty()) text += fmt::format(", {} targets", r.target_names.size());
   if (r.groups > 0) text += fmt::format(", {} groups", grouped(r.groups));
   const auto splits = r.options.split == SplitKind::leave_one_out
                           ? std::string("leave one out")

@@ -69,14 +69,14 @@ std::string features_text(const SearchResult& r) {
   const bool several = r.columns > 1;
   std::vector<std::vector<std::string>> rows{
       {dim("name"), dim("frequency"), "", dim("mean weight"), dim("same sign"), dim("median rank")}};
-  if (several) rows[0].push_back(dim("class"));
+  if (several) rows[0].push_back(dim(r.target_names.empty() ? "class" : "target"));
   for (std::size_t k = 0; k < shown; ++k) {
     const auto& feature = r.stability[k];
     const auto c = strongest(feature);
     rows.push_back({shortened(feature.name, name_width), percent(feature.frequency), bar(feature.frequency, bar_width),
                     fmt::format("{:+.4g}", feature.mean_weight[c]), percent(feature.sign_agreement[c]),
                     fmt::format("{:g}", feature.median_rank)});
-    if (several) rows.back().push_back(shortened(r.class_names[c], name_width));
+    if (several) rows.back().push_back(shortened(r.column_name(static_cast<std::int32_t>(c)), name_width));
   }
   auto about = fmt::format("  chosen by at least {} of the resamples; {} by any", percent(r.options.min_frequency),
                            grouped(static_cast<std::int64_t>(r.stability.size())));

@@ -24,6 +24,12 @@ enum class LabelKind : std::uint8_t {
   numbers,  ///< a regression
 };
 
+/// One of several numeric targets.
+struct TargetColumn {
+  std::string name;
+  std::vector<double> values;  ///< one a row
+};
+
 /// The labels of all rows, kept in every way they can be understood.
 struct Target {
   std::vector<double> values;         ///< the labels as numbers; empty when one of them is not a number
@@ -37,11 +43,20 @@ struct Target {
   /// Survival: `values` are times, and here is 1 where the event came at that time and 0 where the row was followed so
   /// long without it (censored). Empty: no survival.
   std::vector<std::uint8_t> events = {};
+  /// Several numeric targets, which elastic nets of squared errors predict together: those behind the first, whose
+  /// values and name are the ones above. Empty: there is one target.
+  std::vector<TargetColumn> further = {};
 
   static constexpr std::int64_t max_classes = 65536;
 
   bool empty() const { return values.empty() && classes.empty(); }
   bool survival() const { return !events.empty(); }
+  bool several() const { return !further.empty(); }
+  std::int32_t targets() const { return 1 + static_cast<std::int32_t>(further.size()); }
+  /// Of several targets, in their order.
+  std::vector<std::string> target_names() const;
+  /// The numbers of all targets: rows x targets().
+  std::vector<double> table() const;
   std::int64_t rows() const { return static_cast<std::int64_t>(values.empty() ? classes.size() : values.size()); }
   /// Whether the labels are classes: never those of survival; as `kind` says, else where some are not numbers, or all
   /// are whole numbers of at most 20 different values, each twice or more on average. More different whole numbers are

@@ -174,8 +174,9 @@ struct NetOptions {
   /// poisson, cox, softmax: added to the row's decision values, rows x classes; empty: all 0.
   std::vector<double> offsets;
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
-  bool balanced = false;               ///< class weights rows / (classes * rows of the class), before class_weights
-  bool grouped = NetParams{}.grouped;  ///< softmax of three classes or more; see NetParams
+  bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
+  /// Softmax of three classes or more; see NetParams. Of several targets, which the squared loss takes, always.
+  bool grouped = NetParams{}.grouped;
 };
 
 /// Whether the labels are classes for these options. Labels that do not suit the loss are an Error.
@@ -183,7 +184,8 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
 /// A tenth of the interquartile range of the targets, as hqreg has it (Yi and Huang 2017). An Error where that is 0.
 double huber_threshold(std::span<const double> targets, const std::string& source);
 /// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. A threshold
-/// of 0 becomes huber_threshold(). Grouped penalties of another loss than softmax are a UsageError.
+/// of 0 becomes huber_threshold(). Penalties of several targets become grouped; of one target and another loss than
+/// softmax these are a UsageError. Several targets under another loss than squares are an Error.
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source);
 
 /// Limits of weights: for each feature a line with the lower one, 0 or less, a space, and the upper one, 0 or more;
@@ -191,9 +193,9 @@ NetOptions decide_net(NetOptions options, const Target& target, const std::strin
 /// ones, and the upper ones.
 std::pair<std::vector<double>, std::vector<double>> read_weight_limits(const std::string& path, std::int64_t features);
 
-/// All classes as one sheaf; the order of classes, and what a decision value speaks for, as train_linear(). Without an
-/// alpha a UsageError says from which one on all weights are 0. That training did not converge is no error: see
-/// warnings_of().
+/// All classes, or several targets, as one sheaf; the order of classes, and what a decision value speaks for, as
+/// train_linear(). Without an alpha a UsageError says from which one on all weights are 0. That training did not
+/// converge is no error: see warnings_of().
 template <class T>
 LinearModel train_net(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
                       std::span<const float> row_weights = {});

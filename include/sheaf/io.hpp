@@ -36,6 +36,7 @@ struct KnownColumns {
   std::vector<std::string> features = {};             ///< names; empty: there are none, positions count
   std::vector<std::vector<std::string>> levels = {};  ///< of nominal features; empty: there are none
   std::string label = {};                             ///< empty: not known
+  std::vector<std::string> further_labels = {};       ///< of a model of several targets those behind the first
 };
 
 struct ReadOptions {
@@ -48,8 +49,10 @@ struct ReadOptions {
   Header header =
       Header::automatic;  ///< automatic: names are text above numbers, or one says label, class, target or y
   char delimiter = 0;     ///< 0: found out from the first line among , ; tab |
-  std::string label;      ///< a column's name, its position from 1, negative from the end, "none"; empty: in
-                          ///< CSV a column named label, class, target or y (any case), else the last
+  /// A column's name, its position from 1, negative from the end, or "none"; empty: in CSV a column named label, class,
+  /// target or y (any case), else the last. Several with commas between are numeric targets of one model, unless a
+  /// column has such a name itself.
+  std::string label;
   std::string event;  ///< survival: name or position of the column that is 1 where the event came at the time that the
                       ///< label is, and 0 where the row is censored; empty: no survival
   std::string group;  ///< name or position of the column whose values group the rows; empty: none

@@ -312,10 +312,11 @@ struct GlmTraining {
 /// that z stands for or, for classes, the log odds of each class against all others. Of a Cox model: the logarithm of
 /// the hazard's ratio to that of a row of zeros.
 struct LinearModel {
-  std::string solver = "L2R_LR";         ///< the name of one of linear_solvers()
-  std::vector<std::string> class_names;  ///< regression: none
-  std::int64_t features = 0;             ///< without the bias
-  /// Decision values: one for two classes (of a coupled model: two) and for regression, else one a class.
+  std::string solver = "L2R_LR";               ///< the name of one of linear_solvers()
+  std::vector<std::string> class_names;        ///< regression: none
+  std::vector<std::string> target_names = {};  ///< of an elastic net of several targets; else none
+  std::int64_t features = 0;                   ///< without the bias
+  /// Decision values: one for two classes (of a coupled model: two), one a target, else one a class.
   std::int32_t columns = 1;
   double bias = 0;              ///< value of a constant feature behind the others; 0: none
   std::vector<double> weights;  ///< feature-major: rows() x columns
@@ -340,6 +341,11 @@ struct LinearModel {
   bool is_dual() const;      ///< whether coordinate descent on the dual trained it
   bool is_survival() const;  ///< whether it is a Cox model
   bool is_coupled() const;   ///< whether its decision values were trained as one problem (Crammer and Singer)
+  /// The class or the target that a decision value speaks for; of a single target nothing.
+  std::string column_name(std::int32_t column) const {
+    const auto& names = target_names.empty() ? class_names : target_names;
+    return names.empty() ? std::string() : names[static_cast<std::size_t>(column)];
+  }
   std::string feature_name(std::int64_t j) const {
     const bool named = !feature_names.empty() && !feature_names[static_cast<std::size_t>(j)].empty();
     return named ? feature_names[static_cast<std::size_t>(j)] : std::to_string(j + 1);
@@ -383,7 +389,8 @@ template <class T>
 Predictions predict_linear(const Context& context, const LinearModel& model, const Dataset<T>& dataset,
                            bool probabilities = false, std::span<const double> offsets = {});
 
-/// None if the dataset has no labels, if those of a regression are not numbers, or if it is a Cox model.
+/// None if the dataset has no labels, if those of a regression are not numbers, if they are not as many targets as the
+/// model predicts, or if it is a Cox model. Of several targets the mean over them.
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);
 
 template <>

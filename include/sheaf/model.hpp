@@ -34,7 +34,7 @@ enum class ModelFile : std::uint8_t {
 /// Weights of a linear model: feature-major, features x columns.
 struct Coefficients {
   std::vector<std::string> feature_names;  ///< one a feature
-  std::vector<std::string> columns;        ///< the class each column speaks for; regression: one without a name
+  std::vector<std::string> columns;  ///< the class or target each column speaks for; of one target one without a name
   std::vector<double> values;
   std::vector<double> intercepts;  ///< one a column
   // The same of the features as they are before the pipeline scales them; empty where it does not.
@@ -52,7 +52,7 @@ struct Contribution {
 
 /// Why a linear model predicts what it does for one row: decision = intercept + contributions + rest.
 struct Explanation {
-  std::int32_t column = 0;  ///< the decision value: that of the predicted class where there are several
+  std::int32_t column = 0;  ///< the decision value: a target, or that of the predicted class where there are several
   double decision = 0;      ///< generalised linear models: on the scale of the link
   double intercept = 0;
   std::vector<Contribution> largest;  ///< by magnitude, largest first
@@ -93,6 +93,7 @@ class Model {
   std::string_view family() const;
   std::int64_t features() const;
   const std::vector<std::string>& class_names() const;  ///< regression: none
+  std::vector<std::string> target_names() const;        ///< of several targets; else none
   std::int32_t positive() const;                        ///< of two classes; else -1
   bool is_regression() const;
   bool has_probabilities() const;
@@ -106,7 +107,8 @@ class Model {
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false,
                       std::span<const double> offsets = {}) const;
-  /// The `most` largest contributions to each row's decision value. Models without a weight a feature are an Error.
+  /// The `most` largest contributions to each row's decision value; of several targets to each of a row's, one after
+  /// another. Models without a weight a feature are an Error.
   template <class T>
   std::vector<Explanation> explain(const Context& context, const Dataset<T>& dataset, std::size_t most) const;
   /// The training rows that each prediction of a neighbours model rests on: see sheaf::deciding_rows(). Other families
@@ -117,7 +119,8 @@ class Model {
   /// A model of neighbours as if features had no weights, with the same pipeline, calibration and threshold; none where
   /// they have none. Its training rows are those of this model, which must outlive it.
   std::optional<Model> without_feature_weights(const Context& context) const;
-  /// None if the dataset has no labels, or if those of a regression are not numbers.
+  /// None if the dataset has no labels, or if those of a regression are not numbers, or not as many targets as the
+  /// model predicts. Of several targets the mean over them.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
   /// All scores of the predictions on the rows whose class the model knows; nothing where there are no such rows.
   /// `predictions.classes` may be the caller's own choice, by a threshold.
@@ -126,7 +129,8 @@ class Model {
   std::vector<std::string> unknown_classes(const Target& target) const;
   /// What a reader must know of the model, to read a dataset that it predicts.
   KnownColumns known_columns() const;
-  /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM.
+  /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM. Of several
+  /// targets their numbers with commas between.
   std::string prediction_text(const Predictions& predictions, std::size_t row) const;
 
   /// What is done to features before the model sees them; without steps where there is nothing to do.

@@ -20,6 +20,12 @@ struct FeatureSummary {
   double standard_deviation = 0;  ///< standard deviation, divided by n
 };
 
+/// One of several targets.
+struct TargetSummary {
+  std::string name;
+  FeatureSummary values;
+};
+
 struct Summary {
   std::int64_t rows = 0, features = 0, stored = 0, nonzeros = 0;
   bool sparse = false;
@@ -33,7 +39,8 @@ struct Summary {
   std::vector<FeatureSummary> per_feature;
   std::vector<std::int64_t> class_counts;  ///< one per class name; empty where labels do not look like classes
   double target_minimum = 0, target_maximum = 0, target_mean = 0,
-         target_standard_deviation = 0;  ///< of labels that are numbers
+         target_standard_deviation = 0;        ///< of labels that are numbers
+  std::vector<TargetSummary> further_targets;  ///< of several targets those behind the first, which all else is about
   std::int64_t groups = 0;
 };
 

@@ -216,7 +216,7 @@ struct HeldOutPredictions {
   std::vector<std::int32_t> rows;     ///< of the dataset, from 0
   std::vector<std::int32_t> truth;    ///< the class; regression: none
   std::vector<std::int32_t> classes;  ///< the predicted class; regression: none
-  std::vector<double> values;         ///< regression: the target
+  std::vector<double> values;         ///< regression: entries x targets
   std::int32_t columns = 1;
   std::vector<double> decisions;  ///< entries x columns
   /// Entries x classes, where the models have them. With a calibration those of one that was learnt without the rows of
@@ -253,11 +253,12 @@ struct SearchResult {
   std::string title;  ///< what is trained, in words
   std::int64_t rows = 0;
   std::int64_t features = 0;
-  std::int64_t groups = 0;               ///< that stay together; 0: none
-  std::vector<std::string> class_names;  ///< in the order of the model; regression: none
-  std::int32_t positive = -1;            ///< two classes: that of F1 and ROC
-  std::int32_t columns = 1;              ///< decision values of a model
-  std::vector<Metric> metrics;           ///< that this search has
+  std::int64_t groups = 0;                ///< that stay together; 0: none
+  std::vector<std::string> class_names;   ///< in the order of the model; regression: none
+  std::vector<std::string> target_names;  ///< of several targets; else none
+  std::int32_t positive = -1;             ///< two classes: that of F1 and ROC
+  std::int32_t columns = 1;               ///< decision values of a model
+  std::vector<Metric> metrics;            ///< that this search has
   std::vector<SearchAxis> axes;
   std::vector<Point> points;  ///< that some level tried, in the order of the axes
   std::int32_t splits = 0;    ///< of each level
@@ -279,6 +280,11 @@ struct SearchResult {
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
 
+  /// The class or the target that a decision value speaks for; of a single target nothing.
+  std::string column_name(std::int32_t column) const {
+    const auto& names = target_names.empty() ? class_names : target_names;
+    return names.empty() ? std::string() : names[static_cast<std::size_t>(column)];
+  }
   // Of a level of this search; `p` is a place in its `points`.
   std::vector<double> scores(const SearchLevel& of, std::size_t p, Metric metric) const;
   ScoreSummary summary(const SearchLevel& of, std::size_t p, Metric metric) const;

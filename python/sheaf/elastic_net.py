@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import (
@@ -26,7 +22,7 @@ from ._base import (
     number,
 )
 from ._compat import validate
-from ._data import is_on_gpu
+from ._data import back
 
 __all__ = [
     "ElasticNet",
@@ -453,25 +449,29 @@ class MultiTaskElasticNet(SheafRegressor):
         self : object
             The fitted estimator.
         """
-        X, y = validate(self, self._in_memory(X), y, y_numeric=True, multi_output=True)
+        names = [str(name) for name in getattr(y, "columns", ())]
+        X, y = validate(self, X, y, y_numeric=True, multi_output=True)
         if y.ndim == 1:
             raise ValueError(
                 f"y has one number for each row; {type(self).__name__} takes columns of targets, use ElasticNet"
             )
-        options = self._make_options((*self._settings(), close_tolerance(self, X)))
-        context = self._context()
-        targets = np.ascontiguousarray(y, dtype=np.float64)
-        fitted = _core.fit_targets(context, self._dataset(context, X), targets, options)
-        self.coef_, self.intercept_, passes, self.dual_gap_, converged = fitted
-        self.n_iter_ = max(passes, 1)
-        if not converged:
-            warnings.warn(
-                f"the duality gap is {self.dual_gap_:.3g} after {passes} passes; "
-                "increase max_iter or scale the features",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        if len(set(names)) < y.shape[1]:
+            names = [f"y{number + 1}" for number in range(y.shape[1])]
+        self._target_names = names
+        self._train(X, y, None)
         return self
+
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        yield close_tolerance(self, X)
+
+    def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
+        dataset.set_targets(np.ascontiguousarray(y, dtype=np.float64), self._target_names)
+
+    def _keep_fitted(self, X: Any) -> None:
+        weights, self.intercept_ = self._model.coefficients()
+        self.coef_ = np.ascontiguousarray(weights.T)
+        self.n_iter_ = max(self._model.iterations()[0], 1)
+        self.dual_gap_ = float(self._model.gaps()[0])
 
     def predict(self, X: Any) -> Array:
         """Predict the numbers of each row.
@@ -486,25 +486,8 @@ class MultiTaskElasticNet(SheafRegressor):
         y : ndarray of shape (n_samples, n_targets)
             The predictions.
         """
-        check_is_fitted(self)
-        X = validate(self, self._in_memory(X), reset=False)
-        values: Array = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        values: Array = back(self._predict(X)[0], X)
         return values
-
-    def _in_memory(self, X: Any) -> Any:
-        if is_on_gpu(X):
-            raise ValueError(f"{type(self).__name__} takes arrays in CPU memory, not on a GPU")
-        return X
-
-    def save_model(self, path: str) -> None:
-        """Not for models of several targets, which have no model file: pickle the estimator.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        """
-        raise ValueError(f"models of several targets have no file, so {path} was not written; pickle the estimator")
 
     @property
     def sparse_coef_(self) -> Any:

@@ -123,6 +123,26 @@ void set_numbers(AnyDataset& dataset, const py::array_t<double, py::array::c_sty
   std::visit([&](auto& one) { one.target = std::move(target); }, dataset.any);
 }
 
+/// Rows x targets, each target under its name.
+void set_targets(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& numbers,
+                 const std::vector<std::string>& names) {
+  check_count(dataset, numbers.shape(0));
+  Target target;
+  target.kind = LabelKind::numbers;
+  for (py::ssize_t c = 0; c < numbers.shape(1); ++c) {
+    std::vector<double> values;
+    for (py::ssize_t i = 0; i < numbers.shape(0); ++i) values.push_back(numbers.at(i, c));
+    const auto& name = names.at(static_cast<std::size_t>(c));
+    if (c == 0) {
+      target.name = name;
+      target.values = std::move(values);
+    } else {
+      target.further.push_back({name, std::move(values)});
+    }
+  }
+  std::visit([&](auto& one) { one.target = std::move(target); }, dataset.any);
+}
+
 /// Times, and 1 where the event came at that time, 0 where it did not.
 void set_survival(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& times,
                   const py::array_t<std::uint8_t, py::array::c_style>& events) {
@@ -185,6 +205,7 @@ void add_data(py::module_& module) {
       .def_static("from_sparse", &from_sparse)
       .def("set_classes", &set_classes)
       .def("set_numbers", &set_numbers)
+      .def("set_targets", &set_targets)
       .def("set_survival", &set_survival)
       .def_property_readonly("rows", &AnyDataset::rows)
       .def_property_readonly("features",

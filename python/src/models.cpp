@@ -16,44 +16,6 @@ Model train(const Surroundings& surroundings, const AnyDataset& dataset, const A
   return model;
 }
 
-/// Several targets (rows x targets) in one elastic net, whose penalty is that of a feature's weights for all of them.
-/// Weights as targets x features, intercepts, passes, the duality gap, and whether that became small enough.
-py::tuple fit_targets(const Surroundings& surroundings, const AnyDataset& dataset,
-                      const py::array_t<double, py::array::c_style>& targets, const AnyOptions& options) {
-  const auto& net = std::get<NetOptions>(options.any);
-  NetSheaf sheaf;
-  sheaf.examples = dataset.rows();
-  sheaf.classes = sheaf.target_columns = static_cast<std::int32_t>(targets.shape(1));
-  sheaf.targets.assign(targets.data(), targets.data() + targets.size());
-  sheaf.paths = {{0, 0, net.l1_ratio, {net.alpha.value()}}};
-  NetParams params;
-  params.tolerance = net.tolerance;
-  params.max_epochs = net.max_epochs;
-  params.intercept = net.intercept;
-  params.grouped = sheaf.classes > 1;
-  std::vector<NetModel> models;
-  run(surroundings, [&](const Context& context) {
-    std::visit(
-        [&](const auto& one) {
-          const auto chosen = context.for_work(training_work(one, ModelOptions(net), sheaf.classes));
-          models = elastic_nets(chosen, one, sheaf, params);
-        },
-        dataset.any);
-  });
-  const auto features = std::visit([](const auto& one) { return one.features(); }, dataset.any);
-  std::vector<double> weights(static_cast<std::size_t>(features) * models.size(), 0.0);
-  std::vector<double> intercepts;
-  for (std::size_t k = 0; k < models.size(); ++k) {
-    intercepts.push_back(models[k].intercept);
-    for (std::size_t f = 0; f < models[k].features.size(); ++f)
-      weights[k * static_cast<std::size_t>(features) + static_cast<std::size_t>(models[k].features[f])] =
-          models[k].weights[f];
-  }
-  const auto& fit = models.front().fit;
-  return py::make_tuple(array_of(weights, std::ssize(models), features), array_of(intercepts), fit.epochs, fit.gap,
-                        fit.converged);
-}
-
 /// Decision values, the number of each row's class and probabilities, those that there are.
 py::tuple predict(const Model& model, const Surroundings& surroundings, const AnyDataset& dataset, bool probabilities) {
   Predictions result;
@@ -168,7 +130,6 @@ void add_models(py::module_& module) {
       .def(py::pickle([](const Model& model) { return model.text(); },
                       [](const std::string& text) { return Model::parse(text, "a pickled model"); }));
   module.def("fit", &train);
-  module.def("fit_targets", &fit_targets);
 }
 
 }  // namespace sheaf::python

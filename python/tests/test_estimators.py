@@ -6,6 +6,7 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import DEVICES
 from scipy import sparse
@@ -162,3 +163,20 @@ def test_models_are_files_of_the_program(tmp_path, two_classes):
     model.save_model(tmp_path / "model.txt")
     text = (tmp_path / "model.txt").read_text()
     assert text.startswith("sheaf-") and "yes" in text
+
+
+@pytest.mark.parametrize("estimator", SEVERAL_TARGETS, ids=_name)
+def test_models_of_several_targets_are_files_too(estimator, tmp_path):
+    X, y = _data(estimator)
+    model = clone(estimator).fit(X, pd.DataFrame(y, columns=["a", "b c", "d"]))
+    model.save_model(tmp_path / "model.txt")
+    text = (tmp_path / "model.txt").read_text()
+    assert "targets 3\ntarget a\ntarget b c\ntarget d\n" in text
+    again = sheaf._core.Model.parse(text, "model.txt")
+    weights, intercepts = again.coefficients()
+    np.testing.assert_array_equal(weights.T, model.coef_)
+    np.testing.assert_array_equal(intercepts, model.intercept_)
+    plain = clone(estimator).fit(X, y)
+    np.testing.assert_array_equal(plain.predict(X), model.predict(X))
+    plain.save_model(tmp_path / "plain.txt")
+    assert "target y1\ntarget y2\ntarget y3\n" in (tmp_path / "plain.txt").read_text()

@@ -69,7 +69,25 @@ std::int32_t positive_class(std::span<const std::string> class_names) {
   return sorted_places(class_names).back() == 0 ? 0 : 1;
 }
 
+std::vector<std::string> Target::target_names() const {
+  std::vector<std::string> names;
+  if (several()) names.push_back(name);
+  for (const auto& one : further) names.push_back(one.name);
+  return names;
+}
+
+std::vector<double> Target::table() const {
+  const auto columns = static_cast<std::size_t>(targets());
+  std::vector<double> result(values.size() * columns);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    result[i * columns] = values[i];
+    for (std::size_t c = 1; c < columns; ++c) result[i * columns + c] = further[c - 1].values[i];
+  }
+  return result;
+}
+
 bool Target::looks_like_classes() const {
+  if (several()) return false;
   if (kind != LabelKind::automatic) return kind == LabelKind::classes;
   if (classes.empty()) return false;
   if (values.empty()) return true;

@@ -32,6 +32,7 @@ bool is_doubtful(const Target& target) {
 
 void check_target(const Target& target, const std::string& source, bool regression, std::string_view instead) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
+  refuse_several(target, source);
   if (target.survival())
     fail("{}: times with events (--event) are for Cox models: --model elastic-net, or --model glm --family cox",
          source);
@@ -70,6 +71,23 @@ Labels make_labels(const Target& target, const std::string& source, std::int64_t
   if (!target.fixed_order) order_classes(labels);
   labels.positive = target.positive >= 0 ? target.positive : positive_class(labels.class_names);
   return labels;
+}
+
+Labels make_several_labels(const Target& target, std::int64_t rows) {
+  Labels labels;
+  labels.rows = rows;
+  labels.targets = target.targets();
+  labels.values = target.table();
+  return labels;
+}
+
+void refuse_several(const Target& target, const std::string& source) {
+  if (target.several())
+    fail(
+        "{}: --label names {} targets ({}), and only the models elastic-net, lasso and ridge, with all features "
+        "(without "
+        "--select), take more than one; name one",
+        source, target.targets(), join_names(target.target_names()));
 }
 
 Labels make_survival_labels(const Target& target, const std::string& source, std::int64_t rows) {

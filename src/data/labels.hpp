@@ -17,23 +17,33 @@ namespace sheaf {
 struct Labels {
   std::vector<std::string> class_names;  ///< regression: none
   std::vector<std::int32_t> classes;     ///< of each row; regression: none
-  std::vector<double> values;            ///< of each row; classes: none; survival: times
+  std::vector<double> values;            ///< rows x targets; classes: none; survival: times
   std::vector<std::uint8_t> events;      ///< of each row; none but of survival
   std::int32_t positive = -1;            ///< of two classes, that of F1 and ROC; else -1
   double quantile = 0.5;                 ///< regression: that predictions are of, for scores
   std::int64_t rows = 0;
+  std::int32_t targets = 1;  ///< regression
 
   bool regression() const { return class_names.empty(); }
-  /// Decision values of a model that has one for each class but one for two.
-  std::int32_t columns() const { return class_names.size() > 2 ? static_cast<std::int32_t>(class_names.size()) : 1; }
+  /// Decision values of a model that has one for each target, and for each class but one for two.
+  std::int32_t columns() const {
+    return class_names.size() > 2 ? static_cast<std::int32_t>(class_names.size()) : targets;
+  }
+  double value(std::int64_t row, std::int32_t target = 0) const {
+    return values[static_cast<std::size_t>(row * targets + target)];
+  }
 };
 
 /// Classes stand in the target's order where it is fixed, else in the order of their first rows; but then -1 first and
 /// +1 second change places, so that positive decision values speak for +1. No labels at all, labels of a regression
-/// that are not numbers, numbers of too many different values to be classes, and more than 20 classes that are not
-/// whole numbers where nobody said that they are classes are Errors; `instead` says what to train then.
+/// that are not numbers, numbers of too many different values to be classes, more than 20 classes that are not whole
+/// numbers where nobody said that they are classes, and several targets are Errors; `instead` says what to train then.
 Labels make_labels(const Target& target, const std::string& source, std::int64_t rows, bool regression,
                    std::string_view instead);
+/// Of a regression of several targets.
+Labels make_several_labels(const Target& target, std::int64_t rows);
+/// Several targets are an Error that says which models take them.
+void refuse_several(const Target& target, const std::string& source);
 /// Of a survival model; a target that is none, and no events at all, are Errors.
 Labels make_survival_labels(const Target& target, const std::string& source, std::int64_t rows);
 /// The positive one of two classes; else -1.

@@ -92,7 +92,9 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                             {{"auto", Header::automatic}, {"yes", Header::yes}, {"no", Header::no}},
                             "CSV: whether the first line holds names"),
       delimiter_row(&O::delimiter, "found in the first line"),
-      text_row("label", "COLUMN", &O::label, "column to predict: a name, a position from 1 (-1: the last), or none",
+      text_row("label", "COLUMN", &O::label,
+               "column to predict: a name, a position from 1 (-1: the last), or none; several with commas between are "
+               "numeric targets of one elastic net",
                "label, class, target or y, else the last"),
       text_row(
           "event", "COLUMN", &O::event,

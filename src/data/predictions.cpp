@@ -15,6 +15,22 @@ Score score_classes(std::span<const std::string> class_names, const Predictions&
   return score;
 }
 
+/// The mean over several targets.
+Score score_targets(const Predictions& predictions, const Target& target) {
+  Score mean;
+  mean.rows = predictions.rows;
+  const auto columns = static_cast<std::size_t>(predictions.columns);
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::vector<double> predicted;
+    for (std::size_t e = c; e < predictions.decisions.size(); e += columns)
+      predicted.push_back(predictions.decisions[e]);
+    const auto one = score_values(predicted, c == 0 ? target.values : target.further[c - 1].values);
+    mean.squared_error += one.squared_error / static_cast<double>(columns);
+    mean.squared_correlation += one.squared_correlation / static_cast<double>(columns);
+  }
+  return mean;
+}
+
 }  // namespace
 
 void check_feature_names(std::span<const std::string> of_model, std::span<const std::string> of_table,
@@ -58,8 +74,10 @@ std::optional<Score> score_predictions(const std::vector<std::string>* class_nam
                                        const Target& target) {
   if (target.empty()) return std::nullopt;
   if (class_names != nullptr) return score_classes(*class_names, predictions, target);
-  if (target.values.empty()) return std::nullopt;
-  return score_values(predictions.decisions, target.values);
+  const auto values = target.values.size() * static_cast<std::size_t>(target.targets());
+  if (values == 0 || predictions.decisions.size() != values) return std::nullopt;
+  if (!target.several()) return score_values(predictions.decisions, target.values);
+  return score_targets(predictions, target);
 }
 
 }  // namespace sheaf

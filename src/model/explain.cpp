@@ -50,11 +50,15 @@ class Explainer {
   Explainer(const LinearModel& model, const Pipeline& pipeline, std::size_t most)
       : model_(model), origins_(pipeline::origins(pipeline, model.features)), most_(most) {}
 
-  /// Row i of `prepared`, which is row `row` of `dataset`.
+  /// How many explanations a row has.
+  std::int64_t each() const { return std::max<std::int64_t>(std::ssize(model_.target_names), 1); }
+
+  /// Row i of `prepared` and `dataset`; `target` of several.
   template <class T>
-  Explanation operator()(const Matrix<T>& prepared, std::int64_t i, const Matrix<T>& dataset, std::int64_t row) const {
+  Explanation operator()(const Matrix<T>& prepared, const Matrix<T>& dataset, std::int64_t i,
+                         std::int64_t target) const {
     Explanation result;
-    result.column = largest_column(prepared, i);
+    result.column = each() > 1 ? static_cast<std::int32_t>(target) : largest_column(prepared, i);
     if (model_.bias > 0) result.intercept = model_.bias * model_.weight(model_.features, result.column);
     std::vector<Contribution> list;
     for_features(prepared, i, [&](std::int64_t j, double value) {
@@ -68,7 +72,7 @@ class Explainer {
     list.resize(std::min(list.size(), most_));
     result.decision = result.intercept + result.rest;
     for (auto& one : list) {
-      one.value = stored_value(dataset, row, one.feature);
+      one.value = stored_value(dataset, i, one.feature);
       result.decision += one.amount;
     }
     result.largest = std::move(list);
@@ -116,7 +120,8 @@ std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>
   std::vector<std::string> warnings;
   const auto aligned = align_features(context, inputs(), dataset, warnings);
   const Explainer explain_row(*linear(), pipeline_, most);
-  std::vector<Explanation> result(static_cast<std::size_t>(dataset.rows()));
+  const auto each = explain_row.each();
+  std::vector<Explanation> result(static_cast<std::size_t>(dataset.rows() * each));
   for (std::int64_t first = 0; first < dataset.rows(); first += rows_at_once) {
     std::vector<std::int32_t> rows;
     for (auto i = first; i < std::min(first + rows_at_once, dataset.rows()); ++i)
@@ -124,8 +129,8 @@ std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>
     const auto some = take_rows(aligned, rows, context.threads());
     const auto prepared = apply_pipeline(context, pipeline_, some);
     parallel_ranges(context, std::ssize(rows), 16, [&](Range range) {
-      for (auto i = range.begin; i < range.end; ++i)
-        result[static_cast<std::size_t>(first + i)] = explain_row(prepared.x, i, some.x, i);
+      for (auto k = range.begin * each; k < range.end * each; ++k)
+        result[static_cast<std::size_t>(first * each + k)] = explain_row(prepared.x, some.x, k / each, k % each);
     });
   }
   return result;

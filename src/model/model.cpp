@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/ranges.h>
+
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
@@ -56,8 +58,9 @@ std::string own_text(const SvmModel& model) { return kernel::format_sheaf_svm(mo
 std::string own_text(const KnnModel& model) { return neighbors::format_sheaf_knn(model); }
 
 std::string text_for(const LinearModel& model, const Predictions& predictions, std::size_t row) {
-  if (model.is_regression()) return fmt::format("{}", predictions.decisions[row]);
-  return model.class_names[static_cast<std::size_t>(predictions.classes[row])];
+  if (!model.is_regression()) return model.class_names[static_cast<std::size_t>(predictions.classes[row])];
+  const auto columns = static_cast<std::size_t>(predictions.columns);
+  return fmt::format("{}", fmt::join(std::span(predictions.decisions).subspan(row * columns, columns), ","));
 }
 std::string text_for(const SvmModel& model, const Predictions& predictions, std::size_t row) {
   if (is_regression(model.kind)) return fmt::format("{}", predictions.decisions[row]);
@@ -221,7 +224,12 @@ Pipeline Model::inputs() const {
 
 KnownColumns Model::known_columns() const {
   auto read = inputs();
-  return {read.features, std::move(read.feature_names), std::move(read.levels), std::move(read.label)};
+  KnownColumns known{read.features, std::move(read.feature_names), std::move(read.levels), std::move(read.label)};
+  if (const auto targets = target_names(); !targets.empty()) {
+    known.label = targets.front();
+    known.further_labels.assign(targets.begin() + 1, targets.end());
+  }
+  return known;
 }
 
 std::int32_t Model::positive() const {
@@ -264,6 +272,10 @@ const std::vector<std::string>& Model::class_names() const {
   return std::visit([](const auto& model) -> const std::vector<std::string>& { return model.class_names; }, any_);
 }
 
+std::vector<std::string> Model::target_names() const {
+  return linear() != nullptr ? linear()->target_names : std::vector<std::string>();
+}
+
 bool Model::is_regression() const {
   if (neighbors() != nullptr) return neighbors()->is_regression();
   return svm() != nullptr ? sheaf::is_regression(svm()->kind) : linear()->is_regression();
@@ -285,8 +297,7 @@ std::optional<Coefficients> Model::coefficients() const {
   const auto columns = static_cast<std::size_t>(model->columns);
   const auto weights = static_cast<std::size_t>(model->features) * columns;
   for (std::int64_t j = 0; j < model->features; ++j) result.feature_names.push_back(model->feature_name(j));
-  for (std::size_t c = 0; c < columns; ++c)
-    result.columns.push_back(model->is_regression() ? std::string() : model->class_names[c]);
+  for (std::size_t c = 0; c < columns; ++c) result.columns.push_back(model->column_name(static_cast<std::int32_t>(c)));
   result.values.assign(model->weights.begin(), model->weights.begin() + static_cast<std::ptrdiff_t>(weights));
   for (std::size_t c = 0; c < columns; ++c)
     result.intercepts.push_back(model->bias > 0 ? model->bias * model->weights[weights + c] : 0.0);

@@ -26,9 +26,10 @@ KnownRows known_rows(const Model& model, const Target& target) {
   KnownRows known;
   if (model.is_regression()) {
     const bool survival = model.linear() != nullptr && model.linear()->is_survival();
-    if (survival != target.survival()) return known;
+    const auto targets = std::max<std::size_t>(model.target_names().size(), 1);
+    if (survival != target.survival() || static_cast<std::size_t>(target.targets()) != targets) return known;
     known.events = target.events;
-    known.values = target.values;
+    known.values = target.table();
     for (std::size_t i = 0; i < target.values.size(); ++i) known.rows.push_back(static_cast<std::int32_t>(i));
     return known;
   }
@@ -51,14 +52,16 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const auto known = known_rows(*this, target);
   if (known.rows.empty()) return std::nullopt;
   const auto rows = std::ssize(known.rows);
-  const std::int32_t columns = classes > 2 ? classes : 1;
+  const std::int32_t targets = is_regression() ? target.targets() : 1;
+  const std::int32_t columns = classes > 2 ? classes : targets;
   const auto values = class_decisions(predictions);
   const bool ranked = std::ssize(values) == predictions.rows * columns;  // an SVM of many pairs has one for each pair
   const bool probabilities = linear() != nullptr && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});
   const bool of_quantile = linear() != nullptr && linear()->net && net_loss(*linear()) == Loss::quantile;
   const score::Truth truth{classes,      positive(),   known.classes,
-                           known.values, known.events, of_quantile ? linear()->net->parameter : 0.5};
+                           known.values, known.events, of_quantile ? linear()->net->parameter : 0.5,
+                           targets};
   score::Scorer<double> scorer(cpu, truth, probabilities && ranked, ranked ? std::vector<Metric>() : class_metrics());
   score::TestRows all;
   for (std::int32_t i = 0; i < rows; ++i) all.rows.push_back(i);

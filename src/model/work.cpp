@@ -21,7 +21,7 @@ bool trained_by_dual(const ModelOptions& options) {
 
 /// Decision values of a linear model.
 double columns_of(const Target& target) {
-  return target.class_names.size() > 2 ? static_cast<double>(target.class_names.size()) : 1.0;
+  return target.class_names.size() > 2 ? static_cast<double>(target.class_names.size()) : target.targets();
 }
 
 }  // namespace

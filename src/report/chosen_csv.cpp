@@ -39,7 +39,11 @@ std::string predictions_csv(const SearchResult& r) {
   const bool classes = !r.class_names.empty();
   const auto columns = static_cast<std::size_t>(found.columns);
   const auto names = r.class_names.size();
-  std::string text = "row,split,truth,prediction";
+  const auto targets = r.target_names.size();
+  std::string text = "row,split";
+  for (const auto& name : r.target_names)
+    text += ',' + csv_field("truth of " + name) + ',' + csv_field("prediction of " + name);
+  if (targets == 0) text += ",truth,prediction";
   for (std::size_t c = 0; c < columns && classes; ++c)
     text += columns == 1       ? ',' + csv_field("decision for " + r.class_names[0])
             : columns == names ? ',' + csv_field("decision for " + r.class_names[c])
@@ -49,9 +53,10 @@ std::string predictions_csv(const SearchResult& r) {
   if (!found.by_threshold.empty()) text += ",prediction by threshold";
   text += '\n';
   for (std::size_t i = 0; i < found.size(); ++i) {
-    text += fmt::format("{},{},", found.rows[i] + 1, found.splits[i] + 1);
-    text += classes ? fmt::format("{},{}", class_name(r, found.truth[i]), class_name(r, found.classes[i]))
-                    : fmt::format("{},{}", found.values[i], found.decisions[i]);
+    text += fmt::format("{},{}", found.rows[i] + 1, found.splits[i] + 1);
+    if (classes) text += fmt::format(",{},{}", class_name(r, found.truth[i]), class_name(r, found.classes[i]));
+    for (std::size_t e = i * columns; e < (i + 1) * columns && !classes; ++e)
+      text += fmt::format(",{},{}", found.values[e], found.decisions[e]);
     for (std::size_t c = 0; c < columns && classes; ++c) text += fmt::format(",{}", found.decisions[i * columns + c]);
     for (std::size_t c = 0; c < names && !found.probabilities.empty(); ++c)
       text += fmt::format(",{}", found.probabilities[i * names + c]);

@@ -50,7 +50,12 @@ std::string target_card(const Profile& p) {
   const auto about = fmt::format("A numeric target from {} to {}, mean {}, standard deviation {}.",
                                  brief(p.summary.target_minimum), brief(p.summary.target_maximum),
                                  brief(p.summary.target_mean), brief(p.summary.target_standard_deviation));
-  return card(name, about, target_histogram(p));
+  std::string others;
+  for (const auto& [other, values] : p.summary.further_targets)
+    others +=
+        fmt::format(" A further target, {}, from {} to {}, mean {}, standard deviation {}.", other,
+                    brief(values.minimum), brief(values.maximum), brief(values.mean), brief(values.standard_deviation));
+  return card(name, about + others, target_histogram(p));
 }
 
 std::string rows_card(const Profile& p) {

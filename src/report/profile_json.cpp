@@ -21,6 +21,12 @@ Json target_json(const Profile& p) {
                      {"maximum", p.summary.target_maximum},
                      {"mean", p.summary.target_mean},
                      {"standard_deviation", p.summary.target_standard_deviation}});
+  for (const auto& [name, values] : p.summary.further_targets)
+    target["further"].push_back({{"name", name},
+                                 {"minimum", values.minimum},
+                                 {"maximum", values.maximum},
+                                 {"mean", values.mean},
+                                 {"standard_deviation", values.standard_deviation}});
   return target;
 }
 

@@ -60,6 +60,7 @@ std::string header_tiles(const SearchResult& r) {
   list.push_back({grouped(r.features), "features"});
   if (r.groups > 0) list.push_back({grouped(r.groups), "groups, kept together"});
   if (!r.class_names.empty()) list.push_back({std::to_string(r.class_names.size()), "classes"});
+  if (!r.target_names.empty()) list.push_back({std::to_string(r.target_names.size()), "targets"});
   return tiles(list);
 }
 
@@ -224,8 +225,8 @@ std::string weights_cards(const SearchResult& r) {
   std::string cards;
   const auto& model = *r.model->linear();
   for (std::int32_t c = 0; c < std::min(model.columns, static_cast<std::int32_t>(most_columns)); ++c) {
-    const auto name = model.is_regression() ? std::string("larger values")
-                                            : "class " + model.class_names[static_cast<std::size_t>(c)];
+    const auto of = model.column_name(c);
+    const auto name = !model.is_regression() ? "class " + of : of.empty() ? "larger values" : "larger values of " + of;
     cards +=
         card("The largest weights", fmt::format("Of the model trained on all rows. To the right: speaks for {}.", name),
              largest_weights_chart(model, c, most_weights));
@@ -334,7 +335,8 @@ std::string frequency_card(const SearchResult& r) {
   std::string marks;
   if (r.class_names.size() == 2)
     marks = legend({{"f0", "speaks for " + r.class_names[0]}, {"f1", "speaks for " + r.class_names[1]}});
-  if (r.class_names.empty()) marks = legend({{"f0", "goes with larger values"}, {"f1", "goes with smaller values"}});
+  if (r.class_names.empty() && r.columns == 1)
+    marks = legend({{"f0", "goes with larger values"}, {"f1", "goes with smaller values"}});
   return card("How often each feature was chosen", about, marks + frequency_bars(r));
 }
 
@@ -343,7 +345,8 @@ std::string path_cards(const SearchResult& r) {
   const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
   std::string cards;
   for (std::size_t c = 0; c < std::min(most_columns, static_cast<std::size_t>(r.columns)); ++c) {
-    const auto of = r.columns == 1 ? "" : fmt::format(", class {}", r.class_names[c]);
+    const auto name = r.column_name(static_cast<std::int32_t>(c));
+    const auto of = r.columns == 1 ? "" : fmt::format(", {} {}", r.class_names.empty() ? "target" : "class", name);
     cards += card(fmt::format("Weights along the path of resample {}{}", r.options.path_split, of),
                   fmt::format("It chose {}; dashed: that alpha. Of features that some resample chose.",
                               r.point_text(r.point(level, level.chosen.chosen))),
@@ -356,7 +359,7 @@ std::string features_card(const SearchResult& r) {
   std::vector<std::vector<std::string>> rows{{"position", "name", "frequency", "median rank", "standard deviation"}};
   std::string alignment = "rlrrr";
   for (std::int32_t c = 0; c < r.columns; ++c) {
-    const auto of = r.columns == 1 ? "" : " of " + r.class_names[static_cast<std::size_t>(c)];
+    const auto of = r.columns == 1 ? "" : " of " + r.column_name(c);
     rows[0].push_back("mean weight" + of);
     rows[0].push_back("same sign" + of);
     alignment += "rr";

@@ -79,14 +79,16 @@ Json chosen_json(const SearchResult& r) {
   return row;
 }
 
+/// The class or target of a decision value; null where it has no name.
+Json column_json(const std::string& name) { return name.empty() ? Json() : Json(name); }
+
 Json largest_json(const LinearModel& model) {
   Json list = Json::array();
   for (std::int32_t c = 0; c < model.columns; ++c) {
     Json weights = Json::array();
     for (const auto j : largest_weights(model, c, most_weights))
       weights.push_back({{"position", j + 1}, {"name", model.feature_name(j)}, {"weight", model.weight(j, c)}});
-    list.push_back({{"class", model.is_regression() ? Json() : Json(model.class_names[static_cast<std::size_t>(c)])},
-                    {"weights", std::move(weights)}});
+    list.push_back({{"class", column_json(model.column_name(c))}, {"weights", std::move(weights)}});
   }
   return list;
 }
@@ -98,7 +100,7 @@ Json models_json(const SearchResult& r, const ModelScores& model) {
     const auto& fit = model.fits[c];
     Json weights = Json::array();
     for (std::size_t k = 0; k < of.features.size(); ++k) weights.push_back({of.features[k], number(of.weights[k])});
-    list.push_back({{"class", r.class_names.empty() ? Json() : Json(r.class_names[c])},
+    list.push_back({{"class", column_json(r.column_name(static_cast<std::int32_t>(c)))},
                     {"intercept", number(of.intercept)},
                     {"weights", std::move(weights)},
                     {"objective", number(fit.objective)},
@@ -127,11 +129,11 @@ Json outer_json(const SearchResult& r) {
   return answer;
 }
 
-/// One number for a numeric target or two classes, else one for each class.
+/// One number for a numeric target or two classes, else one for each class or target.
 Json by_class(const SearchResult& r, const std::vector<double>& values) {
   if (r.columns == 1) return number(values.front());
   Json list = Json::object();
-  for (std::size_t c = 0; c < values.size(); ++c) list[r.class_names[c]] = number(values[c]);
+  for (std::size_t c = 0; c < values.size(); ++c) list[r.column_name(static_cast<std::int32_t>(c))] = number(values[c]);
   return list;
 }
 
@@ -290,6 +292,7 @@ std::string search_json(const SearchResult& r) {
               {"groups", r.groups > 0 ? Json(r.groups) : Json()},
               {"label", r.label.empty() ? Json() : Json(r.label)},
               {"classes", r.class_names},
+              {"targets", r.target_names},
               {"positive_class", two ? Json(r.class_names[static_cast<std::size_t>(r.positive)]) : Json()},
               {"positive_decisions_speak_for", two ? Json(r.class_names[0]) : Json()},
               {"model", family_name(r)},
@@ -342,7 +345,7 @@ std::string outer_csv(const SearchResult& r) {
 std::string features_csv(const SearchResult& r) {
   std::string text = "index,name,frequency,median_rank,standard_deviation";
   for (std::int32_t c = 0; c < r.columns; ++c) {
-    const auto of = r.columns == 1 ? "" : " of " + r.class_names[static_cast<std::size_t>(c)];
+    const auto of = r.columns == 1 ? "" : " of " + r.column_name(c);
     text += ',' + csv_field("mean_weight" + of) + ',' + csv_field("sign_agreement" + of);
   }
   text += '\n';

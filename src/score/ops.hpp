@@ -34,8 +34,8 @@ class ScoreOps {
   virtual ~ScoreOps() = default;
 
   Device device() const { return context_.device(); }
-  /// Decision values of a model: one for two classes, where it is positive speaking for class 0, and for regression.
-  std::int32_t columns() const { return truth_.classes > 2 ? truth_.classes : 1; }
+  /// Decision values of a model: one for two classes, where it is positive speaking for class 0, and for each target.
+  std::int32_t columns() const { return truth_.classes > 2 ? truth_.classes : truth_.targets; }
 
   /// From now on, test k of a model is list k of `tests`.
   virtual void load_tests(TestRows tests) = 0;
@@ -46,6 +46,7 @@ class ScoreOps {
   /// `predicted`: rows x models class numbers on the device; without, the class of the largest column is predicted.
   virtual void count_classes(BlockView<const T> z, BlockView<const std::int32_t> predicted,
                              std::span<const std::int32_t> tests, const ClassStatistics& out) = 0;
+  /// Each column by itself: tests[c] and sums[c] are those of column c of z, which predicts target c % targets.
   virtual void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ErrorSums> sums) = 0;
   /// Of survival models, whose values are logarithms of hazards.
   virtual void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests,

@@ -102,13 +102,16 @@ class CpuScores final : public ScoreOps<T> {
   }
 
   void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ErrorSums> sums) override {
-    const auto sum = [&](std::int32_t model, Range tile, ErrorSums& part) {
+    const auto targets = static_cast<std::size_t>(this->truth().targets);
+    const auto sum = [&](std::int32_t column, Range tile, ErrorSums& part) {
+      const auto target = static_cast<std::size_t>(column) % targets;
       for (std::int64_t i = tile.begin; i < tile.end; ++i) {
         const std::size_t row = row_at(i);
-        part += error_terms(static_cast<double>(*decisions(z, row, model)), this->truth().values[row]);
+        const T predicted = z.data[static_cast<std::int64_t>(row) * z.stride + column];
+        part += error_terms(static_cast<double>(predicted), this->truth().values[row * targets + target]);
       }
     };
-    sum_parts(tests, sums, ErrorSums{}, sum, [](std::int32_t /*model*/, const ErrorSums& part) { return part; });
+    sum_parts(tests, sums, ErrorSums{}, sum, [](std::int32_t /*column*/, const ErrorSums& part) { return part; });
   }
 
   void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<SurvivalSums> sums) override {

@@ -81,8 +81,10 @@ class CudaScores final : public ScoreOps<T> {
     if (tests.empty()) return;
     const auto current = here();
     sum(tests, rows_a_block, errors_, [&](dim3 blocks, const std::int32_t* on_device) {
-      gpu::error_rows<T>
-          <<<blocks, score_threads, 0, stream_>>>(tested(z, on_device), values_.data(), errors_.partial.data());
+      auto columns = tested(z, on_device);
+      columns.columns = 1;
+      gpu::error_rows<T><<<blocks, score_threads, 0, stream_>>>(columns, values_.data(), this->truth().targets,
+                                                                errors_.partial.data());
     });
     fetch(errors_.sums.data(), sums);
     stream_.synchronize();

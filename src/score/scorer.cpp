@@ -25,14 +25,14 @@ Array<T> on_cpu(BlockView<const T> block) {
   return block.device.is_cpu() ? Array<T>::over(block.data, block.rows * block.stride) : values.to(Device::cpu());
 }
 
-double spread_of(std::span<const double> values, std::span<const std::int32_t> rows) {
+double spread_of(const Truth& truth, std::size_t target, std::span<const std::int32_t> rows) {
+  const auto value = [&](std::int32_t row) {
+    return truth.values[static_cast<std::size_t>(row) * static_cast<std::size_t>(truth.targets) + target];
+  };
   double mean = 0;
-  for (const auto row : rows) mean += values[static_cast<std::size_t>(row)] / static_cast<double>(rows.size());
+  for (const auto row : rows) mean += value(row) / static_cast<double>(rows.size());
   double spread = 0;
-  for (const auto row : rows) {
-    const double distance = values[static_cast<std::size_t>(row)] - mean;
-    spread += distance * distance;
-  }
+  for (const auto row : rows) spread += (value(row) - mean) * (value(row) - mean);
   return spread;
 }
 
@@ -51,14 +51,16 @@ template <class T>
 void Scorer<T>::load_tests(TestRows tests) {
   const auto count = static_cast<std::size_t>(tests.count());
   sizes_.assign(count, 0);
-  spreads_.assign(count, 0);
+  const auto targets = static_cast<std::size_t>(truth_.targets);
+  spreads_.assign(count * targets, 0);
   parallel_for(context_.threads(), tests.count(), [&](std::int64_t k) {
     const auto test = static_cast<std::int32_t>(k);
     const auto rows =
         std::span(tests.rows)
             .subspan(static_cast<std::size_t>(tests.begin(test)), static_cast<std::size_t>(tests.size(test)));
     sizes_[static_cast<std::size_t>(k)] = static_cast<double>(rows.size());
-    if (truth_.classes == 0) spreads_[static_cast<std::size_t>(k)] = spread_of(truth_.values, rows);
+    for (std::size_t target = 0; target < targets && truth_.classes == 0; ++target)
+      spreads_[static_cast<std::size_t>(k) * targets + target] = spread_of(truth_, target, rows);
   });
   if (keep_decisions_) kept_tests_ = tests;
   ops_->load_tests(std::move(tests));
@@ -73,17 +75,17 @@ std::vector<Scores> Scorer<T>::score(BlockView<const T> z, std::span<const std::
   std::vector<Ranking> rankings(needs(Need::rankings) ? static_cast<std::size_t>(z.tasks) : 0);
   for (std::size_t m = 0; m < models.size(); ++m) {
     models[m].rows = sizes_[static_cast<std::size_t>(tests[m])];
-    models[m].spread = spreads_[static_cast<std::size_t>(tests[m])];
     models[m].positive = truth_.positive;
     models[m].quantile = truth_.quantile;
   }
   if (truth_.classes > 0) count_classes(z, predicted, tests, models, scores);
   if (needs(Need::rankings)) rank(z, tests, rankings, models, scores);
-  if (needs(Need::errors)) sum_errors(z, tests, models);
   if (needs(Need::survival)) sum_survival(z, tests, models);
   for (std::size_t m = 0; m < models.size(); ++m)
     for (const auto metric : wanted_)
-      scores[m].values[static_cast<std::size_t>(metric)] = metric_row(metric).value(models[m]);
+      if (metric_row(metric).need != Need::errors)
+        scores[m].values[static_cast<std::size_t>(metric)] = metric_row(metric).value(models[m]);
+  if (needs(Need::errors)) score_errors(z, tests, models, scores);
   if (keep_decisions_) copy_decisions(z, predicted, tests, scores);
   return scores;
 }
@@ -120,10 +122,24 @@ void Scorer<T>::rank(BlockView<const T> z, std::span<const std::int32_t> tests, 
 }
 
 template <class T>
-void Scorer<T>::sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models) {
-  std::vector<ErrorSums> sums(models.size());
-  ops_->sum_errors(z, tests, sums);
-  for (std::size_t m = 0; m < models.size(); ++m) models[m].errors = sums[m];
+void Scorer<T>::score_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models,
+                             std::span<Scores> scores) {
+  const auto targets = static_cast<std::size_t>(truth_.targets);
+  std::vector<std::int32_t> of_columns;
+  for (const auto test : tests) of_columns.insert(of_columns.end(), targets, test);
+  std::vector<ErrorSums> sums(of_columns.size());
+  ops_->sum_errors(z, of_columns, sums);
+  for (std::size_t m = 0; m < models.size(); ++m)
+    for (const auto metric : wanted_) {
+      if (metric_row(metric).need != Need::errors) continue;
+      double sum = 0;
+      for (std::size_t target = 0; target < targets; ++target) {
+        models[m].errors = sums[m * targets + target];
+        models[m].spread = spreads_[static_cast<std::size_t>(tests[m]) * targets + target];
+        sum += metric_row(metric).value(models[m]);
+      }
+      scores[m].values[static_cast<std::size_t>(metric)] = sum / static_cast<double>(targets);
+    }
 }
 
 template <class T>

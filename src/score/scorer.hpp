@@ -39,7 +39,9 @@ class Scorer {
                      std::span<Statistics> models, std::span<Scores> scores);
   void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Ranking> rankings,
             std::span<Statistics> models, std::span<Scores> scores);
-  void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models);
+  /// Of several targets the scores are means over them.
+  void score_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models,
+                    std::span<Scores> scores);
   void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models);
   void copy_decisions(BlockView<const T> z, BlockView<const std::int32_t> predicted,
                       std::span<const std::int32_t> tests, std::span<Scores> scores) const;
@@ -52,7 +54,7 @@ class Scorer {
   bool keep_decisions_ = false;
   TestRows kept_tests_;          // where decision values are kept
   std::vector<double> sizes_;    // of each test
-  std::vector<double> spreads_;  // regression: squared distances of the target from its mean, of each test
+  std::vector<double> spreads_;  // regression: squared distances of each target from its mean, tests x targets
 };
 
 }  // namespace sheaf::score

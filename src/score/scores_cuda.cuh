@@ -113,10 +113,14 @@ __global__ void __launch_bounds__(score_threads) add_sums(const Sums* partial, i
   if (threadIdx.x == 0) sums[blockIdx.x] = all;
 }
 
+/// Each column of z by itself; `values` are rows x targets.
 template <class T>
-__global__ void __launch_bounds__(score_threads) error_rows(Tested<T> in, const double* values, ErrorSums* partial) {
-  sum_tests(in, partial,
-            [=](std::int64_t row, const T* z) { return error_terms(static_cast<double>(z[0]), values[row]); });
+__global__ void __launch_bounds__(score_threads)
+    error_rows(Tested<T> in, const double* values, int targets, ErrorSums* partial) {
+  const int target = static_cast<int>(blockIdx.x) % targets;
+  sum_tests(in, partial, [=](std::int64_t row, const T* z) {
+    return error_terms(static_cast<double>(z[0]), values[row * targets + target]);
+  });
 }
 
 /// Counts asked for beside the predicted classes.

@@ -33,9 +33,10 @@ struct Truth {
   std::int32_t classes = 0;              // 0: regression
   std::int32_t positive = -1;            // two classes: the one that precision, recall, F1 and the curves speak of
   std::span<const std::int32_t> labels;  // the class of each row
-  std::span<const double> values;        // regression: the target of each row
+  std::span<const double> values;        // regression: rows x targets
   std::span<const std::uint8_t> events;  // survival: whether the event came at the time in `values`
   double quantile = 0.5;                 // regression: that predictions are of
+  std::int32_t targets = 1;              // regression
 };
 
 }  // namespace sheaf::score

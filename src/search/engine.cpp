@@ -517,6 +517,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   result.features = dataset.features();
   result.groups = plan.groups();
   result.class_names = trained->labels().class_names;
+  result.target_names = dataset.target.target_names();
   result.positive = trained->labels().positive;
   result.columns = trained->labels().columns();
   result.metrics = engine::metrics_of(*trained);

@@ -231,11 +231,13 @@ std::string Plan::remedy(std::int32_t split) const {
 void Plan::check(std::int32_t split, Metric score) {
   const auto tested = test_rows(split);
   if (labels_.regression()) {
-    const auto value = [&](std::int32_t row) { return labels_.values[static_cast<std::size_t>(row)]; };
-    const auto differs = [&](std::int32_t row) { return value(row) != value(tested.front()); };
-    if (score == Metric::r2 && std::none_of(tested.begin(), tested.end(), differs))
-      fail("{} tests rows of one and the same value, so that R2 is not defined; take fewer folds, or score by rmse",
-           name(split));
+    for (std::int32_t target = 0; target < labels_.targets && score == Metric::r2; ++target) {
+      const auto value = [&](std::int32_t row) { return labels_.value(row, target); };
+      const auto differs = [&](std::int32_t row) { return value(row) != value(tested.front()); };
+      if (std::none_of(tested.begin(), tested.end(), differs))
+        fail("{} tests rows of one and the same value, so that R2 is not defined; take fewer folds, or score by rmse",
+             name(split));
+    }
     return;
   }
   const auto classes = labels_.class_names.size();

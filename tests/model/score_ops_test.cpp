@@ -1,6 +1,7 @@
 // Scoring on every device in SHEAF_TEST_DEVICES, against the plain functions of scores.hpp over copies of the test
 // rows: what is made of whole numbers bit for bit, sums to 1e-12.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stop_token>
 #include <string>
@@ -199,6 +200,50 @@ TYPED_TEST(Scoring, ScoresOfRegressionAreThoseOfThePlainFunctions) {
     for (std::int32_t m = 0; m < c.models; ++m)
       expect_scores(scores[static_cast<std::size_t>(m)], predictions_of(c, problem, m), false);
   });
+}
+
+/// Of three targets: the mean of what each of them would score by itself.
+TYPED_TEST(Scoring, ScoresOfSeveralTargetsAreTheirMeans) {
+  using T = TypeParam;
+  constexpr std::int32_t models = 4, targets = 3;
+  for (const Device device : test::devices())
+    for (const std::int64_t rows : {0, 1, 31, 32, 33, 5000}) {
+      const Case c{rows, 0, models * targets, 0};
+      SCOPED_TRACE(to_string(device) + ", " + name_of(c));
+      const Problem<T> problem(c);
+      Random random(5);
+      std::vector<double> values;
+      for (std::int64_t e = 0; e < rows * targets; ++e) values.push_back(random.normal() + 2);
+      Scorer<T> scorer(context_on(device), {0, -1, {}, values, {}, 0.5, targets}, false);
+      scorer.keep_decisions();
+      scorer.load_tests(problem.tests);
+      const auto z = problem.z.to(device);
+      const auto scores = scorer.score(z.view(), std::span(problem.test_of).first(models));
+      for (std::int32_t m = 0; m < models; ++m) {
+        const auto tested = problem.rows_of(m);
+        std::array<double, metric_count> sums{};
+        for (std::int32_t t = 0; t < targets; ++t) {
+          test::Predictions one;
+          for (const auto row : tested) {
+            one.add({static_cast<double>(problem.z(row, m * targets + t))}, 0);
+            one.values.push_back(values[static_cast<std::size_t>(row * targets + t)]);
+          }
+          for (const auto& metric : metrics())
+            if (metric.suits(0, false))
+              sums[static_cast<std::size_t>(metric.metric)] += test::plain_score(metric.metric, one) / targets;
+        }
+        const auto& got = scores[static_cast<std::size_t>(m)];
+        EXPECT_EQ(got.decisions.size(), tested.size() * targets);
+        for (const auto& metric : metrics()) {
+          const double wanted = sums[static_cast<std::size_t>(metric.metric)];
+          if (!metric.suits(0, false)) continue;
+          if (std::isnan(wanted))
+            EXPECT_TRUE(std::isnan(got.score(metric.metric))) << metric.name;
+          else
+            EXPECT_NEAR(got.score(metric.metric), wanted, sum_tolerance * (1 + std::abs(wanted))) << metric.name;
+        }
+      }
+    }
 }
 
 TYPED_TEST(Scoring, CurvesAndRecallsAreThoseOfThePlainFunctions) {

@@ -139,13 +139,17 @@ void summarize_target(const Target& target, Summary& summary) {
     summary.class_counts.assign(target.class_names.size(), 0);
     for (const auto c : target.classes) ++summary.class_counts[static_cast<std::size_t>(c)];
   }
-  Moments moments;
-  for (const double value : target.values) moments.add(value);
-  const auto labels = moments.summary();
+  const auto summarized = [](const std::vector<double>& values) {
+    Moments moments;
+    for (const double value : values) moments.add(value);
+    return moments.summary();
+  };
+  const auto labels = summarized(target.values);
   summary.target_minimum = labels.minimum;
   summary.target_maximum = labels.maximum;
   summary.target_mean = labels.mean;
   summary.target_standard_deviation = labels.standard_deviation;
+  for (const auto& one : target.further) summary.further_targets.push_back({one.name, summarized(one.values)});
 }
 
 std::int64_t count_groups(const std::vector<std::int32_t>& groups) {

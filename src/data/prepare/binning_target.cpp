@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "data/labels.hpp"
 #include "data/prepare/binning.hpp"
 
 namespace sheaf {
@@ -91,6 +92,7 @@ BinnedTarget binned_values(const std::vector<double>& values, const BinningOptio
 
 BinnedTarget bin_target(const Target& target, const BinningOptions& options) {
   if (target.empty()) fail("there is no label to select features for; name its column by --label");
+  refuse_several(target, "the dataset");
   if (options.target_bins > 0) {
     if (target.values.empty()) fail("the labels are names and not numbers, so they can't be binned");
     return binned_values(target.values, options);

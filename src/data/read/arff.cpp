@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <limits>
 #include <optional>
 
@@ -73,7 +74,9 @@ class ArffReader {
 
   /// The label, the event or the group.
   TextColumn& special(std::int64_t position) {
-    return position == roles_.label ? *labels_ : position == roles_.event ? *events_ : *groups_;
+    for (std::size_t c = 0; c < labels_.size(); ++c)
+      if (position == label_columns_[c]) return labels_[c];
+    return position == roles_.event ? *events_ : *groups_;
   }
 
   const Reading& reading_;
@@ -87,7 +90,8 @@ class ArffReader {
   bool sparse_ = false;
   DenseMatrix<T> dense_;
   SparseMatrix<T> loose_;  // with gaps between chunks; offsets hold the entries of each row
-  std::optional<TextColumn> labels_;
+  std::vector<std::int64_t> label_columns_;
+  std::deque<TextColumn> labels_;  // of each of them
   std::optional<TextColumn> events_;
   std::optional<TextColumn> groups_;
   std::atomic<bool> missing_ = false;
@@ -120,7 +124,8 @@ Dataset<T> ArffReader<T>::read() {
   } else {
     dense_ = {rows_, features, Array<T>(rows_ * features)};
   }
-  if (roles_.label >= 0) labels_.emplace(rows_);
+  label_columns_ = roles_.labels();
+  for (std::size_t c = 0; c < label_columns_.size(); ++c) labels_.emplace_back(rows_);
   if (roles_.event >= 0) events_.emplace(rows_);
   if (roles_.group >= 0) groups_.emplace(rows_);
   parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
@@ -299,26 +304,26 @@ void ArffReader<T>::take_special(std::size_t attribute, const Value& value, cons
   if (roles_.ignored[attribute]) return;
   if (value.missing)
     fail_at(reading_, at,
-            fmt::format("the {} is missing ('?')", position == roles_.label   ? "label"
-                                                   : position == roles_.event ? "event"
-                                                                              : "group"));
+            fmt::format("the {} is missing ('?')", position == roles_.event   ? "event"
+                                                   : position == roles_.group ? "group"
+                                                                              : "label"));
   special(position).set(row, value.text, value.exact);
 }
 
 /// The values that a sparse row leaves out.
 template <class T>
 void ArffReader<T>::set_defaults(std::int64_t row) {
-  const auto set = [&](std::optional<TextColumn>& column, std::int64_t j) {
+  const auto set = [&](std::int64_t j) {
     if (j < 0) return;
     const auto& attribute = header_.attributes[static_cast<std::size_t>(j)];
     if (attribute.kind == Kind::nominal)
-      column->set(row, attribute.levels[0], attribute.level_numbers[0]);
+      special(j).set(row, attribute.levels[0], attribute.level_numbers[0]);
     else
-      column->set(row, "0", 0);
+      special(j).set(row, "0", 0);
   };
-  set(labels_, roles_.label);
-  set(events_, roles_.event);
-  set(groups_, roles_.group);
+  for (const auto column : label_columns_) set(column);
+  set(roles_.event);
+  set(roles_.group);
 }
 
 template <class T>
@@ -368,9 +373,13 @@ Dataset<T> ArffReader<T>::finish() {
   std::vector<std::string> names;
   for (auto& attribute : header_.attributes) names.push_back(attribute.name);
   dataset.feature_names = feature_names(names, roles_);
-  if (labels_) {
+  if (labels_.size() > 1) {
+    std::vector<std::string> targets;
+    for (const auto column : label_columns_) targets.push_back(name_or_position(names, column));
+    dataset.target = make_targets(reading_, labels_, targets, rows_);
+  } else if (!labels_.empty()) {
     const auto& attribute = header_.attributes[static_cast<std::size_t>(roles_.label)];
-    dataset.target = make_target(reading_, *labels_, rows_);
+    dataset.target = make_target(reading_, labels_.front(), rows_);
     dataset.target.name = attribute.name;
     if (reading_.options.task == LabelKind::automatic)
       dataset.target.kind = attribute.kind == Kind::numeric ? LabelKind::numbers : LabelKind::classes;
@@ -380,7 +389,7 @@ Dataset<T> ArffReader<T>::finish() {
       dataset.target.positive = -1;
     }
   }
-  if (events_) set_events(reading_, *labels_, *events_, rows_, dataset.target);
+  if (events_) set_events(reading_, labels_.front(), *events_, rows_, dataset.target);
   if (groups_) set_groups(reading_, *groups_, rows_, dataset);
   dataset.notes = roles_.notes;
   bool nominal = false;

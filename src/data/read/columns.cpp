@@ -34,6 +34,22 @@ std::int64_t find_column(const Reading& reading, const std::vector<std::string>&
   return column;
 }
 
+/// A column or, where none has that name, several with commas between.
+std::vector<std::int64_t> find_labels(const Reading& reading, const std::vector<std::string>& names,
+                                      const std::string& wanted) {
+  std::vector<std::int64_t> columns;
+  const bool one = std::find(names.begin(), names.end(), wanted) != names.end();
+  for (std::size_t at = 0; at <= wanted.size();) {
+    const auto comma = one ? wanted.size() : std::min(wanted.find(',', at), wanted.size());
+    const auto column = find_column(reading, names, wanted.substr(at, comma - at));
+    if (std::find(columns.begin(), columns.end(), column) != columns.end())
+      fail_usage("{}: --label names the column {} twice", reading.name, shown(name_or_position(names, column)));
+    columns.push_back(column);
+    at = comma + 1;
+  }
+  return columns;
+}
+
 /// Whether columns are found by the names that a model has of them.
 bool knows_names(const ReadOptions& options, const std::vector<std::string>& names) {
   return options.known && !options.known->features.empty() &&
@@ -47,6 +63,28 @@ std::int64_t default_label(const std::vector<std::string>& names, const ColumnRo
   for (std::size_t j = names.size(); j-- > 0;)
     if (is_free(j)) return static_cast<std::int64_t>(j);
   return -1;
+}
+
+/// All targets of a model; nothing where the dataset lacks one of them. Without names they are the last columns, if
+/// there are more than the features of the model.
+std::vector<std::int64_t> known_targets(const KnownColumns& known, const std::vector<std::string>& names,
+                                        const ColumnRoles& roles, bool by_known_names) {
+  std::vector<std::int64_t> free;
+  for (std::int64_t j = 0; j < std::ssize(names); ++j)
+    if (!roles.ignored[static_cast<std::size_t>(j)] && !roles.taken(j)) free.push_back(j);
+  const auto count = 1 + std::ssize(known.further_labels);
+  if (!by_known_names) {
+    if (std::ssize(free) != known.count + count) return {};
+    return {free.end() - count, free.end()};
+  }
+  std::vector<std::int64_t> found;
+  const auto find = [&](const std::string& name) {
+    for (const auto j : free)
+      if (names[static_cast<std::size_t>(j)] == name) found.push_back(j);
+  };
+  find(known.label);
+  for (const auto& name : known.further_labels) find(name);
+  return std::ssize(found) == count ? found : std::vector<std::int64_t>();
 }
 
 /// The label of a dataset that a model predicts: the column of the name it had in training; without names the last one,
@@ -95,7 +133,66 @@ void keep_known(const Reading& reading, const KnownColumns& known, const std::ve
                                       some_names(others)));
 }
 
+/// By the options, or as the model knows them.
+void choose_labels(const Reading& reading, const std::vector<std::string>& names, bool by_name, bool by_known_names,
+                   ColumnRoles& roles) {
+  const ReadOptions& options = reading.options;
+  std::vector<std::int64_t> several;
+  if (!options.label.empty() && options.label != "none")
+    several = find_labels(reading, names, options.label);
+  else if (options.label.empty() && options.known && !options.known->further_labels.empty())
+    several = known_targets(*options.known, names, roles, by_known_names);
+  else if (options.label.empty() && options.known)
+    roles.label = known_label(*options.known, names, roles, by_name, by_known_names);
+  else if (options.label.empty())
+    roles.label = default_label(names, roles, by_name);
+  if (several.empty()) return;
+  roles.label = several.front();
+  roles.further.assign(several.begin() + 1, several.end());
+}
+
+void check_roles(const Reading& reading, const ColumnRoles& roles) {
+  const auto labels = roles.labels();
+  const auto is_label = [&](std::int64_t column) {
+    return std::find(labels.begin(), labels.end(), column) != labels.end();
+  };
+  if (roles.group >= 0 && is_label(roles.group))
+    fail_usage("{}: column {} cannot be both the label and the group", reading.name, roles.group + 1);
+  if (roles.event >= 0 && (is_label(roles.event) || roles.event == roles.group))
+    fail_usage("{}: column {} cannot be both the event and the {}", reading.name, roles.event + 1,
+               is_label(roles.event) ? "label, which is the time" : "group");
+  if (roles.event >= 0 && roles.label < 0)
+    fail_usage("{}: events need times: name the column of the times with --label", reading.name);
+  if (roles.event >= 0 && labels.size() > 1)
+    fail_usage("{}: --label names {} columns, but events belong to one time; name one column", reading.name,
+               labels.size());
+  if (labels.size() > 1 && reading.options.task == LabelKind::classes)
+    fail_usage("{}: --label names {} columns, and several targets are numbers, not classes; name one column",
+               reading.name, labels.size());
+  auto special = labels;
+  special.insert(special.end(), {roles.event, roles.group});
+  for (const auto column : special)
+    if (column >= 0 && roles.ignored[static_cast<std::size_t>(column)])
+      fail_usage("{}: column {} is to be ignored, but is the label, the event or the group", reading.name, column + 1);
+}
+
 }  // namespace
+
+std::vector<std::int64_t> ColumnRoles::labels() const {
+  std::vector<std::int64_t> result;
+  if (label >= 0) result.push_back(label);
+  result.insert(result.end(), further.begin(), further.end());
+  return result;
+}
+
+bool ColumnRoles::taken(std::int64_t column) const {
+  return column == event || column == group || std::find(further.begin(), further.end(), column) != further.end();
+}
+
+std::string name_or_position(const std::vector<std::string>& names, std::int64_t column) {
+  const auto& name = names[static_cast<std::size_t>(column)];
+  return name.empty() ? std::to_string(column + 1) : name;
+}
 
 std::vector<std::int64_t> find_columns(const Reading& reading, const std::vector<std::string>& names,
                                        const std::vector<std::string>& wanted) {
@@ -130,22 +227,8 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
     roles.ignored[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
   if (!options.group.empty()) roles.group = find_column(reading, names, options.group);
   if (!options.event.empty()) roles.event = find_column(reading, names, options.event);
-  if (options.label.empty() && options.known)
-    roles.label = known_label(*options.known, names, roles, by_name, by_known_names);
-  else if (options.label.empty())
-    roles.label = default_label(names, roles, by_name);
-  else if (options.label != "none")
-    roles.label = find_column(reading, names, options.label);
-  if (roles.label >= 0 && roles.label == roles.group)
-    fail_usage("{}: column {} cannot be both the label and the group", reading.name, roles.label + 1);
-  if (roles.event >= 0 && (roles.event == roles.label || roles.event == roles.group))
-    fail_usage("{}: column {} cannot be both the event and the {}", reading.name, roles.event + 1,
-               roles.event == roles.label ? "label, which is the time" : "group");
-  if (roles.event >= 0 && roles.label < 0)
-    fail_usage("{}: events need times: name the column of the times with --label", reading.name);
-  for (const std::int64_t special : {roles.label, roles.event, roles.group})
-    if (special >= 0 && roles.ignored[static_cast<std::size_t>(special)])
-      fail_usage("{}: column {} is to be ignored, but is the label, the event or the group", reading.name, special + 1);
+  choose_labels(reading, names, by_name, by_known_names, roles);
+  check_roles(reading, roles);
   for (const std::string& wanted : options.nominal)
     roles.nominal[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
   if (by_known_names) keep_known(reading, *options.known, names, roles);
@@ -161,9 +244,7 @@ std::vector<std::string> feature_names(const std::vector<std::string>& names, co
   std::vector<std::string> result;
   bool only_positions = true;
   for (const std::int64_t j : roles.features) {
-    const std::string position = std::to_string(j + 1);
-    const std::string& name = names[static_cast<std::size_t>(j)];
-    result.push_back(name.empty() ? position : name);
+    result.push_back(name_or_position(names, j));
     if (result.back() != std::to_string(result.size())) only_positions = false;
   }
   if (only_positions) result.clear();

@@ -11,6 +11,7 @@ namespace sheaf {
 
 struct ColumnRoles {
   std::int64_t label = -1;             ///< -1: none
+  std::vector<std::int64_t> further;   ///< of several targets those behind the first
   std::int64_t event = -1;             ///< of survival; -1: none
   std::int64_t group = -1;             ///< -1: none
   std::vector<bool> ignored;           ///< one for each column
@@ -18,8 +19,10 @@ struct ColumnRoles {
   std::vector<std::int64_t> features;  ///< the columns that are features, ascending
   std::vector<std::string> notes;      ///< what was decided without being asked for
 
-  /// Whether a column is the event or the group, so that it is neither label nor feature.
-  bool taken(std::int64_t column) const { return column == event || column == group; }
+  /// The label, or all targets in their order.
+  std::vector<std::int64_t> labels() const;
+  /// Whether a column is the event, the group or a further target, so that it is neither label nor feature.
+  bool taken(std::int64_t column) const;
   std::int64_t columns() const { return static_cast<std::int64_t>(ignored.size()); }
 };
 
@@ -31,6 +34,9 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
 /// The columns that are meant, each by its name or position; one that is not there is a UsageError.
 std::vector<std::int64_t> find_columns(const Reading& reading, const std::vector<std::string>& names,
                                        const std::vector<std::string>& wanted);
+
+/// The name of a column, else its position.
+std::string name_or_position(const std::vector<std::string>& names, std::int64_t column);
 
 /// "a, b, c and 7 more".
 std::string some_names(const std::vector<std::string>& names);

@@ -122,7 +122,8 @@ class CsvReader {
     }
     x_.columns = static_cast<std::int64_t>(layout_.roles.features.size());
     x_.values = Array<T>(x_.rows * x_.columns);
-    if (layout_.roles.label >= 0) labels_.emplace(x_.rows);
+    label_columns_ = layout_.roles.labels();
+    for (std::size_t c = 0; c < label_columns_.size(); ++c) labels_.emplace_back(x_.rows);
     if (layout_.roles.event >= 0) events_.emplace(x_.rows);
     if (layout_.roles.group >= 0) groups_.emplace(x_.rows);
     parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
@@ -173,7 +174,8 @@ class CsvReader {
   std::vector<std::uint8_t> is_feature_;  // of each column: 0 (it is none), numbers, or texts and levels
   std::vector<std::int64_t> first_rows_;
   DenseMatrix<T> x_;
-  std::optional<TextColumn> labels_;
+  std::vector<std::int64_t> label_columns_;
+  std::deque<TextColumn> labels_;  // of each of them
   std::optional<TextColumn> events_;
   std::optional<TextColumn> groups_;
   std::atomic<bool> missing_ = false;
@@ -422,7 +424,8 @@ template <class T>
 const char* CsvReader<T>::parse_other(const char* at, const char* end, std::size_t column, std::int64_t row) {
   const CsvField field = next_field(reading_, layout_.delimiter, at, end);
   const auto position = static_cast<std::int64_t>(column);
-  if (position == layout_.roles.label) set_text(*labels_, field, row, "label");
+  for (std::size_t c = 0; c < label_columns_.size(); ++c)
+    if (position == label_columns_[c]) set_text(labels_[c], field, row, "label");
   if (position == layout_.roles.event) set_text(*events_, field, row, "event");
   if (position == layout_.roles.group) set_text(*groups_, field, row, "group");
   return at;
@@ -466,11 +469,15 @@ template <class T>
 Dataset<T> CsvReader<T>::finish() {
   Dataset<T> dataset;
   const std::int64_t rows = x_.rows;
-  if (labels_) {
-    dataset.target = make_target(reading_, *labels_, rows);
+  if (labels_.size() > 1) {
+    std::vector<std::string> names;
+    for (const auto column : label_columns_) names.push_back(name_or_position(layout_.names, column));
+    dataset.target = make_targets(reading_, labels_, names, rows);
+  } else if (!labels_.empty()) {
+    dataset.target = make_target(reading_, labels_.front(), rows);
     dataset.target.name = layout_.names[static_cast<std::size_t>(layout_.roles.label)];
   }
-  if (events_) set_events(reading_, *labels_, *events_, rows, dataset.target);
+  if (events_) set_events(reading_, labels_.front(), *events_, rows, dataset.target);
   if (groups_) set_groups(reading_, *groups_, rows, dataset);
   dataset.feature_names = feature_names(layout_.names, layout_.roles);
   dataset.levels = std::move(levels_);

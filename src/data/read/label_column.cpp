@@ -95,11 +95,21 @@ std::optional<std::uint8_t> event_of(double number, std::string_view text) {
   return std::nullopt;
 }
 
-[[noreturn]] void fail_number(const Reading& reading, const TextColumn& column, std::int64_t rows) {
+[[noreturn]] void fail_number(const Reading& reading, const TextColumn& column, std::int64_t rows,
+                              std::string_view what) {
   std::int64_t row = 0;
   while (row + 1 < rows && !std::isnan(column.number(row))) ++row;
   fail_text(reading, column.text(row), row,
-            fmt::format("the label of a regression must be a number, found {}", shown(column.text(row))));
+            fmt::format("{} must be a number, found {}", what, shown(column.text(row))));
+}
+
+/// Nothing where one of them is no number.
+std::vector<double> numbers_of(const Reading& reading, const TextColumn& column, std::int64_t rows) {
+  std::vector<double> values;
+  if (!all_numbers(reading, column, rows)) return values;
+  values.resize(static_cast<std::size_t>(rows));
+  for (std::int64_t i = 0; i < rows; ++i) values[static_cast<std::size_t>(i)] = column.number(i);
+  return values;
 }
 
 }  // namespace
@@ -132,16 +142,31 @@ void set_events(const Reading& reading, const TextColumn& times, const TextColum
 Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows) {
   Target target;
   target.kind = reading.options.task;
-  if (all_numbers(reading, column, rows)) {
-    target.values.resize(static_cast<std::size_t>(rows));
-    for (std::int64_t i = 0; i < rows; ++i) target.values[static_cast<std::size_t>(i)] = column.number(i);
-  }
+  target.values = numbers_of(reading, column, rows);
   if (auto classes = number_distinct(reading, column, rows, Target::max_classes)) {
     target.classes = std::move(classes->ids);
     target.class_names = std::move(classes->names);
   }
-  if (target.kind == LabelKind::numbers && target.values.empty()) fail_number(reading, column, rows);
+  if (target.kind == LabelKind::numbers && target.values.empty())
+    fail_number(reading, column, rows, "the label of a regression");
   if (reading.options.class_order == ClassOrder::sorted) target.order_classes(reading.options.positive);
+  return target;
+}
+
+Target make_targets(const Reading& reading, const std::deque<TextColumn>& columns,
+                    const std::vector<std::string>& names, std::int64_t rows) {
+  Target target;
+  target.kind = LabelKind::numbers;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    auto values = numbers_of(reading, columns[c], rows);
+    if (values.empty()) fail_number(reading, columns[c], rows, fmt::format("the target {}", shown(names[c])));
+    if (c == 0) {
+      target.name = names[c];
+      target.values = std::move(values);
+    } else {
+      target.further.push_back({names[c], std::move(values)});
+    }
+  }
   return target;
 }
 

@@ -72,6 +72,10 @@ std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn
 /// for is a defect.
 Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows);
 
+/// Several numeric targets. One that is no number is a defect.
+Target make_targets(const Reading& reading, const std::deque<TextColumn>& columns,
+                    const std::vector<std::string>& names, std::int64_t rows);
+
 /// Makes a target of numbers one of survival: `times` is its column. Times below 0 and events that are neither 1 or
 /// true nor 0 or false are defects.
 void set_events(const Reading& reading, const TextColumn& times, const TextColumn& events, std::int64_t rows,

@@ -141,6 +141,9 @@ class LibsvmReader {
     if (!reading_.options.event.empty())
       fail_usage("{}: LIBSVM's format has no column of events (--event); give the dataset as CSV or ARFF",
                  reading_.name);
+    if (reading_.options.label.find(',') != std::string::npos)
+      fail_usage("{}: LIBSVM's format has one label, and --label names several; give the dataset as CSV or ARFF",
+                 reading_.name);
     if (reading_.options.features < 0 || reading_.options.features > largest_index)
       fail_usage("{} features cannot be made; from 0 (as many as the file has) to {}", reading_.options.features,
                  largest_index);

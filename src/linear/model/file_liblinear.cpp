@@ -119,6 +119,9 @@ void read_weights(ModelReader& reader, std::int64_t count, std::vector<double>& 
 
 /// Nets are written as a solver of LIBLINEAR's whose models predict alike, and so is logistic regression.
 std::string_view written_solver(const LinearModel& model) {
+  if (!model.target_names.empty())
+    fail_usage("LIBLINEAR's model files hold one target, and this model has {}; take Sheaf's own format",
+               model.target_names.size());
   const bool binomial =
       model.glm && (model.glm->family == GlmFamily::binomial || model.glm->family == GlmFamily::quasi_binomial);
   if (binomial && model.glm->link == GlmLink::logit) return "L2R_LR";

@@ -22,6 +22,14 @@
 //
 //     alpha 0.02 l1-ratio 0.5 plain
 //
+// Behind the solver of a net of several targets stand their names
+//
+//     targets 2
+//     target weight
+//     target height
+//
+// and there is one weight for each target in a line of weights.
+//
 // ("standardised": features were penalised as if their standard deviation was 1), for Cox models a line of how ties are
 // treated ("ties breslow"), of other losses their parameter ("threshold 0.3" of Huber's, "quantile 0.9"), for penalties
 // of a feature's weights in all classes together a line ("penalties grouped"), for relaxed models the share of the
@@ -85,6 +93,23 @@ void describe_solver(File& file, Model& model) {
   }
   file.keyword(model.solver);
   file.end_line();
+}
+
+/// Of a net of several targets.
+template <class File, class Model>
+void describe_targets(File& file, Model& model) {
+  auto count = static_cast<std::int64_t>(model.target_names.size());
+  bool several = count > 0;
+  if constexpr (File::reading) several = file.peek() == "targets";
+  if (!several) return;
+  if constexpr (File::reading)
+    if (model.solver != net_solver(Loss::squared, false).name)
+      file.fail_here(fmt::format("the solver {} does not suit several targets", model.solver));
+  file.count("targets", count, [](std::int64_t found) {
+    return found > 1 ? std::string() : fmt::format("expected 2 or more, not {}", found);
+  });
+  name_lines(file, "target", model.target_names, count);
+  if constexpr (File::reading) model.columns = static_cast<std::int32_t>(count);
 }
 
 /// All names of a kind of choice, in its order.
@@ -352,6 +377,7 @@ template <class File, class Model>
 void describe(File& file, Model& model) {
   describe_classes_and_features(file, model);
   describe_solver(file, model);
+  describe_targets(file, model);
   bool named = !model.feature_names.empty();
   choice_line(file, "names", named, Words{"no", model.net ? "used" : "yes"});
   describe_penalty(file, model);

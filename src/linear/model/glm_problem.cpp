@@ -168,6 +168,7 @@ std::vector<GlmLink> glm_links(GlmFamily family) {
 
 GlmOptions decide_glm(const GlmOptions& options, const Target& target, const std::string& source) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
+  refuse_several(target, source);
   auto decided = options;
   const auto count = target.class_names.size();
   const bool of_two = options.family == GlmFamily::binomial || options.family == GlmFamily::quasi_binomial;

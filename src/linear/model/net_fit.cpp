@@ -70,6 +70,7 @@ LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dat
   LinearModel model;
   model.solver = net_solver(options.loss, !made.problem.labels.class_names.empty()).name;
   model.class_names = std::move(made.problem.labels.class_names);
+  model.target_names = dataset.target.target_names();
   model.features = dataset.features();
   model.columns = sheaf.target_columns;
   const bool intercept = options.intercept && options.loss != Loss::cox;

@@ -72,7 +72,8 @@ const std::vector<Parameter<NetOptions>>& parameters() {
                    "what no weight is above, 0 or more", "none"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
       yes_no_row("grouped", &O::grouped,
-                 "elastic-net-multinomial: penalise a feature's weights in all classes together"),
+                 "elastic-net-multinomial: penalise a feature's weights in all classes together; those for several "
+                 "targets always are"),
       yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised"),
       yes_no_row("standardise", &O::standardise,
                  "penalise features as if their standard deviation was 1 in the rows that are trained on"),

@@ -30,6 +30,16 @@ Problem make_survival_problem(const Target& target, const std::string& source, s
   return problem;
 }
 
+/// Columns of targets that one model predicts together.
+Problem make_several_problem(const Target& target, std::int64_t rows) {
+  Problem problem;
+  problem.labels = make_several_labels(target, rows);
+  problem.sheaf.examples = rows;
+  problem.sheaf.target_columns = problem.labels.targets;
+  problem.sheaf.targets = problem.labels.values;
+  return problem;
+}
+
 }  // namespace
 
 LinearOptions scored_as(const NetOptions& options, bool classes) {
@@ -50,9 +60,9 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
     fail_usage(
         "exposures and offsets are for counts (elastic-net-poisson), survival (elastic-net-cox) and three or more "
         "classes (elastic-net-multinomial)");
-  NetProblem result{options.loss == Loss::cox
-                        ? make_survival_problem(target, source, rows)
-                        : make_problem(context, target, source, rows, scored_as(options, classes)),
+  NetProblem result{options.loss == Loss::cox ? make_survival_problem(target, source, rows)
+                    : target.several()        ? make_several_problem(target, rows)
+                                       : make_problem(context, target, source, rows, scored_as(options, classes)),
                     {row_weights.begin(), row_weights.end()}};
   check_two_classes(result.problem.labels, source);
   check_offsets(options.offsets, rows, result.problem.labels.class_names);
@@ -66,7 +76,8 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
 }
 
 void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf) {
-  const std::int32_t models = options.loss == Loss::softmax ? 1 : sheaf.target_columns;
+  const bool together = options.loss == Loss::softmax || options.grouped;
+  const std::int32_t models = together ? 1 : sheaf.target_columns;
   sheaf.classes = sheaf.target_columns / models;
   for (std::int32_t c = 0; c < models; ++c) {
     sheaf.paths.push_back(path);
@@ -116,6 +127,12 @@ NetParams net_params(const NetOptions& options) {
 
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source) {
   if (target.empty()) fail("{}: has no labels to learn from", source);
+  if (target.several()) {
+    if (options.loss != Loss::squared) refuse_several(target, source);
+    if (options.labels == LabelKind::classes)
+      fail_usage("{}: several targets are numbers; leave out --labels classes", source);
+    return false;
+  }
   if (target.survival() || options.loss == Loss::cox) {
     if (options.loss != Loss::squared && options.loss != Loss::cox)
       fail("{}: times with events (--event) are for elastic-net and elastic-net-cox", source);
@@ -146,8 +163,10 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
 }
 
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source) {
-  if (options.grouped && options.loss != Loss::softmax)
-    fail_usage("grouped penalties are for several classes in one model; use elastic-net-multinomial");
+  if (options.grouped && options.loss != Loss::softmax && !target.several())
+    fail_usage(
+        "grouped penalties are for several classes in one model (elastic-net-multinomial), or for several targets");
+  if (target.several() && !takes_classes(options, target, source)) options.grouped = true;
   if (options.loss == Loss::softmax && takes_classes(options, target, source) && target.class_names.size() == 2) {
     options.loss = Loss::logistic;
     options.grouped = false;  // of a single weight

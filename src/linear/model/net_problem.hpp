@@ -24,7 +24,7 @@ LinearOptions scored_as(const NetOptions& options, bool classes);
 NetProblem make_net_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
                             const NetOptions& options, std::span<const float> row_weights);
 
-/// One path for each target of the sheaf, or of softmax one for all; sets the sheaf's classes.
+/// One path for each target of the sheaf, or of softmax and grouped penalties one for all; sets the sheaf's classes.
 void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf);
 
 /// Limits of the weights of so many features.

@@ -288,7 +288,9 @@ class NetFamily : public Family {
 
   const Labels& labels() const override { return problem_.labels; }
   std::string title() const override {
-    return std::string(solver().about) + (search_.options.grouped ? ", grouped penalties" : "") +
+    const auto targets = labels().targets;
+    return std::string(solver().about) + (targets > 1 ? fmt::format(", {} targets", targets) : "") +
+           (search_.options.grouped ? ", grouped penalties" : "") +
            (search_.options.standardise ? ", standardised" : "");
   }
   bool has_probabilities() const override { return solver().probabilities; }

@@ -27,7 +27,8 @@ inline score::Truth truth_of(const Labels& labels) {
           labels.classes,
           labels.values,
           labels.events,
-          labels.quantile};
+          labels.quantile,
+          labels.targets};
 }
 
 /// The test rows of a table of splits; of survival also which rows are trained on, that scores compare them with.
@@ -44,14 +45,14 @@ inline Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows
   result.class_names = labels.class_names;
   result.positive = labels.positive;
   result.quantile = labels.quantile;
+  result.targets = labels.targets;
   result.rows = static_cast<std::int64_t>(rows.size());
   for (const auto row : rows) {
     const auto i = static_cast<std::size_t>(row);
     if (!labels.events.empty()) result.events.push_back(labels.events[i]);
-    if (labels.regression())
-      result.values.push_back(labels.values[i]);
-    else
-      result.classes.push_back(labels.classes[i]);
+    for (std::int32_t target = 0; target < labels.targets && labels.regression(); ++target)
+      result.values.push_back(labels.value(row, target));
+    if (!labels.regression()) result.classes.push_back(labels.classes[i]);
   }
   return result;
 }

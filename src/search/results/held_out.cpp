@@ -46,10 +46,9 @@ void append(const Labels& labels, std::int32_t split, std::span<const std::int32
   for (const auto row : rows) {
     all.splits.push_back(split);
     all.rows.push_back(row);
-    if (labels.regression())
-      all.values.push_back(labels.values[static_cast<std::size_t>(row)]);
-    else
-      all.truth.push_back(labels.classes[static_cast<std::size_t>(row)]);
+    for (std::int32_t target = 0; target < labels.targets && labels.regression(); ++target)
+      all.values.push_back(labels.value(row, target));
+    if (!labels.regression()) all.truth.push_back(labels.classes[static_cast<std::size_t>(row)]);
   }
   append_decisions(labels, predictions, all);
   all.classes.insert(all.classes.end(), predictions.classes.begin(), predictions.classes.end());
