@@ -311,7 +311,7 @@ void report_memory(const Options& options, const Folder& folder, const std::stri
   const auto report = [&](const char* command, const std::string& line, int tasks) {
     std::filesystem::remove_all(folder / "found");
     const std::int64_t peak = run_command(line).peak_bytes - itself;
-    const std::int64_t blocks = linear::NewtonBlock<T>::bytes_per_task(rows, features) * block_stride(tasks);
+    const std::int64_t blocks = linear::NewtonBlock<T>::bytes_per_chain(rows, features) * block_stride(tasks);
     std::printf(
         "%-8s %8lld x %-6lld %-6s matrix %7.1f MB, blocks %7.1f MB, peak %7.1f MB beside the program's own %.1f "
         "MB: %.2f times their sum\n",

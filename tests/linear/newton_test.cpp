@@ -281,6 +281,64 @@ TEST(Newton, AWarmStartEndsAtTheSameOptimumSooner) {
   }
 }
 
+TEST(Newton, AlongCostsEveryTaskEndsAtItsOptimum) {
+  const Table table = make_table(150, 40, 0.4);
+  for_settings([&](Device device, const Setting& setting) {
+    const auto dataset = make_dataset<double>(table, setting.sparse);
+    Sheaf sheaf = make_sheaf(table, is_regression(setting.loss), {1, 0.01, 100, 0.1, 10, 0.1});
+    sheaf.tasks[7].cost_negative *= 2;  // belongs to no other
+    auto params = params_of(setting, 1e-8);
+    const auto cold = newton(context_on(device), dataset, sheaf, params);
+    params.along_costs = true;
+    const auto warm = newton(context_on(device), dataset, sheaf, params);
+    for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
+      const auto truth = measure(table, sheaf, sheaf.tasks[t], params, warm.weights, static_cast<std::int32_t>(t));
+      EXPECT_TRUE(warm.tasks[t].converged) << t;
+      EXPECT_NEAR(warm.tasks[t].objective, truth.objective, 1e-9 * truth.objective);
+      EXPECT_NEAR(warm.tasks[t].objective, cold.tasks[t].objective, 1e-9 * truth.objective);
+      EXPECT_NEAR(warm.tasks[t].tolerance, cold.tasks[t].tolerance, 1e-9 * cold.tasks[t].tolerance);
+      EXPECT_LE(truth.gradient, warm.tasks[t].tolerance * 1.01 + 1e-9);
+    }
+  });
+}
+
+TEST(Newton, AlongCostsTakesFewerProducts) {
+  const Table table = make_table(200, 60, 0.3);
+  for (const Loss loss : {Loss::logistic, Loss::squared_hinge, Loss::squared_tube}) {
+    const Sheaf sheaf = make_sheaf(table, is_regression(loss), {0.01, 0.1, 1, 10, 100, 1000});
+    auto params = params_of({loss, StepRule::trust_region, true, 1, true}, 1e-4);
+    const auto products = [&] {
+      int sum = 0;
+      for (const auto& fit : newton(context_on(Device::cpu()), make_dataset<double>(table, true), sheaf, params).tasks)
+        sum += fit.products;
+      return sum;
+    };
+    const int cold = products();
+    params.along_costs = true;
+    EXPECT_LT(products(), cold) << static_cast<int>(loss);
+  }
+}
+
+TEST(Newton, AlongCostsNeitherThreadsNorRoundsMatter) {
+  const Table table = make_table(120, 50, 0.3);
+  const auto dataset = make_dataset<double>(table, true);
+  const Sheaf sheaf = make_sheaf(table, false, {0.01, 0.1, 1, 10, 100, 1000});
+  auto params = params_of({Loss::logistic, StepRule::trust_region, true, 1, true}, 1e-9);
+  params.along_costs = true;
+  const auto fits = newton(context_on(Device::cpu()), dataset, sheaf, params);
+  Context::Options one;
+  one.threads = 1;
+  const auto alone = newton(Context(one), dataset, sheaf, params);
+  // Room for the data and one of the two chains.
+  const std::int64_t tight = 2 * matrix_bytes(dataset.x) + (8 * 120 + 16 * 51) * 8;
+  const auto rounds = newton(context_on(Device::cpu(), tight), dataset, sheaf, params);
+  for (std::int32_t t = 0; t < std::ssize(sheaf.tasks); ++t)
+    for (std::int64_t j = 0; j < 51; ++j) {
+      EXPECT_EQ(fits.weights(j, t), alone.weights(j, t));
+      EXPECT_NEAR(fits.weights(j, t), rounds.weights(j, t), 1e-6);
+    }
+}
+
 TEST(Newton, ARowOfWeightTwoIsTwoRowsAndOfWeightZeroNone) {
   const Table table = make_table(90, 15, 0.6);
   const Sheaf sheaf = make_sheaf(table, false, {1});

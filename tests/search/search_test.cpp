@@ -10,6 +10,7 @@
 #include <sheaf/search.hpp>
 
 #include "devices.hpp"
+#include "forgetful_log.hpp"
 #include "search/batches.hpp"
 #include "tables.hpp"
 
@@ -117,45 +118,48 @@ TEST_P(AgainstOneByOne, ScoresAreTheSame) {
   SearchOptions options;
   family.options.loss = c.loss;
   family.options.method = c.method;
-  family.options.tolerance = 1e-10;
+  const bool dual = c.method == LinearMethod::dual || c.loss == Loss::hinge || c.loss == Loss::crammer_singer;
+  family.options.tolerance = dual ? 1e-10 : 1e-18;  // Newton's: |gradient| to 1e-9, so that any start ends at the same
   family.options.max_iterations = 100000;
   family.options.balanced = c.balanced;
   family.costs = {0.01, 0.1, 1};
   options.split = c.split;
   options.folds = 3;
-  options.batch = 4;  // several batches, of parts of the splits
   SplitOptions split;
   split.kind = c.split;
   split.count = 3;
   split.seed = 3;
   const auto splits = make_splits(90, regression ? std::vector<std::int32_t>{} : table.classes, {}, split);
   const auto weights = splits.weights(0, splits.count());
-  for (const auto device : devices()) {
-    const auto context = context_on(device);
-    const auto result = search(context, whole, family, options);
-    ASSERT_EQ(result.splits, splits.count());
-    for (std::size_t k = 0; k < family.costs.size(); ++k)
-      for (std::int32_t s = 0; s < splits.count(); ++s) {
-        auto linear = family.options;
-        linear.cost = family.costs[k];
-        const auto model = train_linear(context, part_of_table(taken(table, weights, s), whole, c.sparse), linear);
-        const auto test = tested(table, splits.test_rows(s));
-        const auto predictions = predict_linear(context, model, part_of_table(test, whole, c.sparse));
-        const auto& found = result.level.models[k * 3 + static_cast<std::size_t>(s)];
-        if (regression) {
-          EXPECT_NEAR(found.score(Metric::r2), r_squared(predictions.decisions, test.values), 1e-9);
-          EXPECT_NEAR(found.score(Metric::rmse), root_mean_squared_error(predictions.decisions, test.values), 1e-9);
-          continue;
-        }
-        EXPECT_NEAR(found.score(Metric::accuracy), accuracy(test.classes, predictions.classes), 1e-9);
-        EXPECT_NEAR(found.score(Metric::auc), auc_of_classes(predictions.decisions, model.columns, test.classes), 1e-9);
-        if (c.loss == Loss::logistic)
-          EXPECT_NEAR(found.score(Metric::log_loss), log_loss(predictions.decisions, model.columns, test.classes),
+  for (const auto device : devices())
+    for (const std::int32_t batch : {0, 4}) {  // all together, and several batches, of parts of the splits
+      const auto context = context_on(device);
+      options.batch = batch;
+      const auto result = search(context, whole, family, options);
+      ASSERT_EQ(result.splits, splits.count());
+      for (std::size_t k = 0; k < family.costs.size(); ++k)
+        for (std::int32_t s = 0; s < splits.count(); ++s) {
+          auto linear = family.options;
+          linear.cost = family.costs[k];
+          const auto model = train_linear(context, part_of_table(taken(table, weights, s), whole, c.sparse), linear);
+          const auto test = tested(table, splits.test_rows(s));
+          const auto predictions = predict_linear(context, model, part_of_table(test, whole, c.sparse));
+          const auto& found = result.level.models[k * 3 + static_cast<std::size_t>(s)];
+          if (regression) {
+            EXPECT_NEAR(found.score(Metric::r2), r_squared(predictions.decisions, test.values), 1e-9);
+            EXPECT_NEAR(found.score(Metric::rmse), root_mean_squared_error(predictions.decisions, test.values), 1e-9);
+            continue;
+          }
+          EXPECT_NEAR(found.score(Metric::accuracy), accuracy(test.classes, predictions.classes), 1e-9);
+          EXPECT_NEAR(found.score(Metric::auc), auc_of_classes(predictions.decisions, model.columns, test.classes),
                       1e-9);
-        else
-          EXPECT_TRUE(std::isnan(found.score(Metric::log_loss)));
-      }
-  }
+          if (c.loss == Loss::logistic)
+            EXPECT_NEAR(found.score(Metric::log_loss), log_loss(predictions.decisions, model.columns, test.classes),
+                        1e-9);
+          else
+            EXPECT_TRUE(std::isnan(found.score(Metric::log_loss)));
+        }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -223,6 +227,39 @@ TEST(Search, BatchesChangeNothing) {
     means.push_back(result.summary(0, Metric::log_loss).mean);
     EXPECT_NEAR(means.back(), means.front(), 1e-9);
   }
+}
+
+/// Models start from those of smaller costs, in the same batch and no other.
+TEST(Search, GoesOnWhereItEnded) {
+  const auto whole = dataset_of(make_table(120, 9, 2, 8), false, true);
+  for (const Loss loss : {Loss::logistic, Loss::squared_hinge})
+    for (const auto strategy : {Strategy::grid, Strategy::refine, Strategy::halving}) {
+      LinearSearch family;
+      family.options.loss = loss;
+      family.options.method = LinearMethod::newton;
+      family.costs = {0.01, 0.1, 1, 10, 100};
+      SearchOptions options;
+      options.strategy = strategy;
+      options.folds = 10;
+      options.outer = 3;
+      Context::Options one;
+      one.seed = 3;
+      one.threads = 1;
+      one.memory = std::int64_t{1} << 30;
+      const auto expected = search(context_on(Device::cpu()), whole, family, options);
+      for (const int batches : {0, 1, 2}) {
+        Forgetful log(batches);
+        EXPECT_THROW(search(context_on(Device::cpu()), whole, family, options, &log), Error);
+        log.go_on();
+        const auto found = search(Context(one), whole, family, options, &log);
+        ASSERT_EQ(found.level.models.size(), expected.level.models.size());
+        for (std::size_t k = 0; k < found.level.models.size(); ++k)
+          EXPECT_EQ(found.level.models[k].score(Metric::auc), expected.level.models[k].score(Metric::auc));
+        for (std::size_t k = 0; k < found.outer.size(); ++k)
+          EXPECT_EQ(found.outer[k].scores.score(Metric::accuracy), expected.outer[k].scores.score(Metric::accuracy));
+        EXPECT_EQ(found.model->linear()->weights, expected.model->linear()->weights);
+      }
+    }
 }
 
 TEST(Search, BatchesHoldEveryModelOnce) {

@@ -11,6 +11,7 @@
 
 #include "core/fail.hpp"
 #include "devices.hpp"
+#include "forgetful_log.hpp"
 #include "search/strategy.hpp"
 #include "study_rows.hpp"
 
@@ -384,29 +385,6 @@ TEST(Strategy, HalvingTriesEverFewerPointsOnEverMoreSplits) {
   EXPECT_LT(models, 40 * 8 / 2);
   EXPECT_GE(reached[8], 3);
 }
-
-/// Ends after some batches, as a kill does.
-class Forgetful : public SearchLog {
- public:
-  explicit Forgetful(int left) : left_(left) {}
-  BatchPlan agree(const BatchPlan& proposed) override {
-    if (plan_.tasks == 0) plan_ = proposed;
-    return plan_;
-  }
-  const std::vector<ModelScores>* recall(std::int32_t batch) override {
-    return batches_.contains(batch) ? &batches_.at(batch) : nullptr;
-  }
-  void keep(std::int32_t batch, const std::vector<ModelScores>& models) override {
-    if (left_-- == 0) throw Error("killed");
-    batches_[batch] = models;
-  }
-  void go_on() { left_ = 1000; }
-
- private:
-  int left_;
-  BatchPlan plan_;
-  std::map<std::int32_t, std::vector<ModelScores>> batches_;
-};
 
 TEST(Study, GoesOnWhereItEnded) {
   const auto dataset = dataset_of<double>(make_table(80, 15, 2, 12), 15);

@@ -19,6 +19,8 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/rounds.hpp"
+
 namespace sheaf::linear {
 namespace {
 
@@ -53,28 +55,35 @@ std::vector<double> rarer_shares(LinearOps<T>& ops, const Sheaf& sheaf, Loss los
 
 template <class T>
 NewtonBlock<T>::NewtonBlock(const Context& context, LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params,
-                            Round round, const Block<T>* start, std::span<const double> shares)
+                            std::span<const Chain> chains, const Block<T>* start, std::span<const double> shares)
     : context_(context),
       ops_(ops),
       sheaf_(sheaf),
       params_(params),
-      round_(round),
+      places_(sheaf.tasks.size(), -1),
+      shares_(shares),
       bias_ridge_(params.bias > 0 && !params.penalise_bias ? T(0) : T(1)) {
-  for (std::int32_t t = 0; t < round.count; ++t) {
+  for (const Chain& chain : chains) {
     TaskState state;
-    state.task = round.first + t;
+    state.task = chain.front();
+    state.later = std::span(chain).subspan(1);
     state.share = shares[static_cast<std::size_t>(state.task)];
     states_.push_back(state);
+    for (const std::int32_t task : chain) places_[static_cast<std::size_t>(task)] = 0;
   }
-  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_}) *block = Block<T>(ops.examples(), round.count, ops.device());
+  std::int32_t tasks = 0;
+  for (std::int32_t& place : places_)
+    if (place == 0) place = tasks++;
+  for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_}) *block = Block<T>(ops.examples(), count(), ops.device());
   decide_following();
-  if (follows()) q_ = Block<T>(ops.examples(), round.count, ops.device());
-  for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_, &results_})
-    *block = Block<T>(ops.weights(), round.count, ops.device());
+  if (follows()) q_ = Block<T>(ops.examples(), count(), ops.device());
+  for (Block<T>* block : {&w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
+    *block = Block<T>(ops.weights(), count(), ops.device());
+  results_ = Block<T>(ops.weights(), tasks, ops.device());
   if (start == nullptr) return;
-  Block<T> mine(ops.weights(), round.count);
+  Block<T> mine(ops.weights(), count());
   for (std::int64_t j = 0; j < mine.rows(); ++j)
-    for (std::int32_t t = 0; t < round.count; ++t) mine(j, t) = (*start)(j, round.first + t);
+    for (std::int32_t t = 0; t < count(); ++t) mine(j, t) = (*start)(j, states_[static_cast<std::size_t>(t)].task);
   w_ = mine.to(ops.device());
 }
 
@@ -156,22 +165,24 @@ void NewtonBlock<T>::run(Fits<T>& fits) {
   while (true) {
     context_.check_stop();
     step();
+    continue_chains(fits);
     compact(fits);
     if (states_.empty()) return return_results(fits);
   }
 }
 
-/// The weights of all tasks of the round, in one piece.
+/// The weights of all tasks of the block, in one piece.
 template <class T>
 void NewtonBlock<T>::return_results(Fits<T>& fits) {
   ops_.synchronize();
   Block<T> here = ops_.device().is_cpu() ? std::move(results_) : results_.to(Device::cpu());
-  if (round_.count == static_cast<std::int32_t>(sheaf_.tasks.size())) {
+  if (here.tasks() == static_cast<std::int32_t>(places_.size())) {
     fits.weights = std::move(here);
     return;
   }
   for (std::int64_t j = 0; j < here.rows(); ++j)
-    for (std::int32_t t = 0; t < round_.count; ++t) fits.weights(j, round_.first + t) = here(j, t);
+    for (std::size_t t = 0; t < places_.size(); ++t)
+      if (places_[t] >= 0) fits.weights(j, static_cast<std::int32_t>(t)) = here(j, places_[t]);
 }
 
 template <class T>
@@ -345,7 +356,7 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
   if (any(done)) try_steps(done);
 }
 
-/// Puts the weights of finished tasks aside, and compacts the block once a quarter of it is idle.
+/// Compacts the block once a quarter of it is idle.
 template <class T>
 void NewtonBlock<T>::compact(Fits<T>& fits) {
   std::vector<std::int32_t> finished;
@@ -353,21 +364,15 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
   for (std::int32_t t = 0; t < count(); ++t)
     (states_[static_cast<std::size_t>(t)].phase == Phase::finished ? finished : going).push_back(t);
   if (finished.empty() || (!going.empty() && finished.size() * 4 < states_.size())) return;
-  const Block<T> weights = kept_columns(ops_, w_, finished);
-  std::vector<std::int32_t> places;
-  for (const std::int32_t t : finished) {
-    TaskState& state = states_[static_cast<std::size_t>(t)];
-    fits.tasks[static_cast<std::size_t>(state.task)] = state.fit;
-    context_.progress().advance(state.progress.finish());
-    places.push_back(state.task - round_.first);
-  }
-  ops_.place_tasks(weights.view(), places, results_.view());
+  keep_results(finished, fits);
   std::erase_if(states_, [](const TaskState& state) { return state.phase == Phase::finished; });
   if (states_.empty()) return;
   decide_following();
   q_ = follows() ? kept_columns(ops_, q_, going) : Block<T>{};
   for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
     *block = kept_columns(ops_, *block, going);
+  for (Block<T>* block : {&w_before_, &z_before_})
+    if (block->tasks() > 0) *block = kept_columns(ops_, *block, going);
   choose_tasks();
 }
 
@@ -382,20 +387,28 @@ template <class T>
 Fits<T> newton(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, const NewtonParams& params,
                const Block<T>* start) {
   using Training = linear::NewtonBlock<T>;
+  const auto chains = params.along_costs ? linear::chains_along_costs(sheaf) : linear::single_chains(sheaf);
+  std::size_t longest = 1;
+  for (const auto& chain : chains) longest = std::max(longest, chain.size());
+  const auto columns = static_cast<std::int32_t>(chains.size());
   const auto tasks = static_cast<std::int32_t>(sheaf.tasks.size());
   const std::int64_t weights = dataset.features() + (params.bias > 0 ? 1 : 0);
-  const std::int64_t per_task = Training::bytes_per_task(dataset.rows(), weights);
-  const std::int64_t blocks = per_task * block_stride(std::min(tasks, linear::fewest_worth_room));
+  const auto per_chain = Training::bytes_per_chain(dataset.rows(), weights, static_cast<std::int64_t>(longest));
+  const std::int64_t blocks = per_chain * block_stride(std::min(columns, linear::fewest_worth_room));
   const bool hidden_bias = sheaf.column_transforms > 0 && !(params.bias > 0);
   const auto ops = linear::make_ops<T>(context, dataset, static_cast<T>(hidden_bias ? 1 : params.bias), blocks);
   if (hidden_bias) ops->hide_bias();
   ops->load_tables(sheaf);
-  const auto rounds = plan_rounds(tasks, ops->data_bytes(), per_task, context.memory());
+  const auto rounds = plan_rounds(columns, ops->data_bytes(), per_chain, context.memory());
   Fits<T> fits{{}, std::vector<TaskFit>(sheaf.tasks.size())};
   if (rounds.size() != 1) fits.weights = Block<T>(ops->weights(), tasks);  // a single round brings its own
   Stage stage(context.progress(), "training", tasks * progress_per_model);
   const auto shares = linear::rarer_shares(*ops, sheaf, params.loss);
-  for (const Round& round : rounds) Training(context, *ops, sheaf, params, round, start, shares).run(fits);
+  for (const Round& round : rounds) {
+    const auto some =
+        std::span(chains).subspan(static_cast<std::size_t>(round.first), static_cast<std::size_t>(round.count));
+    Training(context, *ops, sheaf, params, some, start, shares).run(fits);
+  }
   return fits;
 }
 

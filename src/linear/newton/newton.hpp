@@ -8,8 +8,8 @@
 
 #include <sheaf/linear.hpp>
 
-#include "core/rounds.hpp"
 #include "linear/fit_progress.hpp"
+#include "linear/newton/chains.hpp"
 #include "linear/products/ops.hpp"
 
 namespace sheaf::linear {
@@ -39,7 +39,8 @@ inline std::vector<std::int32_t> positions(std::span<const std::uint8_t> flags) 
 struct TaskState {
   enum class Phase : std::uint8_t { gradient, conjugate, finished };
 
-  std::int32_t task = 0;  // in the sheaf
+  std::int32_t task = 0;                // in the sheaf
+  std::span<const std::int32_t> later;  // tasks that follow in this column
   Phase phase = Phase::gradient;
   TaskFit fit;
   FitProgress progress;
@@ -56,20 +57,23 @@ struct TaskState {
   int steps = 0;
   bool boundary = false;
   bool blind = false;  // the last step was too small to be seen in the objective
+  double growth = 1;   // of the cost since the task before in this column; 1: there is none
 };
 
 template <class T>
 class NewtonBlock {
  public:
-  NewtonBlock(const Context& context, LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params, Round round,
-              const Block<T>* start, std::span<const double> shares);
+  /// The chains must outlive it.
+  NewtonBlock(const Context& context, LinearOps<T>& ops, const Sheaf& sheaf, const NewtonParams& params,
+              std::span<const Chain> chains, const Block<T>* start, std::span<const double> shares);
 
-  /// Trains every task of the round and writes its column of `fits`.
+  /// Trains every task of the chains and writes its column of `fits`.
   void run(Fits<T>& fits);
 
-  /// Device bytes that one task takes.
-  static std::int64_t bytes_per_task(std::int64_t examples, std::int64_t weights) {
-    return (6 * examples + 9 * weights) * static_cast<std::int64_t>(sizeof(T));
+  /// Device bytes that a chain of so many tasks takes.
+  static std::int64_t bytes_per_chain(std::int64_t examples, std::int64_t weights, std::int64_t length = 1) {
+    const std::int64_t before = length > 1 ? examples + weights + std::max(examples, weights) : 0;
+    return (6 * examples + (8 + length) * weights + before) * static_cast<std::int64_t>(sizeof(T));
   }
 
  private:
@@ -102,6 +106,10 @@ class NewtonBlock {
   void search_lines(const std::vector<std::uint8_t>& done, std::vector<double>& trial, const std::vector<double>& gs);
   void accept_step(TaskState& state, double trial, double gs, double predicted);
   void move_accepted(const std::vector<std::uint8_t>& accepted, const std::vector<double>& trial);
+  void keep_results(std::span<const std::int32_t> finished, Fits<T>& fits);
+  void continue_chains(Fits<T>& fits);
+  void begin_next_task(TaskState& state) const;
+  void extrapolate(const std::vector<std::uint8_t>& which, const std::vector<double>& ahead);
   void compact(Fits<T>& fits);
   void return_results(Fits<T>& fits);
 
@@ -109,7 +117,8 @@ class NewtonBlock {
   LinearOps<T>& ops_;
   const Sheaf& sheaf_;
   const NewtonParams& params_;
-  Round round_;
+  std::vector<std::int32_t> places_;  // of each task of the sheaf in results_; < 0: it is not of this block
+  std::span<const double> shares_;    // of the rarer class, for each task of the sheaf
   T bias_ridge_;
   bool follows_ = true;
   std::vector<TaskState> states_;  // column t of every block belongs to states_[t]
@@ -117,7 +126,9 @@ class NewtonBlock {
   Block<T> z_, zs_, q_, u_, curvatures_;
   // Over weights: w, gradient, step s, residual r, direction d, H d, inverse of the preconditioner.
   Block<T> w_, g_, s_, r_, d_, hd_, inverse_;
-  Block<T> results_;  // weights of finished tasks, in the order of the round
+  Block<T> results_;  // weights of finished tasks, in the order of the sheaf
+  // w and z of the task before in each column; only where chains go on by extrapolation.
+  Block<T> w_before_, z_before_;
   // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
   Block<T> diagonal_;
 };

@@ -12,9 +12,11 @@
 namespace sheaf::engine {
 namespace {
 
-// Beyond so many tasks a wider block gains nothing (measured: 25 tasks cost as much as 50 on sparse text), takes more
-// memory, and a batch is what a kill can lose.
-constexpr std::int32_t worthwhile_on_cpu = 32;
+// Tasks side by side: beyond so many a wider block gains nothing. On CPU cores those of the other costs follow in the
+// same columns (linear/newton/chains.cpp), so that a batch has all costs of few splits; on a GPU they stand side by
+// side.
+constexpr std::int32_t columns_on_cpu = 16;
+constexpr std::int32_t worthwhile_on_cpu = 512;  // a batch is what a kill can lose
 constexpr std::int32_t worthwhile_on_gpu = 256;
 // The dual keeps decision values of a batch and no weights; more models are more blocks for the threads to share.
 constexpr std::int32_t worthwhile_for_dual = 512;
@@ -66,7 +68,9 @@ class LinearTrainer : public Trainer {
     sheaf_.tasks.clear();
     for (const auto& job : jobs) add_tasks(job);
     if (options_.method == LinearMethod::dual) return train_dual(jobs);
-    const auto fits = newton(context_, dataset_, sheaf_, linear::newton_params(options_));
+    auto params = linear::newton_params(options_);
+    params.along_costs = context_.device().is_cpu();
+    const auto fits = newton(context_, dataset_, sheaf_, params);
     auto scores = score(jobs, fits);
     add_fits(fits.tasks, scores);
     return scores;
@@ -162,19 +166,16 @@ class LinearFamily : public Family {
 
   BatchLimits limits(const Context& context, const Plan& plan) const override {
     const auto rows = dataset_.rows();
-    const bool dual = search_.options.method == LinearMethod::dual;
-    const auto per_task =
-        dual ? rows * static_cast<std::int64_t>(sizeof(T))
-             : linear::NewtonBlock<T>::bytes_per_task(rows, dataset_.features() + (search_.options.bias > 0 ? 1 : 0));
     const auto memory = context.memory();
     auto data = 2 * matrix_bytes(dataset_.x);
     if (context.device().is_cuda()) data = std::min(data, memory / 2);  // larger data are streamed
     const auto room = memory - memory / weights_share - data;
-    const auto most = dual ? worthwhile_for_dual : context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
-    const auto fitting = std::clamp<std::int64_t>(room / std::max<std::int64_t>(per_task, 1) / 8 * 8, 1, most);
+    const auto fitting = room / std::max<std::int64_t>(bytes_per_task(context), 1) / 8 * 8;
+    const auto tasks = std::clamp<std::int64_t>(fitting, 1, most_together(context));
     const auto column = std::max<std::int64_t>(rows, 1) * static_cast<std::int64_t>(sizeof(float));
-    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, plan.all_splits());
-    return {memory, static_cast<std::int32_t>(fitting), static_cast<std::int32_t>(splits), false};
+    const auto most = trains_along_costs(context) ? std::max(1, columns_on_cpu / this->tasks()) : plan.all_splits();
+    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, std::min(most, plan.all_splits()));
+    return {memory, static_cast<std::int32_t>(tasks), static_cast<std::int32_t>(splits), false};
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
@@ -196,6 +197,23 @@ class LinearFamily : public Family {
   }
 
  private:
+  bool dual() const { return search_.options.method == LinearMethod::dual; }
+  bool trains_along_costs(const Context& context) const { return !dual() && context.device().is_cpu(); }
+
+  /// Along costs: no more than its weights, for its column is used by many.
+  std::int64_t bytes_per_task(const Context& context) const {
+    constexpr std::int64_t size = sizeof(T);
+    const auto weights = dataset_.features() + (search_.options.bias > 0 ? 1 : 0);
+    if (dual()) return dataset_.rows() * size;
+    if (trains_along_costs(context)) return 2 * weights * size;
+    return linear::NewtonBlock<T>::bytes_per_chain(dataset_.rows(), weights);
+  }
+
+  std::int64_t most_together(const Context& context) const {
+    if (dual()) return worthwhile_for_dual;
+    return context.device().is_cpu() ? std::max(worthwhile_on_cpu, tasks()) : worthwhile_on_gpu;
+  }
+
   Loss asked_loss() const { return cost_factor_ == 1 ? search_.options.loss : Loss::crammer_singer; }
   const LinearSolver& solver() const { return linear_solver(asked_loss(), search_.options.method); }
 

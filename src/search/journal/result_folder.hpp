@@ -12,7 +12,7 @@
 namespace sheaf::engine {
 
 /// The version of settings and journals; those of another version are refused.
-inline constexpr int journal_version = 4;
+inline constexpr int journal_version = 5;
 
 class ResultFolder {
  public:
