@@ -81,9 +81,9 @@ class CudaScores final : public ScoreOps<T> {
     if (tests.empty()) return;
     const auto current = here();
     sum(tests, rows_a_block, errors_, [&](dim3 blocks, const std::int32_t* on_device) {
-      auto columns = tested(z, on_device);
-      columns.columns = 1;
-      gpu::error_rows<T><<<blocks, score_threads, 0, stream_>>>(columns, values_.data(), this->truth().targets,
+      auto single = tested(z, on_device);
+      single.columns = 1;
+      gpu::error_rows<T><<<blocks, score_threads, 0, stream_>>>(single, values_.data(), this->truth().targets,
                                                                 errors_.partial.data());
     });
     fetch(errors_.sums.data(), sums);
