@@ -84,6 +84,9 @@ struct SearchOptions {
 struct LinearSearch {
   LinearOptions options;      ///< its cost is not used
   std::vector<double> costs;  ///< empty: default_costs()
+  /// Newton's method: the models of a cost begin where those of the smaller costs ended. On CPU cores that takes half
+  /// the time or less; models are the same within the tolerance, not to the last digit.
+  bool warm_starts = false;
 };
 struct SvmSearch {
   SvmOptions options;  ///< its cost, gamma and degree are not used

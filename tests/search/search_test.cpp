@@ -118,48 +118,45 @@ TEST_P(AgainstOneByOne, ScoresAreTheSame) {
   SearchOptions options;
   family.options.loss = c.loss;
   family.options.method = c.method;
-  const bool dual = c.method == LinearMethod::dual || c.loss == Loss::hinge || c.loss == Loss::crammer_singer;
-  family.options.tolerance = dual ? 1e-10 : 1e-18;  // Newton's: |gradient| to 1e-9, so that any start ends at the same
+  family.options.tolerance = 1e-10;
   family.options.max_iterations = 100000;
   family.options.balanced = c.balanced;
   family.costs = {0.01, 0.1, 1};
   options.split = c.split;
   options.folds = 3;
+  options.batch = 4;  // several batches, of parts of the splits
   SplitOptions split;
   split.kind = c.split;
   split.count = 3;
   split.seed = 3;
   const auto splits = make_splits(90, regression ? std::vector<std::int32_t>{} : table.classes, {}, split);
   const auto weights = splits.weights(0, splits.count());
-  for (const auto device : devices())
-    for (const std::int32_t batch : {0, 4}) {  // all together, and several batches, of parts of the splits
-      const auto context = context_on(device);
-      options.batch = batch;
-      const auto result = search(context, whole, family, options);
-      ASSERT_EQ(result.splits, splits.count());
-      for (std::size_t k = 0; k < family.costs.size(); ++k)
-        for (std::int32_t s = 0; s < splits.count(); ++s) {
-          auto linear = family.options;
-          linear.cost = family.costs[k];
-          const auto model = train_linear(context, part_of_table(taken(table, weights, s), whole, c.sparse), linear);
-          const auto test = tested(table, splits.test_rows(s));
-          const auto predictions = predict_linear(context, model, part_of_table(test, whole, c.sparse));
-          const auto& found = result.level.models[k * 3 + static_cast<std::size_t>(s)];
-          if (regression) {
-            EXPECT_NEAR(found.score(Metric::r2), r_squared(predictions.decisions, test.values), 1e-9);
-            EXPECT_NEAR(found.score(Metric::rmse), root_mean_squared_error(predictions.decisions, test.values), 1e-9);
-            continue;
-          }
-          EXPECT_NEAR(found.score(Metric::accuracy), accuracy(test.classes, predictions.classes), 1e-9);
-          EXPECT_NEAR(found.score(Metric::auc), auc_of_classes(predictions.decisions, model.columns, test.classes),
-                      1e-9);
-          if (c.loss == Loss::logistic)
-            EXPECT_NEAR(found.score(Metric::log_loss), log_loss(predictions.decisions, model.columns, test.classes),
-                        1e-9);
-          else
-            EXPECT_TRUE(std::isnan(found.score(Metric::log_loss)));
+  for (const auto device : devices()) {
+    const auto context = context_on(device);
+    const auto result = search(context, whole, family, options);
+    ASSERT_EQ(result.splits, splits.count());
+    for (std::size_t k = 0; k < family.costs.size(); ++k)
+      for (std::int32_t s = 0; s < splits.count(); ++s) {
+        auto linear = family.options;
+        linear.cost = family.costs[k];
+        const auto model = train_linear(context, part_of_table(taken(table, weights, s), whole, c.sparse), linear);
+        const auto test = tested(table, splits.test_rows(s));
+        const auto predictions = predict_linear(context, model, part_of_table(test, whole, c.sparse));
+        const auto& found = result.level.models[k * 3 + static_cast<std::size_t>(s)];
+        if (regression) {
+          EXPECT_NEAR(found.score(Metric::r2), r_squared(predictions.decisions, test.values), 1e-9);
+          EXPECT_NEAR(found.score(Metric::rmse), root_mean_squared_error(predictions.decisions, test.values), 1e-9);
+          continue;
         }
-    }
+        EXPECT_NEAR(found.score(Metric::accuracy), accuracy(test.classes, predictions.classes), 1e-9);
+        EXPECT_NEAR(found.score(Metric::auc), auc_of_classes(predictions.decisions, model.columns, test.classes), 1e-9);
+        if (c.loss == Loss::logistic)
+          EXPECT_NEAR(found.score(Metric::log_loss), log_loss(predictions.decisions, model.columns, test.classes),
+                      1e-9);
+        else
+          EXPECT_TRUE(std::isnan(found.score(Metric::log_loss)));
+      }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -238,6 +235,7 @@ TEST(Search, GoesOnWhereItEnded) {
       family.options.loss = loss;
       family.options.method = LinearMethod::newton;
       family.costs = {0.01, 0.1, 1, 10, 100};
+      family.warm_starts = true;
       SearchOptions options;
       options.strategy = strategy;
       options.folds = 10;
@@ -260,6 +258,35 @@ TEST(Search, GoesOnWhereItEnded) {
         EXPECT_EQ(found.model->linear()->weights, expected.model->linear()->weights);
       }
     }
+}
+
+TEST(Search, WarmStartsFindTheSameScores) {
+  const auto whole = dataset_of(make_table(120, 9, 2, 8), false, true);
+  for (const auto device : devices())
+    for (const Loss loss : {Loss::logistic, Loss::squared_hinge}) {
+      LinearSearch family;
+      family.options.loss = loss;
+      family.options.method = LinearMethod::newton;
+      family.options.tolerance = 1e-18;  // |gradient| to 1e-9, so that any start ends at the same
+      family.costs = {0.01, 10, 0.1, 1};
+      const auto cold = search(context_on(device), whole, family, {});
+      family.warm_starts = true;
+      const auto warm = search(context_on(device), whole, family, {});
+      for (std::size_t k = 0; k < cold.level.models.size(); ++k)
+        for (const auto metric : {Metric::auc, Metric::accuracy})
+          EXPECT_NEAR(warm.level.models[k].score(metric), cold.level.models[k].score(metric), 1e-9);
+    }
+}
+
+TEST(Search, WarmStartsAreForNewtonAlone) {
+  const auto whole = dataset_of(make_table(40, 5, 2, 8), false, true);
+  LinearSearch family;
+  family.warm_starts = true;
+  family.options.method = LinearMethod::dual;
+  EXPECT_THROW(search(context_on(Device::cpu()), whole, family, {}), UsageError);
+  family.options.method = LinearMethod::automatic;
+  family.options.loss = Loss::hinge;
+  EXPECT_THROW(search(context_on(Device::cpu()), whole, family, {}), UsageError);
 }
 
 TEST(Search, BatchesHoldEveryModelOnce) {

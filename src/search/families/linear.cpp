@@ -12,12 +12,14 @@
 namespace sheaf::engine {
 namespace {
 
-// Tasks side by side: beyond so many a wider block gains nothing. On CPU cores those of the other costs follow in the
-// same columns (linear/newton/chains.cpp), so that a batch has all costs of few splits; on a GPU they stand side by
-// side.
-constexpr std::int32_t columns_on_cpu = 16;
-constexpr std::int32_t worthwhile_on_cpu = 512;  // a batch is what a kill can lose
+// Beyond so many tasks a wider block gains nothing (measured: 25 tasks cost as much as 50 on sparse text), takes more
+// memory, and a batch is what a kill can lose.
+constexpr std::int32_t worthwhile_on_cpu = 32;
 constexpr std::int32_t worthwhile_on_gpu = 256;
+// With warm starts the costs of a split follow one another in the same columns (linear/newton/chains.cpp), so that a
+// batch has all costs of few splits.
+constexpr std::int32_t worthwhile_columns = 16;
+constexpr std::int32_t worthwhile_along_costs = 512;
 // The dual keeps decision values of a batch and no weights; more models are more blocks for the threads to share.
 constexpr std::int32_t worthwhile_for_dual = 512;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
@@ -37,15 +39,16 @@ class LinearTrainer : public Trainer {
  public:
   /// The cost of a task is that of the point times `cost_factor`.
   LinearTrainer(const Context& context, const Dataset<T>& dataset, const linear::Problem& problem,
-                const LinearOptions& options, double cost_factor, bool keep_decisions)
+                const LinearSearch& search, double cost_factor, bool keep_decisions)
       : context_(context),
         dataset_(dataset),
-        options_(options),
+        options_(search.options),
+        along_costs_(search.warm_starts),
         cost_factor_(cost_factor),
         labels_(problem.labels),
         sheaf_(problem.sheaf),
         unit_(problem.sheaf.tasks),
-        scorer_(context, truth_of(labels_), linear_solver(options.loss).probabilities) {
+        scorer_(context, truth_of(labels_), linear_solver(options_.loss).probabilities) {
     if (keep_decisions) scorer_.keep_decisions();
   }
 
@@ -69,7 +72,7 @@ class LinearTrainer : public Trainer {
     for (const auto& job : jobs) add_tasks(job);
     if (options_.method == LinearMethod::dual) return train_dual(jobs);
     auto params = linear::newton_params(options_);
-    params.along_costs = context_.device().is_cpu();
+    params.along_costs = along_costs_;
     const auto fits = newton(context_, dataset_, sheaf_, params);
     auto scores = score(jobs, fits);
     add_fits(fits.tasks, scores);
@@ -126,6 +129,7 @@ class LinearTrainer : public Trainer {
   const Context& context_;
   const Dataset<T>& dataset_;
   const LinearOptions& options_;
+  bool along_costs_;
   double cost_factor_;
   const Labels& labels_;
   Sheaf sheaf_;
@@ -150,6 +154,7 @@ class LinearFamily : public Family {
       seen_ = *seen;
       search_.options.method = LinearMethod::newton;  // the dual sees features as they are
     }
+    if (search_.warm_starts) require_newton();
     search_.options = linear::with_method(context, dataset, search_.options, models * problem_.sheaf.target_columns);
     if (problem_.labels.class_names.size() == 2 && search.options.loss == Loss::crammer_singer) halve_problem(context);
     for (const auto& [name, weight] : search.options.class_weights) find_class(problem_.labels.class_names, name);
@@ -170,17 +175,16 @@ class LinearFamily : public Family {
     auto data = 2 * matrix_bytes(dataset_.x);
     if (context.device().is_cuda()) data = std::min(data, memory / 2);  // larger data are streamed
     const auto room = memory - memory / weights_share - data;
-    const auto fitting = room / std::max<std::int64_t>(bytes_per_task(context), 1) / 8 * 8;
+    const auto fitting = room / std::max<std::int64_t>(bytes_per_task(), 1) / 8 * 8;
     const auto tasks = std::clamp<std::int64_t>(fitting, 1, most_together(context));
     const auto column = std::max<std::int64_t>(rows, 1) * static_cast<std::int64_t>(sizeof(float));
-    const auto most = trains_along_costs(context) ? std::max(1, columns_on_cpu / this->tasks()) : plan.all_splits();
+    const auto most = search_.warm_starts ? std::max(1, worthwhile_columns / this->tasks()) : plan.all_splits();
     const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, std::min(most, plan.all_splits()));
     return {memory, static_cast<std::int32_t>(tasks), static_cast<std::int32_t>(splits), false};
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_.options, cost_factor_,
-                                              keep_decisions_);
+    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_, cost_factor_, keep_decisions_);
   }
   Model refit(const Context& context, const Point& point) const override {
     auto options = search_.options;
@@ -198,20 +202,26 @@ class LinearFamily : public Family {
 
  private:
   bool dual() const { return search_.options.method == LinearMethod::dual; }
-  bool trains_along_costs(const Context& context) const { return !dual() && context.device().is_cpu(); }
 
   /// Along costs: no more than its weights, for its column is used by many.
-  std::int64_t bytes_per_task(const Context& context) const {
+  std::int64_t bytes_per_task() const {
     constexpr std::int64_t size = sizeof(T);
     const auto weights = dataset_.features() + (search_.options.bias > 0 ? 1 : 0);
     if (dual()) return dataset_.rows() * size;
-    if (trains_along_costs(context)) return 2 * weights * size;
+    if (search_.warm_starts) return 2 * weights * size;
     return linear::NewtonBlock<T>::bytes_per_chain(dataset_.rows(), weights);
   }
 
   std::int64_t most_together(const Context& context) const {
     if (dual()) return worthwhile_for_dual;
-    return context.device().is_cpu() ? std::max(worthwhile_on_cpu, tasks()) : worthwhile_on_gpu;
+    if (search_.warm_starts) return std::max(worthwhile_along_costs, tasks());
+    return context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
+  }
+
+  void require_newton() {
+    if (search_.options.method == LinearMethod::dual)
+      fail_usage("warm starts along the cost are for Newton's method; leave out warm-starts or the solver dual");
+    search_.options.method = LinearMethod::newton;
   }
 
   Loss asked_loss() const { return cost_factor_ == 1 ? search_.options.loss : Loss::crammer_singer; }
