@@ -106,7 +106,7 @@ class Patience {
   static constexpr Duration busy_longest = 2us;
   static constexpr Duration interruption = 100us;  // no interrupt takes so long: another had the core
   static constexpr Duration look_interval = 20ms;
-  static constexpr Duration first_pause = 100ms;
+  static constexpr Duration first_pause = 10ms;
   static constexpr Duration longest_pause = 3200ms;
 
   /// Looks about now and then.
