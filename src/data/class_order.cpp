@@ -114,6 +114,7 @@ void Target::order_classes(const std::string& wanted) {
   fixed_order = true;
   if (std::is_sorted(places.begin(), places.end())) return;
   std::vector<std::string> names;
+  names.reserve(places.size());
   for (const auto place : places) names.push_back(std::move(class_names[place]));
   class_names = std::move(names);
   const auto ranks = ranks_of(places);

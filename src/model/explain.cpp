@@ -95,6 +95,7 @@ class Explainer {
   std::int32_t largest_column(const Matrix<T>& x, std::int64_t i) const {
     if (model_.columns == 1) return 0;
     std::vector<double> sums;
+    sums.reserve(static_cast<std::size_t>(model_.columns));
     for (std::int32_t c = 0; c < model_.columns; ++c)
       sums.push_back(model_.bias > 0 ? model_.bias * model_.weight(model_.features, c) : 0);
     for_features(x, i, [&](std::int64_t j, double value) {

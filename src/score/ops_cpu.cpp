@@ -267,7 +267,7 @@ class CpuScores final : public ScoreOps<T> {
       const auto value = static_cast<double>(*decisions(z, row, model));
       const std::int32_t label = this->truth().labels[row];
       const std::int32_t best = predicted.data != nullptr ? predicted_at(predicted, row, model) : (value > 0 ? 0 : 1);
-      ++part.counts[static_cast<std::size_t>(2 * label + best)];
+      ++part.counts[2 * static_cast<std::size_t>(label) + static_cast<std::size_t>(best)];
       signed_z[static_cast<std::size_t>(i - tile.begin)] = label == 0 ? value : -value;
     }
     if (part.probabilities) part.sums += sum_probabilities(signed_z, tile.end - tile.begin);

@@ -314,6 +314,7 @@ void Engine::choose_level(const std::vector<Point>& points, SearchLevel& level) 
   }
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
   std::vector<ScoreSummary> table;
+  table.reserve(order.size());
   for (const auto p : order) table.push_back(summaries[p]);
   const auto chosen = choose(table, info(*options_.score).larger_is_better, options_.choice);
   level.chosen = {order[chosen.best], order[chosen.chosen]};

@@ -197,6 +197,7 @@ std::string name_or_position(const std::vector<std::string>& names, std::int64_t
 std::vector<std::int64_t> find_columns(const Reading& reading, const std::vector<std::string>& names,
                                        const std::vector<std::string>& wanted) {
   std::vector<std::int64_t> columns;
+  columns.reserve(wanted.size());
   for (const auto& one : wanted) columns.push_back(find_column(reading, names, one));
   return columns;
 }

@@ -337,16 +337,22 @@ class DenseProduct {
 
   /// Chunks of rows, as many as fill the processors, added in double.
   void few_tasks_sums(BlockView<const T> z, BlockView<T> g) {
+    constexpr std::int64_t blocks_per_processor = 8;
+    constexpr std::int64_t fewest_rows = 64;
+    const std::int64_t tiles = (x_.columns + few_threads - 1) / few_threads;
+    const std::int64_t wanted = std::clamp<std::int64_t>(processors_ * blocks_per_processor / tiles, 1,
+                                                         (x_.rows + fewest_rows - 1) / fewest_rows);
+    const std::int64_t chunk = (x_.rows + wanted - 1) / wanted;
+    const std::int64_t parts = (x_.rows + chunk - 1) / chunk;
+    const std::int64_t size = x_.columns * g.stride;
+    T* to = parts > 1 ? partial(parts * size) : g.data;
     with_few_tasks(g.stride, [&](auto tasks) {
-      const auto shape = shape_transposed<tasks(), T>(x_.rows, x_.columns, processors_);
-      const std::int64_t size = x_.columns * g.stride;
-      T* to = shape.parts > 1 ? partial(shape.parts * size) : g.data;
-      const dim3 grid(static_cast<unsigned>(shape.tiles), static_cast<unsigned>(shape.parts));
-      few_tasks_transposed<tasks(), T><<<grid, static_cast<unsigned>(shape.threads), 0, stream_>>>(
-          x_.values.data(), x_.rows, static_cast<int>(x_.columns), z.data, shape.chunk, to);
-      cuda::check_launch("few_tasks_transposed");
-      if (shape.parts > 1) cuda::add_parts(to, static_cast<int>(shape.parts), size, g.data, stream_);
+      few_tasks_transposed<tasks(), T>
+          <<<dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(parts)), few_threads, 0, stream_>>>(
+              x_.values.data(), x_.rows, static_cast<int>(x_.columns), z.data, chunk, to);
     });
+    cuda::check_launch("few_tasks_transposed");
+    if (parts > 1) cuda::add_parts(to, static_cast<int>(parts), size, g.data, stream_);
   }
 
   /// Chunks of rows as one batch of products, their results added in double: short sums, and work for every processor.

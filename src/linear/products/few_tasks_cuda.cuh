@@ -2,7 +2,6 @@
 // wider blocks. Blocks have a stride of `Tasks` here: 1, 2, 4, 8 or 16.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -89,58 +88,36 @@ __global__ void __launch_bounds__(few_threads)
     if (first + (at + k) / Tasks < rows) z[first * Tasks + at + k] = sums[k];
 }
 
-/// Columns that a thread of few_tasks_transposed() has: as many as the registers hold sums of, so that a row of z is
-/// loaded once for all of them.
+/// partial[chunk][j][t] = the sum over the rows of a chunk of x_j z_t. A thread has a column, a row of blocks a chunk.
+/// Values of X are fetched for some rows at once.
 template <int Tasks, class T>
-inline constexpr int columns_of_thread = Tasks * sizeof(T) > 64 ? 2 : 4;
-inline constexpr int most_transposing = 256;  // threads of a block
-
-/// partial[chunk][j][t] = the sum over the rows of a chunk of x_j z_t. A thread has some columns, a row of blocks a
-/// chunk. Values of X are fetched for some rows at once.
-template <int Tasks, class T>
-__global__ void __launch_bounds__(most_transposing, 2)
+__global__ void __launch_bounds__(few_threads)
     few_tasks_transposed(const T* __restrict__ x, std::int64_t rows, int columns, const T* __restrict__ z,
                          std::int64_t chunk, T* partial) {
-  constexpr int ahead = 4;
-  constexpr int own = columns_of_thread<Tasks, T>;
-  const auto threads = static_cast<int>(blockDim.x);
-  const int begin = static_cast<int>(blockIdx.x) * threads * own + static_cast<int>(threadIdx.x);
+  constexpr int ahead = 8;
+  const int j = static_cast<int>(blockIdx.x * few_threads + threadIdx.x);
+  if (j >= columns) return;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * chunk;
   const int count = static_cast<int>(min(chunk, rows - first));
-  const T* from = x + first * columns;
-  int column[own];  // a thread behind the last one goes along with it
-#pragma unroll
-  for (int k = 0; k < own; ++k) column[k] = min(begin + k * threads, columns - 1);
+  const T* from = x + first * columns + j;
   const auto* factors = reinterpret_cast<const RowOfTasks<T, Tasks>*>(z + first * Tasks);
-  T sum[own][Tasks] = {};
-  const auto add = [&](const T(&values)[own], const RowOfTasks<T, Tasks>& row) {
+  T sum[Tasks] = {};
+  const auto add = [&](T value, const RowOfTasks<T, Tasks>& row) {
 #pragma unroll
-    for (int k = 0; k < own; ++k)
-#pragma unroll
-      for (int t = 0; t < Tasks; ++t) sum[k][t] += values[k] * row.value[t];
+    for (int t = 0; t < Tasks; ++t) sum[t] += value * row.value[t];
   };
   int i = 0;
   for (; i + ahead <= count; i += ahead) {
-    T values[ahead][own];
+    T values[ahead];
 #pragma unroll
-    for (int a = 0; a < ahead; ++a, from += columns)
-#pragma unroll
-      for (int k = 0; k < own; ++k) values[a][k] = from[column[k]];
+    for (int a = 0; a < ahead; ++a, from += columns) values[a] = *from;
 #pragma unroll
     for (int a = 0; a < ahead; ++a) add(values[a], factors[i + a]);
   }
-  for (; i < count; ++i, from += columns) {
-    T values[own];
+  for (; i < count; ++i, from += columns) add(*from, factors[i]);
+  T* to = partial + (static_cast<std::int64_t>(blockIdx.y) * columns + j) * Tasks;
 #pragma unroll
-    for (int k = 0; k < own; ++k) values[k] = from[column[k]];
-    add(values, factors[i]);
-  }
-  T* to = partial + static_cast<std::int64_t>(blockIdx.y) * columns * Tasks;
-#pragma unroll
-  for (int k = 0; k < own; ++k)
-    if (begin + k * threads < columns)
-      *reinterpret_cast<RowOfTasks<T, Tasks>*>(to + static_cast<std::int64_t>(column[k]) * Tasks) =
-          *reinterpret_cast<const RowOfTasks<T, Tasks>*>(sum[k]);
+  for (int t = 0; t < Tasks; ++t) to[t] = sum[t];
 }
 
 /// Calls f with `stride` at compile time.
@@ -169,27 +146,6 @@ void launch_few_tasks_product(const T* x, std::int64_t rows, int columns, const 
     few_tasks_product<together, tasks(), ahead, T><<<blocks, few_threads, 0, stream>>>(x, rows, columns, w, z);
   });
   cuda::check_launch("few_tasks_product");
-}
-
-/// What few_tasks_transposed() is launched with.
-struct TransposedShape {
-  int threads = 0;
-  std::int64_t tiles = 0, chunk = 0, parts = 0;
-};
-template <int Tasks, class T>
-TransposedShape shape_transposed(std::int64_t rows, std::int64_t columns, int processors) {
-  constexpr int own = columns_of_thread<Tasks, T>;
-  constexpr int threads_of_processor = 512;  // their sums fill the registers
-  constexpr std::int64_t fewest_rows = 16;
-  TransposedShape shape;
-  shape.tiles = (columns + own * most_transposing - 1) / (own * most_transposing);
-  const std::int64_t wanted = (columns + shape.tiles * own - 1) / (shape.tiles * own);
-  shape.threads = static_cast<int>((wanted + warp_lanes - 1) / warp_lanes * warp_lanes);
-  const std::int64_t blocks = std::int64_t{processors} * (threads_of_processor / shape.threads);
-  const std::int64_t chunks = std::clamp<std::int64_t>(blocks / shape.tiles, 1, (rows + fewest_rows - 1) / fewest_rows);
-  shape.chunk = (rows + chunks - 1) / chunks;
-  shape.parts = (rows + shape.chunk - 1) / shape.chunk;
-  return shape;
 }
 
 }  // namespace sheaf::linear::gpu
