@@ -178,9 +178,11 @@ class NetLimits : public testing::TestWithParam<std::tuple<Device, bool, Loss>> 
     return w;
   }
 
-  /// `most` is the violation of the conditions that is allowed. Returns how many weights are at limits that are not 0.
+  /// `most` is the violation of the conditions that is allowed. Returns how many weights are at limits that are not 0,
+  /// but for as much of the way as training to a gap may leave.
   static int expect_optimal(const Problem& problem, std::size_t features, const std::vector<NetModel>& models,
                             double most) {
+    constexpr double near = 1e-6;
     int at_limits = 0;
     for (const auto& model : models) {
       const auto plain = plain_of(problem, features, model);
@@ -190,7 +192,8 @@ class NetLimits : public testing::TestWithParam<std::tuple<Device, bool, Loss>> 
       for (std::size_t j = 0; j < features; ++j) {
         EXPECT_GE(w[j], plain.low[j]);
         EXPECT_LE(w[j], plain.high[j]);
-        at_limits += w[j] != 0 && (w[j] == plain.low[j] || w[j] == plain.high[j]) ? 1 : 0;
+        const double way = std::min(w[j] - plain.low[j], plain.high[j] - w[j]);
+        at_limits += w[j] != 0 && way <= near ? 1 : 0;
       }
       EXPECT_LT(violation(plain, w, model.intercept), most);
       const double objective = plain.objective(w, model.intercept);
