@@ -223,11 +223,36 @@ __global__ void __launch_bounds__(tensor_threads, 1)
       }
 }
 
+/// Bytes of shared memory that a block of tensor_product() takes, and of tensor_transposed().
+template <int Groups>
+int product_bytes(int columns) {
+  const int sums = tensor_warps * tensor_rows * 8 * Groups;
+  return (RowTiles<0>::stages * RowTiles<0>::size(columns) + sums) * static_cast<int>(sizeof(float));
+}
+template <int Groups>
+int transposed_bytes(int columns) {
+  using Tiles = RowTiles<8 * Groups>;
+  return Tiles::stages * Tiles::size(columns) * static_cast<int>(sizeof(float));
+}
+
+/// What a block may have on the current GPU.
+inline int most_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  cuda::check(cudaGetDevice(&device), "asking for the current GPU");
+  cuda::check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+              "asking for the shared memory of a block");
+  return bytes;
+}
+
 /// Whether a product of X with a block of this stride is for the kernels above. They copy 16 bytes at once.
 template <class T>
 bool suits_tensor_cores(const T* x, std::int64_t columns, int stride) {
-  return std::is_same_v<T, float> && (stride == 8 || stride == 16) && columns >= fewest_tensor_columns &&
-         columns <= most_tensor_columns && reinterpret_cast<std::uintptr_t>(x) % 16 == 0;
+  if (!std::is_same_v<T, float> || (stride != 8 && stride != 16)) return false;
+  if (columns < fewest_tensor_columns || columns > most_tensor_columns) return false;
+  if (reinterpret_cast<std::uintptr_t>(x) % 16 != 0) return false;
+  const auto count = static_cast<int>(columns);
+  return std::max(product_bytes<2>(count), transposed_bytes<2>(count)) <= most_shared_bytes();
 }
 
 inline unsigned tensor_blocks(std::int64_t rows, int processors) {
@@ -237,8 +262,7 @@ inline unsigned tensor_blocks(std::int64_t rows, int processors) {
 template <int Groups>
 void launch_tensor_product(const float* x, std::int64_t rows, int columns, const float* w, float* z, int processors,
                            cudaStream_t stream) {
-  const int numbers = RowTiles<0>::stages * RowTiles<0>::size(columns) + tensor_warps * tensor_rows * 8 * Groups;
-  const auto bytes = static_cast<int>(numbers * sizeof(float));
+  const int bytes = product_bytes<Groups>(columns);
   cuda::check(cudaFuncSetAttribute(tensor_product<Groups>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
               "asking for shared memory");
   tensor_product<Groups><<<tensor_blocks(rows, processors), tensor_threads, bytes, stream>>>(x, rows, columns, w, z);
@@ -249,8 +273,7 @@ void launch_tensor_product(const float* x, std::int64_t rows, int columns, const
 template <int Groups>
 void launch_tensor_transposed(const float* x, std::int64_t rows, int columns, const float* z, float* partial,
                               int processors, cudaStream_t stream) {
-  using Tiles = RowTiles<8 * Groups>;
-  const auto bytes = static_cast<int>(Tiles::stages * Tiles::size(columns) * sizeof(float));
+  const int bytes = transposed_bytes<Groups>(columns);
   cuda::check(cudaFuncSetAttribute(tensor_transposed<Groups>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
               "asking for shared memory");
   tensor_transposed<Groups>
