@@ -178,11 +178,10 @@ class NetLimits : public testing::TestWithParam<std::tuple<Device, bool, Loss>> 
     return w;
   }
 
-  /// `most` is the violation of the conditions that is allowed. Returns how many weights are at limits that are not 0,
-  /// but for as much of the way as training to a gap may leave.
+  /// `most` is the violation of the conditions that is allowed. Returns how many weights are at limits that are not 0.
   static int expect_optimal(const Problem& problem, std::size_t features, const std::vector<NetModel>& models,
                             double most) {
-    constexpr double near = 1e-6;
+    constexpr double rounding = 1e-13;
     int at_limits = 0;
     for (const auto& model : models) {
       const auto plain = plain_of(problem, features, model);
@@ -193,7 +192,8 @@ class NetLimits : public testing::TestWithParam<std::tuple<Device, bool, Loss>> 
         EXPECT_GE(w[j], plain.low[j]);
         EXPECT_LE(w[j], plain.high[j]);
         const double way = std::min(w[j] - plain.low[j], plain.high[j] - w[j]);
-        at_limits += w[j] != 0 && way <= near ? 1 : 0;
+        EXPECT_FALSE(way > 0 && way < rounding) << "weight " << j << " is beside its limit, not at it";
+        at_limits += w[j] != 0 && way == 0 ? 1 : 0;
       }
       EXPECT_LT(violation(plain, w, model.intercept), most);
       const double objective = plain.objective(w, model.intercept);

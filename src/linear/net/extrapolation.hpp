@@ -57,8 +57,8 @@ SHEAF_HOST_DEVICE double extrapolate(Model& model) {
   const double gain = model.attempt(last, [&] {
     for (std::int32_t k = 0; k < model.features.count; ++k) {
       if (last[k] == 0) continue;
-      double mixture = 0;
-      for (int h = 0; h < steps; ++h) mixture += share[h] * double(model.history(h + 1)[k]);
+      double mixture = last[k];  // the shares' sum is 1 but for rounding, and a weight that does not move stays
+      for (int h = 0; h < steps; ++h) mixture += share[h] * (double(model.history(h + 1)[k]) - double(last[k]));
       const T w = model.within_limits(k, static_cast<T>(mixture));
       const T step = w - last[k];
       if (step == 0) continue;
