@@ -2,13 +2,14 @@
 # make demo     a worked example in demo/, with a report to open in a browser
 # make python   build the Python package in build/python; install it with pip install ./python --no-build-isolation
 # make r        build the R package in build/r/library; it says how to install it for good
-# make test     build and run all tests, with warnings as errors
+# make test     build and run all tests
 # make check    format, documents, clang-tidy and a minute of fuzzing, on what differs from the main branch
 # make bench    the benchmarks of this machine
 # make format   format the sources         make tidy    clang-tidy over all files
 # make docs     docs/commands.md from the program
 # make clean    remove build/ and demo/
 # CUDA=on       for GPUs too, where the machine that builds has none
+# CI=1          warnings are errors, as for continuous integration
 BUILD := build
 WERROR := $(if $(CI),ON,OFF)
 JOBS := $(shell nproc)
@@ -46,13 +47,13 @@ r:
 
 test:
 	@scripts/setup.sh test
-	@$(CONFIGURE) -DSHEAF_WERROR=ON
+	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR)
 	@cmake --build $(BUILD) --parallel $(JOBS) --target tests
 	@scripts/test.sh $(BUILD)
 
 check:
 	@scripts/setup.sh test
-	@$(CONFIGURE) -DSHEAF_WERROR=ON > /dev/null
+	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR) > /dev/null
 	@scripts/check.sh $(BUILD)
 
 bench: setup
