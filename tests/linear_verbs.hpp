@@ -36,6 +36,10 @@ class Guarded {
     for (std::int64_t i = 0; i < rows_; ++i)
       for (std::int32_t t = 0; t < host_.stride(); ++t) set(i, t, static_cast<T>(random.normal()));
   }
+  void square() {
+    for (std::int64_t i = 0; i < rows_; ++i)
+      for (std::int32_t t = 0; t < host_.tasks(); ++t) set(i, t, host_(i, t) * host_(i, t));
+  }
   /// Every `nth` row becomes zero.
   void clear_rows(std::int64_t nth) {
     for (std::int64_t i = 0; i < rows_; i += nth)

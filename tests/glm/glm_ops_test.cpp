@@ -140,6 +140,55 @@ TYPED_TEST(GlmVerbs, SoftmaxCurvatureIsTheSecondDerivative) {
   });
 }
 
+TYPED_TEST(GlmVerbs, SoftmaxDiagonalIsTheCurvatureOfAClassByItself) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t size) {
+    const Shape shape(size);
+    const Sheaf sheaf = make_sheaf(ops.examples(), shape);
+    ops.load_tables(sheaf);
+    ops.choose_tasks(sheaf.tasks);
+    Random random(9);
+    Guarded<T> p(ops.examples(), shape.columns(), ops.device());
+    p.fill(random);
+    p.send();
+    const Block<T> before = p.snapshot();
+    ops.softmax_diagonal(shape.classes, p.view());
+    ops.synchronize();
+    p.fetch();
+    for (std::int64_t i = 0; i < ops.examples(); ++i)
+      for (std::int32_t c = 0; c < shape.columns(); ++c) {
+        const auto share = static_cast<double>(before(i, c));
+        const double cost = cost_of(sheaf, i, c / shape.classes);
+        expect_close<T>(p(i, c), cost * share * (1 - share), cost * (std::abs(share) + share * share), "diagonal");
+      }
+  });
+}
+
+TYPED_TEST(GlmVerbs, CenteredClassesAddUpToZero) {
+  using T = TypeParam;
+  for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t size) {
+    const Shape shape(size);
+    Random random(10);
+    Guarded<T> w(ops.weights(), shape.columns(), ops.device());
+    w.fill(random);
+    w.send();
+    const Block<T> before = w.snapshot();
+    ops.center_classes(shape.classes, w.view());
+    ops.synchronize();
+    w.fetch();
+    for (std::int64_t j = 0; j < ops.weights(); ++j)
+      for (std::int32_t t = 0; t < shape.tasks; ++t) {
+        double mean = 0;
+        for (std::int32_t k = 0; k < shape.classes; ++k)
+          mean += static_cast<double>(before(j, t * shape.classes + k)) / shape.classes;
+        for (std::int32_t k = 0; k < shape.classes; ++k) {
+          const auto own = static_cast<double>(before(j, t * shape.classes + k));
+          expect_close<T>(w(j, t * shape.classes + k), own - mean, std::abs(own) + 1, "centered");
+        }
+      }
+  });
+}
+
 TYPED_TEST(GlmVerbs, PredictionsOfClassesAreLogOdds) {
   using T = TypeParam;
   for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t size) {

@@ -232,6 +232,97 @@ TYPED_TEST(Steps, CombineAllAddsUpBlocksAndMultiplyByIsAProduct) {
   });
 }
 
+/// X' diag(d) X estimated from some rows, with at least that diagonal and what is added to it, from its definition.
+template <class T>
+std::vector<double> estimated_hessian(const Problem<T>& problem, T bias, std::span<const std::int32_t> rows,
+                                      const Guarded<T>& d, const Guarded<T>& diagonal, std::int32_t column,
+                                      double ridge, double share) {
+  const std::int64_t size = problem.shape.columns + (bias > 0 ? 1 : 0);
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
+  };
+  const double scale = static_cast<double>(problem.shape.rows) / static_cast<double>(rows.size());
+  std::vector<double> matrix(static_cast<std::size_t>(size * size), 0.0);
+  double largest = 0;
+  for (std::int64_t a = 0; a < size; ++a)
+    for (std::int64_t b = 0; b < size; ++b) {
+      double& sum = matrix[static_cast<std::size_t>(a * size + b)];
+      for (const std::int32_t i : rows) sum += scale * d(i, column) * at(i, a) * at(i, b);
+      if (a == b) largest = std::max(largest, sum = std::max(sum, diagonal(a, column)));
+    }
+  for (std::int64_t a = 0; a < size; ++a) matrix[static_cast<std::size_t>(a * (size + 1))] += ridge + share * largest;
+  return matrix;
+}
+
+/// M A M' = I for a lower triangle M with a positive diagonal is what makes M the inverse of A's Cholesky factor.
+TYPED_TEST(Steps, InverseFactorsMakeHessiansTheIdentity) {
+  using T = TypeParam;
+  const std::vector<Case> shapes{{300, 5, false, 1},   {90, 63, false, 1},    {200, 64, true, 0.3},
+                                 {150, 129, false, 1}, {120, 200, true, 0.1}, {7, 70, false, 1}};
+  const std::vector<std::int32_t> counts{1, 3, 10};
+  for_cases<T>(shapes, counts, [](const Problem<T>& problem, LinearOps<T>& ops, T bias, std::int32_t tasks) {
+    Context::Options options;
+    options.device = ops.device();
+    options.threads = 2;
+    const Context context(options);
+    const std::int64_t size = ops.weights();
+    std::vector<std::int32_t> rows;
+    for (std::int32_t i = 0; i < problem.shape.rows; i += 2) rows.push_back(i);
+    Random random(21);
+    Guarded<T> d(ops.examples(), tasks, ops.device());
+    Guarded<T> diagonal(size, tasks, ops.device());
+    Guarded<T> v(size, tasks, ops.device());
+    for (auto* block : {&d, &diagonal, &v}) block->fill(random);
+    d.square();  // curvatures are not negative
+    for (auto* block : {&d, &diagonal, &v}) block->send();
+    const double ridge = 20;
+    const double share = 0.25;
+    const auto factors = ops.inverse_factors(context, rows, d.view(), diagonal.view(), ridge, share);
+    ASSERT_EQ(factors.size, size);
+    ASSERT_EQ(factors.count, tasks);
+    const auto inverse = factors.by_rows.to(Device::cpu());
+    const auto element = [&](std::int32_t t, std::int64_t i, std::int64_t j) {
+      return static_cast<double>(inverse[(t * size + i) * size + j]);
+    };
+    for (std::int32_t t = 0; t < tasks; ++t) {
+      const auto hessian = estimated_hessian(problem, bias, rows, d, diagonal, t, ridge, share);
+      for (std::int64_t i = 0; i < size; ++i) {
+        EXPECT_GT(element(t, i, i), 0);
+        std::vector<double> row(static_cast<std::size_t>(size), 0.0);  // of M A
+        for (std::int64_t k = 0; k <= i; ++k)
+          for (std::int64_t j = 0; j < size; ++j)
+            row[static_cast<std::size_t>(j)] += element(t, i, k) * hessian[static_cast<std::size_t>(k * size + j)];
+        for (std::int64_t j = 0; j < size; ++j) {
+          ASSERT_TRUE(j <= i || element(t, i, j) == 0) << i << ' ' << j;
+          double sum = 0;
+          for (std::int64_t k = 0; k <= j; ++k) sum += row[static_cast<std::size_t>(k)] * element(t, j, k);
+          expect_close<T>(sum, i == j ? 1.0 : 0.0, 10, "M A M'", i, j);
+        }
+      }
+    }
+    for (const bool transposed : {false, true}) {
+      Guarded<T> w(size, tasks, ops.device());
+      w.send();
+      ops.multiply_by_each(factors, transposed, v.view(), w.view());
+      ops.synchronize();
+      w.fetch();
+      for (std::int64_t i = 0; i < size; ++i)
+        for (std::int32_t t = 0; t < tasks; ++t) {
+          double sum = 0;
+          double magnitude = 0;
+          for (std::int64_t j = 0; j < size; ++j) {
+            const double term = (transposed ? element(t, j, i) : element(t, i, j)) * v(j, t);
+            sum += term;
+            magnitude += std::abs(term);
+          }
+          expect_close<T>(w(i, t), sum, magnitude, "multiply_by_each", i, t);
+        }
+    }
+    EXPECT_EQ(ops.inverse_factors(context, rows, d.view(), diagonal.view(), -1e6, share).size, 0)
+        << "of a matrix that is not positive definite";
+  });
+}
+
 TYPED_TEST(Steps, CombineAndMultiplyElements) {
   using T = TypeParam;
   for_all<T>([](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t tasks) {

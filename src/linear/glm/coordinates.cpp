@@ -19,7 +19,9 @@ constexpr std::int64_t most_decomposed = 2048;  // weights; above, a decompositi
 constexpr std::int64_t products_spent = 100;
 constexpr std::int64_t rows_per_weight = 8;
 constexpr std::int64_t fewest_rows = 4096;
-constexpr std::int64_t passes_saved = 40;  // a decomposition may take as long as so many passes over X
+constexpr std::int64_t steps_saved = 25;            // so many steps may cost what coordinates for a later point do
+constexpr std::int64_t fewest_rows_of_gpu = 20000;  // with fewer a step takes as long as with these
+constexpr std::int64_t passes_saved = 40;           // a decomposition may take as long as so many passes over X
 /// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
 template <class T>
 constexpr double smallest_share = std::is_same_v<T, float> ? 1e-7 : 1e-10;
@@ -62,8 +64,8 @@ double mean_curvature(const Objective<T>& objective, std::span<const std::int32_
 
 template <class T>
 Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, const Objective<T>& objective,
-                            std::span<const std::int32_t> tasks)
-    : ops_(objective.ops()) {
+                            std::span<const std::int32_t> tasks, bool renews)
+    : objective_(objective), ops_(objective.ops()) {
   const std::int64_t size = ops_.weights();
   const auto columns = static_cast<std::int64_t>(tasks.size()) * objective.columns();
   const auto alpha_of = [&](std::int32_t task) {
@@ -72,15 +74,19 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
   std::vector<double> spectrum;
   const bool few = size <= most_decomposed && size * size <= passes_saved * ops_.examples() * columns;
   if (few) {
-    auto matrix = products_of_features(context, dataset, columns);
     const bool one =
         std::all_of(tasks.begin(), tasks.end(), [&](auto task) { return alpha_of(task) == alpha_of(tasks[0]); });
     const double curvature = one ? mean_curvature(objective, tasks) : 0.0;
     if (one && curvature > 0) {
-      factorise(matrix, curvature, alpha_of(tasks[0]), context.threads());
+      renewable_ = renews && tasks.size() == 1 && worth_renewing(context);
+      Block<T> same(ops_.examples(), 1);
+      const double each = curvature / static_cast<double>(std::max<std::int64_t>(1, ops_.examples()));
+      for (std::int64_t i = 0; i < same.rows(); ++i) same(i, 0) = static_cast<T>(each);
+      const auto rows = spread_rows(ops_.examples(), renewable_ ? few_rows() : enough_rows(columns));
+      matrix_ = {size, size, factorise(context, rows, same.to(ops_.device()), alpha_of(tasks[0])).by_rows};
       return;
     }
-    spectrum = decompose(std::move(matrix), context.threads());
+    spectrum = decompose(products_of_features(context, dataset, columns), context.threads());
   } else {
     spectrum = diagonal();
   }
@@ -100,12 +106,18 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
   if (matrix_.rows > 0) scaled_ = Block<T>(size, static_cast<std::int32_t>(columns), ops_.device());
 }
 
+/// For blocks of `columns` columns.
+template <class T>
+std::int64_t Coordinates<T>::enough_rows(std::int64_t columns) const {
+  const std::int64_t size = ops_.weights();
+  return std::max({products_spent * ops_.examples() * columns / size, rows_per_weight * size, fewest_rows});
+}
+
 template <class T>
 std::vector<double> Coordinates<T>::products_of_features(const Context& context, const Dataset<T>& dataset,
                                                          std::int64_t columns) const {
   const std::int64_t size = ops_.weights();
-  const std::int64_t enough =
-      std::max({products_spent * dataset.rows() * columns / size, rows_per_weight * size, fewest_rows});
+  const std::int64_t enough = enough_rows(columns);
   if (dataset.rows() <= enough) return mean_products(context, ops_);
   const Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), enough), context.threads());
   const auto silent = context.with({.progress = &silent_progress()});
@@ -120,22 +132,41 @@ std::vector<double> Coordinates<T>::products_of_features(const Context& context,
   return matrix;
 }
 
-/// Directions that are flat up to rounding count as a little steep: by more, until the matrix is positive definite.
+/// Directions that are flat up to rounding count as a little steep: by more, until the matrices are positive definite.
 template <class T>
-void Coordinates<T>::factorise(const std::vector<double>& matrix, double curvature, double alpha, int threads) {
-  const std::int64_t size = ops_.weights();
-  const auto at = [size](std::int64_t j, std::int64_t k) { return static_cast<std::size_t>(j * size + k); };
-  double largest = 0;
-  for (std::int64_t j = 0; j < size; ++j) largest = std::max(largest, matrix[at(j, j)]);
-  if (!(largest > 0)) largest = 1;
+InverseFactors<T> Coordinates<T>::factorise(const Context& context, std::span<const std::int32_t> rows,
+                                            const Block<T>& d, double alpha) const {
+  Block<T> diagonal(ops_.weights(), d.tasks(), ops_.device());
+  ops_.multiply_squared_transposed(d.view(), diagonal.view());
   for (double share = smallest_share<T>; share < 1; share *= 10) {  // NOLINT(clang-analyzer-security.FloatLoopCounter)
-    std::vector<double> hessian(matrix.size());
-    transform_all(threads, matrix, hessian.data(), [curvature](double value) { return curvature * value; });
-    for (std::int64_t j = 0; j < size; ++j) hessian[at(j, j)] += alpha + share * curvature * largest;
-    const auto inverse = cpu::inverse_cholesky_factor(hessian, size, threads);
-    if (!inverse.empty()) return set_matrix(inverse, threads);
+    auto factors = ops_.inverse_factors(context, rows, d.view(), std::as_const(diagonal).view(), alpha, share);
+    if (factors.size > 0) return factors;
   }
   throw Error("the features' products have no Cholesky factor; are all features finite?");
+}
+
+/// A Hessian costs weights^2 * rows, a step four products of X with each column. A GPU takes its time for a step
+/// however small.
+template <class T>
+bool Coordinates<T>::worth_renewing(const Context& context) const {
+  const std::int64_t size = ops_.weights();
+  const std::int64_t matrices = objective_.columns() * size * size;
+  constexpr std::int64_t bytes_each = 4 * sizeof(double) + 2 * sizeof(T);
+  const std::int64_t rows = std::max(ops_.examples(), ops_.device().is_cuda() ? fewest_rows_of_gpu : 0);
+  return !objective_.cox() && !ops_.transformed() && matrices * bytes_each <= context.memory() / 8 &&
+         size * few_rows() <= 4 * steps_saved * rows;
+}
+
+template <class T>
+std::int64_t Coordinates<T>::few_rows() const {
+  return std::min(ops_.examples(), std::max(rows_per_weight * ops_.weights(), fewest_rows));
+}
+
+template <class T>
+void Coordinates<T>::renew(const Context& context, Block<T>& second) {
+  objective_.own_curvatures(second);
+  renewed_ = factorise(context, spread_rows(ops_.examples(), few_rows()), second, objective_.alphas()[0]);
+  renewable_ = false;
 }
 
 /// Returns the eigenvalues.
@@ -172,6 +203,11 @@ std::vector<double> Coordinates<T>::diagonal() const {
 
 template <class T>
 void Coordinates<T>::to_weights(const Block<T>& v, Block<T>& w) {
+  if (renewed_.size > 0) {
+    ops_.multiply_by_each(renewed_, true, v.view(), w.view());
+    if (objective_.multinomial()) ops_.center_classes(objective_.columns(), w.view());  // as matrices of one kind do
+    return;
+  }
   if (matrix_.rows == 0) return ops_.multiply_elements(v.view(), scale_.view(), {}, w.view());
   if (scale_.rows() == 0) return ops_.multiply_by(matrix_, true, v.view(), w.view());
   ops_.multiply_elements(v.view(), scale_.view(), {}, scaled_.view());
@@ -180,6 +216,7 @@ void Coordinates<T>::to_weights(const Block<T>& v, Block<T>& w) {
 
 template <class T>
 void Coordinates<T>::from_gradient(const Block<T>& g, Block<T>& v) {
+  if (renewed_.size > 0) return ops_.multiply_by_each(renewed_, false, g.view(), v.view());
   if (matrix_.rows == 0) return ops_.multiply_elements(g.view(), scale_.view(), {}, v.view());
   ops_.multiply_by(matrix_, false, g.view(), v.view());
   if (scale_.rows() > 0) ops_.multiply_elements(v.view(), scale_.view(), {}, v.view());

@@ -51,6 +51,8 @@ class Descent {
   std::size_t tasks() const { return states_.size(); }
   /// The tasks of the sheaf that are trained.
   std::vector<std::int32_t> sheaf_tasks() const;
+  /// What the measures of task t are shares of, where a solver changes its coordinates.
+  void set_start(std::size_t t, double measure) { states_[t].start = measure; }
   /// Products with X, and as many with X', that a solver does for a task beside those of run().
   void count_products(std::size_t t, int count) { states_[t].fit.products += count; }
   /// The columns of these tasks alone.

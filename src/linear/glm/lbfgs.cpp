@@ -13,7 +13,8 @@ namespace sheaf::linear {
 template <class T>
 Lbfgs<T>::Lbfgs(const Context& context, const Dataset<T>& dataset, Objective<T>& objective, Round round)
     : Descent<T>(context, objective, round),
-      coordinates_(context, dataset, objective, this->sheaf_tasks()),
+      context_(context),
+      coordinates_(context, dataset, objective, this->sheaf_tasks(), true),
       histories_(static_cast<std::size_t>(round.count)) {
   for (Block<T>* block : {&gradient_, &before_, &direction_}) *block = objective.weights_block();
 }
@@ -112,13 +113,31 @@ typename Lbfgs<T>::Combination Lbfgs<T>::combination(const History& history) con
   return q;
 }
 
+/// What is remembered is of the old coordinates.
+template <class T>
+void Lbfgs<T>::renew() {
+  coordinates_.renew(context_, this->second_);
+  taken_ = 0;
+  histories_.assign(this->tasks(), {});
+  coordinates_.from_gradient(at_start_, before_);
+  const std::array<Dot<T>, 1> products{{{before_.view(), before_.view()}}};
+  this->set_start(0, std::sqrt(this->objective().dots(products)[0]));
+}
+
 template <class T>
 std::vector<double> Lbfgs<T>::find_directions() {
   const std::size_t tasks = this->tasks();
-  const bool first = this->states().front().fit.iterations == 0;
+  const int steps = this->states().front().fit.iterations;
+  const bool renews = steps == renew_after && coordinates_.renewable();
+  if (renews) renew();
+  if (steps == 0 && coordinates_.renewable()) {
+    at_start_ = this->objective().weights_block();
+    this->objective().combine(std::vector<double>(tasks, 1.0), this->g_.view(), std::vector<double>(tasks, 0.0),
+                              at_start_.view());
+  }
   std::swap(gradient_, before_);
   coordinates_.from_gradient(this->g_, gradient_);
-  if (!first) remember();
+  if (steps > 0 && !renews) remember();
   measure();
   std::vector<Combination> combinations;
   std::vector<double> measures;

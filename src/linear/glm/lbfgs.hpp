@@ -28,6 +28,7 @@ class Lbfgs final : public Descent<T> {
   double default_tolerance() const override { return 1e-5; }
 
  private:
+  static constexpr int renew_after = 8;  // steps, in coordinates that know nothing of the targets
   static constexpr auto memory = static_cast<std::size_t>(lbfgs_memory);
   using Products = std::array<std::array<double, memory>, memory>;
   /// Inner products of one task's steps s and changes of the gradient y.
@@ -43,13 +44,16 @@ class Lbfgs final : public Descent<T> {
     std::array<double, memory> s{}, y{};
   };
 
+  void renew();
   void remember();
   void measure();
   Combination combination(const History& history) const;
   /// Slots, the newest step first.
   std::vector<std::size_t> newest_first() const;
 
+  const Context& context_;
   Coordinates<T> coordinates_;
+  Block<T> at_start_;                       // the gradient there, until the coordinates are renewed
   Block<T> gradient_, before_, direction_;  // in the coordinates
   std::vector<Block<T>> steps_, changes_;   // by slot
   std::vector<History> histories_;

@@ -113,6 +113,11 @@ void Objective<T>::curvature(const Block<T>& second, Block<T>& q) const {
 }
 
 template <class T>
+void Objective<T>::own_curvatures(Block<T>& second) const {
+  if (multinomial()) ops_.softmax_diagonal(columns(), second.view());
+}
+
+template <class T>
 std::vector<double> Objective<T>::dots(std::span<const Dot<T>> products) const {
   const auto width = static_cast<std::size_t>(columns());
   std::vector<double> all(products.size() * tasks() * width);
@@ -184,11 +189,14 @@ typename Objective<T>::Null Objective<T>::null_model(std::int32_t number) const 
   }
   if (multinomial()) {
     double mean = 0;
-    for (std::size_t k = 0; k < sums.size(); ++k)
-      sums[k] = std::log(inside(sums[k] / weights, rows)) - shifts[k] / weights;
+    result.curvature = 0;
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      const double share = inside(sums[k] / weights, rows);
+      result.curvature += share * (1 - share) / static_cast<double>(sums.size());
+      sums[k] = std::log(share) - shifts[k] / weights;
+    }
     for (const double sum : sums) mean += sum / static_cast<double>(sums.size());
     for (const double sum : sums) result.intercepts.push_back(sum - mean);
-    result.curvature = 0.5;  // Boehning 1992: the Hessian of a softmax is at most 1/2 (I - 11'/K)
     return result;
   }
   const double mean = weights > 0 ? sums[0] / weights : 0.0;

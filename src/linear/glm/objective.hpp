@@ -48,6 +48,8 @@ class Objective {
               BlockView<T> slopes, BlockView<T> second) const;
   /// q becomes the second derivatives of the losses times q; `second` as losses() had it.
   void curvature(const Block<T>& second, Block<T>& q) const;
+  /// `second` becomes the second derivatives of each row's term in each decision value by itself; not of Cox models.
+  void own_curvatures(Block<T>& second) const;
   /// out[k * tasks() + t]: the k-th inner product of all columns of task t.
   std::vector<double> dots(std::span<const Dot<T>> products) const;
   /// b_t = alpha[t] a_t + beta[t] b_t.
@@ -69,8 +71,7 @@ class Objective {
   /// Columns of blocks of the tasks at these places.
   std::vector<std::int32_t> columns_of(std::span<const std::int32_t> places) const;
 
-  /// The model without features: intercepts (one a column), and a bound of the curvature there or, where the loss has
-  /// none, its mean.
+  /// The model without features: intercepts (one a column), and the mean curvature there.
   struct Null {
     std::vector<double> intercepts;
     double curvature = 1;

@@ -230,12 +230,12 @@ class DenseProduct {
   void transposed(BlockView<const T> z, BlockView<T> g) {
     if (x_.columns == 0) return;
     if (x_.rows == 0) return clear(g.data, x_.columns * g.stride);
-    if constexpr (Squares)
-      squared_panels(z, g);
-    else if (suits_tensor_cores(x_.values.data(), x_.columns, z.stride))
+    if (!Squares && suits_tensor_cores(x_.values.data(), x_.columns, z.stride))
       tensor_sums(z, g);
     else if (few(z.stride))
-      few_tasks_sums(z, g);
+      few_tasks_sums<Squares>(z, g);
+    else if constexpr (Squares)
+      squared_panels(z, g);
     else
       chunked_gemm(z, g);
   }
@@ -336,6 +336,7 @@ class DenseProduct {
   }
 
   /// Chunks of rows, as many as fill the processors, added in double.
+  template <bool Squares>
   void few_tasks_sums(BlockView<const T> z, BlockView<T> g) {
     constexpr std::int64_t blocks_per_processor = 8;
     constexpr std::int64_t fewest_rows = 64;
@@ -347,7 +348,7 @@ class DenseProduct {
     const std::int64_t size = x_.columns * g.stride;
     T* to = parts > 1 ? partial(parts * size) : g.data;
     with_few_tasks(g.stride, [&](auto tasks) {
-      few_tasks_transposed<tasks(), T>
+      few_tasks_transposed<Squares, tasks(), T>
           <<<dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(parts)), few_threads, 0, stream_>>>(
               x_.values.data(), x_.rows, static_cast<int>(x_.columns), z.data, chunk, to);
     });

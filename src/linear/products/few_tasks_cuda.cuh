@@ -88,9 +88,9 @@ __global__ void __launch_bounds__(few_threads)
     if (first + (at + k) / Tasks < rows) z[first * Tasks + at + k] = sums[k];
 }
 
-/// partial[chunk][j][t] = the sum over the rows of a chunk of x_j z_t. A thread has a column, a row of blocks a chunk.
-/// Values of X are fetched for some rows at once.
-template <int Tasks, class T>
+/// partial[chunk][j][t] = the sum over the rows of a chunk of x_j z_t, or x_j^2 z_t. A thread has a column, a row of
+/// blocks a chunk. Values of X are fetched for some rows at once.
+template <bool Squares, int Tasks, class T>
 __global__ void __launch_bounds__(few_threads)
     few_tasks_transposed(const T* __restrict__ x, std::int64_t rows, int columns, const T* __restrict__ z,
                          std::int64_t chunk, T* partial) {
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(few_threads)
   T sum[Tasks] = {};
   const auto add = [&](T value, const RowOfTasks<T, Tasks>& row) {
 #pragma unroll
-    for (int t = 0; t < Tasks; ++t) sum[t] += value * row.value[t];
+    for (int t = 0; t < Tasks; ++t) sum[t] += (Squares ? value * value : value) * row.value[t];
   };
   int i = 0;
   for (; i + ahead <= count; i += ahead) {

@@ -36,6 +36,15 @@ struct Dot {
   BlockView<const T> over = {};
 };
 
+/// L^-1 of several Cholesky factors L, size x size each, one behind the other.
+template <class T>
+struct InverseFactors {
+  std::int64_t size = 0;  // 0: a matrix was not positive definite
+  std::int32_t count = 0;
+  Array<T> by_rows;
+  Array<T> by_columns = {};  // the same again, where the device wants it so
+};
+
 template <class T>
 class LinearOps {
  public:
@@ -65,6 +74,16 @@ class LinearOps {
 
   /// X'X of X as it is, with the bias, which must not be hidden: weights() x weights(), in CPU memory.
   virtual std::vector<double> gram(const Context& context);
+
+  /// For each column of `d`: L^-1 with LL' = X' diag(d) X + ridge + share * its largest diagonal element. X' diag(d) X
+  /// is estimated from these rows of X, and its diagonal is at least that column of `diagonal`. Of X as it is, with the
+  /// bias, which must not be hidden.
+  virtual InverseFactors<T> inverse_factors(const Context& context, std::span<const std::int32_t> rows,
+                                            BlockView<const T> d, BlockView<const T> diagonal, double ridge,
+                                            double share) = 0;
+  /// w_t = M v_t, or M' v_t, with M the inverse factor of number t modulo their count.
+  virtual void multiply_by_each(const InverseFactors<T>& factors, bool transposed, BlockView<const T> v,
+                                BlockView<T> w) = 0;
 
   /// Whether `sandwich` of so many tasks takes one pass over X: then it is the way to X' D X d.
   virtual bool fuses(std::int32_t tasks) const = 0;
@@ -97,6 +116,10 @@ class LinearOps {
   /// The second derivative times q, row by row and in place: q = cost * row weight * (p o q - p (p'q)).
   virtual void softmax_curvature(std::int32_t classes, BlockView<const T> probabilities, Wanted wanted,
                                  BlockView<T> q) = 0;
+  /// Probabilities become the second derivatives in each z by itself, cost * row weight * p (1 - p), of all tasks.
+  virtual void softmax_diagonal(std::int32_t classes, BlockView<T> probabilities) = 0;
+  /// Takes the mean over the classes of a task away, row by row: a softmax is the same without it.
+  virtual void center_classes(std::int32_t classes, BlockView<T> w) = 0;
   // Cox models, whose loss is the partial likelihood of all rows of a task (core/partial_likelihood.hpp). The cost of a
   // task is its cost_positive.
   /// What is at risk when, under the row weights of load_tables().

@@ -3,6 +3,7 @@
 
 #include "core/instruction_sets.hpp"
 #include "linear/products/blas_cpu.hpp"
+#include "linear/products/factors_cpu.hpp"
 #include "linear/products/gram_cpu.hpp"
 #include "linear/products/losses_cpu.hpp"
 #include "linear/products/ops.hpp"
@@ -56,6 +57,15 @@ class CpuOps final : public LinearOps<T> {
       for (std::int64_t b = 0; b < a; ++b)
         result[static_cast<std::size_t>(b * size + a)] = result[static_cast<std::size_t>(a * size + b)];
     return result;
+  }
+
+  InverseFactors<T> inverse_factors(const Context& context, std::span<const std::int32_t> rows, BlockView<const T> d,
+                                    BlockView<const T> diagonal, double ridge, double share) override {
+    return cpu::inverse_factors(context, dataset_, rows, bias_or_0(), {d, diagonal, ridge, share});
+  }
+  void multiply_by_each(const InverseFactors<T>& factors, bool transposed, BlockView<const T> v,
+                        BlockView<T> w) override {
+    cpu::multiply_by_each(factors, transposed, v, w, threads_);
   }
 
   bool fuses(std::int32_t tasks) const override {
@@ -151,6 +161,10 @@ class CpuOps final : public LinearOps<T> {
                          BlockView<T> q) override {
     cpu::softmax_curvature(losses_, classes, probabilities, wanted, q, threads_);
   }
+  void softmax_diagonal(std::int32_t classes, BlockView<T> probabilities) override {
+    cpu::softmax_diagonal(losses_, classes, probabilities, threads_);
+  }
+  void center_classes(std::int32_t classes, BlockView<T> w) override { cpu::center_classes(classes, w, threads_); }
   void load_risks(const RiskTables& risk) override {
     risk_ = RiskArrays<T>(risk, losses_.weight_columns(), Device::cpu());
   }

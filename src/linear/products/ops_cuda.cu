@@ -6,6 +6,7 @@
 #include "cuda/reduce.cuh"
 #include "cuda/staging.cuh"
 #include "linear/products/elements_cuda.cuh"
+#include "linear/products/factors_cuda.cuh"
 #include "linear/products/ops.hpp"
 #include "linear/products/products_cuda.cuh"
 #include "linear/products/softmax_cuda.cuh"
@@ -35,7 +36,8 @@ class CudaOps final : public LinearOps<T> {
       : LinearOps<T>(context.device(), dataset.rows(), dataset.features(), bias),
         blas_(stream_),
         engine_{stream_, blas_, processors_of(context.device().index), {}},
-        threads_(context.threads()) {
+        threads_(context.threads()),
+        dataset_(dataset) {
     const std::int64_t bytes = matrix_bytes(dataset.x) * (is_sparse(dataset.x) ? 2 : 1);
     if (bytes <= room)
       products_ = std::make_unique<gpu::ResidentProducts<T>>(context, dataset, engine_);
@@ -79,6 +81,31 @@ class CudaOps final : public LinearOps<T> {
     result.back() =
         static_cast<double>(this->bias()) * static_cast<double>(this->bias()) * static_cast<double>(x->rows);
     return result;
+  }
+
+  InverseFactors<T> inverse_factors(const Context& context, std::span<const std::int32_t> rows, BlockView<const T> d,
+                                    BlockView<const T> diagonal, double ridge, double share) override {
+    const auto current = here();
+    context.check_stop();
+    const T bias = this->has_bias() ? this->bias() : T(0);
+    const double scale =
+        static_cast<double>(this->examples()) / static_cast<double>(std::max<std::size_t>(1, rows.size()));
+    const std::int32_t* numbers = upload(std::vector<std::int32_t>(rows.begin(), rows.end()), keep_);
+    const auto make = [&](const DenseMatrix<T>& x, const std::int32_t* in_x) {
+      gpu::InverseFactorsMaker<T> maker(x, in_x, numbers, std::ssize(rows), bias, blas_, stream_);
+      return maker.make(scale, d, diagonal, ridge, share);
+    };
+    if (const auto* x = products_->dense_matrix()) return make(*x, numbers);
+    const Dataset<T> some = take_rows(dataset_, rows, threads_);
+    const auto* sparse = std::get_if<SparseMatrix<T>>(&some.x);
+    const auto dense = sparse != nullptr ? to_dense(*sparse, threads_).to(this->device())
+                                         : std::get<DenseMatrix<T>>(some.x).to(this->device());
+    return make(dense, nullptr);
+  }
+  void multiply_by_each(const InverseFactors<T>& factors, bool transposed, BlockView<const T> v,
+                        BlockView<T> w) override {
+    const auto current = here();
+    gpu::launch_multiply_each(factors, transposed, v, w, stream_);
   }
 
   bool fuses(std::int32_t) const override { return products_->one_pass() || products_->narrow_matrix() != nullptr; }
@@ -225,6 +252,23 @@ class CudaOps final : public LinearOps<T> {
     gpu::softmax_curvature_rows<T><<<element_blocks(shape.threads()), element_threads, 0, stream_>>>(
         shape, tables_, probabilities.data, flags, q.data);
     cuda::check_launch("softmax_curvature_rows");
+  }
+
+  void softmax_diagonal(std::int32_t classes, BlockView<T> probabilities) override {
+    const auto current = here();
+    const std::int64_t size = probabilities.rows * probabilities.stride;
+    if (size == 0) return;
+    gpu::softmax_diagonal_elements<T><<<element_blocks(size), element_threads, 0, stream_>>>(
+        classes, probabilities.tasks, tables_, probabilities.data, size, probabilities.stride);
+    cuda::check_launch("softmax_diagonal_elements");
+  }
+
+  void center_classes(std::int32_t classes, BlockView<T> w) override {
+    const auto current = here();
+    const gpu::SoftmaxShape shape = softmax_shape(classes, BlockView<const T>(w));
+    if (shape.threads() == 0) return;
+    gpu::center_class_rows<T><<<element_blocks(shape.threads()), element_threads, 0, stream_>>>(shape, w.data);
+    cuda::check_launch("center_class_rows");
   }
 
   void load_risks(const RiskTables& risk) override {
@@ -549,6 +593,7 @@ class CudaOps final : public LinearOps<T> {
   cuda::Blas blas_;
   gpu::Engine<T> engine_;
   int threads_;
+  const Dataset<T>& dataset_;
   std::unique_ptr<gpu::Products<T>> products_;
   Array<T> between_, row_losses_;
   Array<double> sum_parts_, sums_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "core/math.hpp"
@@ -97,6 +98,29 @@ void softmax_curvature(const TaskLosses<T>& terms, std::int32_t classes, BlockVi
         for (std::int32_t k = 0; k < classes; ++k) mean += p[k] * direction[k];
         const T cost = terms.cost(i, static_cast<std::size_t>(t));
         for (std::int32_t k = 0; k < classes; ++k) direction[k] = cost * p[k] * (direction[k] - mean);
+      }
+  });
+}
+
+template <class T>
+void softmax_diagonal(const TaskLosses<T>& terms, std::int32_t classes, BlockView<T> probabilities, int threads) {
+  parallel_parts(team_for(threads, probabilities.rows * probabilities.stride), probabilities.rows, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      for (std::int32_t column = 0; column < probabilities.tasks; ++column) {
+        T& p = probabilities.data[i * probabilities.stride + column];
+        p = terms.cost(i, static_cast<std::size_t>(column / classes)) * p * (1 - p);
+      }
+  });
+}
+
+template <class T>
+void center_classes(std::int32_t classes, BlockView<T> w, int threads) {
+  parallel_parts(team_for(threads, w.rows * w.stride), w.rows, [&](Range range) {
+    for (std::int64_t j = range.begin; j < range.end; ++j)
+      for (std::int32_t first = 0; first < w.tasks; first += classes) {
+        T* row = w.data + j * w.stride + first;
+        const T mean = std::accumulate(row, row + classes, T(0)) / static_cast<T>(classes);
+        for (std::int32_t k = 0; k < classes; ++k) row[k] -= mean;
       }
   });
 }

@@ -118,6 +118,29 @@ __global__ void softmax_curvature_rows(SoftmaxShape shape, Tables<T> tables, con
     q[at + k] = cost * probabilities[at + k] * (q[at + k] - mean);
 }
 
+/// Of each element of a block, of which the first `columns` of a row are those of tasks.
+template <class T>
+__global__ void softmax_diagonal_elements(std::int32_t classes, std::int32_t columns, Tables<T> tables,
+                                          T* probabilities, std::int64_t size, std::int32_t stride) {
+  const std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const auto column = static_cast<std::int32_t>(e % stride);
+  if (e >= size || column >= columns) return;
+  const T p = probabilities[e];
+  probabilities[e] = task_cost(tables, e / stride, column / classes) * p * (1 - p);
+}
+
+template <class T>
+__global__ void center_class_rows(SoftmaxShape shape, T* w) {
+  const SoftmaxPlace place(shape);
+  const std::int64_t at = place.begin(shape);
+  T sum = 0;
+  for (std::int32_t k = place.lane; k < shape.classes; k += shape.lanes) sum += w[at + k];
+  sum = sum_lanes(sum, shape.lanes);
+  if (!place.there) return;
+  const T mean = sum / static_cast<T>(shape.classes);
+  for (std::int32_t k = place.lane; k < shape.classes; k += shape.lanes) w[at + k] -= mean;
+}
+
 template <class T>
 __global__ void log_odds_rows(SoftmaxShape shape, T* z) {
   const SoftmaxPlace place(shape);
