@@ -2,6 +2,9 @@
 //
 //   bench_glm fit FILE              one model by each solver: steps, time, objective above the best; scikit-learn's
 //                                   time at the same objective (--python, which has it)
+//   bench_glm make FILE             writes a table: --rows x --features numbers, and a target of --family poisson,
+//                                   gamma, or tweedie whose mean is the exponential of a sum of all features. Groups
+//                                   of five features are correlated, and scales are 0.1 to 10; --alike: neither
 //   bench_glm search FILE           alphas x folds as one sheaf: time, and its ratio to one fit
 //   bench_glm solvers FILE          every solver: products with X and time until the objective is 1e-2, 1e-4 and 1e-6,
 //                                   relative, above the best; --plot FILE.svg
@@ -11,6 +14,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -22,6 +26,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/splits.hpp>
 
+#include "core/random.hpp"
 #include "linear/model/glm_problem.hpp"
 #include "plot.hpp"
 #include "program.hpp"
@@ -31,12 +36,15 @@ namespace sheaf::bench {
 namespace {
 
 struct Options {
-  std::string file, device = "cpu", precision = "float", family = "auto", storage = "dense";
+  std::string file, device = "cpu", precision = "float", family = "auto", solver = "auto", storage = "dense";
   std::string python = "/usr/bin/python3", peers = "bench/peers";
   int threads = 0, repeats = 2;
   double cost = 1, divisor = 1;
   std::vector<double> tolerances{1e-2, 1e-3, 1e-4, 1e-5};
   int alphas = 10, folds = 5;
+  std::int64_t rows = 1000000;
+  int features = 50;
+  bool alike = false;
   double seconds = 120;
   std::string plot, title;
 };
@@ -60,7 +68,10 @@ Dataset<T> read(const Context& context, const Options& options) {
 GlmOptions model_options(const Options& options) {
   GlmOptions result;
   for (const auto& row : parameters<GlmOptions>())
-    if (row.name == "family") row.set(result, options.family);
+    if (row.name == "family")
+      row.set(result, options.family);
+    else if (row.name == "solver")
+      row.set(result, options.solver);
   return result;
 }
 
@@ -153,8 +164,9 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// Lines "tolerance seconds iterations objective" of the peer.
+/// Lines "solver tolerance seconds iterations objective" of the peer.
 struct PeerFit {
+  std::string solver;
   double tolerance = 0, seconds = 0, iterations = 0, objective = 0;
 };
 std::vector<PeerFit> peer_fits(const Options& options, const linear::GlmProblem& problem) {
@@ -162,7 +174,8 @@ std::vector<PeerFit> peer_fits(const Options& options, const linear::GlmProblem&
                                                  options.peers, options.file, to_string(problem.kind.family),
                                                  problem.sheaf.tasks[0].alpha, options.divisor, options.storage)));
   std::vector<PeerFit> fits;
-  for (PeerFit fit; lines >> fit.tolerance >> fit.seconds >> fit.iterations >> fit.objective;) fits.push_back(fit);
+  for (PeerFit fit; lines >> fit.solver >> fit.tolerance >> fit.seconds >> fit.iterations >> fit.objective;)
+    fits.push_back(fit);
   return fits;
 }
 
@@ -186,22 +199,65 @@ void fit(const Options& options) {
     rows.push_back({tolerance, time_fit(context, dataset, problem.sheaf, params, options.repeats)});
     best = std::min(best, rows.back().timed.fit.objective);
   }
-  const auto solver = to_string(chosen_solver(problem.params, dataset.features()));
+  const auto solver = to_string(chosen_solver(problem.params, problem.sheaf, dataset.features()));
   for (const auto& [tolerance, timed] : rows) {
-    std::printf("  sheaf %-7s tolerance %-8.1g %9.4f s %5d steps  objective %.8g  above %.2e  largest gradient %.1e",
-                solver.data(), tolerance, timed.seconds, timed.fit.iterations, timed.fit.objective,
-                timed.fit.objective / best - 1, timed.gradient);
-    // The peer's fastest fit that is at least as good.
-    double seconds = std::numeric_limits<double>::infinity();
+    std::printf("  sheaf %-7s tolerance %-8.1g %9.4f s %5d steps  objective %.8g  above %.2e", solver.data(), tolerance,
+                timed.seconds, timed.fit.iterations, timed.fit.objective, timed.fit.objective / best - 1);
+    if (std::isfinite(timed.gradient)) std::printf("  largest gradient %.1e", timed.gradient);
+    // The peer's fastest fit by each of its solvers that is at least as good.
+    std::map<std::string, double> seconds;
     for (const auto& peer : peers)
-      if (peer.objective <= timed.fit.objective * (1 + 1e-9)) seconds = std::min(seconds, peer.seconds);
-    if (std::isfinite(seconds)) std::printf("  scikit-learn / sheaf %.2f", seconds / timed.seconds);
+      if (peer.objective <= timed.fit.objective + 1e-9 * std::abs(timed.fit.objective))
+        seconds[peer.solver] =
+            seconds.contains(peer.solver) ? std::min(seconds[peer.solver], peer.seconds) : peer.seconds;
+    for (const auto& [peer, its] : seconds)
+      std::printf("  scikit-learn (%s) / sheaf %.2f", peer.c_str(), its / timed.seconds);
     std::printf("\n");
   }
   for (const auto& peer : peers)
-    std::printf("  scikit-learn  tolerance %-8.1g %9.4f s %5.0f steps  objective %.8g  above %.2e\n", peer.tolerance,
-                peer.seconds, peer.iterations, peer.objective, peer.objective / best - 1);
+    std::printf("  scikit-learn %s  tolerance %-8.1g %9.4f s %5.0f steps  objective %.8g  above %.2e\n",
+                peer.solver.c_str(), peer.tolerance, peer.seconds, peer.iterations, peer.objective,
+                peer.objective / best - 1);
   if (peers.empty()) std::printf("  scikit-learn: not found (%s without it); no ratio\n", options.python.c_str());
+}
+
+/// A number of the family of options with this mean.
+double drawn(const std::string& family, double mean, Random& random) {
+  const auto exponential = [&] { return -std::log(1 - random.uniform()); };
+  if (family == "gamma") return mean * (exponential() + exponential()) / 2;
+  int count = 0;
+  for (double time = exponential(); time < mean; time += exponential()) ++count;
+  if (family == "poisson") return count;
+  double sum = 0;  // Tweedie's are sums of gammas, as many as a Poisson number
+  for (int k = 0; k < count; ++k) sum += exponential();
+  return sum;
+}
+
+void make(const Options& options) {
+  Random random(1);
+  constexpr int group = 5;
+  std::vector<double> weights, scales;
+  for (int j = 0; j < options.features; ++j) {
+    scales.push_back(options.alike ? 1 : std::pow(10, 2 * random.uniform() - 1));
+    weights.push_back(random.normal() / (2 * scales.back() * std::sqrt(static_cast<double>(options.features))));
+  }
+  FILE* file = std::fopen(options.file.c_str(), "w");
+  if (file == nullptr) throw Error(options.file + " can't be written");
+  for (std::int64_t i = 0; i < options.rows; ++i) {
+    std::string features;
+    double sum = 0;
+    double shared = 0;
+    for (int j = 0; j < options.features; ++j) {
+      if (j % group == 0) shared = random.normal();
+      const double own = options.alike ? random.normal() : 0.9 * shared + 0.45 * random.normal();
+      const double value = std::round(scales[static_cast<std::size_t>(j)] * own * 1000) / 1000;
+      sum += weights[static_cast<std::size_t>(j)] * value;
+      fmt::format_to(std::back_inserter(features), " {}:{:.3f}", j + 1, value);
+    }
+    const std::string row = fmt::format("{:.4f}{}\n", drawn(options.family, std::exp(sum), random), features);
+    std::fwrite(row.data(), 1, row.size(), file);
+  }
+  if (std::fclose(file) != 0) throw Error(options.file + " was not written to its end");
 }
 
 template <class T>
@@ -306,6 +362,7 @@ int run(int argc, char** argv) {
     command->add_option("--threads", options.threads, "CPU threads (0: all)");
     command->add_option("--precision", options.precision, "float or double");
     command->add_option("--family", options.family, "as sheaf fit --family");
+    command->add_option("--solver", options.solver, "as sheaf fit --solver");
     command->add_option("--storage", options.storage, "dense or sparse");
     command->add_option("--cost", options.cost, "C of scikit-learn: alpha is 1 / (C rows)");
     command->add_option("--divisor", options.divisor, "of all values");
@@ -317,6 +374,12 @@ int run(int argc, char** argv) {
   };
   auto* one = app.add_subcommand("fit", "one fit beside scikit-learn");
   shared(one);
+  auto* table = app.add_subcommand("make", "writes a table for fit");
+  table->add_option("--rows", options.rows);
+  table->add_option("--features", options.features);
+  table->add_flag("--alike", options.alike, "independent features of one scale");
+  table->add_option("--family", options.family, "poisson, gamma or tweedie")->required();
+  table->add_option("file", options.file, "to write")->required();
   auto* grid = app.add_subcommand("search", "alphas x folds as one sheaf");
   shared(grid);
   grid->add_option("--alphas", options.alphas);
@@ -328,7 +391,9 @@ int run(int argc, char** argv) {
   every->add_option("--title", options.title, "of the plot");
   CLI11_PARSE(app, argc, argv);
   const bool single = options.precision == "float";
-  if (one->parsed())
+  if (table->parsed())
+    make(options);
+  else if (one->parsed())
     single ? fit<float>(options) : fit<double>(options);
   else if (grid->parsed())
     single ? search<float>(options) : search<double>(options);

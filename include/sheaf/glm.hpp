@@ -63,8 +63,8 @@ struct GlmParams {
 template <class T>
 Fits<T> train_glms(const Context& context, const Dataset<T>& dataset, const GlmSheaf& sheaf, const GlmParams& params);
 
-/// The solver that `automatic` stands for.
-GlmSolver chosen_solver(const GlmParams& params, std::int64_t features);
+/// The solver that `automatic` stands for with these tasks.
+GlmSolver chosen_solver(const GlmParams& params, const GlmSheaf& sheaf, std::int64_t features);
 
 struct GlmOptions {
   GlmFamily family = GlmFamily::automatic;

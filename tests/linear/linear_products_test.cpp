@@ -169,22 +169,30 @@ TYPED_TEST(Products, GramIsXTransposedTimesX) {
     Context::Options options;
     options.device = ops.device();
     options.threads = 2;
-    const auto gram = ops.gram(Context(options));
-    const std::int64_t size = ops.weights();
-    ASSERT_EQ(std::ssize(gram), size * size);
-    const auto at = [&](std::int64_t i, std::int64_t j) {
-      return j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
-    };
-    for (std::int64_t a = 0; a < size; ++a)
-      for (std::int64_t b = 0; b < size; ++b) {
-        double sum = 0;
-        double magnitude = 0;
-        for (std::int64_t i = 0; i < problem.shape.rows; ++i) {
-          sum += at(i, a) * at(i, b);
-          magnitude += std::abs(at(i, a) * at(i, b));
+    Random random(31);
+    Guarded<T> d(ops.examples(), 2, ops.device());
+    d.fill(random);
+    d.square();  // weights of rows are not negative
+    d.send();
+    for (const bool weighted : {false, true}) {
+      const auto gram = ops.gram(Context(options), weighted ? d.view() : BlockView<T>{});
+      const std::int64_t size = ops.weights();
+      ASSERT_EQ(std::ssize(gram), size * size);
+      const auto at = [&](std::int64_t i, std::int64_t j) {
+        return j < problem.shape.columns ? problem.at(i, j) : static_cast<double>(bias);
+      };
+      for (std::int64_t a = 0; a < size; ++a)
+        for (std::int64_t b = 0; b < size; ++b) {
+          double sum = 0;
+          double magnitude = 0;
+          for (std::int64_t i = 0; i < problem.shape.rows; ++i) {
+            const double term = (weighted ? d(i, 0) : 1.0) * at(i, a) * at(i, b);
+            sum += term;
+            magnitude += std::abs(term);
+          }
+          expect_close<T>(gram[static_cast<std::size_t>(a * size + b)], sum, magnitude, "gram", a, b);
         }
-        expect_close<T>(gram[static_cast<std::size_t>(a * size + b)], sum, magnitude, "gram", a, b);
-      }
+    }
   });
 }
 

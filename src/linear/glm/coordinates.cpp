@@ -20,6 +20,7 @@ constexpr std::int64_t products_spent = 100;
 constexpr std::int64_t rows_per_weight = 8;
 constexpr std::int64_t fewest_rows = 4096;
 constexpr std::int64_t steps_saved = 25;            // so many steps may cost what coordinates for a later point do
+constexpr std::int64_t cheap_steps = 3;             // where they cost no more than these, they are made earlier
 constexpr std::int64_t fewest_rows_of_gpu = 20000;  // with fewer a step takes as long as with these
 constexpr std::int64_t passes_saved = 40;           // a decomposition may take as long as so many passes over X
 /// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
@@ -159,7 +160,13 @@ bool Coordinates<T>::worth_renewing(const Context& context) const {
 
 template <class T>
 std::int64_t Coordinates<T>::few_rows() const {
-  return std::min(ops_.examples(), std::max(rows_per_weight * ops_.weights(), fewest_rows));
+  const std::int64_t cheap = 2 * ops_.examples() / std::max<std::int64_t>(1, ops_.weights());
+  return std::min(ops_.examples(), std::max({rows_per_weight * ops_.weights(), fewest_rows, cheap}));
+}
+
+template <class T>
+int Coordinates<T>::renew_after() const {
+  return ops_.weights() * few_rows() <= 4 * cheap_steps * ops_.examples() ? 3 : 8;
 }
 
 template <class T>

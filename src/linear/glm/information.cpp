@@ -51,6 +51,10 @@ std::vector<double> hessian(const Context& context, Objective<T>& objective, std
                             std::int32_t place) {
   LinearOps<T>& ops = objective.ops();
   const std::int32_t columns = objective.columns();
+  if (columns == 1 && !objective.cox() && !ops.transformed()) {
+    const Block<T> own = kept_columns(ops, second, {&place, 1});
+    return ops.gram(context, own.view());
+  }
   return by_columns<T>(context, ops, columns, [&](std::int64_t first, std::int32_t count) {
     const std::vector<std::int32_t> places(static_cast<std::size_t>(count), place);
     const Block<T> copies = kept_columns(ops, second, objective.columns_of(places));

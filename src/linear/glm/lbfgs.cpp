@@ -128,7 +128,7 @@ template <class T>
 std::vector<double> Lbfgs<T>::find_directions() {
   const std::size_t tasks = this->tasks();
   const int steps = this->states().front().fit.iterations;
-  const bool renews = steps == renew_after && coordinates_.renewable();
+  const bool renews = coordinates_.renewable() && steps == coordinates_.renew_after();
   if (renews) renew();
   if (steps == 0 && coordinates_.renewable()) {
     at_start_ = this->objective().weights_block();

@@ -28,7 +28,6 @@ class Lbfgs final : public Descent<T> {
   double default_tolerance() const override { return 1e-5; }
 
  private:
-  static constexpr int renew_after = 8;  // steps, in coordinates that know nothing of the targets
   static constexpr auto memory = static_cast<std::size_t>(lbfgs_memory);
   using Products = std::array<std::array<double, memory>, memory>;
   /// Inner products of one task's steps s and changes of the gradient y.

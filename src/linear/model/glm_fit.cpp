@@ -102,7 +102,7 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   glm.alpha = decided.alpha;
   glm.parameter = problem.params.parameter;
   glm.ties = decided.ties;
-  glm.solver = chosen_solver(problem.params, dataset.features());
+  glm.solver = chosen_solver(problem.params, problem.sheaf, dataset.features());
   glm.fit = fits.tasks.front();
   glm.statistics.errors_from = decided.standard_errors;
   linear::add_statistics(context, dataset, problem, fits.weights, reference, glm);

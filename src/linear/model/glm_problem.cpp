@@ -55,7 +55,7 @@ void check_parameters(const GlmOptions& options, const GlmKind& kind) {
 void set_survival_targets(std::int64_t features, GlmProblem& problem) {
   problem.sheaf.times = problem.labels.values;
   problem.sheaf.targets.assign(problem.labels.events.begin(), problem.labels.events.end());
-  problem.params.solver = chosen_solver(problem.params, features);
+  problem.params.solver = chosen_solver(problem.params, problem.sheaf, features);
   problem.params.intercept = problem.params.solver != GlmSolver::newton;
 }
 

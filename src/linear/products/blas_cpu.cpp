@@ -1,6 +1,7 @@
 #include "linear/products/blas_cpu.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <cblas.h>
 
@@ -127,6 +128,74 @@ void add_blas_gram(const DenseMatrix<T>& x, Range rows, double* out, std::int64_
   });
 }
 
+/// Rows of X with the bias, each times the root of its d.
+template <class T>
+class ScaledRows {
+ public:
+  ScaledRows(const DenseMatrix<T>& x, std::span<const std::int32_t> rows, T bias, const T* d, std::int64_t stride)
+      : x_(x), rows_(rows), bias_(bias), d_(d), stride_(stride) {}
+  std::int64_t count() const { return rows_.empty() ? x_.rows : std::ssize(rows_); }
+  std::int64_t width() const { return x_.columns + (bias_ > 0 ? 1 : 0); }
+  void copy(Range range, T* to) const {
+    for (std::int64_t r = range.begin; r < range.end; ++r, to += width()) {
+      const std::int64_t i = rows_.empty() ? r : rows_[static_cast<std::size_t>(r)];
+      const T root = std::sqrt(std::max(d_[i * stride_], T(0)));
+      const T* row = x_.values.data() + i * x_.columns;
+      for (std::int64_t j = 0; j < x_.columns; ++j) to[j] = root * row[j];
+      if (bias_ > 0) to[x_.columns] = root * bias_;
+    }
+  }
+
+ private:
+  const DenseMatrix<T>& x_;
+  std::span<const std::int32_t> rows_;
+  T bias_;
+  const T* d_;
+  std::int64_t stride_;
+};
+
+/// Few columns: threads have rows and sums of their own, added in order.
+template <class T>
+void add_narrow_gram(const Context& context, const ScaledRows<T>& rows, std::vector<double>& out) {
+  constexpr std::int64_t height = 256;  // rows that are copied at once
+  const std::int64_t size = rows.width();
+  const auto parts = std::clamp<std::int64_t>(rows.count() / (8 * height), 1, 64);
+  std::vector<double> sums(static_cast<std::size_t>(parts) * out.size(), 0.0);
+  const BlasThreads blas(1);
+  const int team = over_openmp() ? 1 : team_for(context.threads(), rows.count() * size * size);
+  parallel_for(team, parts, [&](std::int64_t part) {
+    const Range mine = part_of(rows.count(), parts, part);
+    Array<T> copies(height * size);
+    Array<T> products(size * size);
+    double* sum = sums.data() + part * size * size;
+    for (std::int64_t first = mine.begin; first < mine.end; first += height) {
+      const Range some{first, std::min(first + height, mine.end)};
+      rows.copy(some, copies.data());
+      gemm_of_columns(size, size, some.end - some.begin, copies.data(), copies.data(), size, products.data());
+      for (std::int64_t e = 0; e < products.size(); ++e) sum[e] += static_cast<double>(products[e]);
+    }
+  });
+  for (std::size_t e = 0; e < sums.size(); ++e) out[e % out.size()] += sums[e];
+}
+
+template <class T>
+void add_weighted_gram(const Context& context, const DenseMatrix<T>& x, std::span<const std::int32_t> rows, T bias,
+                       const T* d, std::int64_t stride, std::vector<double>& out) {
+  constexpr std::int64_t few_columns = 256;
+  constexpr std::int64_t height = 4096;
+  const ScaledRows<T> scaled(x, rows, bias, d, stride);
+  if (scaled.width() <= few_columns) return add_narrow_gram(context, scaled, out);
+  DenseMatrix<T> copies{0, scaled.width(), Array<T>(std::min(height, scaled.count()) * scaled.width())};
+  for (std::int64_t first = 0; first < scaled.count(); first += height) {
+    context.check_stop();
+    copies.rows = std::min(height, scaled.count() - first);
+    parallel_parts(team_for(context.threads(), copies.rows * copies.columns), copies.rows, [&](Range range) {
+      scaled.copy({first + range.begin, first + range.end}, copies.values.data() + range.begin * copies.columns);
+    });
+    add_blas_gram(copies, {0, copies.rows}, out.data(), copies.columns, context.threads());
+  }
+}
+
 std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_t size) {
   std::vector<double> values(static_cast<std::size_t>(size));
   if (size == 0) return values;
@@ -185,6 +254,10 @@ std::vector<double> inverse_cholesky_factor(std::vector<double>& matrix, std::in
 
 template void blas_product(const DenseMatrix<float>&, bool, BlockView<const float>, BlockView<float>, int);
 template void blas_product(const DenseMatrix<double>&, bool, BlockView<const double>, BlockView<double>, int);
+template void add_weighted_gram(const Context&, const DenseMatrix<float>&, std::span<const std::int32_t>, float,
+                                const float*, std::int64_t, std::vector<double>&);
+template void add_weighted_gram(const Context&, const DenseMatrix<double>&, std::span<const std::int32_t>, double,
+                                const double*, std::int64_t, std::vector<double>&);
 template void add_blas_gram(const DenseMatrix<float>&, Range, double*, std::int64_t, int);
 template void add_blas_gram(const DenseMatrix<double>&, Range, double*, std::int64_t, int);
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <sheaf/array.hpp>
+#include <sheaf/context.hpp>
 #include <sheaf/matrix.hpp>
 
 #include "core/parallel.hpp"
@@ -20,6 +22,13 @@ void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b
 /// number of threads.
 template <class T>
 void add_blas_gram(const DenseMatrix<T>& x, Range rows, double* out, std::int64_t pitch, int threads);
+
+/// The lower triangle of X' diag(d) X over some rows of X, all of them without `rows`, is added to `out`; d has a
+/// number for each row of X, `stride` apart, none below 0. X has one more column of the bias, where that is not 0. The
+/// same bits for any number of threads.
+template <class T>
+void add_weighted_gram(const Context& context, const DenseMatrix<T>& x, std::span<const std::int32_t> rows, T bias,
+                       const T* d, std::int64_t stride, std::vector<double>& out);
 
 /// The eigenvalues of a symmetric matrix, ascending; row k of `matrix` becomes the k-th eigenvector. By one thread, so
 /// that the bits are always the same.

@@ -1,5 +1,4 @@
-// Inverse Cholesky factors of X' D X on CPU cores, with D of each task. Some rows at a time are copied and scaled, so
-// that X'X of the copies is what is wanted.
+// X' D X on CPU cores, and the inverses of its Cholesky factors, with D of each task.
 #pragma once
 
 #include <algorithm>
@@ -26,52 +25,32 @@ struct Curvatures {
   double share;
 };
 
-/// Row i of X is multiplied by `root`, and root times the result is added to `sums`.
+/// X' diag(d) X over these rows of sparse data: rows are copied, scaled, and multiplied with themselves.
 template <class T>
-void scale_row(DenseMatrix<T>& x, std::int64_t i, double root, double* sums) {
-  T* row = x.values.data() + i * x.columns;
-  for (std::int64_t j = 0; j < x.columns; ++j) {
-    row[j] = static_cast<T>(root) * row[j];
-    sums[j] += root * static_cast<double>(row[j]);
+void add_weighted_gram(const Context& context, const SparseMatrix<T>& x, std::span<const std::int32_t> rows, T bias,
+                       const T* d, std::int64_t stride, std::vector<double>& out) {
+  const std::int64_t size = x.columns + (bias > 0 ? 1 : 0);
+  const std::int64_t count = rows.empty() ? x.rows : std::ssize(rows);
+  SparseMatrix<T> scaled{count, x.columns, Array<std::int64_t>(count + 1), {}, {}};
+  const auto row_of = [&](std::int64_t r) { return rows.empty() ? r : rows[static_cast<std::size_t>(r)]; };
+  scaled.offsets[0] = 0;
+  for (std::int64_t r = 0; r < count; ++r)
+    scaled.offsets[r + 1] = scaled.offsets[r] + x.offsets[row_of(r) + 1] - x.offsets[row_of(r)];
+  scaled.indices = Array<std::int32_t>(scaled.offsets[count]);
+  scaled.values = Array<T>(scaled.offsets[count]);
+  double* last = out.data() + x.columns * size;  // the bias's row
+  for (std::int64_t r = 0; r < count; ++r) {
+    const auto weight = std::max(static_cast<double>(d[row_of(r) * stride]), 0.0);
+    const T root = static_cast<T>(std::sqrt(weight));
+    for (std::int64_t k = 0; k < scaled.offsets[r + 1] - scaled.offsets[r]; ++k) {
+      const std::int64_t from = x.offsets[row_of(r)] + k;
+      scaled.indices[scaled.offsets[r] + k] = x.indices[from];
+      scaled.values[scaled.offsets[r] + k] = root * x.values[from];
+      if (bias > 0) last[x.indices[from]] += static_cast<double>(bias) * weight * static_cast<double>(x.values[from]);
+    }
+    if (bias > 0) last[x.columns] += static_cast<double>(bias) * static_cast<double>(bias) * weight;
   }
-}
-template <class T>
-void scale_row(SparseMatrix<T>& x, std::int64_t i, double root, double* sums) {
-  for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
-    x.values[e] = static_cast<T>(root) * x.values[e];
-    sums[x.indices[e]] += root * static_cast<double>(x.values[e]);
-  }
-}
-
-/// The lower triangle of X' diag(d) X over these rows, d being a column of the block; with the bias, where it is not 0.
-template <class T>
-std::vector<double> weighted_gram(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> rows,
-                                  T bias, BlockView<const T> d, std::int32_t column) {
-  constexpr std::size_t rows_at_once = 4096;
-  const std::int64_t features = dataset.features();
-  const std::int64_t size = features + (bias > 0 ? 1 : 0);
-  std::vector<double> result(static_cast<std::size_t>(size * size), 0.0);
-  std::vector<double> sums(static_cast<std::size_t>(features) + 1, 0.0);  // the bias's row, but for the bias
-  for (std::size_t first = 0; first < rows.size(); first += rows_at_once) {
-    const auto some = rows.subspan(first, std::min(rows_at_once, rows.size() - first));
-    auto part = take_rows(dataset, some, context.threads());
-    std::visit(
-        [&](auto& x) {
-          for (std::int64_t i = 0; i < x.rows; ++i) {
-            const auto weight = static_cast<double>(d.data[some[static_cast<std::size_t>(i)] * d.stride + column]);
-            scale_row(x, i, std::sqrt(std::max(weight, 0.0)), sums.data());
-            sums.back() += weight;
-          }
-          add_gram(context, x, result, size);
-        },
-        part.x);
-  }
-  if (size == features) return result;
-  sums.back() *= static_cast<double>(bias);
-  for (std::int64_t j = 0; j < size; ++j)
-    result[static_cast<std::size_t>(features * size + j)] =
-        static_cast<double>(bias) * sums[static_cast<std::size_t>(j)];
-  return result;
+  add_gram(context, scaled, out, size);
 }
 
 template <class T>
@@ -82,7 +61,12 @@ InverseFactors<T> inverse_factors(const Context& context, const Dataset<T>& data
   const double scale = static_cast<double>(dataset.rows()) / static_cast<double>(std::max<std::size_t>(1, rows.size()));
   InverseFactors<T> result{size, count, Array<T>(count * size * size)};
   for (std::int32_t column = 0; column < count; ++column) {
-    auto matrix = weighted_gram(context, dataset, rows, bias, curvatures.d, column);
+    std::vector<double> matrix(static_cast<std::size_t>(size * size), 0.0);
+    std::visit(
+        [&](const auto& x) {
+          add_weighted_gram(context, x, rows, bias, curvatures.d.data + column, curvatures.d.stride, matrix);
+        },
+        dataset.x);
     for (double& element : matrix) element *= scale;
     double largest = 0;
     const auto own = [&](std::int64_t j) -> double& { return matrix[static_cast<std::size_t>(j * (size + 1))]; };

@@ -90,13 +90,15 @@ void LinearOps<T>::transpose_both(BlockView<const T> z, BlockView<T> g, BlockVie
 
 /// By products with unit vectors, some at once.
 template <class T>
-std::vector<double> LinearOps<T>::gram(const Context& context) {
+std::vector<double> LinearOps<T>::gram(const Context& context, BlockView<const T> d) {
   constexpr std::int64_t columns_at_once = 256;
   const std::int64_t size = weights();
   const auto count = static_cast<std::int32_t>(std::min(columns_at_once, size));
   std::vector<double> result(static_cast<std::size_t>(size * size));
   Block<T> columns(examples_, count, device_);
   Block<T> products(size, count, device_);
+  Block<T> factors(d.data != nullptr ? examples_ : 0, count, device_);  // d in each column
+  if (d.data != nullptr) keep_tasks(d, std::vector<std::int32_t>(static_cast<std::size_t>(count), 0), factors.view());
   for (std::int64_t first = 0; first < size; first += count) {
     context.check_stop();
     const std::int64_t last = std::min<std::int64_t>(first + count, size);
@@ -104,6 +106,7 @@ std::vector<double> LinearOps<T>::gram(const Context& context) {
     for (std::int64_t k = first; k < last; ++k) unit(k, static_cast<std::int32_t>(k - first)) = 1;
     const Block<T> there = unit.to(device_);
     multiply_raw(there.view(), columns.view());
+    if (d.data != nullptr) multiply_elements(columns.view(), factors.view(), {}, columns.view());
     multiply_transposed_raw(std::as_const(columns).view(), products.view());
     synchronize();
     const Block<T> here = products.to(Device::cpu());

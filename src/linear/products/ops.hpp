@@ -72,8 +72,9 @@ class LinearOps {
   /// h = (X o X)' d, the diagonal of X' diag(d) X.
   void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h);
 
-  /// X'X of X as it is, with the bias, which must not be hidden: weights() x weights(), in CPU memory.
-  virtual std::vector<double> gram(const Context& context);
+  /// X'X, or X' diag(d) X with the first column of `d`, which has no number below 0. Of X as it is, with the bias,
+  /// which must not be hidden: weights() x weights(), in CPU memory.
+  virtual std::vector<double> gram(const Context& context, BlockView<const T> d = {});
 
   /// For each column of `d`: L^-1 with LL' = X' diag(d) X + ridge + share * its largest diagonal element. X' diag(d) X
   /// is estimated from these rows of X, and its diagonal is at least that column of `diagonal`. Of X as it is, with the

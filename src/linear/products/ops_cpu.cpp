@@ -39,12 +39,19 @@ class CpuOps final : public LinearOps<T> {
   void multiply_transposed_raw(BlockView<const T> z, BlockView<T> g) override { transposed<false>(z, g); }
   void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) override { transposed<true>(d, h); }
 
-  std::vector<double> gram(const Context& context) override {
+  std::vector<double> gram(const Context& context, BlockView<const T> d) override {
     const auto features = this->features();
     const auto size = this->weights();
     std::vector<double> result(static_cast<std::size_t>(size * size), 0.0);
-    std::visit([&](const auto& x) { cpu::add_gram(context, x, result, size); }, x_);
-    if (size > features) {
+    std::visit(
+        [&](const auto& x) {
+          if (d.data != nullptr)
+            cpu::add_weighted_gram(context, x, {}, bias_or_0(), d.data, d.stride, result);
+          else
+            cpu::add_gram(context, x, result, size);
+        },
+        x_);
+    if (size > features && d.data == nullptr) {
       Block<T> ones(this->examples(), 1);
       for (std::int64_t i = 0; i < ones.rows(); ++i) ones(i, 0) = 1;
       Block<T> sums(size, 1);

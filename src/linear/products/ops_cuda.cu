@@ -61,9 +61,9 @@ class CudaOps final : public LinearOps<T> {
   void multiply_squared_transposed_raw(BlockView<const T> d, BlockView<T> h) override { transposed(true, d, h); }
 
   /// Dense data are a block of weights' own, so that X'X is one product.
-  std::vector<double> gram(const Context& context) override {
+  std::vector<double> gram(const Context& context, BlockView<const T> d) override {
     const auto* x = products_->dense_matrix();
-    if (x == nullptr || x->columns <= gpu::few_tasks) return LinearOps<T>::gram(context);
+    if (x == nullptr || d.data != nullptr || x->columns <= gpu::few_tasks) return LinearOps<T>::gram(context, d);
     const auto current = here();
     const auto columns = static_cast<std::int32_t>(x->columns);
     Array<T> products(this->weights() * columns, this->device());
