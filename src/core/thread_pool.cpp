@@ -46,22 +46,41 @@ inline void relax() {
 }
 
 /// Whether this thread's core is taken from it again and again, as on a machine with more to do than cores. A single
-/// time is no sign: the system itself has something to do now and then.
+/// time is no sign, nor are moments: the system itself has something to do now and then.
 class LostCore {
  public:
-  /// To be asked often; looks up the system's count once in a millisecond.
+  /// To be asked often; looks up the system's counts once in a millisecond.
   bool again(Clock::time_point now) { return now - looked_ >= 1ms && again_now(now); }
   /// The same without a rest. Time that went by is no sign of itself: a virtual machine's host may have taken it.
   bool again_now(Clock::time_point now) {
-    looked_ = now;
-    rusage usage{};
-    getrusage(RUSAGE_THREAD, &usage);
-    return std::exchange(switches_, usage.ru_nivcsw) != switches_ && now - std::exchange(lost_, now) < 20ms;
+    const LostCore before = *this;
+    look(now);
+    const Duration passed = now - before.looked_;
+    const Duration gone = passed - (worked_ - before.worked_);
+    const bool lost = switches_ != before.switches_ && gone > std::max(shortest, passed / 8);
+    return lost && now - std::exchange(lost_, now) < 20ms;
   }
+  /// The thread slept until now.
+  void rested() { look(Clock::now()); }
 
  private:
+  static constexpr Duration shortest = 500us;
+
+  void look(Clock::time_point now) {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    looked_ = now;
+    switches_ = usage.ru_nivcsw;
+    const auto time = [](const timeval& t) {
+      return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
+    };
+    worked_ = time(usage.ru_utime) + time(usage.ru_stime);
+  }
+
+  Clock::time_point looked_;
+  Duration worked_{0};
   long switches_ = 0;
-  Clock::time_point looked_, lost_;
+  Clock::time_point lost_;
 };
 thread_local LostCore lost_core;
 
@@ -102,20 +121,21 @@ class Patience {
   }
 
  private:
-  static constexpr Duration quiet_longest = 1ms;
+  static constexpr Duration quiet_longest = 4ms;
   static constexpr Duration busy_longest = 2us;
   static constexpr Duration interruption = 100us;  // no interrupt takes so long: another had the core
   static constexpr Duration look_interval = 20ms;
   static constexpr Duration first_pause = 10ms;
   static constexpr Duration longest_pause = 3200ms;
 
-  /// Looks about now and then.
+  /// Looks about now and then. Others that run for a moment are no crowd: they are there at two looks in turn.
   bool sees_crowd(Clock::time_point now) {
     const Duration::rep time = now.time_since_epoch().count();
     auto last = looked_.load(std::memory_order_relaxed);
     if (time - last < look_interval.count() || !looked_.compare_exchange_strong(last, time)) return false;
     static const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-    return runnable_threads() > cores;
+    const bool many = runnable_threads() > cores;
+    return many_.exchange(many, std::memory_order_relaxed) && many;
   }
 
   bool is_crowded(Clock::time_point now) const {
@@ -134,6 +154,7 @@ class Patience {
   }
 
   std::atomic<Duration::rep> looked_{0};
+  std::atomic<bool> many_{false};
   std::atomic<Duration::rep> crowded_until_{0};
   std::atomic<Duration::rep> pause_{first_pause.count()};
 };
@@ -194,6 +215,7 @@ class alignas(cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padd
       if (patience.wait(alone)) break;
       const auto state = state_.fetch_or(asleep, std::memory_order_acq_rel) | asleep;
       if ((state & helpers) != 0) futex_wait(state_, state, 100ms);
+      lost_core.rested();
       try {
         progress.deliver();
       } catch (...) {
@@ -356,6 +378,7 @@ class Pool {
     sleeping_.fetch_add(1);
     futex_wait(news_, seen, idle_longest);
     sleeping_.fetch_sub(1);
+    lost_core.rested();
     return come();
   }
 

@@ -26,8 +26,7 @@ Sheaf tables_of(const GlmSheaf& sheaf) {
 /// Of each column of row weights.
 std::vector<double> sums_of_weights(const GlmSheaf& sheaf) {
   const auto columns = static_cast<std::size_t>(sheaf.weight_columns);
-  if (sheaf.row_weights.empty()) return std::vector<double>(columns, static_cast<double>(sheaf.examples));
-  std::vector<double> sums(columns, 0.0);
+  std::vector<double> sums(columns, sheaf.row_weights.empty() ? static_cast<double>(sheaf.examples) : 0.0);
   for (std::size_t e = 0; e < sheaf.row_weights.size(); ++e)
     sums[e % columns] += static_cast<double>(sheaf.row_weights[e]);
   return sums;
