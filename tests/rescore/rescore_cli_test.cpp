@@ -106,8 +106,9 @@ TEST_F(RescoreProgram, RescoreFillsAFolder) {
 
 TEST_F(RescoreProgram, AKilledRunIsResumedToTheSameResult) {
   ASSERT_EQ(shell("sheaf rescore run.pin --output whole --iterations 100 --quiet").code, 0);
-  // Killed as soon as something is saved; where the run was faster, what it saved is put back.
-  ASSERT_EQ(shell("sheaf rescore run.pin --output out --iterations 100 --quiet & run=$!; "
+  // Killed as soon as something is saved (the program, not the shell around it); where the run was faster, what it
+  // saved is put back.
+  ASSERT_EQ(shell("\"$program\" rescore run.pin --output out --iterations 100 --quiet & run=$!; "
                   "while kill -0 $run 2>/dev/null && ! cp out/unfinished.json saved.json 2>/dev/null; do :; done; "
                   "kill -9 $run; wait $run; cp saved.json out/unfinished.json")
                 .code,
