@@ -22,7 +22,9 @@ constexpr std::int64_t fewest_rows = 4096;
 constexpr std::int64_t steps_saved = 25;            // so many steps may cost what coordinates for a later point do
 constexpr std::int64_t cheap_steps = 3;             // where they cost no more than these, they are made earlier
 constexpr std::int64_t fewest_rows_of_gpu = 20000;  // with fewer a step takes as long as with these
-constexpr std::int64_t passes_saved = 40;           // a decomposition may take as long as so many passes over X
+constexpr std::int64_t most_copied = std::int64_t{256}
+                                     << 20;  // bytes of the rows, which factors are made from a copy of
+constexpr std::int64_t passes_saved = 40;    // a decomposition may take as long as so many passes over X
 /// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
 template <class T>
 constexpr double smallest_share = std::is_same_v<T, float> ? 1e-7 : 1e-10;
@@ -83,7 +85,9 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
       Block<T> same(ops_.examples(), 1);
       const double each = curvature / static_cast<double>(std::max<std::int64_t>(1, ops_.examples()));
       for (std::int64_t i = 0; i < same.rows(); ++i) same(i, 0) = static_cast<T>(each);
-      const auto rows = spread_rows(ops_.examples(), renewable_ ? few_rows() : enough_rows(columns));
+      const auto rows = spread_rows(
+          ops_.examples(),
+          renewable_ ? few_rows() : std::min(enough_rows(columns), std::max(few_rows(), affordable_rows())));
       matrix_ = {size, size, factorise(context, rows, same.to(ops_.device()), alpha_of(tasks[0])).by_rows};
       return;
     }
@@ -160,8 +164,14 @@ bool Coordinates<T>::worth_renewing(const Context& context) const {
 
 template <class T>
 std::int64_t Coordinates<T>::few_rows() const {
-  const std::int64_t cheap = 2 * ops_.examples() / std::max<std::int64_t>(1, ops_.weights());
+  const std::int64_t cheap =
+      std::min(2 * ops_.examples() / std::max<std::int64_t>(1, ops_.weights()), affordable_rows());
   return std::min(ops_.examples(), std::max({rows_per_weight * ops_.weights(), fewest_rows, cheap}));
+}
+
+template <class T>
+std::int64_t Coordinates<T>::affordable_rows() const {
+  return most_copied / (std::max<std::int64_t>(1, ops_.weights()) * static_cast<std::int64_t>(sizeof(T)));
 }
 
 template <class T>

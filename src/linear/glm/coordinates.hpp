@@ -46,6 +46,7 @@ class Coordinates {
   /// Rows that a sum over all is estimated from: for some steps, or for all that are to come.
   std::int64_t few_rows() const;
   std::int64_t enough_rows(std::int64_t columns) const;
+  std::int64_t affordable_rows() const;
   std::vector<double> decompose(std::vector<double> matrix, int threads);
   std::vector<double> diagonal() const;
   void set_matrix(const std::vector<double>& matrix, int threads);
