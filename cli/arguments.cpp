@@ -58,7 +58,7 @@ void Arguments::add_for_family(const std::string& family, Option option) {
 void Arguments::apply_family(const std::string& family, std::string_view model) const {
   for (const auto& section : sections_)
     for (const auto& option : section.options) {
-      if (option.texts.empty()) continue;
+      if (option.families.empty() || option.texts.empty()) continue;
       std::vector<std::string> names;
       const std::function<void(const std::string&)>* set = nullptr;
       for (const auto& [name, one] : option.families) {
@@ -104,21 +104,60 @@ void Arguments::check(std::span<const std::string> extras) const {
       fail_usage("{} is missing: {}", positional.name, positional.help);
 }
 
+void Arguments::set_use(std::initializer_list<std::string_view> names, FileUse use) {
+  for (const auto name : names) {
+    bool found = false;
+    for (auto& positional : positionals_)
+      if (positional.name == name) found = (positional.use = use) == use;
+    for (auto& section : sections_)
+      for (auto& option : section.options)
+        if (option.flag == name) found = (option.use = use) == use;
+    require(found, "a file that a command reads or writes has a name that is not declared");
+  }
+}
+
+/// Nobody can forget an option that names a file.
+void Arguments::check_uses() const {
+  for (const auto& section : sections_)
+    for (const auto& option : section.options)
+      for (const std::string_view value : {"FILE", "OUT", "DIR", "FASTA"})
+        require(option.use != FileUse::none || !option.value.ends_with(value),
+                "an option names a file, and the command does not say what it does with it");
+}
+
+std::vector<CommandFile> Arguments::files() const {
+  std::vector<CommandFile> list;
+  const auto add = [&](const std::string& name, const std::string& path, FileUse use) {
+    if (use != FileUse::none && !path.empty()) list.push_back({name, path, use});
+  };
+  for (const auto& positional : positionals_) {
+    if (positional.values == nullptr) add(positional.name, *positional.value, positional.use);
+    if (positional.values != nullptr)
+      for (const auto& value : *positional.values) add(positional.name, value, positional.use);
+  }
+  for (const auto& section : sections_)
+    for (const auto& option : section.options)
+      for (const auto& text : option.texts)
+        if (option.use == FileUse::read || &text == &option.texts.back()) add(option.flag, text, option.use);
+  if (more_)
+    for (const auto& path : more_()) add("the output", path, FileUse::written);
+  return list;
+}
+
 // CLI11 takes the words apart; what is unknown or missing we say ourselves, with the nearest known name.
 void Arguments::parse(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag("");
   app.allow_extras();
+  check_uses();
   const auto known = flags();
   const bool own_h = std::find(known.begin(), known.end(), "-h") != known.end();
   app.add_flag(own_h ? "--help" : "-h,--help", help_);
   for (auto& section : sections_)
     for (auto& option : section.options) {
       const auto set = [&option](const std::string& text) {
-        if (option.families.empty())
-          option.set(text);
-        else
-          option.texts.push_back(text);
+        if (option.families.empty()) option.set(text);
+        option.texts.push_back(text);
         option.given = true;
       };
       const std::string names = option.also.empty() ? option.flag : option.also + "," + option.flag;

@@ -12,6 +12,8 @@
 
 #include <sheaf/parameters.hpp>
 
+#include "files.hpp"
+
 namespace sheaf::cli {
 
 /// One option as help shows it.
@@ -25,9 +27,10 @@ struct Option {
   bool given = false;
   /// For options that only some families have: the setter of each family, called once the family is known.
   std::vector<std::pair<std::string, std::function<void(const std::string&)>>> families = {};
-  std::vector<std::string> texts = {};
+  std::vector<std::string> texts = {};    ///< as given
   std::vector<std::string> choices = {};  ///< known values; empty: anything
   std::string also = {};                  ///< another name: "-m"
+  FileUse use = FileUse::none;            ///< of the file that it names
 };
 
 struct Positional {
@@ -36,6 +39,7 @@ struct Positional {
   std::string* value;
   bool required;
   std::vector<std::string>* values = nullptr;  ///< of the last one, which may be given several times
+  FileUse use = FileUse::none;
 };
 
 struct Section {
@@ -86,6 +90,13 @@ class Arguments {
     }
   }
 
+  /// What the command does with the files that these positionals and options name. Each of them must be listed.
+  void reads(std::initializer_list<std::string_view> names) { set_use(names, FileUse::read); }
+  void writes(std::initializer_list<std::string_view> names) { set_use(names, FileUse::written); }
+  void writes_folder(std::string_view name) { set_use({name}, FileUse::folder); }
+  /// Files whose names follow from others; asked once the command line is known.
+  void writes_also(std::function<std::vector<std::string>()> paths) { more_ = std::move(paths); }
+
   /// The option that sets one row of `options`.
   template <class Options>
   static Option option(const Parameter<Options>& row, const std::string& name, Options& options) {
@@ -109,6 +120,8 @@ class Arguments {
   void parse(std::span<const std::string> words);
   bool given(std::string_view flag) const;
   bool help_wanted() const { return help_; }
+  /// All files of the command.
+  std::vector<CommandFile> files() const;
 
   const std::vector<Positional>& positionals() const { return positionals_; }
   const std::vector<Section>& sections() const { return sections_; }
@@ -117,10 +130,13 @@ class Arguments {
   static std::string join(const std::vector<std::string>& names, char between);
   std::vector<std::string> flags() const;
   void check(std::span<const std::string> extras) const;
+  void set_use(std::initializer_list<std::string_view> names, FileUse use);
+  void check_uses() const;
 
   std::vector<Positional> positionals_;
   std::vector<Section> sections_{{"Options", {}}};
   bool help_ = false;
+  std::function<std::vector<std::string>()> more_;
 };
 
 }  // namespace sheaf::cli

@@ -1,8 +1,10 @@
 // The program: finds the command, lets it work, and turns every way out into an exit code and one clear line.
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 
 #include "command.hpp"
 #include "core/fail.hpp"
+#include "files.hpp"
 #include "help.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
@@ -26,15 +29,22 @@ int complain(std::string message, ExitCode code) {
   return code;
 }
 
+/// Says so without memory.
+int complain_of_memory() noexcept {
+  write_message(
+      "sheaf: error: out of memory; the data and the work are too large for this machine, or for the limit that the "
+      "process has (ulimit -v); give a smaller --memory, fewer --threads or fewer rows\n");
+  return wrong_input;
+}
+
 void run_command(const std::vector<std::string>& words) {
   const auto& command = find_command(words[0]);
   Arguments arguments;
   const auto work = command.declare(arguments);
   arguments.parse(std::span(words).subspan(1));
-  if (arguments.help_wanted())
-    print(help(command));
-  else
-    work();
+  if (arguments.help_wanted()) return print(help(command));
+  check_files(arguments.files());
+  work();
 }
 
 void dispatch(const std::vector<std::string>& words) {
@@ -55,7 +65,7 @@ std::string where_to_look(const std::vector<std::string>& words) {
   return "sheaf --help";
 }
 
-int run(const std::vector<std::string>& words) {
+int run_reporting(const std::vector<std::string>& words) {
   try {
     dispatch(words);
     return done;
@@ -67,9 +77,30 @@ int run(const std::vector<std::string>& words) {
   } catch (const Error& error) {
     return complain(error.what(), wrong_input);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; the dataset is too large for this machine", wrong_input);
+    return complain_of_memory();
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again)
+      return complain(fmt::format("a bug in Sheaf, please report it: {}", error.what()), own_failure);
+    return complain(
+        "the system starts no more threads; give fewer --threads, or raise the limit of processes (ulimit -u)",
+        wrong_input);
   } catch (const std::exception& error) {
     return complain(fmt::format("a bug in Sheaf, please report it: {}", error.what()), own_failure);
+  }
+}
+
+/// A message that does not fit in memory is said shortly.
+int run(int argc, char** argv) {
+  try {
+    handle_signals();
+    return run_reporting(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  } catch (const std::bad_alloc&) {
+    return complain_of_memory();
+  } catch (const std::exception& error) {
+    write_message("sheaf: error: a bug in Sheaf, please report it: ");
+    write_message(error.what());
+    write_message("\n");
+    return own_failure;
   }
 }
 
@@ -77,6 +108,8 @@ int run(const std::vector<std::string>& words) {
 }  // namespace sheaf::cli
 
 int main(int argc, char** argv) {
-  sheaf::cli::handle_signals();
-  return sheaf::cli::run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  sheaf::cli::open_standard_streams();
+  const int code = sheaf::cli::run(argc, argv);
+  std::fflush(nullptr);
+  return code;
 }

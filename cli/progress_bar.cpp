@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -48,8 +47,7 @@ void ProgressBar::on_advance(std::int64_t by) {
 }
 
 void ProgressBar::on_end() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  if (drawn_) write_message("\r\033[K");
   drawn_ = false;
 }
 
@@ -66,8 +64,7 @@ void ProgressBar::draw(double seconds) {
                        rate_text(rate), time_text(std::max(left, 0.0)));
   }
   line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(terminal_width() - 1, 1))));
-  fmt::print(stderr, "\r{}\033[K", line);
-  std::fflush(stderr);
+  write_message(fmt::format("\r{}\033[K", printable(line, false)));
   drawn_ = true;
 }
 

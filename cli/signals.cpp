@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <system_error>
 #include <thread>
 
+#include <fcntl.h>
 #include <semaphore.h>
 #include <unistd.h>
 
@@ -50,11 +52,24 @@ void request_stop_on_arrival() {
 
 }  // namespace
 
+void open_standard_streams() {
+  // A closed one would be taken by the next file that is opened, and messages or results would be written into it. What
+  // is opened here refuses what is asked of it: reading, writing results; messages vanish.
+  constexpr int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int k = STDIN_FILENO; k <= STDERR_FILENO; ++k)
+    if (::fcntl(k, F_GETFD) < 0 && ::open("/dev/null", modes[k]) < 0) ::_exit(1);
+}
+
 void handle_signals() {
   sem_init(&arrived, 0, 0);
   source();
-  std::thread(request_stop_on_arrival).detach();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that would become too large is an error of the write
+  try {
+    std::thread(request_stop_on_arrival).detach();
+  } catch (const std::system_error&) {  // no thread: the first signal ends the program as the second one does
+    received = SIGTERM;
+  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGPIPE}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler == SIG_IGN && signal != SIGPIPE) continue;  // nohup

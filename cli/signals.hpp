@@ -6,7 +6,10 @@
 
 namespace sheaf::cli {
 
-/// From here on SIGINT, SIGTERM and SIGHUP are handled so; SIGPIPE ends the program at once.
+/// Opens those of standard input, output and error that are closed. To be called first.
+void open_standard_streams();
+
+/// From here on SIGINT, SIGTERM, SIGHUP and SIGXCPU are handled so; SIGPIPE ends the program at once.
 void handle_signals();
 
 /// Asked to stop by the first of these signals.

@@ -1,5 +1,7 @@
 #include "tables.hpp"
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "core/fail.hpp"
@@ -59,6 +61,19 @@ void say_notes(const std::vector<std::string>& notes) {
   for (const auto& note : notes) say("sheaf: note: " + note);
 }
 
+bool is_read_once(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  return path == "-" || std::filesystem::is_fifo(status) || std::filesystem::is_character_file(status) ||
+         std::filesystem::is_socket(status);
+}
+
+void need_double(const std::string& path, std::string why) {
+  if (is_read_once(path))
+    fail("{}; give --precision double, since {} can be read only once", why, path == "-" ? "standard input" : path);
+  throw NeedsDouble{std::move(why)};
+}
+
 void check_output(const Common& common, const std::string& path) {
   if (path == "-" && common.json())
     fail_usage("--json and a dataset on standard output would mix; name a file instead of -");
@@ -69,7 +84,7 @@ void announce(const Common& common, const std::string& path, std::int64_t rows, 
   if (common.json()) {
     const nlohmann::ordered_json answer{
         {"output", path}, {"rows", rows}, {"features", features}, {"stored", stored}, {"sparse", sparse}};
-    print(answer.dump(2) + "\n");
+    print_data(answer.dump(2) + "\n");
   } else if (!common.quiet()) {
     say(fmt::format("{}: {} rows x {} features, {}", path == "-" ? "standard output" : path, grouped(rows),
                     grouped(features), sparse ? grouped(stored) + " non-zeros" : "dense"));

@@ -29,13 +29,18 @@ std::string pipeline_flags(const PipelineOptions& options);
 /// On standard error.
 void say_notes(const std::vector<std::string>& notes);
 
+/// Whether `path` can be read only once: standard input, a pipe, a device.
+bool is_read_once(const std::string& path);
+/// Throws NeedsDouble, to read `path` again; an Error if it can be read only once.
+[[noreturn]] void need_double(const std::string& path, std::string why);
+
 /// Reads a dataset and says on standard error what reading it decided. Throws NeedsDouble where float is too little.
 template <class T>
 Dataset<T> read_table(const Common& common, const Context& context, const std::string& path,
                       const ReadOptions& options) {
   auto dataset = read_dataset<T>(context, path, options);
   if constexpr (std::is_same_v<T, float>)
-    if (auto why = path == "-" ? std::string() : why_double(context, dataset); !why.empty()) throw NeedsDouble{why};
+    if (auto why = why_double(context, dataset); !why.empty()) need_double(path, std::move(why));
   if (!common.quiet()) say_notes(dataset.notes);
   return dataset;
 }

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <utility>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -50,19 +53,92 @@ std::size_t shown_width(std::string_view text) {
   return width;
 }
 
-}  // namespace
+/// Codes of painted().
+constexpr std::string_view emphases[] = {"\033[0m", "\033[1m", "\033[2m", "\033[33m"};
 
-void print(std::string_view text) {
+/// Bytes of the UTF-8 character that `text` begins with, and the character; 0: it begins with none.
+std::pair<std::size_t, unsigned> first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  const std::size_t size = first < 0x80   ? 1
+                           : first < 0xC2 ? 0
+                           : first < 0xE0 ? 2
+                           : first < 0xF0 ? 3
+                           : first < 0xF5 ? 4
+                                          : 0;
+  if (size == 0 || size > text.size()) return {0, 0};
+  unsigned character = size == 1 ? first : first & (0xFFU >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return {0, 0};
+    character = character << 6U | (byte(i) & 0x3FU);
+  }
+  const bool overlong = (size == 3 && character < 0x800) || (size == 4 && character < 0x10000);
+  const bool surrogate = character >= 0xD800 && character < 0xE000;
+  if (overlong || surrogate || character > 0x10FFFF) return {0, 0};
+  return {size, character};
+}
+
+/// Control characters, and those that change the direction of what follows.
+bool is_control(unsigned character) {
+  return character < 0x20 || (character >= 0x7F && character < 0xA0) || (character >= 0x202A && character <= 0x202E) ||
+         (character >= 0x2066 && character <= 0x2069);
+}
+
+/// False: the system refuses; see errno.
+bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t done = ::write(STDOUT_FILENO, text.data(), text.size());
+    const ssize_t done = ::write(descriptor, text.data(), text.size());
     if (done >= 0)
       text.remove_prefix(static_cast<std::size_t>(done));
     else if (errno != EINTR)
-      fail("standard output: cannot be written: {}", std::strerror(errno));
+      return false;
   }
+  return true;
 }
 
-void say(std::string_view line) { fmt::print(stderr, "{}\n", line); }
+}  // namespace
+
+std::string printable(std::string_view text, bool with_emphasis) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    std::size_t size = 0;
+    if (with_emphasis && text[0] == '\033')
+      for (const auto code : emphases)
+        if (text.starts_with(code)) size = code.size();
+    const auto [bytes, character] = first_character(text);
+    if (size == 0 && bytes > 0 && (character == '\n' || character == '\t' || !is_control(character))) size = bytes;
+    if (size > 0)
+      result += text.substr(0, size);
+    else if (bytes < 2)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    else
+      result += fmt::format("\\u{:04x}", character);
+    text.remove_prefix(std::max({size, bytes, std::size_t{1}}));
+  }
+  return result;
+}
+
+void print_data(std::string_view text) {
+  if (!write_all(STDOUT_FILENO, text)) fail("standard output: cannot be written: {}", std::strerror(errno));
+}
+
+void print(std::string_view text) { print_data(printable(text, coloured())); }
+
+void write_message(std::string_view text) noexcept {
+  // A pipe that nobody reads raises SIGPIPE in this thread, which would end the work.
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  sigpending(&pending);
+  const bool broken = !write_all(STDERR_FILENO, text) && errno == EPIPE;
+  constexpr timespec at_once{};
+  if (broken && sigismember(&pending, SIGPIPE) == 0) sigtimedwait(&pipe, nullptr, &at_once);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void say(std::string_view line) { write_message(printable(line, false) + "\n"); }
 
 void warn(const std::vector<std::string>& warnings, std::string_view where) {
   constexpr std::size_t most = 10;

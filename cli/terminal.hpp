@@ -7,10 +7,18 @@
 
 namespace sheaf::cli {
 
-/// Writes a result to standard output at once. A full disk is an Error.
+/// Text for people on standard output, at once. Control characters of names in it are escaped, so that no file can send
+/// commands to the terminal. A full disk is an Error.
 void print(std::string_view text);
-/// A line for people on standard error.
+/// The same of data for programs (JSON, CSV), as they are.
+void print_data(std::string_view text);
+/// A line for people on standard error, escaped likewise. If it cannot be written, the work goes on without it.
 void say(std::string_view line);
+/// The same of bytes as they are.
+void write_message(std::string_view text) noexcept;
+/// `text` with escapes (\x1b, \u009b) for control characters other than line ends and tabs, and for bytes that are no
+/// UTF-8. `with_emphasis`: the codes of bold(), dim() and yellow() stay.
+std::string printable(std::string_view text, bool with_emphasis);
 /// The first warnings, and how many more there are; `where` says where all of them stand.
 void warn(const std::vector<std::string>& warnings, std::string_view where = {});
 

@@ -76,6 +76,7 @@ class ProgramTest : public testing::Test {
     return resumed;
   }
 
+  std::filesystem::path path(const std::string& name) const { return folder_ / "work" / name; }
   std::string file(const std::string& name) const { return text(folder_ / "work" / name); }
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / "work" / name); }
   void write(const std::string& name, const std::string& content) const {

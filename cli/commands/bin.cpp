@@ -55,6 +55,8 @@ std::function<void()> declare(Arguments& arguments) {
   declare_writing(arguments, bin->writing);
   declare_reading_with_bin(arguments, bin->reading, bin->options);
   bin->common.declare(arguments, {"threads", "memory"});
+  arguments.reads({"IN", "--load"});
+  arguments.writes({"OUT", "--save"});
   return [bin, &arguments] {
     check_bins(arguments, bin->options);
     const bool learns = arguments.given("--bins") || arguments.given("--binning") || arguments.given("--save");

@@ -20,7 +20,7 @@ struct Compare {
   void run() const {
     if (std::filesystem::is_regular_file(first) && std::filesystem::is_regular_file(second)) return compare_models();
     const auto result = compare_searches(first, second, metric);
-    print(common.json() ? compare_json(result) : compare_text(result, first, second));
+    common.json() ? print_data(compare_json(result)) : print(compare_text(result, first, second));
   }
 
   void compare_models() const {
@@ -32,7 +32,10 @@ struct Compare {
         fail_usage("{} is of the family {}: of single models only generalised linear ones (--model glm) are compared",
                    model == &a ? first : second, model->family());
     const auto test = likelihood_ratio_test(*a.linear(), *b.linear());
-    print((common.json() ? models_json : models_text)(*a.linear(), *b.linear(), test, first, second));
+    if (common.json())
+      print_data(models_json(*a.linear(), *b.linear(), test, first, second));
+    else
+      print(models_text(*a.linear(), *b.linear(), test, first, second));
   }
 };
 

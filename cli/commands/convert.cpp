@@ -8,6 +8,9 @@
 namespace sheaf::cli {
 namespace {
 
+constexpr const char* features_ending = ".features";
+constexpr const char* labels_ending = ".labels";
+
 struct Convert {
   std::string input, output;
   ReadOptions reading;
@@ -19,13 +22,22 @@ struct Convert {
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       auto dataset = read_table<T>(common, context, input, reading);
-      const auto format = writing.format == "auto" ? std::string(format_by_name(output)) : writing.format;
-      if (format == "libsvm") {
+      if (writes_libsvm()) {
         encode_levels(context, dataset);
         number_classes(dataset.target);
       }
       write_table(common, context, dataset, output, writing);
     });
+  }
+
+  bool writes_libsvm() const {
+    return (writing.format == "auto" ? std::string(format_by_name(output)) : writing.format) == "libsvm";
+  }
+
+  /// Files that may be written beside the dataset.
+  std::vector<std::string> maps() const {
+    if (output == "-" || !writes_libsvm()) return {};
+    return {output + features_ending, output + labels_ending};
   }
 
   /// One feature of 0 and 1 for each level: LIBSVM knows numbers only, and codes of levels are none.
@@ -36,7 +48,7 @@ struct Convert {
     std::string text;
     for (std::int64_t j = 0; j < dataset.features(); ++j)
       text += fmt::format("{}\t{}\n", j + 1, dataset.feature_name(j));
-    write_map(".features", "the features of nominal columns are 0 and 1 for each level", text);
+    write_map(features_ending, "the features of nominal columns are 0 and 1 for each level", text);
   }
 
   /// Words become numbers: of two classes 1 for the positive one and -1, else 1, 2, 3 ...
@@ -49,7 +61,7 @@ struct Convert {
       text += fmt::format("{}\t{}\n", number, target.class_names[c]);
       target.class_names[c] = std::to_string(number);
     }
-    write_map(".labels", "the classes are numbers there", text);
+    write_map(labels_ending, "the classes are numbers there", text);
   }
 
   void write_map(std::string_view ending, std::string_view what, const std::string& text) const {
@@ -67,6 +79,9 @@ std::function<void()> declare(Arguments& arguments) {
   declare_writing(arguments, convert->writing);
   declare_reading(arguments, convert->reading);
   convert->common.declare(arguments, {"threads", "memory"});
+  arguments.reads({"IN"});
+  arguments.writes({"OUT"});
+  arguments.writes_also([convert] { return convert->maps(); });
   return [convert] { convert->run(); };
 }
 

@@ -37,7 +37,10 @@ void run(bool json) {
     list.push_back(to_json(info));
     rows.push_back(to_row(info));
   }
-  print(json ? nlohmann::ordered_json{{"devices", list}}.dump(2) + "\n" : table(rows, "lll", 0));
+  if (json)
+    print_data(nlohmann::ordered_json{{"devices", list}}.dump(2) + "\n");
+  else
+    print(table(rows, "lll", 0));
 }
 
 std::function<void()> declare(Arguments& arguments) {

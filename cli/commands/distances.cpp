@@ -53,6 +53,11 @@ std::function<void()> declare(Arguments& arguments) {
                  "weights of features: one number of 0 or more to a line");
   declare_reading(arguments, distances->reading);
   distances->common.declare(arguments, {"device", "threads", "memory"}, {.json = false, .several_devices = true});
+  arguments.reads({"FILE", "--queries", "--feature-weights"});
+  arguments.writes({"OUT"});
+  arguments.writes_also([distances] {
+    return std::vector<std::string>{distances->output + ".partial", distances->output + ".settings"};
+  });
   return [distances] { distances->run(); };
 }
 

@@ -39,7 +39,7 @@ struct Fit {
       if (!covariance.empty()) write_text_file(covariance, covariance_csv(*trained.linear()));
       if (!common.quiet()) warn(trained.warnings());
       if (common.json())
-        print(model_json(trained, output, dataset.rows()));
+        print_data(model_json(trained, output, dataset.rows()));
       else if (!common.quiet())
         print(with_label(model_text(trained, input, dataset.rows()), dataset.target, trained.is_regression()));
     });
@@ -71,6 +71,8 @@ std::function<void()> declare(Arguments& arguments) {
   fit->model.declare_options(arguments);
   declare_reading(arguments, fit->reading);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
+  arguments.reads({"FILE"});
+  arguments.writes({"--output", "--covariance"});
   return [fit, &arguments] {
     fit->model.apply(arguments);
     if (!fit->covariance.empty() && find_model_kind(fit->model.name()).family != "glm")

@@ -64,6 +64,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.parameters(generate->psms);
   declare_writing(arguments, generate->writing);
   generate->common.declare(arguments, {"threads", "memory", "seed"});
+  arguments.writes({"OUT", "--truth"});
   return [generate] { generate->run(); };
 }
 

@@ -43,7 +43,7 @@ struct Info {
       const auto columns = column_findings(context, raw);
       result.findings.insert(result.findings.begin(), columns.begin(), columns.end());
       if (!report.empty()) write_text_file(report, profile_html(result));
-      print(common.json() ? profile_json(result) : info_text(result));
+      common.json() ? print_data(profile_json(result)) : print(info_text(result));
     });
     if (!report.empty() && !common.quiet()) say("report: " + report);
   }
@@ -55,6 +55,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("report", "FILE", info->report, "write an HTML page with plots that needs nothing else");
   declare_reading(arguments, info->reading);
   info->common.declare(arguments, {"threads", "memory", "seed"});
+  arguments.reads({"FILE"});
+  arguments.writes({"--report"});
   return [info] { info->run(); };
 }
 

@@ -116,6 +116,8 @@ void ModelArguments::declare_options(Arguments& arguments) {
   arguments.section("Rows");
   arguments.text("row-weights", "FILE", row_weights_path_,
                  "how much each row counts: one number of 0 or more to a line");
+  arguments.reads({"--penalty-factors", "--limits", "--exposure", "--offset", "--row-weights"});
+  if (!nets_only_) arguments.reads({"--feature-weights"});
 }
 
 void ModelArguments::check_nets(const Arguments& arguments) {

@@ -60,7 +60,7 @@ struct Neighbors {
   }
 
   void write(const std::string& bytes, std::int64_t queries, std::int64_t found) const {
-    if (output.empty() || output == "-") return print(bytes);
+    if (output.empty() || output == "-") return print_data(bytes);
     write_text_file(output, bytes);
     if (!common.quiet()) say(fmt::format("{}: {} neighbours of {} rows", output, found, queries));
   }
@@ -82,6 +82,8 @@ std::function<void()> declare(Arguments& arguments) {
                  [neighbors](const std::string& text) { neighbors->format = text; }});
   declare_reading(arguments, neighbors->reading);
   neighbors->common.declare(arguments, {"device", "threads", "memory"}, {.json = false});
+  arguments.reads({"FILE", "--queries", "--feature-weights"});
+  arguments.writes({"--output"});
   return [neighbors, &arguments] {
     neighbors->has_k = arguments.given("--k");
     neighbors->has_radius = arguments.given("--radius");

@@ -182,6 +182,8 @@ std::function<void()> declare(Arguments& arguments) {
                  }});
   declare_reading(arguments, predict->reading);
   predict->common.declare(arguments, {"device", "threads", "memory"});
+  arguments.reads({"FILE", "--model-file", "--offset"});
+  arguments.writes({"--output", "--explain"});
   return [predict] { predict->run(); };
 }
 

@@ -55,7 +55,7 @@ struct Rescore {
       fs::remove(options.checkpoint, error);
       if (!common.quiet()) warn(result.warnings, "results.json");
       if (common.json())
-        print(rescore_json(result, options));
+        print_data(rescore_json(result, options));
       else if (!common.quiet())
         print(summary(result));
     });
@@ -124,6 +124,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.section("Rescoring");
   arguments.parameters(run->options);
   run->common.declare(arguments, {"device", "threads", "memory"});
+  arguments.reads({"FILE", "--model"});
+  arguments.writes_folder("--output");
   return [run] { run->run(); };
 }
 

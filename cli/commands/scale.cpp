@@ -43,6 +43,9 @@ std::function<void()> declare(Arguments& arguments) {
   declare_writing(arguments, scale->writing);
   declare_reading(arguments, scale->reading);
   scale->common.declare(arguments, {"threads", "memory"});
+  arguments.reads({"IN", "--load"});
+  arguments.writes({"OUT", "--save"});
+  arguments.writes_also([scale] { return std::vector{made_from_path(scale->output)}; });
   return [scale, &arguments] {
     if (!scale->load.empty() && (arguments.given("--method") || !scale->save.empty()))
       fail_usage("--load takes method and ranges from the file; leave out --method and --save");

@@ -33,7 +33,7 @@ struct Search {
       const auto result = run.search(context, common, dataset, model.search(), options, input, reading);
       if (!common.quiet()) warn(result.warnings, "results.json");
       if (common.json())
-        print(search_json(result));
+        print_data(search_json(result));
       else if (!common.quiet())
         print(with_label(search_text(result), dataset.target, result.class_names.empty()) +
               fmt::format("\nEverything is in {0}: {0}/report.html, {0}/model.txt\n", run.folder()));
@@ -53,6 +53,7 @@ std::function<void()> declare(Arguments& arguments) {
   search->model.declare_options(arguments);
   declare_reading(arguments, search->reading);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});
+  arguments.reads({"FILE"});
   return [search, &arguments] {
     search->model.apply(arguments);
     search->start();

@@ -25,6 +25,7 @@ class SearchRun {
     arguments.text(
         "output", "DIR", folder_,
         fmt::format("folder for the results, created if missing; an interrupted {} can be continued there", what_));
+    arguments.writes_folder("--output");
     arguments.flag("resume", resume_, fmt::format("continue the {} in that folder", what_));
     arguments.flag("force", force_, fmt::format("start again, replacing the {} in that folder", what_));
   }
@@ -38,6 +39,9 @@ class SearchRun {
     if (resume_ && force_) fail_usage("--resume continues and --force starts again: give one of them");
     if (!folder_.empty() && input == "-")
       fail_usage("a {} with --output must read a file, not standard input, so that it can be continued", what_);
+    if (!folder_.empty() && is_read_once(input))
+      fail_usage("{}: is a pipe or a device; a {} with --output must read a file, so that it can be continued", input,
+                 what_);
   }
 
   /// Opens the folder, so that it can be refused before any work, and reads.

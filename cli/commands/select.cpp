@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -37,9 +36,6 @@ struct Outputs {
       if (*path == "-" && printed != nullptr)
         fail_usage("{} and {} on standard output would mix; name a file for one of them", printed, flag);
       if (*path == "-") printed = flag;
-      const auto folder = std::filesystem::path(*path).parent_path();
-      if (!folder.empty() && !std::filesystem::is_directory(folder))
-        fail("{} {}: the folder {} is not there", flag, *path, folder.string());
     }
   }
   bool printed() const { return apply == "-" || csv == "-"; }
@@ -85,7 +81,7 @@ struct Select {
 
   template <class T>
   void write_study(const Context& context, const Dataset<T>& dataset, const SearchResult& result) const {
-    if (common.json()) print(search_json(result));
+    if (common.json()) print_data(search_json(result));
     write_result(outputs.csv, [&] { return features_csv(result); });
     write_result(outputs.report, [&] { return search_html(result); });
     if (!outputs.apply.empty()) {
@@ -111,7 +107,7 @@ struct Select {
   void write(const Context& context, const Dataset<T>& dataset, const SelectionResult& result) const {
     const auto reduced = outputs.apply.empty() ? Dataset<T>() : take_selected(context, dataset, result);
     if (!outputs.save_cuts.empty()) save_binning(result.cuts, outputs.save_cuts);
-    if (common.json()) print(selection_json(result));
+    if (common.json()) print_data(selection_json(result));
     write_result(outputs.csv, [&] { return selection_csv(result); });
     write_result(outputs.report, [&] { return selection_html(result); });
     if (!outputs.apply.empty())
@@ -129,7 +125,7 @@ struct Select {
   template <class Text>
   static void write_result(const std::string& path, Text&& text) {
     if (path == "-")
-      print(text());
+      print_data(text());
     else if (!path.empty())
       write_text_file(path, text());
   }
@@ -209,6 +205,9 @@ std::function<void()> declare(Arguments& arguments) {
   declare_reading_with_bin(arguments, select->reading, select->request.binning);
   declare_writing(arguments, select->writing);
   select->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});
+  arguments.reads({"FILE", "--load-cuts"});
+  arguments.writes({"--apply", "--csv", "--report", "--save-cuts"});
+  arguments.writes_also([select] { return std::vector{made_from_path(select->outputs.apply)}; });
   return [select, &arguments] {
     check_request(arguments, *select);
     select->model.check(arguments, select->common);

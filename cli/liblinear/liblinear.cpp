@@ -89,6 +89,11 @@ void declare_training(Arguments& arguments, PeerTraining& training) {
   arguments.positional("training_set_file", training.input, "the dataset to learn from, in LIBSVM's format");
   arguments.positional("model_file", training.output,
                        "where to write the model; default: the dataset's name and .model", false);
+  arguments.reads({"training_set_file"});
+  arguments.writes({"model_file"});
+  arguments.writes_also([&training] {
+    return std::vector{training.output.empty() && training.folds == 0 ? training.model_path() : std::string()};
+  });
 }
 
 void declare_folds(LiblinearFlags& flags, PeerTraining& training) {
@@ -141,6 +146,8 @@ void declare_prediction(Arguments& arguments, PeerPrediction& prediction, const 
     prediction.probabilities = text == "1";
   });
   flags.toggle("-q", "say nothing", prediction.quiet);
+  arguments.reads({"test_file", "model_file"});
+  arguments.writes({"output_file"});
   arguments.section("Beyond " + program);
   arguments.parameters(prediction.surroundings, {"device", "threads", "memory"});
 }

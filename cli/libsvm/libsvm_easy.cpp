@@ -57,6 +57,17 @@ struct Easy {
     if (!testing.empty()) predict(context, name, scaling);
   }
 
+  /// A test dataset of the same name as the training dataset is scaled to the same bytes only if it is the same file.
+  std::vector<std::string> outputs() const {
+    const auto name = std::filesystem::path(training).filename().string();
+    const auto test = std::filesystem::path(testing).filename().string();
+    std::vector<std::string> paths{name + ".range", name + ".scale", name + ".scale.out", name + ".model"};
+    std::error_code error;
+    if (!test.empty() && !std::filesystem::equivalent(training, testing, error)) paths.push_back(test + ".scale");
+    if (!test.empty()) paths.push_back(test + ".predict");
+    return paths;
+  }
+
   /// Through the file's text, so that predictions are those of the file's six digits.
   static Dataset<double> scaled(const Context& context, const Dataset<double>& dataset, const LibsvmScaling& scaling,
                                 const std::string& path) {
@@ -94,6 +105,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.positional("training_file", easy->training, "the dataset to learn from, in LIBSVM's format");
   arguments.positional("testing_file", easy->testing, "a dataset to predict for", false);
   easy->common.declare(arguments, {"device", "threads", "memory", "seed"}, {false, false, false});
+  arguments.reads({"training_file", "testing_file"});
+  arguments.writes_also([easy] { return easy->outputs(); });
   return [easy] { easy->run(); };
 }
 

@@ -58,7 +58,7 @@ struct Scale {
     } else {
       scaling = load_libsvm_scaling(restore);
     }
-    const auto written = write_scaled(dataset, scaling, [](std::string_view text) { print(text); });
+    const auto written = write_scaled(dataset, scaling, [](std::string_view text) { print_data(text); });
     warn_of_scaling(dataset, scaling, restore, written);
   }
 };
@@ -77,6 +77,8 @@ std::function<void()> declare(Arguments& arguments) {
               [scale](const std::string& text) { scale->save = text; });
   flags.value("-r", "FILE", "scale by such ranges instead of this dataset's", "",
               [scale](const std::string& text) { scale->restore = text; });
+  arguments.reads({"data_filename", "-r"});
+  arguments.writes({"-s"});
   arguments.section("Beyond LIBSVM");
   arguments.parameters(scale->surroundings, {"threads", "memory"});
   return [scale] { scale->run(); };

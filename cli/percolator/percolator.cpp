@@ -220,6 +220,9 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.positionals("FILE", run->pins, "PIN files, plain or compressed", false);
   Flags flags(arguments);
   declare_files(flags, *run);
+  arguments.reads({"FILE", "--picked-protein", "--init-weights", "--tab-in"});
+  arguments.writes({"--results-psms", "--decoy-results-psms", "--results-peptides", "--decoy-results-peptides",
+                    "--results-proteins", "--decoy-results-proteins", "--weights", "--tab-out"});
   arguments.section("Training");
   declare_training(flags, *run);
   arguments.section("Confidence");

@@ -197,10 +197,10 @@ void return_predictions(const Model& model, const Predictions& predictions, cons
                         const PredictionScores& scores, const std::string& output, const Common& common) {
   const bool to_output = output == "-";
   if (to_output)
-    print(predictions_csv(model, predictions, columns));
+    print_data(predictions_csv(model, predictions, columns));
   else if (!output.empty())
     write_text_file(output, predictions_csv(model, predictions, columns));
-  if (common.json()) return print(json_text(model, predictions, scores, output));
+  if (common.json()) return print_data(json_text(model, predictions, scores, output));
   if (common.quiet()) return;
   const auto text = headline(model, predictions, scores.score);
   if (to_output)

@@ -316,6 +316,7 @@ struct SearchResult {
 struct BatchPlan {
   std::int64_t memory = 0;
   std::int32_t tasks = 0;
+  std::int32_t splits = 0;  ///< of one batch at most; 0: not known
 };
 
 /// Remembers finished batches, so that a search that was ended can go on.
@@ -378,7 +379,7 @@ struct SearchSettings {
 enum class Existing : std::uint8_t {
   refuse,   ///< an existing folder that is not empty is an Error
   resume,   ///< goes on with the search in it; other settings, other data or another version are an Error
-  replace,  ///< forgets the search in it
+  replace,  ///< forgets the search in it as soon as the new one begins to train; until then it stays as it is
 };
 
 class SearchDirectory {
@@ -392,7 +393,8 @@ class SearchDirectory {
 
   /// The device that the search in it began on, for one that goes on; none: it begins now.
   std::optional<Device> device() const;
-  /// Writes the settings, or compares them with those that the search in it began with.
+  /// Compares the settings with those that the search in it began with, or keeps them: log() writes them when the
+  /// engine begins.
   void begin(const SearchSettings& settings);
   /// Too little room on the disk for a model of so many weights is an Error.
   void check_room(std::int64_t weights) const;

@@ -1,5 +1,6 @@
 // Distance matrices of any size in files. Devices take blocks of rows from a queue; each block is written at its place
-// while its device computes the next, and is then listed, so that after an interruption the rest alone is computed.
+// while its device computes the next, brought to the disk and then listed with its checksum, so that after an
+// interruption the rest alone is computed.
 #include <sheaf/neighbors.hpp>
 
 #include <algorithm>
@@ -19,12 +20,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
 #include "core/sha256.hpp"
+#include "core/temporary.hpp"
+#include "data/write/sink.hpp"
 #include "neighbors/npy.hpp"
 #include "neighbors/verbs/ops.hpp"
 
@@ -37,6 +39,8 @@ constexpr std::int64_t block_share = 16;  // a block may take this part of the m
 constexpr std::int64_t blocks_each = 8;   // for each device at least, so that they end together
 constexpr std::int64_t most_block_bytes = std::int64_t{64} << 20;  // beyond it, writing and computing gain nothing
 constexpr std::int64_t value_bytes = sizeof(double);
+constexpr std::size_t check_digits = 16;
+constexpr std::string_view first_line = "sheaf-distances 2\n";
 
 template <class Value>
 std::string hash_of(std::span<const Value> values) {
@@ -56,7 +60,7 @@ template <class T>
 std::string settings_of(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance,
                         bool upper) {
   return fmt::format(
-      "sheaf-distances 2\nrows {} {}\nqueries {}\nmetric {}\npower {}\nweights {}\nupper {}\n", dataset.rows(),
+      "{}rows {} {}\nqueries {}\nmetric {}\npower {}\nweights {}\nupper {}\n", first_line, dataset.rows(),
       hash_of(dataset.x),
       queries == nullptr ? std::string("none") : fmt::format("{} {}", queries->rows(), hash_of(queries->x)),
       to_string(distance.metric), distance.power, hash_of<double>(std::span<const double>(distance.weights)),
@@ -67,7 +71,8 @@ std::string settings_of(const Dataset<T>& dataset, const Dataset<T>* queries, co
 class OpenFile {
  public:
   OpenFile(std::string path, int flags) : path_(std::move(path)) {
-    descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
+    descriptor_ = ::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno == ELOOP) fail("{}: is a symbolic link, and is not followed; remove it", path_);
     if (descriptor_ < 0) fail_to_write();
   }
   OpenFile(const OpenFile&) = delete;
@@ -90,6 +95,23 @@ class OpenFile {
     write_all(static_cast<const char*>(bytes), count, [&](const char* from, std::size_t left) {
       return ::pwrite(descriptor_, from, left, offset + (from - static_cast<const char*>(bytes)));
     });
+  }
+  /// False: the file ends before that.
+  bool read_at(std::int64_t offset, void* bytes, std::int64_t count) const {
+    for (auto* to = static_cast<char*>(bytes); count > 0;) {
+      const auto got = ::pread(descriptor_, to, static_cast<std::size_t>(count), offset);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail("{}: cannot be read: {}", path_, std::strerror(errno));
+      if (got == 0) return false;
+      to += got;
+      offset += got;
+      count -= got;
+    }
+    return true;
+  }
+  /// Returns when the bytes will survive a loss of power.
+  void synchronise() {
+    if (::fdatasync(descriptor_) != 0) fail_to_write();
   }
   void close_durably() {
     const bool closed = ::fsync(descriptor_) == 0 && ::close(descriptor_) == 0;
@@ -126,87 +148,130 @@ struct Layout {
   std::int64_t offset(std::int64_t i) const { return header_bytes + before(i) * value_bytes; }
 };
 
+/// Rows that are in the file, and what they are checked by.
+struct DoneRows {
+  Range rows;
+  std::string check;
+};
+
 /// A file under construction that survives the process. Beside it lies one with its settings, and with the rows that
-/// are in it: a line for each block.
+/// are in it: a line for each block, written when the block is on the disk.
 class PartialFile {
  public:
-  PartialFile(const std::string& target, const std::string& settings, const Layout& layout, bool resume)
-      : target_(target),
-        settings_path_(target + ".settings"),
+  PartialFile(const Context& context, const std::string& target, const std::string& settings, const Layout& layout,
+              bool resume)
+      : target_(without_links(target)),
+        partial_path_(target_ + ".partial"),
+        settings_path_(target_ + ".settings"),
         layout_(layout),
-        matrix_(target + ".partial", O_RDWR | O_CREAT) {
+        matrix_(partial_path_, O_RDWR | O_CREAT) {
     if (::flock(matrix_.descriptor(), LOCK_EX | LOCK_NB) != 0)
-      fail("{}.partial: another program is writing it", target_);
-    const bool known = resume && matrix_.size() > 0;
-    if (known)
-      read_done(settings);
+      fail("{}: another program is writing it; wait until it has ended, or name another file", partial_path_);
+    const auto known = text_of(settings_path_);
+    if ((matrix_.size() > 0 || !known.empty()) && !known.starts_with(first_line)) {
+      if (matrix_.size() == 0) fs::remove(partial_path_);
+      fail("{} and {}: are not what an earlier run of Sheaf has left; remove or rename them, or name another matrix",
+           partial_path_, settings_path_);
+    }
+    if (resume && matrix_.size() > 0)
+      read_done(context, settings, known);
     else
       matrix_.set_size(0);
     auto text = settings;
-    for (const auto& rows : done_) text += line_of(rows);
-    write_text_file(settings_path_, text);
+    for (const auto& done : done_) text += line_of(done);
+    write_file(settings_path_, text, Links::replace);
     list_.emplace(settings_path_, O_WRONLY | O_APPEND);
   }
 
   /// Rows that an earlier run has written, ascending.
-  const std::vector<Range>& done() const { return done_; }
+  std::vector<Range> done() const {
+    std::vector<Range> rows;
+    for (const auto& done : done_) rows.push_back(done.rows);
+    return rows;
+  }
   void write_header(const std::string& header) { matrix_.write_at(0, header.data(), std::ssize(header)); }
   /// All values of the rows. Any thread may bring its own.
   void write(Range rows, const double* values) {
-    matrix_.write_at(layout_.offset(rows.begin), values, layout_.offset(rows.end) - layout_.offset(rows.begin));
+    const auto bytes = bytes_of(rows);
+    matrix_.write_at(layout_.offset(rows.begin), values, bytes);
+    matrix_.synchronise();
+    const auto line = line_of({rows, check_of(values, bytes)});
     const std::lock_guard lock(mutex_);
-    list_->append(line_of(rows));
+    list_->append(line);
   }
-  /// Gives the complete file its name.
+  /// Gives the complete file its name, and the permissions of one that it replaces.
   void publish() {
     matrix_.set_size(layout_.offset(layout_.rows));
+    if (struct stat old{}; ::stat(target_.c_str(), &old) == 0) ::fchmod(matrix_.descriptor(), old.st_mode & 0777);
     matrix_.close_durably();
     std::error_code error;
-    fs::rename(target_ + ".partial", target_, error);
+    fs::rename(partial_path_, target_, error);
     if (error)
-      fail("{}: cannot be given its name: {}; its contents are in {}.partial", target_, error.message(), target_);
+      fail("{}: cannot be given its name: {}; its contents are in {}", target_, error.message(), partial_path_);
     fs::remove(settings_path_, error);
+    synchronise_folder_of(target_);
   }
 
  private:
-  /// The settings must be the same. A line that was torn, or speaks of rows that the file is too short for, does not
-  /// count.
-  void read_done(const std::string& settings) {
-    std::ifstream file(settings_path_, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!text.starts_with(settings))
-      fail(
-          "{}.partial: was begun with other rows or another distance, or by another version of Sheaf; leave out "
-          "--resume to begin again",
-          target_);
-    for (std::size_t begin = settings.size(); begin < text.size();) {
-      const auto end = text.find('\n', begin);
-      if (end == std::string::npos) break;
-      const auto rows = parse_done(std::string_view(text).substr(begin, end - begin));
-      if (rows.begin < rows.end && layout_.offset(rows.end) <= matrix_.size()) done_.push_back(rows);
-      begin = end + 1;
-    }
-    std::sort(done_.begin(), done_.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
-  static std::string line_of(Range rows) { return fmt::format("done {} {}\n", rows.begin, rows.end); }
-  /// "done 3 7"; anything else is no row.
-  Range parse_done(std::string_view line) const {
-    constexpr std::string_view word = "done ";
-    Range rows;
-    if (!line.starts_with(word)) return {};
-    const auto* end = line.data() + line.size();
-    const auto first = std::from_chars(line.data() + word.size(), end, rows.begin);
-    if (first.ec != std::errc() || first.ptr == end) return {};
-    const auto last = std::from_chars(first.ptr + 1, end, rows.end);
-    const bool good = last.ec == std::errc() && last.ptr == end && rows.begin >= 0 && rows.end <= layout_.rows;
-    return good ? rows : Range{};
+  std::int64_t bytes_of(Range rows) const { return layout_.offset(rows.end) - layout_.offset(rows.begin); }
+  static std::string check_of(const double* values, std::int64_t bytes) {
+    return sha256({reinterpret_cast<const char*>(values), static_cast<std::size_t>(bytes)}).substr(0, check_digits);
   }
 
-  std::string target_, settings_path_;
+  /// The settings must be the same. A line that was torn does not count, nor one whose rows are not those that the
+  /// file holds.
+  void read_done(const Context& context, const std::string& settings, const std::string& text) {
+    if (!text.starts_with(settings))
+      fail(
+          "{}: was begun with other rows or another distance, or by another version of Sheaf; leave out --resume to "
+          "begin again",
+          partial_path_);
+    std::vector<double> values;
+    for (std::size_t begin = settings.size(); begin < text.size();) {
+      context.check_stop();
+      const auto end = text.find('\n', begin);
+      if (end == std::string::npos) break;
+      auto done = parse_done(std::string_view(text).substr(begin, end - begin));
+      if (done.rows.begin < done.rows.end && is_in_file(done, values)) done_.push_back(std::move(done));
+      begin = end + 1;
+    }
+    std::sort(done_.begin(), done_.end(), [](const auto& a, const auto& b) { return a.rows.begin < b.rows.begin; });
+  }
+  bool is_in_file(const DoneRows& done, std::vector<double>& values) const {
+    const auto bytes = bytes_of(done.rows);
+    const bool is_block = bytes <= most_block_bytes || done.rows.end - done.rows.begin == 1;
+    if (!is_block || layout_.offset(done.rows.end) > matrix_.size()) return false;
+    values.resize(static_cast<std::size_t>(bytes / value_bytes));
+    return matrix_.read_at(layout_.offset(done.rows.begin), values.data(), bytes) &&
+           check_of(values.data(), bytes) == done.check;
+  }
+  static std::string line_of(const DoneRows& done) {
+    return fmt::format("done {} {} {}\n", done.rows.begin, done.rows.end, done.check);
+  }
+  /// "done 3 7 0123456789abcdef"; anything else is no row.
+  DoneRows parse_done(std::string_view line) const {
+    constexpr std::string_view word = "done ";
+    DoneRows done;
+    if (!line.starts_with(word)) return {};
+    const auto* end = line.data() + line.size();
+    const auto first = std::from_chars(line.data() + word.size(), end, done.rows.begin);
+    if (first.ec != std::errc() || first.ptr == end) return {};
+    const auto last = std::from_chars(first.ptr + 1, end, done.rows.end);
+    if (last.ec != std::errc() || last.ptr == end) return {};
+    done.check.assign(last.ptr + 1, end);
+    const bool good = done.rows.begin >= 0 && done.rows.end <= layout_.rows && done.check.size() == check_digits;
+    return good ? done : DoneRows{};
+  }
+
+  std::string target_, partial_path_, settings_path_;
   Layout layout_;
   OpenFile matrix_;
   std::optional<OpenFile> list_;
-  std::vector<Range> done_;
+  std::vector<DoneRows> done_;
   std::mutex mutex_;  // of the list
 };
 
@@ -306,7 +371,7 @@ void write_distances(const Context& given, const Dataset<T>& dataset, const Dist
       neighbors::npy_header("'<f8'", options.upper ? fmt::format("{},", layout.before(layout.rows))
                                                    : fmt::format("{}, {}", layout.rows, layout.columns));
   layout.header_bytes = std::ssize(header);
-  PartialFile file(path, settings_of(dataset, queries, distance, options.upper), layout, options.resume);
+  PartialFile file(context, path, settings_of(dataset, queries, distance, options.upper), layout, options.resume);
   file.write_header(header);
   const auto blocks = blocks_beside(file.done(), layout.rows, block_rows(context, layout, std::ssize(devices)));
   Stage stage(context.progress(), "computing distances", layout.rows, context.stop());

@@ -95,10 +95,18 @@ Engine::Engine(const Context& context, const Family& family, const Plan& plan, c
     : context_(context), family_(family), plan_(plan), options_(options), log_(log) {
   limits_ = family.limits(context, plan);
   if (options.batch > 0) limits_.tasks = options.batch;
-  const BatchPlan proposed{limits_.memory, limits_.tasks};
+  const BatchPlan proposed{limits_.memory, limits_.tasks, limits_.splits};
   const auto agreed = log != nullptr ? log->agree(proposed) : proposed;
-  limits_.memory = agreed.memory;
   limits_.tasks = agreed.tasks;
+  if (agreed.splits > 0) limits_.splits = agreed.splits;
+  // What is free differs a little from run to run; solvers choose by it, and the same memory gives the same bits.
+  if (agreed.memory <= proposed.memory + proposed.memory / 4)
+    limits_.memory = agreed.memory;
+  else
+    warnings_.push_back(
+        fmt::format("the search began with {} of memory and went on with {}; last digits may differ from those of a "
+                    "search in one run",
+                    format_bytes(agreed.memory), format_bytes(proposed.memory)));
   levels_.resize(static_cast<std::size_t>(plan.levels()));
   for (auto& level : levels_)
     level.strategy = make_strategy(family.space(),

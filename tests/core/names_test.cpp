@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -149,6 +150,33 @@ TEST_F(Temporary, FollowsLinksAndLeavesDevicesAlone) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(std::filesystem::file_size(target()), 3);
   EXPECT_EQ(TemporaryFile("/dev/null").path(), "/dev/null");
+}
+
+TEST_F(Temporary, HasANameThatNobodyKnows) {
+  std::set<std::string> names;
+  for (int k = 0; k < 20; ++k) {
+    const TemporaryFile temporary(target());
+    const auto name = std::filesystem::path(temporary.path()).filename().string();
+    EXPECT_TRUE(is_temporary_name(name, "result")) << name;
+    EXPECT_FALSE(is_temporary_name(name, "resul"));
+    names.insert(name);
+  }
+  EXPECT_EQ(names.size(), 20U);
+  for (const char* name : {"result", "result.part", "result.0123456789abcdef", "notes.part", "result.0123456789abcdeg.part",
+                           "result.0123456789abcdef.part.part"})
+    EXPECT_FALSE(is_temporary_name(name, "result")) << name;
+}
+
+TEST_F(Temporary, ReplacesLinksWhereNobodyAskedForThem) {
+  const auto link = (folder_ / "link").string();
+  std::ofstream(target()) << "old";
+  std::filesystem::create_symlink(target(), link);
+  TemporaryFile temporary(link, Links::replace);
+  std::ofstream(temporary.path()) << "newer";
+  temporary.publish();
+  EXPECT_FALSE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(std::filesystem::file_size(link), 5);
+  EXPECT_EQ(std::filesystem::file_size(target()), 3);
 }
 
 }  // namespace names_test

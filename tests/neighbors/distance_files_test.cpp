@@ -17,6 +17,7 @@
 #include <sheaf/neighbors.hpp>
 
 #include "core/random.hpp"
+#include "core/sha256.hpp"
 #include "devices.hpp"
 #include "golden.hpp"
 #include "neighbors_reference.hpp"
@@ -169,17 +170,34 @@ TEST_F(DistanceFile, EndedEarlyGoesOnWithTheRowsThatAreMissing) {
       for (const auto& [first, last] : done)
         EXPECT_TRUE(partial.substr(offset(first), offset(last) - offset(first)) ==
                     wanted.substr(offset(first), offset(last) - offset(first)));
-      // Rows that are not listed are computed again, whatever stands there; those that are listed stay as they are.
-      const auto [gone, gone_end] = done.front();
-      const auto line = "done " + std::to_string(gone) + " " + std::to_string(gone_end) + "\n";
-      settings.erase(settings.find(line), line.size());
-      std::fill_n(partial.begin() + static_cast<std::ptrdiff_t>(offset(gone)), offset(gone_end) - offset(gone), 'x');
+      // Rows that are not listed, or whose bytes are not those that the line checks, are computed again; others stay as
+      // they are.
+      const auto line_of = [&](std::pair<std::int64_t, std::int64_t> rows) {
+        const auto begin = settings.find("done " + std::to_string(rows.first) + " ");
+        return settings.substr(begin, settings.find('\n', begin) + 1 - begin);
+      };
+      const auto rows_of = [&](std::pair<std::int64_t, std::int64_t> rows) {
+        return std::pair{offset(rows.first), offset(rows.second) - offset(rows.first)};
+      };
+      const auto gone = line_of(done.front());
+      settings.erase(settings.find(gone), gone.size());
+      const auto [gone_at, gone_bytes] = rows_of(done.front());
+      std::fill_n(partial.begin() + static_cast<std::ptrdiff_t>(gone_at), gone_bytes, 'x');
+      const auto [lost_at, lost_bytes] = rows_of(done[1]);
+      std::fill_n(partial.begin() + static_cast<std::ptrdiff_t>(lost_at), lost_bytes, '\0');
       auto marked = wanted;
-      const double mark = -1;
-      std::memcpy(&partial[offset(done.back().first)], &mark, sizeof mark);
-      std::memcpy(&marked[offset(done.back().first)], &mark, sizeof mark);
+      if (done.size() > 2) {
+        const auto [kept_at, kept_bytes] = rows_of(done.back());
+        const double mark = -1;
+        std::memcpy(&partial[kept_at], &mark, sizeof mark);
+        std::memcpy(&marked[kept_at], &mark, sizeof mark);
+        auto line = line_of(done.back());
+        const auto place = settings.find(line);
+        line.replace(line.rfind(' ') + 1, 16, sha256(partial.substr(kept_at, kept_bytes)).substr(0, 16));
+        settings.replace(place, line.size(), line);
+      }
       replace("d.npy.partial", partial);
-      replace("d.npy.settings", settings + "done 0 100000\ndone 7 3\ndone x\ndone 3");
+      replace("d.npy.settings", settings + "done 0 100000\ndone 0 200\ndone 7 3\ndone x\ndone 3");
       options.resume = true;
       options.also = {Device::cpu()};
       write_distances(test::with_threads(2).with({.device = device}), dataset, {}, path("d.npy"), options);
@@ -223,6 +241,28 @@ TEST_F(DistanceFile, OfAnotherProgramIsLeftAlone) {
   EXPECT_THROW(write_distances(test::with_threads(1), dataset_of(normal_rows(5, 2, 1)), {}, path("d.npy")), Error);
   ::close(file);
   EXPECT_EQ(test::contents(path("d.npy.partial")), "theirs");
+}
+
+/// Files of these names that Sheaf did not write.
+TEST_F(DistanceFile, ThatSheafDidNotBeginIsLeftAlone) {
+  const auto dataset = dataset_of(normal_rows(5, 2, 1));
+  for (const bool resume : {false, true}) {
+    MatrixFileOptions options;
+    options.resume = resume;
+    replace("d.npy.partial", "theirs");
+    EXPECT_THROW(write_distances(test::with_threads(1), dataset, {}, path("d.npy"), options), Error);
+    EXPECT_EQ(test::contents(path("d.npy.partial")), "theirs");
+    fs::remove(path("d.npy.partial"));
+    replace("d.npy.settings", "also theirs");
+    EXPECT_THROW(write_distances(test::with_threads(1), dataset, {}, path("d.npy"), options), Error);
+    EXPECT_EQ(listing(), (std::vector<std::string>{"d.npy.settings"}));
+    fs::remove(path("d.npy.settings"));
+    replace("target", "theirs");
+    fs::create_symlink("target", path("d.npy.partial"));
+    EXPECT_THROW(write_distances(test::with_threads(1), dataset, {}, path("d.npy"), options), Error);
+    EXPECT_EQ(test::contents(path("target")), "theirs") << "a link is not followed";
+    fs::remove(path("d.npy.partial"));
+  }
 }
 
 TEST_F(DistanceFile, OfOneRowOrNoneIsNoError) {

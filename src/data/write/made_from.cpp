@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <sheaf/io.hpp>
 
+#include "core/json_text.hpp"
 #include "core/sha256.hpp"
 
 namespace sheaf {
@@ -15,9 +17,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string beside(const std::string& path) { return path + ".made.json"; }
-
 }  // namespace
+
+std::string made_from_path(const std::string& path) {
+  return path.empty() || path == "-" ? std::string() : path + ".made.json";
+}
 
 void keep_made_from(const MadeFrom& made, const std::string& path) {
   if (path == "-") return;
@@ -25,14 +29,14 @@ void keep_made_from(const MadeFrom& made, const std::string& path) {
                   {"learnt_on_all_rows_of", made.source},
                   {"instead", made.instead},
                   {"sha256", hash_file(path).sha256}};
-  write_text_file(beside(path), json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_text_file(made_from_path(path), json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<MadeFrom> find_made_from(const std::string& path) {
   std::error_code error;
-  if (path == "-" || !std::filesystem::is_regular_file(beside(path), error)) return std::nullopt;
-  std::ifstream file(beside(path));
-  const auto json = Json::parse(file, nullptr, false);
+  if (path == "-" || !std::filesystem::is_regular_file(made_from_path(path), error)) return std::nullopt;
+  std::ifstream file(made_from_path(path));
+  const auto json = parse_json<Json>(std::string{std::istreambuf_iterator<char>(file), {}});
   const auto text = [&](const char* key) {
     return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
   };

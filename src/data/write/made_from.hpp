@@ -13,7 +13,10 @@ struct MadeFrom {
   std::string instead;  ///< the options of a search that do the same inside its folds
 };
 
-/// Writes OUT.made.json. Nothing for standard output.
+/// The file that is kept beside a dataset; empty for standard output or no dataset.
+std::string made_from_path(const std::string& path);
+
+/// Writes it. Nothing for standard output.
 void keep_made_from(const MadeFrom& made, const std::string& path);
 
 /// What stands beside a dataset, if it is still the file that was written.

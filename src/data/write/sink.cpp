@@ -3,13 +3,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
-#include "core/temporary.hpp"
 #include "data/compress/compression.hpp"
 
 namespace sheaf {
@@ -33,26 +31,13 @@ class StandardOutput : public Sink {
 
 class FileSink : public Sink {
  public:
-  explicit FileSink(const std::string& path)
-      : path_(path),
-        temporary_(path),
-        descriptor_(open(temporary_.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
-  }
-  ~FileSink() override {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  void write(std::string_view bytes) override { write_all(descriptor_, bytes, path_); }
-  void finish() override {
-    // Some file systems report a full disk only here.
-    if (close(std::exchange(descriptor_, -1)) != 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
-    temporary_.publish();
-  }
+  explicit FileSink(const std::string& path, Links links = Links::follow) : path_(path), temporary_(path, links) {}
+  void write(std::string_view bytes) override { write_all(temporary_.descriptor(), bytes, path_); }
+  void finish() override { temporary_.publish(); }
 
  private:
   std::string path_;
   TemporaryFile temporary_;
-  int descriptor_;
 };
 
 /// A compressor and the file behind it.
@@ -80,8 +65,10 @@ std::unique_ptr<Sink> open_sink(const std::string& path) {
   return std::make_unique<FileSink>(path);
 }
 
-void write_text_file(const std::string& path, std::string_view text) {
-  FileSink file(path);
+void write_text_file(const std::string& path, std::string_view text) { write_file(path, text, Links::follow); }
+
+void write_file(const std::string& path, std::string_view text, Links links) {
+  FileSink file(path, links);
   file.write(text);
   file.finish();
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/temporary.hpp"
+
 namespace sheaf {
 
 class Sink {
@@ -21,5 +23,8 @@ class Sink {
 
 /// A file, or standard output for "-"; compressed where the file's name ends so.
 std::unique_ptr<Sink> open_sink(const std::string& path);
+
+/// A file of such bytes, never compressed.
+void write_file(const std::string& path, std::string_view text, Links links);
 
 }  // namespace sheaf

@@ -6,21 +6,23 @@ namespace sheaf::engine {
 
 using Json = nlohmann::json;
 
-Journal::Journal(const std::string& path)
-    : file_(path, [&](const Json& record) {
-        try {
-          take(record);
-        } catch (const Json::exception&) {  // whole, but not what this version writes
-          fail("{}: record {} is none of this version of Sheaf; begin again (--force), or name another folder", path,
-               batches_.size() + 1);
-        }
-      }) {
+void Journal::read() {
+  file_.read([&](const Json& record) {
+    try {
+      take(record);
+    } catch (const Json::exception&) {  // whole, but not what this version writes
+      fail("{}: record {} is none of this version of Sheaf; begin again (--force), or name another folder", path_,
+           batches_.size() + 1);
+    }
+  });
   found_ = batches_.size();
 }
 
 void Journal::take(const Json& record) {
   if (record.contains("plan")) {
-    plan_ = {record["plan"].at("memory").get<std::int64_t>(), record["plan"].at("tasks").get<std::int32_t>()};
+    const auto& plan = record["plan"];
+    plan_ = {plan.at("memory").get<std::int64_t>(), plan.at("tasks").get<std::int32_t>(),
+             plan.value("splits", std::int32_t{0})};
     planned_ = true;
     return;
   }
@@ -39,7 +41,7 @@ BatchPlan Journal::agree(const BatchPlan& proposed) {
   if (planned_) return plan_;
   plan_ = proposed;
   planned_ = true;
-  file_.append({{"plan", {{"memory", plan_.memory}, {"tasks", plan_.tasks}}}});
+  file_.append({{"plan", {{"memory", plan_.memory}, {"tasks", plan_.tasks}, {"splits", plan_.splits}}}});
   return plan_;
 }
 

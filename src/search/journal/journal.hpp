@@ -15,8 +15,13 @@ namespace sheaf::engine {
 
 class Journal : public SearchLog {
  public:
-  /// Opens or makes the file and locks it: another search in the same place is an Error.
-  explicit Journal(const std::string& path);
+  /// Opens or makes the file and locks it: another search in the same place is an Error. Nothing is read or changed.
+  explicit Journal(std::string path) : path_(path), file_(std::move(path)) {}
+
+  bool is_new() const { return file_.is_new(); }
+  bool is_journal() const { return file_.is_record_file(); }
+  /// Takes in what an earlier run has finished.
+  void read();
 
   bool empty() const { return !planned_ && batches_.empty(); }
   /// Batches that were found finished.
@@ -35,6 +40,7 @@ class Journal : public SearchLog {
   BatchPlan plan_;
   std::map<std::int32_t, std::vector<ModelScores>> batches_;
   std::size_t found_ = 0;
+  std::string path_;
   RecordFile file_;
 };
 

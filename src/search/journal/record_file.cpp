@@ -6,9 +6,11 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/fail.hpp"
+#include "core/json_text.hpp"
 #include "core/sha256.hpp"
 
 namespace sheaf::engine {
@@ -23,49 +25,97 @@ std::string check(std::string_view text) { return sha256(text).substr(0, check_d
 /// Discarded where the line is torn or damaged.
 Json parsed(std::string_view line) {
   const bool whole = line.size() > check_digits && line.substr(0, check_digits) == check(line.substr(check_digits + 1));
-  return Json::parse(whole ? line.substr(check_digits + 1) : std::string_view(), nullptr, false);
+  return parse_json<Json>(whole ? line.substr(check_digits + 1) : std::string_view());
 }
 
-}  // namespace
-
-RecordFile::RecordFile(std::string path, const std::function<void(const Json&)>& take)
-    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
-  if (descriptor_ < 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor_);
-    fail("{}: another search is at work there", path_);
-  }
-  const auto text = read_all();
-  std::size_t good = 0;
-  while (true) {
-    const auto end = text.find('\n', good);
-    if (end == std::string::npos) break;
-    const auto record = parsed(std::string_view(text).substr(good, end - good));
-    if (record.is_discarded()) break;
-    take(record);
-    good = end + 1;
-  }
-  if (good < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(good)) != 0)
-    fail("{}: cannot be written: {}", path_, std::strerror(errno));
+/// Whether `line` may be the first part of a record. A loss of power can leave zeros in the place of written bytes.
+bool is_torn_record(std::string_view line) {
+  if (line.find_first_not_of('\0') == line.npos) return true;
+  if (line.substr(0, check_digits).find_first_not_of("0123456789abcdef") != line.npos) return false;
+  return line.size() <= check_digits || std::string_view(" {").starts_with(line.substr(check_digits, 2));
 }
 
-RecordFile::~RecordFile() { ::close(descriptor_); }
-
-std::string RecordFile::read_all() const {
+std::string read_all(int descriptor, const std::string& path) {
   std::string text;
   std::string buffer(std::size_t{1} << 20U, '\0');
-  for (ssize_t got = 0; (got = ::read(descriptor_, buffer.data(), buffer.size())) != 0;) {
-    if (got < 0) fail("{}: cannot be read: {}", path_, std::strerror(errno));
+  for (ssize_t got = 0; (got = ::read(descriptor, buffer.data(), buffer.size())) != 0;) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("{}: cannot be read: {}", path, std::strerror(errno));
     text.append(buffer, 0, static_cast<std::size_t>(got));
   }
   return text;
 }
 
+}  // namespace
+
+RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
+  try {
+    while (!open_and_lock()) {
+    }
+    text_ = read_all(descriptor_, path_);
+  } catch (...) {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    throw;
+  }
+}
+
+RecordFile::~RecordFile() { ::close(descriptor_); }
+
+/// False: another process has removed the file meanwhile.
+bool RecordFile::open_and_lock() {
+  constexpr int flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = ::open(path_.c_str(), flags | O_CREAT | O_EXCL, 0666);
+  new_ = descriptor_ >= 0;
+  if (!new_ && errno == EEXIST) descriptor_ = ::open(path_.c_str(), flags);
+  if (descriptor_ < 0 && errno == ENOENT && ::access(path_.substr(0, path_.rfind('/')).c_str(), F_OK) == 0)
+    return false;
+  if (descriptor_ < 0 && errno == ELOOP) fail("{}: is a symbolic link, and a journal is a file", path_);
+  if (descriptor_ < 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
+  struct stat file {
+  }, named{};
+  if (::fstat(descriptor_, &file) != 0 || !S_ISREG(file.st_mode)) fail("{}: is no regular file", path_);
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) fail("{}: cannot be locked: {}", path_, std::strerror(errno));
+    fail("{}: another search is at work there; wait until it has ended, or name another folder", path_);
+  }
+  return ::lstat(path_.c_str(), &named) == 0 && named.st_ino == file.st_ino && named.st_dev == file.st_dev;
+}
+
+bool RecordFile::is_record_file() const {
+  const auto end = text_.find('\n');
+  const auto first = std::string_view(text_).substr(0, end);
+  return (end != std::string::npos && !parsed(first).is_discarded()) ||
+         (end == std::string::npos && is_torn_record(first));
+}
+
+void RecordFile::read(const std::function<void(const Json&)>& take) {
+  std::size_t good = 0;
+  while (true) {
+    const auto end = text_.find('\n', good);
+    if (end == std::string::npos) break;
+    const auto record = parsed(std::string_view(text_).substr(good, end - good));
+    if (record.is_discarded()) break;
+    take(record);
+    good = end + 1;
+  }
+  if (good < text_.size()) good_ = static_cast<std::int64_t>(good);
+  text_ = {};
+}
+
+void RecordFile::synchronise() {
+  if (::fsync(descriptor_) != 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
+}
+
 void RecordFile::clear() {
   if (::ftruncate(descriptor_, 0) != 0) fail("{}: cannot be emptied: {}", path_, std::strerror(errno));
+  good_ = -1;
+  synchronise();
 }
 
 void RecordFile::append(const Json& record) {
+  if (good_ >= 0 && ::ftruncate(descriptor_, std::exchange(good_, -1)) != 0)
+    fail("{}: cannot be written: {}", path_, std::strerror(errno));
   const auto json = record.dump();
   const auto line = fmt::format("{} {}\n", check(json), json);
   std::string_view left = line;
@@ -77,7 +127,7 @@ void RecordFile::append(const Json& record) {
       fail("{}: cannot be written: {}; what is in it stays, and --resume goes on from there", path_,
            std::strerror(errno));
   }
-  if (::fsync(descriptor_) != 0) fail("{}: cannot be written: {}", path_, std::strerror(errno));
+  synchronise();
 }
 
 }  // namespace sheaf::engine

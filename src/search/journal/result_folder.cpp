@@ -1,13 +1,16 @@
 #include "search/journal/result_folder.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <sheaf/context.hpp>
-#include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
+#include "core/json_text.hpp"
+#include "core/temporary.hpp"
+#include "data/write/sink.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -45,10 +48,19 @@ bool make_folder(const std::string& path) {
   return made;
 }
 
+/// What `sheaf search` has written; not known: it was damaged.
+enum class Origin { ours, others, unknown };
+
+Origin origin_of(const Json& settings) {
+  if (settings.is_discarded()) return Origin::unknown;
+  return settings.is_object() && settings.contains("sheaf") && settings.contains("journal") ? Origin::ours
+                                                                                            : Origin::others;
+}
+
 }  // namespace
 
-ResultFolder::ResultFolder(std::string path, Existing existing, const std::vector<std::string>& results)
-    : path_(std::move(path)) {
+ResultFolder::ResultFolder(std::string path, Existing existing, std::vector<std::string> results)
+    : path_(std::move(path)), existing_(existing), results_(std::move(results)) {
   std::error_code error;
   const bool there = fs::exists(path_, error);
   if (there && !fs::is_directory(path_, error)) fail("{}: is no folder; name another one for the search", path_);
@@ -59,46 +71,71 @@ ResultFolder::ResultFolder(std::string path, Existing existing, const std::vecto
   if (occupied && !fs::exists(file(settings_name)) && !fs::exists(journal()))
     fail("{}: holds other things and no search; name another folder", path_);
   made_ = make_folder(path_);
-  if (existing != Existing::resume) {
-    fs::remove(file(settings_name));
-    for (const auto& name : results) fs::remove(file(name));
-  }
-  remove_leftovers();
 }
 
-/// Files under construction when an earlier run was killed.
+void ResultFolder::check(bool journal_is_ours) const {
+  const bool has_settings = fs::is_regular_file(fs::symlink_status(file(settings_name)));
+  const auto settings = has_settings ? parse_json<Json>(text_of(file(settings_name))) : Json();
+  const auto origin = has_settings ? origin_of(settings) : Origin::unknown;
+  if (origin == Origin::others || (origin == Origin::unknown && !journal_is_ours))
+    fail("{}: holds other things and no search; name another folder", path_);
+  if (existing_ != Existing::resume) return;
+  if (!journal_is_ours)
+    fail(
+        "{}: is no journal of a search, or is damaged from its first line; begin again (--force), or name another "
+        "folder",
+        journal());
+  if (has_settings && origin == Origin::unknown) fail("{}: is damaged; begin again with --force", file(settings_name));
+  if (!has_settings && fs::file_size(journal()) > 0)
+    fail("{}: is missing, so that nobody knows what search the journal is of; begin again with --force",
+         file(settings_name));
+}
+
+std::optional<Json> ResultFolder::settings() const {
+  if (existing_ != Existing::resume || !fs::exists(file(settings_name))) return std::nullopt;
+  return parse_json<Json>(text_of(file(settings_name)));
+}
+
+void ResultFolder::remove_results() const {
+  for (const auto& name : results_) fs::remove(file(name));
+}
+
 void ResultFolder::remove_leftovers() const {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(path_))
-    if (entry.path().extension() == ".part") fs::remove(entry.path(), ignored);
+  for (const auto& entry : fs::directory_iterator(path_, ignored)) {
+    const auto name = entry.path().filename().string();
+    const auto is_of = [&](const std::string& result) { return is_temporary_name(name, result); };
+    if (is_of(settings_name) || std::any_of(results_.begin(), results_.end(), is_of)) fs::remove(entry.path(), ignored);
+  }
 }
 
-void ResultFolder::undo() const noexcept {
+void ResultFolder::write(const std::string& name, std::string_view text) const {
+  write_file(file(name), text, Links::replace);
+}
+
+void ResultFolder::write_settings(const Json& settings) const {
+  write(settings_name, settings.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void ResultFolder::undo(bool settings, bool journal_too) const noexcept {
   std::error_code ignored;
-  fs::remove(file(settings_name), ignored);
-  fs::remove(journal(), ignored);
+  if (settings) fs::remove(file(settings_name), ignored);
+  if (journal_too) fs::remove(journal(), ignored);
   if (made_) fs::remove(path_, ignored);
 }
 
-bool ResultFolder::begin(const Json& settings) const {
-  if (!fs::exists(file(settings_name))) {
-    write_text_file(file(settings_name), settings.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-    return true;
-  }
-  const auto then = Json::parse(text_of(file(settings_name)), nullptr, false);
-  if (!then.is_object()) fail("{}: is damaged; begin again with --force", file(settings_name));
-  if (!then.contains("journal") || then["journal"] != journal_version)
+void ResultFolder::compare(const Json& then, const Json& now) const {
+  if (then["journal"] != journal_version)
     fail(
         "{}: the search in it was begun by another version of Sheaf, whose journal this one does not read; begin again "
         "(--force), or name another folder",
         path_);
-  const auto found = difference(then, settings, "");
+  const auto found = difference(then, now, "");
   if (!found.empty())
     fail(
         "{}: the search in it is another one: {}; give the command it began with (see {}), begin again (--force), or "
         "name another folder",
         path_, found, file(settings_name));
-  return false;
 }
 
 void ResultFolder::check_room(std::int64_t bytes) const {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -16,23 +18,34 @@ inline constexpr int journal_version = 5;
 
 class ResultFolder {
  public:
-  /// Makes the folder where it is missing. `results`: names of the files that are written at the end.
-  ResultFolder(std::string path, Existing existing, const std::vector<std::string>& results);
+  /// Makes the folder where it is missing. What is in it is looked at, never changed: `results`, names of the files
+  /// that are written at the end, stay until remove_results().
+  ResultFolder(std::string path, Existing existing, std::vector<std::string> results);
 
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string journal() const { return file("journal.txt"); }
-  /// Writes the settings, or compares them with those that the search in it began with. True: it begins anew.
-  bool begin(const nlohmann::ordered_json& settings) const;
+  /// The settings of the search in it that goes on; none: a search begins.
+  std::optional<nlohmann::ordered_json> settings() const;
+  /// Once nobody else can work there: a folder without a search of ours is an Error. `journal`: whether that is one.
+  void check(bool journal) const;
+  /// Settings other than those that the search in it began with are an Error.
+  void compare(const nlohmann::ordered_json& then, const nlohmann::ordered_json& now) const;
+  /// Removes results of an earlier search.
+  void remove_results() const;
+  /// Removes files that were under construction when an earlier run was killed.
+  void remove_leftovers() const;
+  /// A link in the place of the file is replaced, not followed.
+  void write(const std::string& name, std::string_view text) const;
+  void write_settings(const nlohmann::ordered_json& settings) const;
   /// Too little room on the disk is an Error.
   void check_room(std::int64_t bytes) const;
-  /// Leaves nothing of a search that failed before its first batch.
-  void undo() const noexcept;
+  /// Leaves nothing of a search that failed before its first batch: the files that it made, and the folder likewise.
+  void undo(bool settings, bool journal) const noexcept;
 
  private:
-  void remove_leftovers() const;
-
   std::string path_;
-
+  Existing existing_;
+  std::vector<std::string> results_;
   bool made_ = false;
 };
 

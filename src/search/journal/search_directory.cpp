@@ -1,4 +1,5 @@
-#include <fstream>
+#include <optional>
+
 #include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/version.hpp>
@@ -84,45 +85,72 @@ const std::vector<std::string>& result_files() {
 
 }  // namespace
 
-struct SearchDirectory::State {
+/// The folder is locked by its journal from the beginning. An earlier search in it stays until the engine asks for the
+/// plan: then all that can be wrong with data and options has been checked.
+struct SearchDirectory::State : SearchLog {
   State(std::string path, Existing existing)
       : folder(std::move(path), existing, result_files()), journal(folder.journal()) {
-    if (existing != Existing::resume) journal.clear();
+    try {
+      folder.check(journal.is_journal());
+      if (existing == Existing::resume) journal.read();
+    } catch (...) {
+      folder.undo(false, journal.is_new());
+      throw;
+    }
   }
+
+  BatchPlan agree(const BatchPlan& proposed) override {
+    folder.remove_leftovers();
+    if (settings) {
+      folder.remove_results();
+      journal.clear();  // before the settings are others: records of one search never stand beside another's settings
+      folder.write_settings(*settings);
+      settings.reset();
+      wrote_settings = true;
+    }
+    return journal.agree(proposed);
+  }
+  const std::vector<ModelScores>* recall(std::int32_t batch) override { return journal.recall(batch); }
+  void keep(std::int32_t batch, const std::vector<ModelScores>& models) override { journal.keep(batch, models); }
+
   engine::ResultFolder folder;
   engine::Journal journal;
+  std::optional<Json> settings;  ///< of a search that has not begun yet
+  bool wrote_settings = false;
 };
 
 SearchDirectory::SearchDirectory(std::string path, Existing existing)
     : state_(std::make_unique<State>(std::move(path), existing)) {}
 
 SearchDirectory::~SearchDirectory() {
-  if (state_->journal.empty()) state_->folder.undo();
+  const bool failed = state_->wrote_settings && state_->journal.empty();
+  state_->folder.undo(failed, failed || (!state_->wrote_settings && state_->journal.is_new()));
 }
 
 std::optional<Device> SearchDirectory::device() const {
-  std::ifstream file(state_->folder.file("settings.json"));
-  const auto settings = Json::parse(file, nullptr, false);
-  if (!settings.is_object() || !settings.contains("device")) return std::nullopt;
-  return settings["device"] == "cpu" ? Device::cpu() : Device::cuda();
+  const auto settings = state_->folder.settings();
+  if (!settings || !settings->contains("device")) return std::nullopt;
+  return (*settings)["device"] == "cpu" ? Device::cpu() : Device::cuda();
 }
 
 void SearchDirectory::begin(const SearchSettings& settings) {
-  if (state_->folder.begin(settings_json(settings))) state_->journal.clear();
+  auto now = settings_json(settings);
+  if (const auto then = state_->folder.settings())
+    state_->folder.compare(*then, now);
+  else
+    state_->settings = std::move(now);
 }
 
 void SearchDirectory::check_room(std::int64_t weights) const { state_->folder.check_room(weights * weight_bytes); }
 
-SearchLog& SearchDirectory::log() { return state_->journal; }
+SearchLog& SearchDirectory::log() { return *state_; }
 
 std::size_t SearchDirectory::finished() const { return state_->journal.found(); }
 
 void SearchDirectory::finish(const SearchResult& result) const {
-  const auto write = [&](const std::string& name, const std::string& text) {
-    write_text_file(state_->folder.file(name), text);
-  };
+  const auto write = [&](const std::string& name, const std::string& text) { state_->folder.write(name, text); };
   if (result.model) {
-    result.model->save(state_->folder.file("model.txt"));
+    write("model.txt", result.model->text());
     if (const auto text = result.model->peer_text())
       write(result.model->svm() ? "model.libsvm" : "model.liblinear", *text);
     write("scores.csv", search_csv(result));

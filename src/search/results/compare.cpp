@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <sstream>
 
@@ -11,6 +12,7 @@
 
 #include "core/distributions.hpp"
 #include "core/fail.hpp"
+#include "core/json_text.hpp"
 
 namespace sheaf {
 namespace {
@@ -21,7 +23,7 @@ Json load(const std::string& folder, const char* name) {
   const auto path = folder + "/" + name;
   std::ifstream file(path, std::ios::binary);
   if (!file) fail("{}: cannot be opened; name the results folder of a search that has ended", path);
-  auto json = Json::parse(file, nullptr, false);
+  auto json = parse_json<Json>(std::string{std::istreambuf_iterator<char>(file), {}});
   if (!json.is_object()) fail("{}: is damaged, or not written by sheaf search", path);
   return json;
 }
