@@ -1,6 +1,7 @@
 // The program: finds the command, lets it work, and turns every way out into an exit code and one clear line.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <sheaf/version.hpp>
 
@@ -89,6 +91,15 @@ int run_reporting(const std::vector<std::string>& words) {
   }
 }
 
+/// OpenBLAS starts threads before main(). One that finds no room for its buffer tries for ever, and exit() waits for
+/// it; so a process whose address space is limited ends without.
+void leave_if_limited(int code) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
 /// A message that does not fit in memory is said shortly.
 int run(int argc, char** argv) {
   try {
@@ -110,6 +121,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   sheaf::cli::open_standard_streams();
   const int code = sheaf::cli::run(argc, argv);
-  std::fflush(nullptr);
+  sheaf::cli::leave_if_limited(code);
   return code;
 }

@@ -124,7 +124,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.section("Rescoring");
   arguments.parameters(run->options);
   run->common.declare(arguments, {"device", "threads", "memory"});
-  arguments.reads({"FILE", "--model"});
+  arguments.reads({"FILE", "--model", "--fasta"});
   arguments.writes_folder("--output");
   return [run] { run->run(); };
 }

@@ -1,5 +1,5 @@
-// What the program writes: never over what it reads, with the permissions that belong there, complete or not at all; and
-// what it prints.
+// What the program writes: never over what it reads, with the permissions that belong there, complete or not at all;
+// and what it prints.
 #include <sys/stat.h>
 
 #include "program.hpp"
@@ -75,8 +75,8 @@ TEST_F(FilesCli, OutputsNeverReplaceInputs) {
   refuses("sheaf percolator -J run.pin run.pin", same);
   refuses("sheaf percolator -w w.txt -W w.txt run.pin", same);
   // Files that are written beside the named one.
-  ASSERT_EQ(shell("cp a.csv b.svm.labels && cp a.csv b.npy.partial && cp a.svm c.model && cp a.csv b.csv.made.json").code,
-            0);
+  ASSERT_EQ(
+      shell("cp a.csv b.svm.labels && cp a.csv b.npy.partial && cp a.svm c.model && cp a.csv b.csv.made.json").code, 0);
   refuses("sheaf convert b.svm.labels b.svm --format csv", same);
   refuses("sheaf distances b.npy.partial b.npy --format csv", same);
   refuses("sheaf scale b.csv.made.json b.csv --format csv", same);
@@ -106,22 +106,25 @@ TEST_F(FilesCli, FoldersOfResultsHoldNoOtherFilesOfTheCommand) {
 }
 
 TEST_F(FilesCli, OutputsThatCannotBeWrittenAreRefusedBeforeTheWork) {
-  EXPECT_TRUE(complains(shell("sheaf fit missing.csv --output none/m"), 1, {"--output none/m", "folder none is not there"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf fit missing.csv --output none/m"), 1, {"--output none/m", "folder none is not there"}));
   EXPECT_TRUE(complains(shell("mkdir d; sheaf fit missing.csv --output d"), 1, {"--output d: is a folder"}));
 }
 
 TEST_F(FilesCli, PermissionsAreKeptOrThoseOfTheUmask) {
-  ASSERT_EQ(shell("umask 022; sheaf fit a.csv --output open --quiet; umask 027; sheaf fit a.csv --output group --quiet; "
-                  "touch secret; chmod 600 secret; touch shared; chmod 664 shared; umask 022; "
-                  "sheaf fit a.csv --output secret --quiet; sheaf fit a.csv --output shared --quiet")
-                .code,
-            0);
+  ASSERT_EQ(
+      shell("umask 022; sheaf fit a.csv --output open --quiet; umask 027; sheaf fit a.csv --output group --quiet; "
+            "touch secret; chmod 600 secret; touch shared; chmod 664 shared; umask 022; "
+            "sheaf fit a.csv --output secret --quiet; sheaf fit a.csv --output shared --quiet")
+          .code,
+      0);
   EXPECT_EQ(mode("open"), "644\n");
   EXPECT_EQ(mode("group"), "640\n");
   EXPECT_EQ(mode("secret"), "600\n");
   EXPECT_EQ(mode("shared"), "664\n");
   EXPECT_EQ(file("secret"), file("open"));
-  EXPECT_EQ(shell("chmod 600 d.npy 2>/dev/null; touch d.npy; chmod 600 d.npy; sheaf distances a.csv d.npy --quiet").code, 0);
+  EXPECT_EQ(
+      shell("chmod 600 d.npy 2>/dev/null; touch d.npy; chmod 600 d.npy; sheaf distances a.csv d.npy --quiet").code, 0);
   EXPECT_EQ(mode("d.npy"), "600\n");
 }
 
@@ -142,8 +145,9 @@ TEST_F(FilesCli, LinksInFoldersOfResultsAreReplaced) {
   const std::string command = "sheaf search a.svm --output d --cost 1 --folds 2 --quiet";
   ASSERT_EQ(shell(command).code, 0);
   write("precious", "keep");
-  ASSERT_EQ(shell("ln -sf ../precious d/report.html; ln -sf ../precious d/settings.json.tmp; " + command + " --resume").code,
-            0);
+  ASSERT_EQ(
+      shell("ln -sf ../precious d/report.html; ln -sf ../precious d/settings.json.tmp; " + command + " --resume").code,
+      0);
   EXPECT_EQ(file("precious"), "keep");
   EXPECT_FALSE(std::filesystem::is_symlink(path("d/report.html")));
   ASSERT_EQ(shell("ln -sf ../precious d/journal.txt").code, 0);
@@ -157,7 +161,8 @@ TEST_F(FilesCli, DescriptorsAreWrittenAsTheyAre) {
   EXPECT_EQ(file("all"), "first\n" + file("b.csv") + "last\n");
   ASSERT_EQ(shell("sheaf convert a.csv /dev/fd/3 --to csv --quiet 3>three").code, 0);
   EXPECT_EQ(file("three"), file("b.csv"));
-  EXPECT_EQ(shell("mkfifo pipe; cat pipe >read & sheaf convert a.csv pipe --to csv --quiet; wait; cmp read b.csv").code, 0);
+  EXPECT_EQ(shell("mkfifo pipe; cat pipe >read & sheaf convert a.csv pipe --to csv --quiet; wait; cmp read b.csv").code,
+            0);
 }
 
 TEST_F(FilesCli, MessagesThatCannotBeWrittenEndNoWork) {
@@ -178,8 +183,9 @@ TEST_F(FilesCli, ResultsThatCannotBeWrittenAreAnError) {
   EXPECT_TRUE(complains(shell("sheaf convert a.csv - --to csv --quiet >/dev/full"), 1, {"cannot be written"}));
   EXPECT_TRUE(complains(shell("sheaf --help >/dev/full"), 1, {"cannot be written"}));
   EXPECT_TRUE(complains(shell("sheaf info - --format csv <&-"), 1, {"cannot be read"}));
-  EXPECT_EQ(shell("sheaf generate classification - --rows 20000 --quiet | head -1 >/dev/null; exit ${PIPESTATUS[0]}").code,
-            128 + SIGPIPE);
+  EXPECT_EQ(
+      shell("sheaf generate classification - --rows 20000 --quiet | head -1 >/dev/null; exit ${PIPESTATUS[0]}").code,
+      128 + SIGPIPE);
 }
 
 TEST_F(FilesCli, ALimitOnFilesIsAnErrorAndLeavesNothing) {
@@ -195,9 +201,10 @@ TEST_F(FilesCli, NamesSendNothingToTheTerminal) {
   write("\033[31mf.csv", "a,label\nx,1\n?,2\n");
   for (const std::string command :
        {"sheaf info e.csv", "sheaf fit e.csv --output m", "sheaf select e.csv --count 2",
-        "sheaf predict e.csv --model-file m", "sheaf search e.csv --output d --folds 2 --cost 1", "sheaf info $'\\e[31mnone'",
-        "sheaf fit $'\\e[31mf.csv' --output o --label nothing", "sheaf fit e.csv --output m --label $'\\e[1mx'",
-        "sheaf $'\\e[1m'", "sheaf fit --$'\\e'x", "sheaf convert e.csv e.svm"}) {
+        "sheaf predict e.csv --model-file m", "sheaf search e.csv --output d --folds 2 --cost 1",
+        "sheaf info $'\\e[31mnone'", "sheaf fit $'\\e[31mf.csv' --output o --label nothing",
+        "sheaf fit e.csv --output m --label $'\\e[1mx'", "sheaf $'\\e[1m'", "sheaf fit --$'\\e'x",
+        "sheaf convert e.csv e.svm"}) {
     const auto outcome = shell(command);
     for (const auto& text : {outcome.out, outcome.err})
       for (const char* code : {"\033", "\007", "\302\233", "\342\200\256"})

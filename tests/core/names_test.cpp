@@ -162,8 +162,8 @@ TEST_F(Temporary, HasANameThatNobodyKnows) {
     names.insert(name);
   }
   EXPECT_EQ(names.size(), 20U);
-  for (const char* name : {"result", "result.part", "result.0123456789abcdef", "notes.part", "result.0123456789abcdeg.part",
-                           "result.0123456789abcdef.part.part"})
+  for (const char* name : {"result", "result.part", "result.0123456789abcdef", "notes.part",
+                           "result.0123456789abcdeg.part", "result.0123456789abcdef.part.part"})
     EXPECT_FALSE(is_temporary_name(name, "result")) << name;
 }
 

@@ -1,4 +1,8 @@
 // sheaf search as people and scripts meet it: its folder, its errors, and that a killed search goes on to the same end.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -233,6 +237,118 @@ TEST_F(SearchCli, OneSearchAtATime) {
   const auto outcome = shell(
       "mkdir d && touch d/journal.txt && flock d/journal.txt -c '\"'\"$program\"'\" search t.svm --output d --resume'");
   EXPECT_TRUE(complains(outcome, 1, {"another search is at work"}));
+}
+
+/// Names and bytes of all files of a folder.
+std::map<std::string, std::string> files_of(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    all[entry.path().filename().string()] = std::string{std::istreambuf_iterator<char>(file), {}};
+  }
+  return all;
+}
+
+/// Nothing is lost by --force before the new search trains.
+TEST_F(SearchCli, ForceThatIsRefusedKeepsTheResults) {
+  ASSERT_EQ(shell("sheaf search t.svm --output d --cost 1,10 --quiet").code, 0);
+  write("one.csv", "a,label\n1,x\n2,x\n3,x\n4,x\n5,x\n");
+  write("few.csv", "a,label\n1,x\n2,x\n3,x\n4,x\n5,y\n");
+  const auto before = files_of(path("d"));
+  for (const std::string command :
+       {"none.svm", "t.svm --cost 1:2", "t.svm --score acuracy", "t.svm --score rmse", "t.svm --outer 1", "one.csv",
+        "few.csv --folds 3", "t.svm --row-weights none.txt", "t.svm --loss svr --label 3", "t.svm --device cuda:99"}) {
+    const auto outcome = shell("sheaf search " + command + " --output d --force --quiet");
+    EXPECT_NE(outcome.code, 0) << command;
+    EXPECT_TRUE(files_of(path("d")) == before) << command;
+  }
+  ASSERT_EQ(shell("sheaf search t.svm --output d --cost 1 --force --quiet").code, 0);
+  EXPECT_NE(file("d/results.json"), before.at("results.json"));
+}
+
+TEST_F(SearchCli, ARunningSearchLosesNothingToOthers) {
+  ASSERT_EQ(shell("sheaf search t.svm --output d --cost 1,10 --quiet").code, 0);
+  write("d/results.json.0123456789abcdef.part", "under construction");
+  const auto before = files_of(path("d"));
+  for (const std::string how : {"--force", "--resume"}) {
+    const auto outcome =
+        shell("flock d/journal.txt -c '\"'\"$program\"'\" search t.svm --cost 1,10 --output d " + how + "'");
+    EXPECT_TRUE(complains(outcome, 1, {"another search is at work"}));
+    EXPECT_TRUE(files_of(path("d")) == before) << how;
+  }
+}
+
+TEST_F(SearchCli, OnlyItsOwnLeftoversAreRemoved) {
+  const std::string command = "sheaf search t.svm --output d --cost 1,10 --quiet";
+  ASSERT_EQ(shell(command).code, 0);
+  for (const char* name : {"d/film.part", "d/results.json.part", "d/x.0123456789abcdef.part"}) write(name, "theirs");
+  for (const char* name : {"d/results.json.0123456789abcdef.part", "d/settings.json.fedcba9876543210.part"})
+    write(name, "ours");
+  for (const char* how : {" --resume", " --force"}) {
+    ASSERT_EQ(shell(command + how).code, 0);
+    EXPECT_EQ(file("d/film.part") + file("d/results.json.part") + file("d/x.0123456789abcdef.part"),
+              "theirstheirstheirs");
+    EXPECT_FALSE(exists("d/results.json.0123456789abcdef.part"));
+    EXPECT_FALSE(exists("d/settings.json.fedcba9876543210.part"));
+  }
+}
+
+TEST_F(SearchCli, AForeignJournalIsLeftAsItIs) {
+  const std::string diary = "Dear diary,\ntoday I searched.\n";
+  ASSERT_EQ(shell("mkdir d; printf '" + diary + "' >d/journal.txt").code, 0);
+  for (const char* how : {" --resume", " --force"})
+    EXPECT_TRUE(complains(shell("sheaf search t.svm --output d" + std::string(how)), 1, {"d: holds other things"}));
+  EXPECT_EQ(files_of(path("d")), (std::map<std::string, std::string>{{"journal.txt", diary}}));
+  write("d/journal.txt", "word");
+  EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --resume"), 1, {"d: holds other things"}));
+  EXPECT_EQ(file("d/journal.txt"), "word");
+  // Beside settings that are ours, and settings that are not.
+  const std::string command = "sheaf search t.svm --output e --cost 1,10 --quiet";
+  ASSERT_EQ(shell(command).code, 0);
+  write("e/journal.txt", diary);
+  EXPECT_TRUE(complains(shell(command + " --resume"), 1, {"e/journal.txt: is no journal of a search"}));
+  EXPECT_EQ(file("e/journal.txt"), diary);
+  ASSERT_EQ(shell("mkdir f; echo '{\"editor\": {\"tab\": 4}}' >f/settings.json").code, 0);
+  for (const char* how : {" --resume", " --force"})
+    EXPECT_TRUE(complains(shell("sheaf search t.svm --output f" + std::string(how)), 1, {"f: holds other things"}));
+  EXPECT_EQ(shell("ls f").out, "settings.json\n");
+}
+
+/// Settings decide whether a journal is cut: one of another search stays whole, damaged or not.
+TEST_F(SearchCli, TheJournalOfAnotherSearchIsNotCut) {
+  ASSERT_EQ(shell("sheaf search t.svm --output d --cost 1,10 --batch 5 --quiet").code, 0);
+  const auto damaged = file("d/journal.txt") + "0123456789abcdef {\"batch\"";
+  write("d/journal.txt", damaged);
+  EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --cost 1,100 --batch 5 --resume"), 1, {"another one"}));
+  EXPECT_EQ(file("d/journal.txt"), damaged);
+  ASSERT_EQ(shell("rm d/settings.json").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --cost 1,10 --resume"), 1, {"settings.json: is missing"}));
+  EXPECT_EQ(file("d/journal.txt"), damaged);
+}
+
+TEST_F(SearchCli, DeepSettingsAreRefused) {
+  const std::string command = "sheaf search t.svm --output d --cost 1,10 --quiet";
+  ASSERT_EQ(shell(command).code, 0);
+  const auto deep = std::string(1000000, '[') + std::string(1000000, ']');
+  const auto deep_object = "{\"sheaf\":1,\"journal\":" + deep + "}";
+  for (const auto& text : {deep, deep_object}) {
+    write("d/settings.json", text);
+    EXPECT_TRUE(complains(shell(command + " --resume"), 1, {"d/settings.json: is damaged"}));
+    EXPECT_TRUE(complains(shell("cp -r d e; sheaf compare d e; rm -r e"), 1, {"damaged"}));
+  }
+  write("t.svm.made.json", deep);
+  EXPECT_EQ(shell(command + " --force").code, 0);
+}
+
+/// How splits are divided among batches is a part of the plan: a run with other memory goes on in the same batches.
+TEST_F(SearchCli, OtherMemoryGoesOnWithTheSameBatches) {
+  const std::string command =
+      "sheaf search t.svm --cost 1e-3:1e3:20 --split shuffle --folds 30 --batch 60 --quiet --output ";
+  ASSERT_EQ(shell(command + "whole --memory 2G").code, 0);
+  ASSERT_EQ(shell("cp -r whole d; rm d/results.json; head -n 4 whole/journal.txt >d/journal.txt").code, 0);
+  ASSERT_EQ(shell(command + "d --resume --memory 1800M").code, 0);
+  EXPECT_TRUE(file("d/results.json") == file("whole/results.json"));
+  EXPECT_TRUE(file("d/journal.txt") == file("whole/journal.txt"));
 }
 
 TEST_F(SearchCli, TasksThatDoNotConvergeAreNamed) {
