@@ -197,7 +197,10 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return result;
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment, int indent) {
+std::string table(const std::vector<std::vector<std::string>>& cells, std::string_view alignment, int indent) {
+  auto rows = cells;  // as wide as they are printed
+  for (auto& row : rows)
+    for (auto& cell : row) cell = printable(cell, coloured());
   std::vector<std::size_t> widths(alignment.size());
   for (const auto& row : rows)
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], shown_width(row[c]));

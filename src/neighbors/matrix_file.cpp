@@ -328,7 +328,9 @@ void compute_blocks(const std::vector<Context>& devices, const neighbors::AnyRow
         compute_block(*ops, layout, blocks[b], computed);
         if (writing.valid()) writing.get();
         std::swap(computed, written);
-        writing = std::async(std::launch::async, [&, rows = blocks[b]] { file.write(rows, written.data()); });
+        // Deferred if the system starts no more threads: get() then writes.
+        writing = std::async(std::launch::async | std::launch::deferred,
+                             [&, rows = blocks[b]] { file.write(rows, written.data()); });
         stage.advance(blocks[b].end - blocks[b].begin);
       }
       if (writing.valid()) writing.get();

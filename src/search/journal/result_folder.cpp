@@ -117,11 +117,12 @@ void ResultFolder::write_settings(const Json& settings) const {
   write(settings_name, settings.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-void ResultFolder::undo(bool settings, bool journal_too) const noexcept {
+void ResultFolder::undo(bool settings, bool journal_too) const noexcept try {
   std::error_code ignored;
   if (settings) fs::remove(file(settings_name), ignored);
   if (journal_too) fs::remove(journal(), ignored);
   if (made_) fs::remove(path_, ignored);
+} catch (const std::bad_alloc&) {  // the names do not fit in memory
 }
 
 void ResultFolder::compare(const Json& then, const Json& now) const {
