@@ -1,5 +1,6 @@
 #include "core/temporary.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -85,10 +86,9 @@ std::string without_links(const std::string& path) {
 
 void synchronise_folder_of(const std::string& path) noexcept {
   const auto slash = path.rfind('/');
-  const int folder = ::open(slash == std::string::npos ? "."
-                            : slash == 0               ? "/"
-                                                       : path.substr(0, slash).c_str(),
-                            O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  std::array<char, longest_name> name{'.'};
+  if (slash != std::string::npos) path.copy(name.data(), std::min(std::max(slash, std::size_t{1}), name.size() - 1));
+  const int folder = ::open(name.data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
   ::fsync(folder);
   ::close(folder);
