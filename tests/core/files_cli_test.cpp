@@ -184,7 +184,8 @@ TEST_F(FilesCli, ResultsThatCannotBeWrittenAreAnError) {
   EXPECT_TRUE(complains(shell("sheaf --help >/dev/full"), 1, {"cannot be written"}));
   EXPECT_TRUE(complains(shell("sheaf info - --format csv <&-"), 1, {"cannot be read"}));
   EXPECT_EQ(
-      shell("sheaf generate classification - --rows 20000 --quiet | head -1 >/dev/null; exit ${PIPESTATUS[0]}").code,
+      shell("sheaf generate classification - --to csv --rows 20000 --quiet | head -1 >/dev/null; exit ${PIPESTATUS[0]}")
+          .code,
       128 + SIGPIPE);
 }
 
@@ -220,8 +221,9 @@ TEST_F(FilesCli, PipesServeWhereOneReadingIsEnough) {
   ASSERT_EQ(shell("sheaf fit a.csv --output m --quiet").code, 0);
   EXPECT_EQ(shell("sheaf fit <(cat a.csv) --format csv --output p --quiet && cmp m p").code, 0);
   EXPECT_EQ(shell("sheaf fit /dev/stdin --format csv --output p2 --quiet <a.csv && cmp m p2").code, 0);
-  EXPECT_TRUE(complains(shell("mkfifo pipe; cat a.svm >pipe & sheaf search pipe --output d; kill $!"), 2,
-                        {"pipe: is a pipe", "must read a file"}));
+  EXPECT_TRUE(
+      complains(shell("mkfifo pipe; cat a.svm >pipe & sheaf search pipe --output d; code=$?; kill $!; exit $code"), 2,
+                {"pipe: is a pipe", "must read a file"}));
   EXPECT_FALSE(exists("d"));
 }
 

@@ -1,4 +1,5 @@
 // sheaf search as people and scripts meet it: its folder, its errors, and that a killed search goes on to the same end.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -340,13 +341,21 @@ TEST_F(SearchCli, DeepSettingsAreRefused) {
   EXPECT_EQ(shell(command + " --force").code, 0);
 }
 
-/// How splits are divided among batches is a part of the plan: a run with other memory goes on in the same batches.
+/// How many splits make a batch is a part of the plan: a run with other memory goes on in the same batches.
 TEST_F(SearchCli, OtherMemoryGoesOnWithTheSameBatches) {
+  ASSERT_EQ(shell("sheaf generate classification m.svm --rows 2000 --features 3 --to libsvm --quiet").code, 0);
   const std::string command =
-      "sheaf search t.svm --cost 1e-3:1e3:20 --split shuffle --folds 30 --batch 60 --quiet --output ";
-  ASSERT_EQ(shell(command + "whole --memory 2G").code, 0);
-  ASSERT_EQ(shell("cp -r whole d; rm d/results.json; head -n 4 whole/journal.txt >d/journal.txt").code, 0);
-  ASSERT_EQ(shell(command + "d --resume --memory 1800M").code, 0);
+      "sheaf search m.svm --cost 1e-3:1e3:6 --split shuffle --folds 30 --test-fraction 0.3 --batch 60 --quiet "
+      "--output ";
+  ASSERT_EQ(shell(command + "whole --memory 3M").code, 0);
+  ASSERT_EQ(shell(command + "wide --memory 6M").code, 0);
+  const auto lines = [&](const std::string& name) {
+    const auto text = file(name);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  ASSERT_NE(lines("wide/journal.txt"), lines("whole/journal.txt")) << "the memory decides about batches";
+  ASSERT_EQ(shell("cp -r whole d; rm d/results.json; head -n 3 whole/journal.txt >d/journal.txt").code, 0);
+  ASSERT_EQ(shell(command + "d --resume --memory 6M").code, 0);
   EXPECT_TRUE(file("d/results.json") == file("whole/results.json"));
   EXPECT_TRUE(file("d/journal.txt") == file("whole/journal.txt"));
 }
