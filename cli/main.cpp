@@ -6,8 +6,10 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <typeinfo>
 #include <vector>
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -15,6 +17,7 @@
 
 #include "command.hpp"
 #include "core/fail.hpp"
+#include "core/temporary.hpp"
 #include "files.hpp"
 #include "help.hpp"
 #include "signals.hpp"
@@ -37,6 +40,15 @@ int complain_of_memory() noexcept {
       "sheaf: error: out of memory; the data and the work are too large for this machine, or for the limit that the "
       "process has (ulimit -v); give a smaller --memory, fewer --threads or fewer rows\n");
   return wrong_input;
+}
+
+/// Destructors of libraries may allocate, and one that cannot ends the process: it ends with a word, too.
+[[noreturn]] void terminate() noexcept {
+  remove_temporaries();
+  const auto* type = abi::__cxa_current_exception_type();
+  if (type != nullptr && *type == typeid(std::bad_alloc)) std::_Exit(complain_of_memory());
+  write_message("sheaf: error: a bug in Sheaf, please report it: ended by an exception that nobody catches\n");
+  std::abort();
 }
 
 void run_command(const std::vector<std::string>& words) {
@@ -102,6 +114,7 @@ void leave_if_limited(int code) {
 
 /// A message that does not fit in memory is said shortly.
 int run(int argc, char** argv) {
+  std::set_terminate(terminate);
   try {
     handle_signals();
     return run_reporting(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));

@@ -93,6 +93,29 @@ TEST(Process, KeepsTheThreadsOfOpenBlas) {
   openblas_set_num_threads(blas_before);
 }
 
+class LimitedProcess : public ProgramTest {};
+
+/// Whatever does not fit ends the program with a word, soon: not by abort, nor never, since OpenBLAS waits for memory.
+TEST_F(LimitedProcess, EndsInLittleAddressSpace) {
+#ifdef SHEAF_SANITIZED
+  GTEST_SKIP() << "sanitizers take address space of their own";
+#endif
+  ASSERT_EQ(shell("sheaf generate classification t.csv --rows 60000 --features 20 --quiet").code, 0);
+  int refused = 0;
+  for (const char* limit : {"80000", "100000", "120000", "160000", "400000"}) {
+    const auto outcome =
+        shell("ulimit -v " + std::string(limit) + "; timeout 120 \"$program\" fit t.csv --output m --quiet");
+    const bool by_loader = outcome.code == 127 || outcome.code == 130;  // before the program begins
+    if (by_loader) continue;
+    refused += outcome.code != 0;
+    EXPECT_EQ(exists("m"), outcome.code == 0);
+    if (outcome.code != 0) EXPECT_TRUE(complains(outcome, 1, {"out of memory"})) << limit;
+    std::filesystem::remove(path("m"));
+  }
+  EXPECT_EQ(listing(), std::vector<std::string>{"t.csv"});
+  RecordProperty("refused", refused);
+}
+
 #if SHEAF_CUDA
 TEST(Process, OpensCublasWhenAsked) {
   EXPECT_NE(std::string(cuda::cublas().status_string(CUBLAS_STATUS_NOT_SUPPORTED)).find("not supported"),

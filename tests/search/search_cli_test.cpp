@@ -254,11 +254,12 @@ std::map<std::string, std::string> files_of(const std::filesystem::path& folder)
 TEST_F(SearchCli, ForceThatIsRefusedKeepsTheResults) {
   ASSERT_EQ(shell("sheaf search t.svm --output d --cost 1,10 --quiet").code, 0);
   write("one.csv", "a,label\n1,x\n2,x\n3,x\n4,x\n5,x\n");
+  write("words.csv", "a,label\n1,x\n2,y\n3,x\n4,y\n");
   write("few.csv", "a,label\n1,x\n2,x\n3,x\n4,x\n5,y\n");
   const auto before = files_of(path("d"));
   for (const std::string command :
        {"none.svm", "t.svm --cost 1:2", "t.svm --score acuracy", "t.svm --score rmse", "t.svm --outer 1", "one.csv",
-        "few.csv --folds 3", "t.svm --row-weights none.txt", "t.svm --loss svr --label 3", "t.svm --device cuda:99"}) {
+        "few.csv --folds 3", "t.svm --row-weights none.txt", "words.csv --loss svr", "t.svm --device cuda:99"}) {
     const auto outcome = shell("sheaf search " + command + " --output d --force --quiet");
     EXPECT_NE(outcome.code, 0) << command;
     EXPECT_TRUE(files_of(path("d")) == before) << command;
@@ -335,7 +336,7 @@ TEST_F(SearchCli, DeepSettingsAreRefused) {
   for (const auto& text : {deep, deep_object}) {
     write("d/settings.json", text);
     EXPECT_TRUE(complains(shell(command + " --resume"), 1, {"d/settings.json: is damaged"}));
-    EXPECT_TRUE(complains(shell("cp -r d e; sheaf compare d e; rm -r e"), 1, {"damaged"}));
+    EXPECT_TRUE(complains(shell("rm -rf e; cp -r d e; sheaf compare d e"), 1, {"damaged"}));
   }
   write("t.svm.made.json", deep);
   EXPECT_EQ(shell(command + " --force").code, 0);
