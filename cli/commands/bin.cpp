@@ -5,6 +5,7 @@
 #include "command.hpp"
 #include "commands/binning.hpp"
 #include "core/fail.hpp"
+#include "data/name_source.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -36,7 +37,8 @@ struct Bin {
   template <class T>
   BinnedTable learnt(const Context& context, const Dataset<T>& dataset, Binning& binning) const {
     const bool supervised = options.method == BinMethod::mdlp;
-    const auto target = supervised ? bin_target(dataset.target, options) : BinnedTarget{};
+    const auto target =
+        supervised ? name_source(dataset.source, [&] { return bin_target(dataset.target, options); }) : BinnedTarget{};
     auto binned = learn_and_apply_binning(context, dataset, options, supervised ? &target : nullptr);
     if (!common.quiet())
       for (const auto& note : binned.notes) say("sheaf: note: " + note);

@@ -1,11 +1,10 @@
-#include <algorithm>
 #include <memory>
 
 #include <sheaf/neighbors.hpp>
 
 #include "command.hpp"
+#include "commands/compared_rows.hpp"
 #include "core/fail.hpp"
-#include "tables.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -22,18 +21,14 @@ struct Distances {
     if (output == "-") fail_usage("a distance matrix is written to a file, in which the work can go on, not to -");
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_table<T>(common, reader, input, reading);
-      if (!weights_path.empty()) distance.weights = read_feature_weights(weights_path, dataset.features());
-      auto reading_queries = reading;
-      reading_queries.features = std::max(reading.features, dataset.features());
-      Dataset<T> others;
-      if (!queries_path.empty()) others = read_table<T>(common, reader, queries_path, reading_queries);
-      const Dataset<T>* queries = queries_path.empty() ? nullptr : &others;
+      const auto compared = read_compared_rows<T>(common, reader, input, queries_path, weights_path, reading, distance);
+      const auto& dataset = compared.dataset;
+      const auto* queries = compared.queries();
       const auto context = common.on_device(reader, neighbors_work(dataset, queries));
       options.also = common.also();
       write_distances(context, dataset, distance, output, options, queries);
       if (!common.quiet())
-        say(fmt::format("{}: distances of {} rows to {}", output, queries == nullptr ? dataset.rows() : others.rows(),
+        say(fmt::format("{}: distances of {} rows to {}", output, queries == nullptr ? dataset.rows() : queries->rows(),
                         dataset.rows()));
     });
   }

@@ -4,9 +4,9 @@
 #include <sheaf/neighbors.hpp>
 
 #include "command.hpp"
+#include "commands/compared_rows.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
-#include "tables.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -41,13 +41,10 @@ struct Neighbors {
     const auto lists_format = file();
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_table<T>(common, reader, input, reading);
-      if (!weights_path.empty()) options.distance.weights = read_feature_weights(weights_path, dataset.features());
-      auto reading_queries = reading;
-      reading_queries.features = std::max(reading.features, dataset.features());
-      Dataset<T> others;
-      if (!queries_path.empty()) others = read_table<T>(common, reader, queries_path, reading_queries);
-      const Dataset<T>* queries = queries_path.empty() ? nullptr : &others;
+      const auto rows =
+          read_compared_rows<T>(common, reader, input, queries_path, weights_path, reading, options.distance);
+      const auto& dataset = rows.dataset;
+      const auto* queries = rows.queries();
       const auto context = common.on_device(reader, neighbors_work(dataset, queries));
       if (has_radius) {
         const auto lists = find_within(context, dataset, options, queries);

@@ -32,15 +32,15 @@ struct Scaling {
   std::int64_t features() const { return static_cast<std::int64_t>(shift.size()); }
 };
 
-/// The zeros that sparse data leave out count like any other value. A feature with infinite values, or so large that
-/// its range is beyond double, is an Error.
+/// The zeros that sparse data leave out count like any other value. Nominal features stay as they are (shift 0, factor
+/// 1). A feature with infinite values, or so large that its range is beyond double, is an Error.
 template <class T>
 Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMethod method);
 
 /// Applies in place; a dataset that borrows its memory gets a copy of its own. Values outside the range that was learnt
 /// go outside [0, 1] alike. Where a feature is shifted, sparse data turn dense; that this fits the memory budget is
-/// checked first (an Error names the bytes and suggests maxabs). Other feature counts, or other names where both are
-/// named, are Errors.
+/// checked first (an Error names the bytes and suggests maxabs). Other feature counts, other names where both are
+/// named, and levels in a feature that the scaling changes are Errors.
 template <class T>
 void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& dataset);
 

@@ -11,6 +11,7 @@
 
 #include "core/fail.hpp"
 #include "data/labels.hpp"
+#include "data/text/exact_decimal.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -48,7 +49,10 @@ std::vector<std::size_t> sorted_places(std::span<const std::string> names) {
     const bool word_a = std::isnan(numbers[a]);
     const bool word_b = std::isnan(numbers[b]);
     if (word_a != word_b) return word_b;
-    return word_a ? names[a] < names[b] : numbers[a] < numbers[b];
+    if (word_a) return names[a] < names[b];
+    if (numbers[a] == numbers[b] && is_beyond_exact(numbers[a]))
+      return exact_decimal(names[a]) < exact_decimal(names[b]);
+    return numbers[a] < numbers[b];
   });
   return places;
 }
@@ -61,9 +65,8 @@ std::vector<std::int32_t> ranks_of(std::span<const std::size_t> places) {
 
 std::int32_t positive_class(std::span<const std::string> class_names) {
   if (class_names.size() != 2) return -1;
-  const double first = number_of(class_names[0]);
-  const double second = number_of(class_names[1]);
-  if (!std::isnan(first) && !std::isnan(second)) return first > second ? 0 : 1;
+  const bool numbers = !std::isnan(number_of(class_names[0])) && !std::isnan(number_of(class_names[1]));
+  if (numbers) return sorted_places(class_names).back() == 0 ? 0 : 1;
   const bool first_says = says_positive(class_names[0]);
   if (first_says != says_positive(class_names[1])) return first_says ? 0 : 1;
   return sorted_places(class_names).back() == 0 ? 0 : 1;

@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/budget.hpp"
 #include "data/compress/compression.hpp"
 #include "data/formats.hpp"
 #include "data/read/reading.hpp"
@@ -175,10 +176,17 @@ template <class T>
 Dataset<T> read_dataset(const Context& context, const std::string& path, const ReadOptions& options) {
   const std::string name = path == "-" ? "standard input" : path;
   const Format* format = options.format == "auto" ? format_by_ending(path) : &format_named(options.format);
-  const TextSource source(path, context.progress(), context.stop());
+  const TextSource source(path, context.progress(), context.stop(), cpu_budget(context));
   Reading reading{context, without_mark(source.text()), name, options};
   reading.mapped = source.mapped();
-  return read_with<T>(reading, format != nullptr ? *format : format_by_content(reading.text));
+  try {
+    auto dataset = read_with<T>(reading, format != nullptr ? *format : format_by_content(reading.text));
+    source.check_whole();
+    return dataset;
+  } catch (const Error&) {  // what a shortened file looks like to a reader is not what is wrong with it
+    source.check_whole();
+    throw;
+  }
 }
 
 template std::unique_ptr<RowWriter<float>> make_writer(const Format&, const Dataset<float>&, const WriteOptions&);

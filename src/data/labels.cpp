@@ -8,6 +8,7 @@
 #include "core/names.hpp"
 
 #include "core/fail.hpp"
+#include "data/text/exact_decimal.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -15,6 +16,7 @@ namespace sheaf {
 std::string canonical_label(std::string_view label) {
   double value = 0;
   if (parse_whole_number(label, value) != NumberStatus::ok) return std::string(label);
+  if (is_beyond_exact(value)) return to_string(exact_decimal(label));
   return fmt::format("{}", value + 0.0);  // both zeros are 0
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/fail.hpp"
+#include "data/name_source.hpp"
 #include "information/relief/relief.hpp"
 #include "information/selection_result.hpp"
 
@@ -19,7 +20,7 @@ struct Prepared {
 
 template <class T>
 Prepared prepare(const Context& context, const Dataset<T>& dataset, const SelectRequest& request) {
-  Prepared prepared{bin_target(dataset.target, request.binning), {}};
+  Prepared prepared{name_source(dataset.source, [&] { return bin_target(dataset.target, request.binning); }), {}};
   if (request.cuts)
     prepared.binned = {*request.cuts, apply_binning(context, *request.cuts, dataset), {}};
   else

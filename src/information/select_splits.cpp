@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "data/describe/split_summary.hpp"
+#include "data/name_source.hpp"
 #include "data/prepare/binning.hpp"
 #include "information/select.hpp"
 
@@ -65,7 +66,7 @@ class SplitSelector {
         draws_(draws),
         splits_(splits),
         options_(options),
-        target_(bin_target(dataset.target, {})) {}
+        target_(name_source(dataset.source, [&] { return bin_target(dataset.target, {}); })) {}
 
   /// Splits of the same bins.
   std::vector<Selection> select(const SplitBins& bins, std::span<const std::size_t> members) const {

@@ -11,6 +11,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/budget.hpp"
 #include "data/labels.hpp"
 #include "data/read/text_source.hpp"
 #include "data/text/model_file.hpp"
@@ -408,6 +409,9 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   }
   const auto& rows = steps ? prepared : dataset;
   const auto chosen = context.for_work(training_work(rows, options));
+  constexpr std::int64_t vectors = 6;  // weights, gradient, direction and the like
+  if (!std::holds_alternative<SvmOptions>(options) && !std::holds_alternative<KnnOptions>(options))
+    check_feature_memory(context, rows, vectors * std::int64_t{sizeof(double)}, "the weights of a model");
   auto model = std::visit([&](const auto& one) { return train(chosen, rows, one, row_weights); }, options);
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));

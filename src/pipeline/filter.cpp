@@ -19,7 +19,8 @@ TakeStep pipeline::learn_filter(const Context& context, const Dataset<T>& datase
   const auto summary = summarize(context, dataset);
   for (std::int64_t j = 0; j < dataset.features(); ++j) {
     const auto& feature = summary.per_feature[static_cast<std::size_t>(j)];
-    if (is_kept(feature, static_cast<double>(dataset.rows()), options)) step.features.push_back(j);
+    if (is_nominal(dataset, j) || is_kept(feature, static_cast<double>(dataset.rows()), options))
+      step.features.push_back(j);
   }
   if (step.features.empty()) fail_without_features(dataset.source, options);
   return step;

@@ -30,6 +30,9 @@ template <class T>
 std::vector<std::int64_t> rank_features(const Context& context, const Dataset<T>& train,
                                         const PipelineOptions& options) {
   const auto request = selection_of(options);
+  if (selects_by_model(options) && needs_pipeline(train, {}))
+    fail_usage("--select {} weighs numbers, and {} has nominal features; put encode before select in --pipeline",
+               options.select, train.source);
   if (selects_by_model(options)) return rank_by_model(context, train, options.select, request.options.count);
   return select(context, train, request).indices();
 }

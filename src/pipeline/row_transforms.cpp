@@ -23,13 +23,13 @@ struct RowSums {
   double sum = 0, squares = 0, logs = 0;
 };
 
+/// `numeric`: the features to rank.
 template <class T>
-void replace_by_ranks(std::span<T> row) {
-  std::vector<std::int64_t> order(row.size());
-  std::iota(order.begin(), order.end(), 0);
+void replace_by_ranks(std::span<T> row, const std::vector<std::int64_t>& numeric) {
+  auto order = numeric;
   std::sort(order.begin(), order.end(),
             [&](auto a, auto b) { return row[static_cast<std::size_t>(a)] < row[static_cast<std::size_t>(b)]; });
-  std::vector<T> ranks(row.size());
+  std::vector<T> ranks(row.begin(), row.end());
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin + 1;
     const auto value = row[static_cast<std::size_t>(order[begin])];
@@ -78,12 +78,17 @@ void pipeline::apply(const Context& context, const RowStep& step, Dataset<T>& da
   const auto transform = step.transform;
   if (fills_zeros(transform))
     make_dense(context, dataset, to_string(transform), "take log1p or share, which keep it sparse");
+  std::vector<std::int64_t> numeric;  // levels have no sums and no ranks: nominal features stay as they are
+  for (std::int64_t j = 0; j < dataset.features(); ++j)
+    if (!is_nominal(dataset, j)) numeric.push_back(j);
+  const auto columns = static_cast<double>(numeric.size());
   std::visit(
       [&](auto& x) {
         parallel_ranges(context, x.rows, row_grain, [&](Range rows) {
           for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             RowSums sums;
             for_row(x, i, [&](std::int64_t j, T value) {
+              if (is_nominal(dataset, j)) return;
               const auto v = static_cast<double>(value);
               check_value(transform, dataset, i, j, v);
               if (std::isnan(v)) return;
@@ -93,12 +98,13 @@ void pipeline::apply(const Context& context, const RowStep& step, Dataset<T>& da
             });
             if (transform == RowTransform::rank) {
               if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, DenseMatrix<T>>)
-                replace_by_ranks(std::span(x.values.data() + i * x.columns, static_cast<std::size_t>(x.columns)));
+                replace_by_ranks(std::span(x.values.data() + i * x.columns, static_cast<std::size_t>(x.columns)),
+                                 numeric);
               continue;
             }
-            for_row(x, i, [&](std::int64_t, T& value) {
-              value = static_cast<T>(
-                  changed(transform, static_cast<double>(value), sums, static_cast<double>(dataset.features())));
+            for_row(x, i, [&](std::int64_t j, T& value) {
+              if (!is_nominal(dataset, j))
+                value = static_cast<T>(changed(transform, static_cast<double>(value), sums, columns));
             });
           }
         });

@@ -4,13 +4,15 @@
 #include <sheaf/pipeline.hpp>
 #include <sheaf/profile.hpp>
 
+#include "data/nominal.hpp"
+
 namespace sheaf::pipeline {
 
 template <class T>
 ImputeStep learn_impute(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
 template <class T>
 EncodeStep learn_encode(const Dataset<T>& dataset, std::int64_t min_level_rows);
-/// Features that are frequent and variable enough.
+/// Features that are frequent and variable enough, and nominal ones.
 template <class T>
 TakeStep learn_filter(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
 
@@ -28,11 +30,6 @@ template <class T>
 void apply(const Context& context, const TakeStep& step, Dataset<T>& dataset);
 template <class T>
 void apply(const Context& context, const Scaling& step, Dataset<T>& dataset);
-
-template <class T>
-bool is_nominal(const Dataset<T>& dataset, std::int64_t feature) {
-  return !dataset.levels.empty() && !dataset.levels[static_cast<std::size_t>(feature)].empty();
-}
 
 /// Calls work(feature, value) for each value that row i stores.
 template <class M, class Work>

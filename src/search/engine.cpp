@@ -15,6 +15,7 @@
 
 #include "core/fail.hpp"
 #include "data/describe/split_summary.hpp"
+#include "data/name_source.hpp"
 #include "pipeline/learn.hpp"
 #include "search/batches.hpp"
 #include "search/inner_progress.hpp"
@@ -516,8 +517,10 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   const auto context = given.for_work(search_work(dataset, result.family, result.options));
   const auto trained = engine::make_family(context, dataset, result.family, result.options);
   check_two_classes(trained->labels(), dataset.source);
-  engine::check_threshold(result.options, trained->labels());
-  const engine::Plan plan(trained->labels(), dataset.groups, result.options, context.seed(), context.threads());
+  const auto plan = name_source(dataset.source, [&] {
+    engine::check_threshold(result.options, trained->labels());
+    return engine::Plan(trained->labels(), dataset.groups, result.options, context.seed(), context.threads());
+  });
   result.seed = context.seed();
   result.source = dataset.source;
   result.label = dataset.target.name;

@@ -1,7 +1,6 @@
 #include "data/compress/codecs.hpp"
 
 #include <array>
-#include <limits>
 
 #if SHEAF_XZ
 #include <lzma.h>
@@ -18,6 +17,8 @@ std::string_view describe(lzma_ret status) {
   switch (status) {
     case LZMA_BUF_ERROR:
       return "the file is cut short";
+    case LZMA_MEMLIMIT_ERROR:
+      return "decompressing it takes more than the memory budget; give a larger --memory";
     case LZMA_MEM_ERROR:
       return "there is not enough memory";
     case LZMA_OPTIONS_ERROR:
@@ -74,7 +75,7 @@ class XzCompressor : public Sink {
 void xz_decompress(std::string_view bytes, const std::string& file, Stage& stage, ByteBuffer& to) {
   LzmaStream lzma;
   lzma_stream& stream = lzma.stream;
-  require(lzma_stream_decoder(&stream, std::numeric_limits<std::uint64_t>::max(), LZMA_CONCATENATED) == LZMA_OK,
+  require(lzma_stream_decoder(&stream, static_cast<std::uint64_t>(to.most()), LZMA_CONCATENATED) == LZMA_OK,
           "liblzma could not be started");
   for (lzma_ret status = LZMA_OK; status != LZMA_STREAM_END;) {
     const std::string_view block = bytes.substr(0, codec_block);

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
+#include "data/budget.hpp"
 #include "data/describe/moments.hpp"
 
 namespace sheaf {
@@ -109,6 +110,7 @@ Gathered gather(const Context& context, const SparseMatrix<T>& x) {
 }
 
 void summarize_features(const Gathered& gathered, Summary& summary) {
+  summary.per_feature.reserve(gathered.features.size());
   for (const auto& moments : gathered.features) {
     const auto& feature = summary.per_feature.emplace_back(moments.summary());
     const bool first = summary.per_feature.size() == 1;
@@ -167,6 +169,7 @@ Summary summarize(const Context& context, const Dataset<T>& dataset) {
   summary.features = dataset.features();
   summary.stored = stored(dataset.x);
   summary.sparse = is_sparse(dataset.x);
+  check_feature_memory(context, dataset, 2 * sizeof(Moments) + sizeof(FeatureSummary), "summaries");
   const auto gathered = std::visit([&](const auto& x) { return gather(context, x); }, dataset.x);
   summary.integers_only = gathered.integers_only;
   summarize_features(gathered, summary);

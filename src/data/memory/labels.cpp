@@ -18,8 +18,6 @@ namespace sheaf {
 namespace memory {
 namespace {
 
-constexpr double most_exact = 0x1p53;  // integers up to it are numbers of their own in double
-
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 /// An entry as its number; NaN where it is a word.
@@ -31,7 +29,7 @@ double number_of(std::string_view argument, std::int64_t entry, V value) {
 template <std::integral V>
 double number_of(std::string_view argument, std::int64_t entry, V value) {
   const auto number = static_cast<double>(value);
-  if (std::abs(number) > most_exact)
+  if (is_beyond_exact(number))
     fail_argument(argument, "entry {} is {}, but integers of up to 2^53 are expected; give larger ones as texts", entry,
                   value);
   return number;

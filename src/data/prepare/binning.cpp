@@ -7,6 +7,9 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "core/text.hpp"
+#include "data/budget.hpp"
+#include "data/name_source.hpp"
+#include "data/nominal.hpp"
 
 namespace sheaf {
 namespace {
@@ -59,11 +62,6 @@ BinRule levels_rule(const Dataset<T>& dataset, std::int64_t j) {
          rule.levels.size(), BinningOptions::most_bins);
   rule.states = static_cast<std::int32_t>(rule.levels.size());
   return rule;
-}
-
-template <class T>
-bool is_nominal(const Dataset<T>& dataset, std::int64_t j) {
-  return !dataset.levels.empty() && !dataset.levels[static_cast<std::size_t>(j)].empty();
 }
 
 std::vector<std::int64_t> sizes_of(const BinnedTarget& target) {
@@ -159,7 +157,8 @@ Binning learn(const Context& context, const Dataset<T>& dataset, const BinningOp
 template <class T>
 Extents checked_extents(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
                         const BinnedTarget* target) {
-  check_options(options, target);
+  name_source(dataset.source, [&] { check_options(options, target); });
+  check_feature_memory(context, dataset, sizeof(BinRule) + 4 * sizeof(double), "rules of binning");
   auto extents = measure(context, dataset);
   if (options.missing == MissingState::error) check_missing(dataset, extents);
   check_finite(dataset, extents);

@@ -8,6 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "data/nominal.hpp"
 
 namespace sheaf {
 namespace {
@@ -144,8 +145,7 @@ std::vector<double> learn_fills(const Context& context, const Dataset<T>& datase
           if (known.count() == 0)
             fail("{}: the column {} has no value at all, so nothing can be filled in; leave it out", dataset.source,
                  shown(dataset.feature_name(j)));
-          const bool nominal = !dataset.levels.empty() && !dataset.levels[at].empty();
-          fills[at] = statistic(nominal ? Missing::most_frequent : method, known);
+          fills[at] = statistic(is_nominal(dataset, j) ? Missing::most_frequent : method, known);
         });
       },
       dataset.x);

@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "core/parallel.hpp"
+#include "data/nominal.hpp"
 #include "data/prepare/dense.hpp"
 #include "data/prepare/scaling.hpp"
 
@@ -54,11 +55,22 @@ void check_step(const Dataset<T>& dataset, std::int64_t j, const FeatureSummary&
          dataset.feature_name(j), dataset.source);
 }
 
+bool changes(const Scaling& scaling, std::int64_t feature) {
+  const auto j = static_cast<std::size_t>(feature);
+  return scaling.shift[j] != 0 || scaling.factor[j] != 1;
+}
+
 template <class T>
 void check_features(const Scaling& scaling, const Dataset<T>& dataset) {
   if (scaling.features() != dataset.features())
     fail("the scaling was learnt on {} features and the dataset {} has {}", scaling.features(), dataset.source,
          dataset.features());
+  for (std::int64_t j = 0; j < dataset.features() && !dataset.levels.empty(); ++j)
+    if (is_nominal(dataset, j) && changes(scaling, j))
+      fail(
+          "feature '{}' of {} holds levels, and the scaling was learnt on numbers; learn it on columns of the same "
+          "type",
+          dataset.feature_name(j), dataset.source);
   if (scaling.feature_names.empty() || dataset.feature_names.empty()) return;
   const auto [ours, theirs] = std::mismatch(scaling.feature_names.begin(), scaling.feature_names.end(),
                                             dataset.feature_names.begin(), dataset.feature_names.end());
@@ -111,6 +123,7 @@ std::vector<ScaleStep> robust_steps(const Context& context, const Dataset<T>& da
   const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x);
   const auto* columns = dense == nullptr ? &dataset.by_columns(Device::cpu(), context.threads()) : nullptr;
   parallel_for(context, dataset.features(), [&](std::int64_t j) {
+    if (is_nominal(dataset, j)) return;
     std::vector<double> values(static_cast<std::size_t>(dataset.rows()), 0.0);
     for (std::size_t i = 0; i < values.size() && dense != nullptr; ++i)
       values[i] = static_cast<double>(dense->values[static_cast<std::int64_t>(i) * dense->columns + j]);
@@ -144,9 +157,12 @@ Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMe
   std::vector<ScaleStep> robust;
   if (method == ScaleMethod::robust) robust = robust_steps(context, dataset);
   for (const auto& feature : summary.per_feature) {
-    const auto step = method == ScaleMethod::robust ? robust[static_cast<std::size_t>(scaling.features())]
-                                                    : make_step(feature, method);
-    check_step(dataset, scaling.features(), feature, step);
+    const auto j = scaling.features();
+    ScaleStep step;
+    if (!is_nominal(dataset, j)) {
+      step = method == ScaleMethod::robust ? robust[static_cast<std::size_t>(j)] : make_step(feature, method);
+      check_step(dataset, j, feature, step);
+    }
     scaling.shift.push_back(step.shift);
     scaling.factor.push_back(step.factor);
   }

@@ -9,6 +9,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "data/budget.hpp"
 #include "data/prepare/impute.hpp"
 #include "data/read/arff_header.hpp"
 #include "data/read/columns.hpp"
@@ -118,8 +119,12 @@ template <class T>
 Dataset<T> ArffReader<T>::read() {
   count();
   const auto features = static_cast<std::int64_t>(roles_.features.size());
+  const std::int64_t most = first_entries_.back();
+  check_memory(reading_,
+               sparse_ ? static_cast<double>(most) * (sizeof(std::int32_t) + sizeof(T))
+                       : dense_bytes(rows_, features, sizeof(T)),
+               fmt::format("{} rows of {} features", rows_, features));
   if (sparse_) {
-    const std::int64_t most = first_entries_.back();
     loose_ = {rows_, features, Array<std::int64_t>(rows_ + 1), Array<std::int32_t>(most), Array<T>(most)};
   } else {
     dense_ = {rows_, features, Array<T>(rows_ * features)};
@@ -173,6 +178,7 @@ void ArffReader<T>::parse_chunk(std::size_t k) {
         fail_at(reading_, at,
                 sparse_ ? "a sparse row in { } expected, as the rows before"
                         : "a dense row expected, as the rows before, found '{'");
+      if (row == first_rows_[k] + chunks_[k].rows) fail_changed(reading_);
       if (sparse_)
         parse_sparse(at, line, row, entry);
       else
@@ -181,6 +187,7 @@ void ArffReader<T>::parse_chunk(std::size_t k) {
     }
     at = line + 1;
   }
+  if (row != first_rows_[k] + chunks_[k].rows) fail_changed(reading_);
 }
 
 template <class T>
@@ -218,6 +225,7 @@ void ArffReader<T>::parse_sparse(const char* at, const char* line, std::int64_t 
     const char* value_at = at = skip_arff_blanks(at, line);
     const Value value = parse_value(at, line, attribute);
     if (feature_of_[attribute] >= 0) {
+      if (entry == loose_.values.size()) fail_changed(reading_);
       loose_.indices[entry] = feature_of_[attribute];
       loose_.values[entry++] = feature_value(value, value_at, attribute);
     } else {

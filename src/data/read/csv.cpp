@@ -10,6 +10,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "data/budget.hpp"
 #include "data/prepare/impute.hpp"
 #include "data/read/columns.hpp"
 #include "data/read/csv_fields.hpp"
@@ -121,6 +122,8 @@ class CsvReader {
       x_.rows += chunk.rows;
     }
     x_.columns = static_cast<std::int64_t>(layout_.roles.features.size());
+    check_memory(reading_, dense_bytes(x_.rows, x_.columns, sizeof(T)),
+                 fmt::format("{} rows of {} features", x_.rows, x_.columns));
     x_.values = Array<T>(x_.rows * x_.columns);
     label_columns_ = layout_.roles.labels();
     for (std::size_t c = 0; c < label_columns_.size(); ++c) labels_.emplace_back(x_.rows);
@@ -243,6 +246,7 @@ void CsvReader<T>::parse_texts(std::size_t k) {
   std::int64_t row = first_rows_[k];
   for (const char* at = chunks_[k].begin; (at = skip_empty_lines(at, end)) < end; ++row) {
     const auto fields = next_record(reading_, layout_.delimiter, at, end);
+    if (row == first_rows_[k] + chunks_[k].rows || fields.size() != is_feature_.size()) fail_changed(reading_);
     for (auto& [column, feature, cells] : texts_) {
       const CsvField& field = fields[column];
       double number = TextColumn::no_number;
@@ -258,6 +262,7 @@ void CsvReader<T>::parse_texts(std::size_t k) {
       cells.set(row, field.escaped ? cells.keep(field.plain()) : field.text, TextColumn::no_number);
     }
   }
+  if (row != first_rows_[k] + chunks_[k].rows) fail_changed(reading_);
 }
 
 /// A column that holds numbers and texts is a defect: which of them are wrong, nobody can tell.
@@ -335,7 +340,9 @@ std::vector<std::int64_t> CsvReader<T>::kept_features(const Dataset<T>& dataset)
       for (std::int64_t i = 0; i < x.rows; ++i) values.push_back(x.values[i * x.columns + f]);
       std::sort(values.begin(), values.end());
       const bool whole = std::all_of(values.begin(), values.end(), [](T value) { return value == std::floor(value); });
-      if (whole && std::adjacent_find(values.begin(), values.end()) == values.end()) {
+      constexpr T exact = T(1) / std::numeric_limits<T>::epsilon();  // larger ids may differ and be rounded to one
+      const auto same = [](T a, T b) { return a == b && std::abs(a) <= exact; };
+      if (whole && std::adjacent_find(values.begin(), values.end(), same) == values.end()) {
         leave_out(column, "it holds whole numbers that are all different, as ids are");
         continue;
       }
@@ -349,8 +356,11 @@ template <class T>
 void CsvReader<T>::parse_chunk(std::size_t k) {
   const char* const end = chunks_[k].end;
   std::int64_t row = first_rows_[k];
-  for (const char* at = chunks_[k].begin; (at = skip_empty_lines(at, end)) < end;) at = parse_row(at, end, row++);
-  require(row == first_rows_[k] + chunks_[k].rows, "a CSV chunk holds another number of rows than counted");
+  for (const char* at = chunks_[k].begin; (at = skip_empty_lines(at, end)) < end;) {
+    if (row == first_rows_[k] + chunks_[k].rows) fail_changed(reading_);
+    at = parse_row(at, end, row++);
+  }
+  if (row != first_rows_[k] + chunks_[k].rows) fail_changed(reading_);
 }
 
 template <class T>

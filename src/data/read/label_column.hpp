@@ -64,7 +64,7 @@ struct Distinct {
 };
 
 /// Numbers the distinct entries of the first `rows` rows by first appearance; equal numbers are one entry, however
-/// spelled. None when all are numbers and more than `most` distinct ones.
+/// spelled, and different ones two, even beyond 2^53. None when all are numbers and more than `most` distinct ones.
 std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn& column, std::int64_t rows,
                                         std::int64_t most);
 

@@ -148,6 +148,10 @@ class LibsvmReader {
       fail_usage("{} features cannot be made; from 0 (as many as the file has) to {}", reading_.options.features,
                  largest_index);
     count();
+    check_memory(reading_,
+                 static_cast<double>(total_.rows) * sizeof(std::int64_t) +
+                     static_cast<double>(total_.entries) * (sizeof(std::int32_t) + sizeof(T)),
+                 fmt::format("{} rows with {} values", total_.rows, total_.entries));
     x_.offsets = Array<std::int64_t>(total_.rows + 1);
     x_.indices = Array<std::int32_t>(total_.entries);
     x_.values = Array<T>(total_.entries);
@@ -175,7 +179,8 @@ class LibsvmReader {
   void parse_chunk(std::size_t k);
   const char* parse_label(const char* at, const char* end, std::int64_t row);
   const char* parse_group(const char* at, const char* end, std::int64_t row, Parsed& parsed);
-  const char* parse_entries(const char* at, const char* end, std::int64_t& entry, std::int32_t& largest);
+  const char* parse_entries(const char* at, const char* end, std::int64_t last, std::int64_t& entry,
+                            std::int32_t& largest);
   void close_gaps();
   void check_groups() const;
   Dataset<T> finish();
@@ -224,16 +229,16 @@ void LibsvmReader<T>::parse_chunk(std::size_t k) {
   for (const char* at = chunks_[k].begin; at < end;) {
     at = skip_blanks(at, end);
     if (at < end && *at != '\n' && *at != '#') {
+      if (row == parsed.first_row + counts_[k].rows) fail_changed(reading_);
       at = parse_label(at, end, row);
       at = parse_group(at, end, row, parsed);
-      at = parse_entries(at, end, entry, parsed.largest);
+      at = parse_entries(at, end, parsed.first_entry + counts_[k].entries, entry, parsed.largest);
       x_.offsets[++row] = entry;
     }
     if (at < end && *at == '#') at = line_end(at, end);
     ++at;
   }
-  require(entry == parsed.first_entry + counts_[k].entries,
-          "a LIBSVM chunk holds another number of entries than counted");
+  if (entry != parsed.first_entry + counts_[k].entries) fail_changed(reading_);
   parsed.rows = row - parsed.first_row;
   parsed_[k] = parsed;
 }
@@ -278,13 +283,14 @@ const char* LibsvmReader<T>::parse_group(const char* at, const char* end, std::i
   return stop;
 }
 
-/// From behind the label to the newline, comment or end.
+/// From behind the label to the newline, comment or end. `last`: behind the entries that were counted.
 template <class T>
-const char* LibsvmReader<T>::parse_entries(const char* at, const char* end, std::int64_t& entry,
+const char* LibsvmReader<T>::parse_entries(const char* at, const char* end, std::int64_t last, std::int64_t& entry,
                                            std::int32_t& largest) {
   const char* const limit = reading_.limit();
   std::int32_t* index_out = x_.indices.data() + entry;
   T* value_out = x_.values.data() + entry;
+  const T* const value_end = x_.values.data() + last;
   std::int64_t previous = -1;
   for (;;) {
     while (at < end && is_blank(*at)) ++at;
@@ -298,6 +304,8 @@ const char* LibsvmReader<T>::parse_entries(const char* at, const char* end, std:
     const Number<T> value = parse_number<T>(index.end + 1, limit);
     if (value.status != NumberStatus::ok || (value.end < end && !ends_token(*value.end))) [[unlikely]]
       fail_entry<T>(reading_, at, end, previous);
+    if (value_out == value_end) [[unlikely]]
+      fail_changed(reading_);
     *index_out++ = static_cast<std::int32_t>(index.column);
     *value_out++ = value.value;
     previous = index.column;

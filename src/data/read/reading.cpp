@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "data/budget.hpp"
 #include "data/read/count_bytes.hpp"
 
 #include <sys/mman.h>
@@ -58,6 +61,19 @@ void fail_at(const Reading& reading, const char* at, std::string_view message) {
   const auto line_begin = newline == std::string_view::npos ? 0 : static_cast<std::int64_t>(newline) + 1;
   throw ParseError({reading.name, 1 + std::count(before.begin(), before.end(), '\n'), at - begin - line_begin + 1},
                    message);
+}
+
+void fail_changed(const Reading& reading) {
+  fail("{}: was changed by another program while it was read; read it again when it is complete", reading.name);
+}
+
+void check_memory(const Reading& reading, double bytes, std::string_view what) {
+  const auto need = bytes + (reading.mapped ? 0.0 : static_cast<double>(reading.text.size()));
+  const auto budget = cpu_budget(reading.context);
+  if (need <= static_cast<double>(budget)) return;
+  constexpr double unit = 1 << 20;
+  fail("{}: {} take {:.0f} MiB of memory, and the budget is {}; give --memory {:.0f}M or more", reading.name, what,
+       std::ceil(need / unit), format_bytes(budget), std::ceil(need / unit));
 }
 
 std::string shown(std::string_view piece) {

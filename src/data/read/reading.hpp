@@ -24,6 +24,13 @@ struct Reading {
 /// Throws a ParseError for the place of `at`, which points into the text or to its end.
 [[noreturn]] void fail_at(const Reading& reading, const char* at, std::string_view message);
 
+/// The text is not what it was when it was counted: another program writes to the file.
+[[noreturn]] void fail_changed(const Reading& reading);
+
+/// An Error unless `bytes` more of memory, beside a text that is not a mapped file, are within the budget. `what` needs
+/// them: "1,000 rows of 20 features".
+void check_memory(const Reading& reading, double bytes, std::string_view what);
+
 /// A piece of the text for messages: in quotes, shortened, bytes that do not print escaped.
 std::string shown(std::string_view piece);
 

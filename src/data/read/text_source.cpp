@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <sheaf/context.hpp>
+#include <sheaf/device.hpp>
 
 #include "core/fail.hpp"
 #include "data/compress/compression.hpp"
@@ -48,38 +51,42 @@ void wait_for_bytes(int file, const std::stop_token& stop) {
 
 char* ByteBuffer::room(std::int64_t bytes) {
   if (free_bytes() < bytes) {
-    Array<char> larger(std::max(size_ + bytes, 2 * memory_.size()));
-    if (size_ > 0) std::memcpy(larger.data(), memory_.data(), static_cast<std::size_t>(size_));
-    memory_ = std::move(larger);
+    if (size_ > most_ - bytes)
+      fail(
+          "{}: its text takes more than {} of memory, which is the budget; give a larger --memory, or a plain file, "
+          "which takes none",
+          file_, format_bytes(most_));
+    const auto larger = std::min(std::max(size_ + bytes, 2 * capacity_), most_);
+    auto* memory = static_cast<char*>(std::realloc(memory_.get(), static_cast<std::size_t>(larger)));
+    if (memory == nullptr) throw std::bad_alloc();
+    static_cast<void>(memory_.release());
+    memory_.reset(memory);
+    capacity_ = larger;
   }
-  return memory_.data() + size_;
+  return memory_.get() + size_;
 }
 
-FileBytes::FileBytes(const std::string& path, const std::stop_token& stop) {
+std::int64_t most_text_bytes() { return describe(Device::cpu()).free_bytes / 5 * 4; }
+
+FileBytes::FileBytes(const std::string& path, const std::stop_token& stop, std::int64_t most)
+    : path_(path == "-" ? "standard input" : path), buffer_(path_, most) {
   const OpenFile file(path);
   struct stat status {};
   if (fstat(file.descriptor(), &status) != 0) fail("{}: cannot be read: {}", path, std::strerror(errno));
   if (S_ISDIR(status.st_mode)) fail("{}: is a directory; name a file", path);
   // Standard input may be a file that was read from already.
   const bool from_start = path != "-" || lseek(file.descriptor(), 0, SEEK_CUR) == 0;
-  if (S_ISREG(status.st_mode) && status.st_size > 0 && from_start)
-    map(file.descriptor(), static_cast<std::size_t>(status.st_size));
-  if (mapped_ == nullptr) read_all(file.descriptor(), path, stop);
+  const bool regular = S_ISREG(status.st_mode) && status.st_size > 0 && from_start;
+  if (!regular || !file_.map(file.descriptor(), static_cast<std::size_t>(status.st_size)))
+    read_all(file.descriptor(), stop);
 }
 
-FileBytes::~FileBytes() {
-  if (mapped_ != nullptr) munmap(const_cast<char*>(mapped_), mapped_size_);
+void FileBytes::check_whole() const {
+  if (file_.cut_short())
+    fail("{}: was cut short by another program while it was read; read it again when it is complete", path_);
 }
 
-void FileBytes::map(int file, std::size_t size) {
-  void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (memory == MAP_FAILED) return;  // some file systems cannot; reading works everywhere
-  madvise(memory, size, MADV_WILLNEED);
-  mapped_ = static_cast<const char*>(memory);
-  mapped_size_ = size;
-}
-
-void FileBytes::read_all(int file, const std::string& path, const std::stop_token& stop) {
+void FileBytes::read_all(int file, const std::stop_token& stop) {
   constexpr std::int64_t least = 1 << 20;
   for (;;) {
     char* room = buffer_.room(least);
@@ -89,16 +96,23 @@ void FileBytes::read_all(int file, const std::string& path, const std::stop_toke
     if (got > 0)
       buffer_.written(got);
     else if (errno != EINTR)
-      fail("{}: cannot be read: {}", path, std::strerror(errno));
+      fail("{}: cannot be read: {}", path_, std::strerror(errno));
   }
 }
 
-TextSource::TextSource(const std::string& path, Progress& progress, const std::stop_token& stop) : bytes_(path, stop) {
+TextSource::TextSource(const std::string& path, Progress& progress, const std::stop_token& stop, std::int64_t most)
+    : bytes_(path, stop, most), plain_(path == "-" ? "standard input" : path, most) {
   const Compression* compression = find_compression(bytes_.view());
   if (compression == nullptr) return;
   compressed_ = true;
   Stage stage(progress, fmt::format("decompressing {}", path), static_cast<std::int64_t>(bytes_.view().size()), stop);
-  compression->decompress(bytes_.view(), path, stage, plain_);
+  try {
+    compression->decompress(bytes_.view(), path, stage, plain_);
+  } catch (const Error&) {
+    check_whole();
+    throw;
+  }
+  check_whole();
 }
 
 }  // namespace sheaf

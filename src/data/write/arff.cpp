@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "data/nominal.hpp"
+#include "data/text/exact_decimal.hpp"
 #include "data/write/writing.hpp"
 
 namespace sheaf {
@@ -53,8 +55,9 @@ class ArffWriter : public RowWriter<T> {
     const std::string relation = std::filesystem::path(dataset_.source).stem().string();
     std::string out = fmt::format("@relation {}\n\n", quoted(relation.empty() ? "table" : relation));
     for (std::int64_t j = 0; j < dataset_.features(); ++j)
-      out += fmt::format("@attribute {} {}\n", quoted(dataset_.feature_name(j)),
-                         is_nominal(j) ? quoted_list(dataset_.levels[static_cast<std::size_t>(j)]) : "numeric");
+      out +=
+          fmt::format("@attribute {} {}\n", quoted(dataset_.feature_name(j)),
+                      is_nominal(dataset_, j) ? quoted_list(dataset_.levels[static_cast<std::size_t>(j)]) : "numeric");
     if (!dataset_.groups.empty())
       out +=
           fmt::format("@attribute {} {}\n", quoted(unused_name(dataset_, "group")), quoted_list(dataset_.group_names));
@@ -76,8 +79,8 @@ class ArffWriter : public RowWriter<T> {
       separate(feature);
       if (missing_ && std::isnan(value))
         out += '?';
-      else if (is_nominal(feature))
-        out += quoted(dataset_.levels[static_cast<std::size_t>(feature)][static_cast<std::size_t>(value)]);
+      else if (is_nominal(dataset_, feature))
+        out += quoted(level_name(dataset_, feature, value));
       else
         append_number(out, value, digits_);
     });
@@ -94,14 +97,12 @@ class ArffWriter : public RowWriter<T> {
   }
 
  private:
-  bool is_nominal(std::int64_t feature) const {
-    return !dataset_.levels.empty() && !dataset_.levels[static_cast<std::size_t>(feature)].empty();
-  }
-
   void append_target(std::string& out, std::int64_t row) const {
     const auto at = static_cast<std::size_t>(row);
     if (classes_)
       out += class_names_[static_cast<std::size_t>(dataset_.target.classes[at])];
+    else if (is_beyond_exact(dataset_.target.values[at]))
+      append_label(out, dataset_, row);
     else
       append_number(out, dataset_.target.values[at], 0);
   }

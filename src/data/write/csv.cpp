@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/nominal.hpp"
 #include "data/prepare/impute.hpp"
 #include "data/read/csv_fields.hpp"
 #include "data/text/number.hpp"
@@ -49,14 +50,13 @@ class CsvWriter : public RowWriter<T> {
  private:
   /// Every field ends with a delimiter, of which end_row() makes a newline.
   void append_value(std::string& out, std::int64_t feature, T value) const {
-    const auto j = static_cast<std::size_t>(feature);
     if (options_.missing && std::isnan(value)) {
       out += '?';
       out += options_.delimiter;
       return;
     }
-    if (!dataset_.levels.empty() && !dataset_.levels[j].empty()) {
-      append_field(out, dataset_.levels[j][static_cast<std::size_t>(value)], false);
+    if (is_nominal(dataset_, feature)) {
+      append_field(out, level_name(dataset_, feature, value), false);
       return;
     }
     append_number(out, value, options_.digits);

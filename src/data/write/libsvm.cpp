@@ -10,7 +10,7 @@ namespace sheaf {
 namespace {
 
 bool is_whole_number(const std::string& text) {
-  return !text.empty() && text.size() < 16 && text.find_first_not_of("0123456789") == std::string::npos;
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 bool can_be_label(const std::string& name) {
@@ -31,9 +31,9 @@ class LibsvmWriter : public RowWriter<T> {
     for (const std::string& name : dataset.target.class_names)
       if (!can_be_label(name))
         fail(
-            "the class '{}' cannot be written as a LIBSVM label: a word without blank, colon, comma and #, or a finite "
-            "number",
-            name);
+            "{}: the class '{}' cannot be written as a LIBSVM label: a word without blank, colon, comma and #, or a "
+            "finite number",
+            dataset.source, name);
   }
 
   std::string preamble() const override { return {}; }

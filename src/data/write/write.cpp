@@ -30,6 +30,15 @@ void append_any_number(std::string& out, T value, int digits) {
   out.append(text.data(), static_cast<std::size_t>(result.ptr - text.data()));
 }
 
+template <class T>
+void write_row(const RowWriter<T>& writer, std::int64_t i, const std::string& path, std::string& text) {
+  try {
+    writer.row(i, text);
+  } catch (const Error& error) {
+    fail("{}: row {}: {}", path, i + 1, error.what());
+  }
+}
+
 const Format& format_to_write(const std::string& path, const WriteOptions& options) {
   if (options.format != "auto") return format_named(options.format);
   if (const Format* format = format_by_ending(path)) return *format;
@@ -96,7 +105,7 @@ void write_dataset(const Context& context, const Dataset<T>& dataset, const std:
       std::string& text = texts[static_cast<std::size_t>(k)];
       text.clear();
       const std::int64_t stop = std::min(first + (k + 1) * chunk_rows, end);
-      for (std::int64_t i = first + k * chunk_rows; i < stop; ++i) writer->row(i, text);
+      for (std::int64_t i = first + k * chunk_rows; i < stop; ++i) write_row(*writer, i, path, text);
     });
     for (std::int64_t k = 0; k < chunks; ++k) {
       sink->write(texts[static_cast<std::size_t>(k)]);

@@ -6,6 +6,7 @@
 #include <sheaf/splits.hpp>
 
 #include "core/fail.hpp"
+#include "data/name_source.hpp"
 #include "linear/dual/dual.hpp"
 #include "linear/model/problem.hpp"
 
@@ -40,7 +41,7 @@ Folds make_folds(const Context& context, const Dataset<T>& dataset, const Linear
   if (bytes > context.memory())
     fail("the row weights of {} folds take {}, more than the {} that may be used; take fewer folds", count,
          format_bytes(bytes), format_bytes(context.memory()));
-  Folds folds{make_splits(dataset.rows(), {}, {}, split),
+  Folds folds{name_source(dataset.source, [&] { return make_splits(dataset.rows(), {}, {}, split); }),
               linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), options),
               0,
               {}};

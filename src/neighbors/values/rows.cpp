@@ -8,6 +8,7 @@
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/budget.hpp"
+#include "data/nominal.hpp"
 
 namespace sheaf::neighbors {
 namespace {
@@ -216,12 +217,23 @@ DistanceOptions checked(const DistanceOptions& given, std::int64_t features, std
   return distance;
 }
 
+/// Numbers of levels are no coordinates.
+template <class T>
+void check_numeric(const Dataset<T>& dataset) {
+  for (std::int64_t j = 0; j < dataset.features() && !dataset.levels.empty(); ++j)
+    if (is_nominal(dataset, j))
+      fail("{}: feature '{}' is nominal and has no distances; encode its levels first (learn_pipeline)", dataset.source,
+           dataset.feature_name(j));
+}
+
 }  // namespace
 
 template <class T>
 AnyRowPair make_row_pair(const Context& context, const Dataset<T>& dataset, const Dataset<T>* queries,
                          const DistanceOptions& given) {
   const int threads = context.threads();
+  check_numeric(dataset);
+  if (queries != nullptr) check_numeric(*queries);
   check_finite(dataset, threads);
   if (queries != nullptr) check_finite(*queries, threads);
   const auto columns = std::max(dataset.features(), queries != nullptr ? queries->features() : 0);
