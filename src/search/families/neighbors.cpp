@@ -465,8 +465,13 @@ FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search) {
 }
 
 template <class T>
-std::unique_ptr<Family> make_knn_family(const Context& /*context*/, const Dataset<T>& dataset, const KnnSearch& search,
+std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
                                         const SearchOptions& options) {
+  for (const auto metric : choosable(search).metrics) {
+    auto distance = search.options.distance;
+    distance.metric = metric;
+    neighbors::check_values(context, dataset, distance, search.options.rule != LocalRule::votes);
+  }
   return std::make_unique<KnnFamily<T>>(dataset, search, options);
 }
 
