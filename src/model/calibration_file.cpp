@@ -15,10 +15,13 @@ const std::array<std::string, 2>& method_names() {
 /// How many there are.
 template <class File, class List>
 void count_on_line(File& file, List& list, std::string_view expected, std::int64_t least) {
-  if constexpr (File::reading)
-    list.resize(static_cast<std::size_t>(file.count(expected, least)));
-  else
+  if constexpr (File::reading) {
+    const auto count = file.count(expected, least);
+    file.check_room(count);
+    list.resize(static_cast<std::size_t>(count));
+  } else {
     file.value(list.size(), {});
+  }
 }
 
 template <class File, class Method, class Curve>

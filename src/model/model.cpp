@@ -32,7 +32,7 @@ namespace {
 Model read_own(ModelReader& reader) {
   static const std::vector<std::string> families{"linear", "elastic-net", "glm", "svm", "neighbors"};
   const auto family = read_model_family(reader, families);
-  auto pipeline = pipeline::read_pipeline(reader);
+  auto [pipeline, features] = pipeline::read_pipeline(reader);
   auto calibration = read_calibration(reader);
   const auto threshold = read_threshold(reader);
   auto model = family == "svm"         ? Model(kernel::read_sheaf_svm(reader))
@@ -49,6 +49,8 @@ Model read_own(ModelReader& reader) {
     if (model.class_names().size() != 2) reader.fail_here("a threshold is for two classes, and the model has others");
     model.set_threshold(*threshold);
   }
+  if (features >= 0 && features != model.features())
+    reader.fail_here(fmt::format("{} features come out of the pipeline, and the model has {}", features, model.features()));
   model.set_pipeline(std::move(pipeline));
   return model;
 }

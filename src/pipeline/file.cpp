@@ -7,7 +7,6 @@ namespace sheaf::pipeline {
 namespace {
 
 constexpr double any_number = std::numeric_limits<double>::lowest();
-constexpr std::int64_t any_position = std::numeric_limits<std::int32_t>::max();
 
 const std::array<std::string, 5>& step_names() {
   static const std::array<std::string, 5> names{"impute", "encode", "transform", "take", "scale"};
@@ -43,50 +42,64 @@ void place_on_line(File& file, Place& place, std::int64_t end) {
 /// How many there are, then each.
 template <class File, class Places>
 void places_on_line(File& file, Places& places, std::int64_t end) {
-  if constexpr (File::reading)
-    places.resize(static_cast<std::size_t>(file.count("how many follow", 0)));
-  else
+  if constexpr (File::reading) {
+    const auto count = file.count("how many follow", 0);
+    file.check_room(count);
+    places.resize(static_cast<std::size_t>(count));
+  } else {
     file.value(places.size(), {});
+  }
   for (auto& place : places) place_on_line(file, place, end);
   file.end_line();
 }
 
 template <class File, class Numbers>
 void numbers_line(File& file, std::string_view key, Numbers& numbers, std::int64_t count) {
-  if constexpr (File::reading) numbers.resize(static_cast<std::size_t>(count));
+  if constexpr (File::reading) {
+    file.check_room(count);
+    numbers.resize(static_cast<std::size_t>(count));
+  }
   file.keyword(key);
   for (auto& number : numbers) file.value(number, "a number", any_number);
   file.end_line();
 }
 
-// Each describes a step behind its name, and changes the number of features to that of what comes out.
+/// The number of levels of each feature, 0 of numbers, at one place of a pipeline.
+using LevelCounts = std::vector<std::int64_t>;
+
+// Each describes a step behind its name, and changes the levels to those of what comes out.
 
 template <class File, class Step>
-void describe_impute(File& file, Step& step, std::int64_t& features) {
-  places_on_line(file, step.indicated, features);
-  numbers_line(file, "fill", step.fill, features);
-  features += std::ssize(step.indicated);
+void describe_impute(File& file, Step& step, LevelCounts& levels) {
+  places_on_line(file, step.indicated, std::ssize(levels));
+  numbers_line(file, "fill", step.fill, std::ssize(levels));
+  levels.resize(levels.size() + step.indicated.size(), 0);
 }
 
 template <class File, class Step>
-void describe_encode(File& file, Step& step, std::int64_t& features) {
-  if constexpr (File::reading)
-    step.columns.resize(static_cast<std::size_t>(file.count("how many features come out", 0)));
-  else
+void describe_encode(File& file, Step& step, LevelCounts& levels) {
+  if constexpr (File::reading) {
+    const auto count = file.count("how many features come out", 0);
+    file.check_room(count);
+    step.columns.resize(static_cast<std::size_t>(count));
+  } else {
     file.value(step.columns.size(), {});
+  }
   file.end_line();
   for (auto& column : step.columns) {
     file.keyword("column");
-    place_on_line(file, column.feature, features);
-    places_on_line(file, column.levels, any_position);
+    place_on_line(file, column.feature, std::ssize(levels));
+    places_on_line(file, column.levels, levels[static_cast<std::size_t>(column.feature)]);
   }
-  features = std::ssize(step.columns);
+  levels.assign(step.columns.size(), 0);
 }
 
 template <class File, class Step>
-void describe_take(File& file, Step& step, std::int64_t& features) {
-  places_on_line(file, step.features, features);
-  features = std::ssize(step.features);
+void describe_take(File& file, Step& step, LevelCounts& levels) {
+  places_on_line(file, step.features, std::ssize(levels));
+  LevelCounts taken;
+  for (const auto j : step.features) taken.push_back(levels[static_cast<std::size_t>(j)]);
+  levels = std::move(taken);
 }
 
 template <class File, class Step>
@@ -98,7 +111,7 @@ void describe_scale(File& file, Step& step, std::int64_t features) {
 }
 
 template <class File, class Step>
-void describe_step(File& file, Step& step, std::int64_t& features) {
+void describe_step(File& file, Step& step, LevelCounts& levels) {
   auto kind = step.index();
   file.keyword("step");
   file.choice(kind, step_names());
@@ -109,10 +122,10 @@ void describe_step(File& file, Step& step, std::int64_t& features) {
         [] { return PipelineStep(Scaling{}); }};
     step = make.at(kind)();
   }
-  if (auto* impute = std::get_if<ImputeStep>(&step)) describe_impute(file, *impute, features);
-  if (auto* encode = std::get_if<EncodeStep>(&step)) describe_encode(file, *encode, features);
-  if (auto* take = std::get_if<TakeStep>(&step)) describe_take(file, *take, features);
-  if (auto* scale = std::get_if<Scaling>(&step)) describe_scale(file, *scale, features);
+  if (auto* impute = std::get_if<ImputeStep>(&step)) describe_impute(file, *impute, levels);
+  if (auto* encode = std::get_if<EncodeStep>(&step)) describe_encode(file, *encode, levels);
+  if (auto* take = std::get_if<TakeStep>(&step)) describe_take(file, *take, levels);
+  if (auto* scale = std::get_if<Scaling>(&step)) describe_scale(file, *scale, std::ssize(levels));
   if (auto* row = std::get_if<RowStep>(&step)) {
     file.choice(row->transform, transform_names());
     file.end_line();
@@ -163,19 +176,26 @@ void describe_rows(File& file, Learnt& pipeline) {
   numbers_line(file, "spreads", pipeline.spreads, count);
 }
 
+/// Returns the number of features that come out.
 template <class File, class Learnt>
-void describe(File& file, Learnt& pipeline) {
+std::int64_t describe(File& file, Learnt& pipeline) {
   static const std::array<std::string, 2> no_or_yes{"no", "yes"};
   auto steps = std::ssize(pipeline.steps);
   file.count("pipeline", steps, any_count);
   file.count("inputs", pipeline.features, any_count);
+  if constexpr (File::reading) {
+    file.check_room(steps);
+    file.check_features(pipeline.features);
+  }
   bool named = !pipeline.feature_names.empty();
   choice_line(file, "input-names", named, no_or_yes);
   if (named) name_lines(file, "input", pipeline.feature_names, pipeline.features);
   describe_levels(file, pipeline.levels, pipeline.features);
   if constexpr (File::reading) pipeline.steps.resize(static_cast<std::size_t>(steps));
-  auto features = pipeline.features;
-  for (auto& step : pipeline.steps) describe_step(file, step, features);
+  LevelCounts levels(static_cast<std::size_t>(pipeline.features), 0);
+  for (std::size_t j = 0; j < pipeline.levels.size(); ++j) levels[j] = std::ssize(pipeline.levels[j]);
+  for (auto& step : pipeline.steps) describe_step(file, step, levels);
+  return std::ssize(levels);
 }
 
 }  // namespace
@@ -187,11 +207,14 @@ std::string pipeline_text(const Pipeline& pipeline) {
   return std::move(writer.text());
 }
 
-Pipeline read_pipeline(ModelReader& reader) {
-  Pipeline pipeline;
-  describe_rows(reader, pipeline);
-  if (reader.peek() == "pipeline") describe(reader, pipeline);
-  return pipeline;
+std::pair<Pipeline, std::int64_t> read_pipeline(ModelReader& reader) {
+  std::pair<Pipeline, std::int64_t> read{{}, -1};
+  describe_rows(reader, read.first);
+  if (reader.peek() == "pipeline") {
+    const auto features = describe(reader, read.first);
+    if (!read.first.steps.empty()) read.second = features;
+  }
+  return read;
 }
 
 }  // namespace sheaf::pipeline

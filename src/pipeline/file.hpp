@@ -24,6 +24,8 @@
 // "take N" with the features that stay. Positions count from 1.
 #pragma once
 
+#include <utility>
+
 #include <sheaf/pipeline.hpp>
 
 #include "data/text/model_file.hpp"
@@ -32,7 +34,8 @@ namespace sheaf::pipeline {
 
 /// Nothing is written of what is not known.
 std::string pipeline_text(const Pipeline& pipeline);
-/// A file that says nothing of a pipeline leaves one without steps.
-Pipeline read_pipeline(ModelReader& reader);
+/// And the number of features that come out, -1 without steps. A file that says nothing of a pipeline leaves one without
+/// steps.
+std::pair<Pipeline, std::int64_t> read_pipeline(ModelReader& reader);
 
 }  // namespace sheaf::pipeline

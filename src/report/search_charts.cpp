@@ -20,11 +20,9 @@ constexpr double top = 28;
 constexpr double bottom = 270;
 constexpr double height = 320;
 
-/// A single value stands in the middle of a decade to each side.
 Axis value_axis(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const bool single = *low == *high;
-  return {single ? *low / 10 : *low, single ? *high * 10 : *high, left + 12, right - 12, true};
+  return parameter_axis(*low, *high, left + 12, right - 12);
 }
 
 Axis axis_of(const SearchResult& r, const std::vector<ScoreSummary>& summaries) {
@@ -66,7 +64,7 @@ std::string score_curve(const SearchResult& r, std::size_t axis) {
   const auto x = value_axis(values);
   const auto y = axis_of(r, summaries);
   Chart chart(half, height, "Score of each point");
-  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", title));
+  chart.bottom_axis(x, top, bottom, axis_title(title, x));
   chart.left_axis(y, left, right, info(metric).title);
   std::vector<ChartPoint> upper, lower, middle;
   for (std::size_t c = 0; c < values.size(); ++c) {
@@ -109,7 +107,7 @@ std::string score_curves(const SearchResult& r, std::size_t axis, const std::vec
   const auto x = value_axis(values);
   const auto y = score_axis(metric, low, high, bottom, top);
   Chart chart(half, height, fmt::format("Scores over {}", title));
-  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", title));
+  chart.bottom_axis(x, top, bottom, axis_title(title, x));
   chart.left_axis(y, left, right, info(metric).title);
   chart.data("curve", title, "mean", "standard deviation", "standard error");
   for (std::size_t c = 0; c < curves.size(); ++c) {

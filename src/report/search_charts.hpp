@@ -62,7 +62,7 @@ std::string coefficient_path(const SearchResult& result, std::size_t column);
 std::string outer_scores(const SearchResult& result);
 
 struct SurfacePoint {
-  double x = 1, y = 1;  // above 0; drawn on logarithmic axes
+  double x = 1, y = 1;  // drawn on logarithmic axes if all are above 0
   double value = 0;
   std::string tip;  // shown where the pointer rests
   bool ringed = false;

@@ -109,10 +109,10 @@ std::string coefficient_path(const SearchResult& r, std::size_t column) {
       low = std::min(low, effect);
       high = std::max(high, effect);
     }
-  const Axis x{alphas.back(), alphas.front(), left, right - 110, true};
+  const auto x = parameter_axis(alphas.back(), alphas.front(), left, right - 110);
   const Axis y{low, high, bottom, top, false};
   Chart chart(half, height, "Weights along the path");
-  chart.bottom_axis(x, top, bottom, "alpha (log scale)");
+  chart.bottom_axis(x, top, bottom, axis_title("alpha", x));
   chart.left_axis(y, left, right - 110, "weight x standard deviation of the feature");
   chart.line(left, y(0), right - 110, y(0), "zero");
   const double at = x(chosen);

@@ -34,12 +34,6 @@ Span span_of(const std::vector<SurfacePoint>& points, Member member) {
   return span;
 }
 
-/// A single value stands in the middle of a decade to each side.
-Axis axis_of(Span span, double first, double last) {
-  const bool single = span.low == span.high;
-  return {single ? span.low / 10 : span.low, single ? span.high * 10 : span.high, first, last, true};
-}
-
 /// Shepard's mean with the fourth power of the distance, in pixels.
 double value_at(const std::vector<SurfacePoint>& points, const Axis& x, const Axis& y, double at_x, double at_y) {
   double sum = 0;
@@ -61,14 +55,16 @@ double opacity(double shade) { return 0.05 + 0.75 * std::min(shade, 1.0); }
 
 std::string surface(const std::vector<SurfacePoint>& points, const SurfaceTitles& titles) {
   if (points.empty()) return {};
-  const auto x = axis_of(span_of(points, &SurfacePoint::x), left + margin, right - margin);
-  const auto y = axis_of(span_of(points, &SurfacePoint::y), bottom - margin, top + margin);
+  const auto across = span_of(points, &SurfacePoint::x);
+  const auto upwards = span_of(points, &SurfacePoint::y);
+  const auto x = parameter_axis(across.low, across.high, left + margin, right - margin);
+  const auto y = parameter_axis(upwards.low, upwards.high, bottom - margin, top + margin);
   const auto values = span_of(points, &SurfacePoint::value);
   const double range = values.high > values.low ? values.high - values.low : 1;
   Chart chart(half, height, "A surface over two parameters", Kind::map);
-  chart.bottom_axis(x, top, bottom, fmt::format("{} (log scale)", titles.x));
+  chart.bottom_axis(x, top, bottom, axis_title(titles.x, x));
   chart.left_axis(y, left, right, "");
-  chart.text(left, top - 10, fmt::format("{} (log scale)", titles.y), "axis");
+  chart.text(left, top - 10, axis_title(titles.y, y), "axis");
   const double width = (right - left) / columns;
   const double tall = (bottom - top) / lines;
   for (int line = 0; line < lines; ++line) {

@@ -83,9 +83,26 @@ std::vector<double> Axis::ticks(int count) const {
   if (!(high > low)) return {low};
   if (logarithmic) return log_ticks(low, high, count);
   const double step = round_step((high - low) / std::max(count, 1));
+  const double begin = std::ceil(low / step - 1e-9);
+  const double steps = std::floor(high / step + 1e-9) - begin;
+  if (!(steps >= 0 && steps <= 10.0 * std::max(count, 1))) return {low, high};  // steps are below double's resolution
   std::vector<double> ticks;
-  for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k) ticks.push_back(k * step + 0.0);
+  for (double k = 0; k <= steps; ++k) ticks.push_back((begin + k) * step + 0.0);
   return ticks;
+}
+
+Axis parameter_axis(double low, double high, double first, double last) {
+  const bool logarithmic = low > 0;
+  if (low == high) {
+    const double reach = low == 0 ? 1 : std::abs(low);
+    low = logarithmic ? low / 10 : low - reach;
+    high = logarithmic ? high * 10 : high + reach;
+  }
+  return {low, high, first, last, logarithmic};
+}
+
+std::string axis_title(std::string_view title, const Axis& axis) {
+  return axis.logarithmic ? fmt::format("{} (log scale)", title) : std::string(title);
 }
 
 std::string tick_text(double value) {

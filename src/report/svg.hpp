@@ -30,12 +30,17 @@ std::string short_name(const std::string& name);
 struct Axis {
   double low = 0, high = 1;    // data
   double first = 0, last = 1;  // pixels
-  bool logarithmic = false;    // low > 0
+  bool logarithmic = false;    // only if low > 0
 
   double operator()(double value) const;
   /// Round numbers within low .. high, about `count` of them.
   std::vector<double> ticks(int count) const;
 };
+
+/// Of parameters from low to high: logarithmic if all are above 0. A single value stands in the middle.
+Axis parameter_axis(double low, double high, double first, double last);
+/// Says so if the axis is logarithmic.
+std::string axis_title(std::string_view title, const Axis& axis);
 
 /// 1200 -> "1,200", 25000 -> "25k", 0.001 -> "0.001".
 std::string tick_text(double value);

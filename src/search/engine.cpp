@@ -144,6 +144,7 @@ std::int64_t Engine::models_to_train() const {
 
 /// False: no level asks for more.
 bool Engine::round(bool first) {
+  context_.check_stop();
   std::vector<Cell> cells;
   std::vector<std::pair<std::int32_t, std::int32_t>> asked;  // level and point
   for (std::int32_t l = 0; l < plan_.levels(); ++l) {

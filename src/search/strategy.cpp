@@ -23,7 +23,9 @@ class OnLattice : public PointStrategy {
  public:
   OnLattice(const Space& space, const StrategyOptions& options)
       : space_(space), options_(options), scores_(space.lattice.size(), unknown) {
-    for (std::int32_t k = 0; k < space.size(); ++k) places_.emplace(space.lattice[static_cast<std::size_t>(k)], k);
+    for (std::int32_t k = 0; k < space.size(); ++k)
+      if (!places_.emplace(space.lattice[static_cast<std::size_t>(k)], k).second)
+        throw InternalError("a point stands twice in the space of a search");  // it would be asked for again and again
   }
 
   std::vector<Trial> next() override {

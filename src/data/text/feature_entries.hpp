@@ -14,12 +14,13 @@
 
 #include <sheaf/matrix.hpp>
 
-#include "data/text/model_reader.hpp"
+#include "data/text/model_file.hpp"
 
 namespace sheaf {
 
 /// "3:0.5 ", counted from 1; nothing for a 0.
 inline void append_entry(std::int64_t feature, double value, std::string& text) {
+  require_finite(value);
   if (value != 0) fmt::format_to(std::back_inserter(text), "{}:{} ", feature + 1, value);
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <string>
@@ -31,6 +32,13 @@ namespace sheaf {
 inline constexpr std::string_view model_file_magic = "sheaf-model";
 inline constexpr int model_file_version = 1;
 
+/// Numbers that no reader of model files takes are not written either.
+inline void require_finite(double number) {
+  if (!std::isfinite(number))
+    fail("the model holds the number {}, so that it can not be written: features or targets are too large; scale them",
+         number);
+}
+
 /// Has the functions of ModelReader that describe a file, and writes what that reads.
 class ModelWriter {
  public:
@@ -42,6 +50,7 @@ class ModelWriter {
   }
   template <class Number>
   void value(Number value, std::string_view /*expected*/, double /*least*/ = 0) {
+    if constexpr (std::is_floating_point_v<Number>) require_finite(value);
     keyword({});
     fmt::format_to(std::back_inserter(text_), "{}", value);
   }
@@ -81,7 +90,10 @@ void choice_line(File& file, std::string_view key, Choice& chosen, std::span<con
 /// `count` lines "key name".
 template <class File, class Names>
 void name_lines(File& file, std::string_view key, Names& names, std::int64_t count) {
-  if constexpr (File::reading) names.resize(static_cast<std::size_t>(count));
+  if constexpr (File::reading) {
+    file.check_room(count);
+    names.resize(static_cast<std::size_t>(count));
+  }
   for (auto& name : names) {
     file.keyword(key);
     file.name(name, "a name");
@@ -94,6 +106,7 @@ template <class File, class Numbers>
 void optional_numbers(File& file, std::string_view key, Numbers& numbers, std::size_t count) {
   if constexpr (File::reading) {
     if (file.peek() != key) return;
+    file.check_room(static_cast<std::int64_t>(count));
     numbers.resize(count);
   }
   if (numbers.empty()) return;
@@ -112,6 +125,7 @@ void describe_classes_and_features(File& file, Model& model) {
   file.count("classes", count, any_count);
   name_lines(file, "class", model.class_names, count);
   file.count("features", model.features, any_count);
+  if constexpr (File::reading) file.check_features(model.features);
 }
 
 /// The family that the first two lines name: one of `known`.

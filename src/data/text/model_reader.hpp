@@ -90,6 +90,18 @@ class ModelReader {
     return value;
   }
 
+  /// `count` things, of which each takes a byte or more, are to follow. Checked before memory is taken for them.
+  void check_room(std::int64_t count) const {
+    if (count > static_cast<std::int64_t>(text_.size() - at_))
+      fail_here(fmt::format("{} entries are to follow, more than the rest of the file can hold", count));
+  }
+  /// Features that have no line of their own take memory all the same.
+  void check_features(std::int64_t features) const {
+    constexpr std::int64_t most = std::int64_t{1} << 27;
+    if (features > most)
+      fail_here(fmt::format("{} features, or weights of them, are more than a model may have, {}", features, most));
+  }
+
   void end_line() {
     skip_blanks();
     if (!at_line_end()) fail_expected("the end of the line");

@@ -17,10 +17,12 @@
 // of the pair with class j stands at place j - 1 where c < j, and at place j where j < c. Kinds without classes have
 // nr_class 2, no label and nr_sv, and one coefficient. Precomputed kernels have 0:serial for features.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/text/model_file.hpp"
 #include "data/labels.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"
@@ -128,9 +130,21 @@ void check_heading(const ModelReader& reader, const Heading& heading, const SvmM
   if (heading.vectors < 0) reader.fail_here("no total_sv stands before the support vectors");
   if (heading.rho.size() != svms_in(reader, heading, model))
     reader.fail_here("no rho stands before the support vectors");
-  if (!model.has_classes()) return;
+  const auto svms = heading.rho.size();
+  if ((!model.sigmoid_a.empty() && model.sigmoid_a.size() != svms) ||
+      (!model.sigmoid_b.empty() && model.sigmoid_b.size() != svms))
+    reader.fail_here(fmt::format("probA and probB must hold {} numbers, one for each rho", svms));
+  if (!model.has_classes()) {
+    if (!model.class_names.empty()) reader.fail_here(fmt::format("{} has no label", to_string(model.kind)));
+    return;
+  }
   if (model.class_names.empty()) reader.fail_here("no label stands before the support vectors");
   if (heading.counts.empty()) reader.fail_here("no nr_sv stands before the support vectors");
+  if (std::ssize(model.class_names) != heading.classes ||
+      std::ssize(heading.counts) != heading.classes)
+    reader.fail_here(fmt::format("{} labels and {} numbers of nr_sv do not suit {} classes",
+                                 model.class_names.size(), heading.counts.size(), heading.classes));
+  reader.check_room(heading.vectors);
   const auto sum = std::accumulate(heading.counts.begin(), heading.counts.end(), std::int64_t{0});
   if (sum != heading.vectors)
     reader.fail_here(fmt::format("nr_sv counts {} support vectors, total_sv {}", sum, heading.vectors));
@@ -167,7 +181,10 @@ void give_coefficients(std::span<const double> coefficients, std::span<const Sid
 
 std::string joined(std::span<const double> numbers) {
   std::string text;
-  for (const double number : numbers) text += fmt::format(" {:.17g}", number);
+  for (const double number : numbers) {
+    require_finite(number);
+    text += fmt::format(" {:.17g}", number);
+  }
   return text;
 }
 
@@ -179,7 +196,7 @@ std::string heading_text(const SvmModel& model) {
   if (function.has_coef0) text += fmt::format("coef0 {:.17g}\n", model.kernel.coef0);
   text += fmt::format("nr_class {}\ntotal_sv {}\nrho", model.has_classes() ? model.class_names.size() : 2,
                       model.support_vectors());
-  for (const auto& svm : model.svms) text += fmt::format(" {:.17g}", svm.rho);
+  for (const auto& svm : model.svms) text += joined({&svm.rho, 1});
   text += '\n';
   if (model.has_classes()) {
     text += "label";
@@ -229,7 +246,7 @@ SvmModel read_libsvm_model(ModelReader& reader) {
   make_svms(heading, model);
   const std::size_t width = model.has_classes() ? static_cast<std::size_t>(heading.classes - 1) : 1;
   const auto sides = sides_of(model.kind, model.class_names.size(), MultiClass::one_vs_one);
-  SupportReader support(model);
+  SupportReader support(model, std::numeric_limits<std::int32_t>::max());
   for (std::int64_t s = 0; s < heading.vectors; ++s) {
     reader.skip_space();
     const auto coefficients = read_numbers(reader, width, "a coefficient, a number");
@@ -250,8 +267,11 @@ std::string format_libsvm_model(const SvmModel& model) {
   const std::size_t width = model.has_classes() ? model.class_names.size() - 1 : 1;
   const auto table = coefficient_table(model, width);
   for (std::int64_t s = 0; s < model.support_vectors(); ++s) {
-    for (std::size_t k = 0; k < width; ++k)
-      text += fmt::format("{:.17g} ", table[static_cast<std::size_t>(s) * width + k]);
+    for (std::size_t k = 0; k < width; ++k) {
+      const double coefficient = table[static_cast<std::size_t>(s) * width + k];
+      require_finite(coefficient);
+      text += fmt::format("{:.17g} ", coefficient);
+    }
     append_features(model, s, text);
     text += '\n';
   }

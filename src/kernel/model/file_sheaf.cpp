@@ -89,11 +89,16 @@ template <class File, class Model>
 void describe_svms(File& file, Model& model) {
   auto count = static_cast<std::int64_t>(model.svms.size());
   file.count("svms", count, [&](std::int64_t found) {
-    const auto wanted = sides_of(model.kind, model.class_names.size(), model.multi_class).size();
+    const auto wanted = svms_of(model.kind, model.class_names.size(), model.multi_class);
     if (static_cast<std::size_t>(found) == wanted) return std::string();
     return fmt::format("such a model has {} SVMs, not {}", wanted, found);
   });
-  if constexpr (File::reading) model.svms.resize(static_cast<std::size_t>(count));
+  if constexpr (File::reading) {
+    if (model.has_classes() == model.class_names.empty())
+      file.fail_here(fmt::format("{} does not suit {} classes", to_string(model.kind), model.class_names.size()));
+    file.check_room(count);
+    model.svms.resize(static_cast<std::size_t>(count));
+  }
   for (std::size_t m = 0; m < model.svms.size(); ++m) {
     file.keyword("rho");
     file.value(model.svms[m].rho, "rho, a number", any_number);
@@ -122,7 +127,10 @@ std::string support_text(const SvmModel& model) {
   auto text = fmt::format("support {}\n", terms.size());
   for (std::size_t s = 0; s < terms.size(); ++s) {
     text += fmt::format("{} {} ", model.support_classes.empty() ? 0 : model.support_classes[s] + 1, terms[s].size());
-    for (const auto& [svm, coefficient] : terms[s]) text += fmt::format("{} {} ", svm, coefficient);
+    for (const auto& [svm, coefficient] : terms[s]) {
+      require_finite(coefficient);
+      text += fmt::format("{} {} ", svm, coefficient);
+    }
     append_features(model, static_cast<std::int64_t>(s), text);
     text.back() = '\n';
   }
@@ -146,7 +154,7 @@ void read_class(ModelReader& reader, SvmModel& model) {
 void read_support(ModelReader& reader, SvmModel& model) {
   std::int64_t count = 0;
   reader.count("support", count, any_count);
-  SupportReader support(model);
+  SupportReader support(model, model.features);
   for (std::int64_t s = 0; s < count; ++s) {
     read_class(reader, model);
     const auto terms = reader.count("the number of SVMs", 0);

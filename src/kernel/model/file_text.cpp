@@ -45,6 +45,7 @@ void SupportReader::read_features(ModelReader& reader) {
         before.fail_expected("0:SERIAL, the number of a training row");
       serial = static_cast<std::int32_t>(value);
     } else if (!precomputed) {
+      if (index > most_) before.fail_here(fmt::format("the index {} is beyond the {} features", index, most_));
       indices_.push_back(index - 1);
       values_.push_back(value);
       model_.features = std::max<std::int64_t>(model_.features, index);

@@ -24,13 +24,15 @@ void append_features(const SvmModel& model, std::int64_t s, std::string& text);
 /// Gathers the support vectors of a model from such lines.
 class SupportReader {
  public:
-  explicit SupportReader(SvmModel& model) : model_(model) {}
+  /// Of features up to `most`.
+  SupportReader(SvmModel& model, std::int64_t most) : model_(model), most_(most) {}
   void read_features(ModelReader& reader);
   /// Puts the support vectors into the model, which then has at least the features they use.
   void finish();
 
  private:
   SvmModel& model_;
+  std::int64_t most_;
   std::vector<std::int64_t> offsets_{0};
   std::vector<std::int32_t> indices_;
   std::vector<double> values_;

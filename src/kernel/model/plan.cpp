@@ -68,6 +68,11 @@ std::vector<Sides> sides_of(SvmKind kind, std::size_t classes, MultiClass multi_
   return sides;
 }
 
+std::size_t svms_of(SvmKind kind, std::size_t classes, MultiClass multi_class) {
+  if (!is_classification(kind)) return 1;
+  return multi_class == MultiClass::one_vs_rest && classes > 2 ? classes : classes * (classes - 1) / 2;
+}
+
 SvmParams svm_params(const SvmOptions& options, std::int64_t features) {
   SvmParams params;
   params.kernel = {options.kernel, options.degree, options.gamma, options.coef0};

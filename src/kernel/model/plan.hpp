@@ -24,6 +24,8 @@ struct Sides {
 };
 /// The two sides of each SVM. Kinds without classes have one SVM.
 std::vector<Sides> sides_of(SvmKind kind, std::size_t classes, MultiClass multi_class);
+/// How many there are.
+std::size_t svms_of(SvmKind kind, std::size_t classes, MultiClass multi_class);
 
 SvmParams svm_params(const SvmOptions& options, std::int64_t features);
 

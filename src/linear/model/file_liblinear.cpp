@@ -22,6 +22,7 @@
 
 #include "core/names.hpp"
 #include "data/labels.hpp"
+#include "data/text/model_file.hpp"
 #include "linear/model/formats.hpp"
 
 namespace sheaf::linear {
@@ -98,6 +99,8 @@ Heading read_heading(ModelReader& reader) {
   if (heading.classes < 0) reader.fail_here("no nr_class stands before the weights");
   if (heading.features < 0) reader.fail_here("no nr_feature stands before the weights");
   if (labelled && heading.labels.empty()) reader.fail_here("no labels stand before the weights");
+  if (labelled && (heading.classes < 2 || std::ssize(heading.labels) != heading.classes))
+    reader.fail_here(fmt::format("{} labels do not suit {} classes; expected two or more", heading.labels.size(), heading.classes));
   if (one_class && !heading.rho) reader.fail_here("no rho stands before the weights of a one-class model");
   if (one_class && heading.has_bias) reader.fail_here("a one-class model has no bias");
   reader.take("w");
@@ -175,7 +178,10 @@ std::string format_liblinear_model(const LinearModel& model) {
   if (one_class) text += fmt::format("rho {:.17g}\n", -model.bias * model.weights.back());
   text += "w\n";
   for (std::int64_t j = 0; j < (has_bias ? model.rows() : model.features); ++j) {
-    for (std::int32_t c = 0; c < model.columns; ++c) text += fmt::format("{:.17g} ", model.weight(j, c));
+    for (std::int32_t c = 0; c < model.columns; ++c) {
+      require_finite(model.weight(j, c));
+      text += fmt::format("{:.17g} ", model.weight(j, c));
+    }
     text += '\n';
   }
   return text;

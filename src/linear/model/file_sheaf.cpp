@@ -83,7 +83,7 @@ void describe_solver(File& file, Model& model) {
       return one.name == word && one.net() == model.net.has_value() && one.glm() == model.glm.has_value();
     });
     if (solver == all.end()) file.fail_expected("the name of a solver");
-    const bool too_few = solver->loss == Loss::softmax && model.class_names.size() < 3;
+    const bool too_few = (solver->loss == Loss::softmax && model.class_names.size() < 3) || model.class_names.size() == 1;
     if (too_few || solver->regression != model.class_names.empty())
       file.fail_here(fmt::format("the solver {} does not suit {} classes", word, model.class_names.size()));
     model.solver = word;
@@ -134,7 +134,10 @@ void describe_errors(File& file, Model& model) {
     return fmt::format("expected 0 or {}, one for each weight, not {}", model.rows(), found);
   });
   const auto width = static_cast<std::size_t>(std::max(1, model.columns - 1));
-  if constexpr (File::reading) errors.resize(static_cast<std::size_t>(lines) * width);
+  if constexpr (File::reading) {
+    file.check_room(lines * static_cast<std::int64_t>(width));
+    errors.resize(static_cast<std::size_t>(lines) * width);
+  }
   for (std::size_t e = 0; e < errors.size(); ++e) {
     file.value(errors[e], "a standard error, a number, 0 or more");
     if (e % width == width - 1) file.end_line();
@@ -383,6 +386,8 @@ void describe(File& file, Model& model) {
   describe_penalty(file, model);
   describe_training(file, model);
   if constexpr (File::reading) {
+    file.check_features(model.rows() * model.columns);
+    if (named && !model.net) file.check_room(model.features);
     model.weights.assign(static_cast<std::size_t>(model.rows() * model.columns), 0.0);
     if (named) model.feature_names.resize(static_cast<std::size_t>(model.features));
   }

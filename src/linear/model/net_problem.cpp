@@ -53,8 +53,6 @@ LinearOptions scored_as(const NetOptions& options, bool classes) {
 NetProblem make_net_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
                             const NetOptions& options, std::span<const float> row_weights) {
   const bool classes = takes_classes(options, target, source);
-  if (!classes && (options.balanced || !options.class_weights.empty()))
-    fail_usage("class weights are for classes, and the labels of {} are a numeric target", source);
   check_row_weights(row_weights, rows);
   if (!options.offsets.empty() && !takes_offsets(options.loss))
     fail_usage(
@@ -163,6 +161,8 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
 }
 
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source) {
+  if ((options.balanced || !options.class_weights.empty()) && !takes_classes(options, target, source))
+    fail_usage("class weights are for classes, and the labels of {} are a numeric target", source);
   if (options.grouped && options.loss != Loss::softmax && !target.several())
     fail_usage(
         "grouped penalties are for several classes in one model (elastic-net-multinomial), or for several targets");

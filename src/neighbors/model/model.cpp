@@ -162,6 +162,7 @@ KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnO
                    std::span<const float> row_weights) {
   const auto labels = labels_for(dataset.target, dataset.source, dataset.rows(), options);
   neighbors::check_options(options, labels.regression());
+  neighbors::check_values(context, dataset, options.distance, options.rule != LocalRule::votes);
   const auto rows = rows_with_weight(row_weights, dataset.rows());
   if (options.rule == LocalRule::votes && options.k > std::ssize(rows))
     fail_usage("{}: {} neighbours are to decide, but there are {} rows", dataset.source, options.k, rows.size());
@@ -198,6 +199,7 @@ Predictions predict_knn(const Context& context, const KnnModel& model, const Dat
   check_feature_names(model.feature_names, dataset.feature_names, dataset.source);
   if (probabilities && !model.has_probabilities())
     fail_usage("only votes for classes have probabilities: their shares");
+  neighbors::check_values(context, dataset, model.distance, model.rule != LocalRule::votes);
   const auto training = training_rows(model);
   const auto queries = queries_for(context, model, dataset);
   const auto decisions = decide(context, model, training, queries);

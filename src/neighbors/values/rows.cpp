@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "core/fail.hpp"
@@ -35,10 +36,32 @@ const Array<T>& values_of(const Matrix<T>& x) {
   return std::visit([](const auto& m) -> const Array<T>& { return m.values; }, x);
 }
 
+/// No distance between rows of smaller values overflows, and no term on the way to it.
+double largest_value(const DistanceOptions& distance, std::int64_t columns) {
+  constexpr double most = std::numeric_limits<double>::max();
+  double terms = static_cast<double>(std::max<std::int64_t>(columns, 1));
+  if (!distance.weights.empty())
+    terms *= std::max(1.0, *std::max_element(distance.weights.begin(), distance.weights.end()));
+  switch (distance.metric) {
+    case DistanceType::hamming:
+    case DistanceType::jaccard:
+      return most;
+    case DistanceType::chebyshev:
+      return most / 4;
+    case DistanceType::manhattan:
+      return most / 4 / terms;
+    case DistanceType::minkowski:
+      return std::pow(most / 4 / terms, 1 / distance.power) / 4;
+    default:
+      return std::sqrt(most / 4 / terms) / 4;
+  }
+}
+
 template <class T>
-void check_finite(const Dataset<T>& dataset, int threads) {
+void check_values(const Dataset<T>& dataset, double largest, std::string_view what, int threads) {
   const auto& values = values_of(dataset.x);
-  const auto at = first_entry(values, threads, [](T value) { return !std::isfinite(value); });
+  const auto at =
+      first_entry(values, threads, [largest](T value) { return !(std::abs(static_cast<double>(value)) <= largest); });
   if (at < 0) return;
   std::int64_t row = 0;
   std::int64_t column = 0;
@@ -49,8 +72,12 @@ void check_finite(const Dataset<T>& dataset, int threads) {
     row = at / dataset.features();
     column = at % dataset.features();
   }
-  fail("{}: row {}, feature {} is {}; distances need finite numbers", dataset.source, row + 1,
-       dataset.feature_name(column), values[at]);
+  if (!std::isfinite(values[at]))
+    fail("{}: row {}, feature {} is {}; distances need finite numbers", dataset.source, row + 1,
+         dataset.feature_name(column), values[at]);
+  fail("{}: row {}, feature {} is {}; {} need numbers of at most {:.3g}: scale the feature, or mark values that stand "
+       "for missing ones as such",
+       dataset.source, row + 1, dataset.feature_name(column), values[at], what, largest);
 }
 
 template <class T>
@@ -229,15 +256,26 @@ void check_numeric(const Dataset<T>& dataset) {
 }  // namespace
 
 template <class T>
+void check_values(const Context& context, const Dataset<T>& dataset, const DistanceOptions& distance, bool local) {
+  const auto columns = std::max<std::int64_t>({dataset.features(), std::ssize(distance.weights), 1});
+  if (!local)
+    return check_values(dataset, largest_value(distance, columns),
+                        fmt::format("{} distances", to_string(distance.metric)), context.threads());
+  // Squares of squares are computed.
+  const double terms = 4 * static_cast<double>(columns);
+  check_values(dataset, std::pow(std::numeric_limits<double>::max() / terms, 0.25), "local models", context.threads());
+}
+
+template <class T>
 AnyRowPair make_row_pair(const Context& context, const Dataset<T>& dataset, const Dataset<T>* queries,
                          const DistanceOptions& given) {
   const int threads = context.threads();
   check_numeric(dataset);
   if (queries != nullptr) check_numeric(*queries);
-  check_finite(dataset, threads);
-  if (queries != nullptr) check_finite(*queries, threads);
   const auto columns = std::max(dataset.features(), queries != nullptr ? queries->features() : 0);
   const auto distance = checked(given, dataset.features(), columns);
+  check_values(context, dataset, distance, false);
+  if (queries != nullptr) check_values(context, *queries, distance, false);
   const bool sparse = is_sparse(dataset.x) && distance.metric != DistanceType::correlation &&
                       !is_nearly_dense(context, dataset, queries, columns);
   const auto fill = [&]<class S>(RowPair<S> pair) -> AnyRowPair {
@@ -265,6 +303,8 @@ void write_row(const Rows<S>& rows, std::int64_t i, double* out) {
 template AnyRowPair make_row_pair(const Context&, const Dataset<float>&, const Dataset<float>*, const DistanceOptions&);
 template AnyRowPair make_row_pair(const Context&, const Dataset<double>&, const Dataset<double>*,
                                   const DistanceOptions&);
+template void check_values(const Context&, const Dataset<float>&, const DistanceOptions&, bool);
+template void check_values(const Context&, const Dataset<double>&, const DistanceOptions&, bool);
 template void write_row(const Rows<float>&, std::int64_t, double*);
 template void write_row(const Rows<double>&, std::int64_t, double*);
 

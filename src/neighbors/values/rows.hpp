@@ -36,6 +36,11 @@ struct RowPair {
 };
 using AnyRowPair = std::variant<RowPair<float>, RowPair<double>>;
 
+/// A value that is not finite, or so large that a distance (`local`: a model of the rows near a query) would overflow,
+/// is an Error that names its row and feature.
+template <class T>
+void check_values(const Context& context, const Dataset<T>& dataset, const DistanceOptions& distance, bool local);
+
 /// Checks values and weights. The datasets must outlive the pair, which borrows what suits as it is. Minkowski's
 /// distance of power 1 or 2 becomes the one that has a name of its own.
 template <class T>

@@ -154,7 +154,8 @@ class KnnFamily : public Family {
   bool has_probabilities() const override { return false; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return 1; }
-  std::int64_t least_rows() const override { return search_.options.rule == LocalRule::votes ? largest_k() : 1; }
+  /// Votes on a training row are those of the others.
+  std::int64_t least_rows() const override { return search_.options.rule == LocalRule::votes ? largest_k() + 1 : 1; }
   Point shared_part(const Point& point) const override {
     return {axes_.value(point, metric_axis), axes_.value(point, weighting_axis),
             axes_.value(point, temperature_axis, search_.options.temperature)};
@@ -267,13 +268,14 @@ class KnnFamily : public Family {
     }
 
     Decisions decide_by_votes(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
+      const auto& found = lists(shared, split, models.front());
       std::vector<VoteRule> rules;
-      for (const auto& model : models) rules.push_back({model.k, model.vote});
+      for (const auto& model : models) rules.push_back({std::min(model.k, found.k), model.vote});
       const auto& labels = family_.labels_;
       const auto weights = row_weights(split);
       const neighbors::Voters voters{static_cast<std::int32_t>(labels.class_names.size()), labels.classes,
                                      labels.values, weights};
-      return neighbors::decide_by_votes(context_, voters, rules, lists(shared, split, models.front()));
+      return neighbors::decide_by_votes(context_, voters, rules, found);
     }
 
     /// The neighbours of a split's test rows among its training rows, found once.
@@ -312,10 +314,10 @@ class KnnFamily : public Family {
                    table_->splits[static_cast<std::size_t>(split)] + 1, there);
     }
 
-    NeighborLists empty_lists(std::int64_t queries) const {
+    static NeighborLists empty_lists(std::int64_t queries, std::int64_t k) {
       NeighborLists lists;
       lists.queries = queries;
-      lists.k = family_.largest_k();
+      lists.k = k;
       lists.indices.resize(static_cast<std::size_t>(lists.queries * lists.k));
       lists.distances.resize(lists.indices.size());
       return lists;
@@ -339,12 +341,12 @@ class KnnFamily : public Family {
       neighbors::Eligible eligible;
       if (!one_out) eligible.folds = fold;
       if (std::ssize(tested) < rows) eligible.queries = tested;
-      auto all = empty_lists(std::ssize(tested));
+      auto all = empty_lists(std::ssize(tested), family_.largest_k());
       const auto pair = row_pair(options.distance);
       neighbors::make_ops(context_, pair)->nearest(eligible, all.k, all.indices, all.distances);
       for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s) {
         auto& mine = kept[static_cast<std::size_t>(s)];
-        mine = empty_lists(std::ssize(tests(s)));
+        mine = empty_lists(std::ssize(tests(s)), all.k);
         for (std::int64_t q = 0; q < mine.queries; ++q) {
           const auto from = place[static_cast<std::size_t>(tests(s)[static_cast<std::size_t>(q)])] * all.k;
           std::copy_n(all.indices.begin() + from, all.k, mine.indices.begin() + q * all.k);
@@ -353,6 +355,8 @@ class KnnFamily : public Family {
       }
     }
 
+    /// Test rows may be training rows (learning curves). These are not their own neighbours: if there are k training
+    /// rows, each of them has k - 1 others, and the lists are one shorter.
     NeighborLists find_in_split(const KnnOptions& options, std::int32_t split) const {
       const auto rows = training_rows(split);
       check_k(std::ssize(rows), split);
@@ -363,7 +367,10 @@ class KnnFamily : public Family {
       neighbors::Eligible eligible;
       eligible.queries = tests(split);
       eligible.data = trains;
-      auto result = empty_lists(std::ssize(tests(split)));
+      const bool among_themselves = std::any_of(eligible.queries.begin(), eligible.queries.end(),
+                                                [&](auto row) { return trains[static_cast<std::size_t>(row)] != 0; });
+      const auto others = std::ssize(rows) - (among_themselves ? 1 : 0);
+      auto result = empty_lists(std::ssize(tests(split)), std::min(family_.largest_k(), others));
       const auto pair = row_pair(distance);
       neighbors::make_ops(context_, pair)->nearest(eligible, result.k, result.indices, result.distances);
       return result;
@@ -458,8 +465,13 @@ FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search) {
 }
 
 template <class T>
-std::unique_ptr<Family> make_knn_family(const Context& /*context*/, const Dataset<T>& dataset, const KnnSearch& search,
+std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
                                         const SearchOptions& options) {
+  for (const auto metric : choosable(search).metrics) {
+    auto distance = search.options.distance;
+    distance.metric = metric;
+    neighbors::check_values(context, dataset, distance, search.options.rule != LocalRule::votes);
+  }
   return std::make_unique<KnnFamily<T>>(dataset, search, options);
 }
 

@@ -9,6 +9,7 @@
 #include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
+#include "data/text/number.hpp"
 #include "linear/model/net_problem.hpp"
 #include "linear/products/ops.hpp"
 #include "search/families/values.hpp"
@@ -42,8 +43,20 @@ double relax_of(std::span<const double> shares, const Point& point) {
   return shares.empty() ? 1.0 : shares[static_cast<std::size_t>(point[2]) - 1];
 }
 
-/// To four digits, so that what people read and type is what was trained.
-double rounded(double alpha) { return std::stod(fmt::format("{:.4g}", alpha)); }
+/// To four digits, or to as many more as keep descending alphas apart, so that what people read and type is what was
+/// trained.
+std::vector<double> rounded(const std::vector<double>& alphas) {
+  constexpr int most_digits = 17;  // every double is told apart
+  std::vector<double> result(alphas.size());
+  for (int digits = 4; digits <= most_digits; ++digits) {
+    for (std::size_t k = 0; k < alphas.size(); ++k)
+      parse_whole_number(fmt::format("{:.{}g}", alphas[k], digits), result[k]);
+    if (std::adjacent_find(result.begin(), result.end()) == result.end()) return result;
+  }
+  fail_usage("there are no {} different alphas from {:.6g} to {:.6g}; take fewer (alpha-count) or a smaller end "
+             "(smallest-share)",
+             alphas.size(), alphas.front(), alphas.back());
+}
 
 FeatureWeights weights_of(NetModel& net) { return {net.intercept, std::move(net.features), std::move(net.weights)}; }
 
@@ -400,8 +413,7 @@ class NetFamily : public Family {
       const double from = *std::max_element(begin, begin + paths);
       if (!(from > 0))
         fail("{}: no feature goes with the labels at all, so there are no alphas to try", dataset_.source);
-      alphas.push_back(alpha_path(from, search_.smallest_share, search_.alpha_count));
-      for (double& alpha : alphas.back()) alpha = rounded(alpha);
+      alphas.push_back(rounded(alpha_path(from, search_.smallest_share, search_.alpha_count)));
     }
     return alphas;
   }
