@@ -114,7 +114,7 @@ template <class T>
 void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options) {
   if (const auto* linear = std::get_if<LinearSearch>(&family); linear != nullptr && linear->costs.empty())
     options.extend = true;
-  const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one); }, family);
+  const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one, options); }, family);
   if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
   if (options.threshold && traits.regression) fail_usage("a threshold is for two classes, not for numbers");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");

@@ -253,7 +253,7 @@ class LinearFamily : public Family {
 }  // namespace
 
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& /*dataset*/, LinearSearch& search) {
+FamilyTraits decide_family(const Dataset<T>& /*dataset*/, LinearSearch& search, const SearchOptions& /*options*/) {
   if (search.options.penalty == LinearPenalty::l1)
     fail_usage("linear models with an L1 penalty are searched as elastic nets");
   if (search.costs.empty()) search.costs = default_costs();
@@ -271,8 +271,8 @@ std::unique_ptr<Family> make_linear_family(const Context& context, const Dataset
   return std::make_unique<LinearFamily<T>>(context, dataset, search, options, seen);
 }
 
-template FamilyTraits decide_family(const Dataset<float>&, LinearSearch&);
-template FamilyTraits decide_family(const Dataset<double>&, LinearSearch&);
+template FamilyTraits decide_family(const Dataset<float>&, LinearSearch&, const SearchOptions&);
+template FamilyTraits decide_family(const Dataset<double>&, LinearSearch&, const SearchOptions&);
 template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<float>&, const LinearSearch&,
                                                     const SearchOptions&, const ColumnTransforms*);
 template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<double>&, const LinearSearch&,

@@ -166,7 +166,7 @@ class SvmFamily : public Family {
 }  // namespace
 
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search) {
+FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search, const SearchOptions& /*options*/) {
   auto& svm = search.options;
   if (svm.kind == SvmKind::one_class)
     fail_usage("a search compares predictions with labels, which a one-class SVM does not learn from");
@@ -202,8 +202,8 @@ std::unique_ptr<Family> make_svm_family(const Context& /*context*/, const Datase
   return std::make_unique<SvmFamily<T>>(dataset, search, options);
 }
 
-template FamilyTraits decide_family(const Dataset<float>&, SvmSearch&);
-template FamilyTraits decide_family(const Dataset<double>&, SvmSearch&);
+template FamilyTraits decide_family(const Dataset<float>&, SvmSearch&, const SearchOptions&);
+template FamilyTraits decide_family(const Dataset<double>&, SvmSearch&, const SearchOptions&);
 template std::unique_ptr<Family> make_svm_family(const Context&, const Dataset<float>&, const SvmSearch&,
                                                  const SearchOptions&);
 template std::unique_ptr<Family> make_svm_family(const Context&, const Dataset<double>&, const SvmSearch&,
