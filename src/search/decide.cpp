@@ -88,7 +88,7 @@ bool takes_transforms(const FamilySearch& search) {
   if (const auto* net = std::get_if<NetSearch>(&search)) return net->options.intercept && !net->options.standardise;
   const auto* linear = std::get_if<LinearSearch>(&search);
   if (linear == nullptr || linear->options.method == LinearMethod::dual) return false;
-  return linear_solver(linear->options.loss).method == LinearMethod::newton;
+  return linear_solver(*linear->options.loss).method == LinearMethod::newton;
 }
 
 template <class T>
