@@ -26,10 +26,13 @@ SECONDS = 60
 
 
 class Scenario:
-    """A command, the files it makes and, if it can be continued after a failure, what is there then."""
+    """A command, the files it makes and, if it can be continued after a failure, what is there then.
 
-    def __init__(self, name, command, made, state=()):
-        self.name, self.command, self.made, self.state = name, command, made, state
+    `describes`: the files name the machine, which is unknown if /proc can't be read.
+    """
+
+    def __init__(self, name, command, made, state=(), describes=False):
+        self.name, self.command, self.made, self.state, self.describes = name, command, made, state, describes
 
 
 SCENARIOS = [
@@ -39,7 +42,7 @@ SCENARIOS = [
     Scenario("convert", "convert d.csv c.arff.gz", ["c.arff.gz"]),
     Scenario("scale", "scale n.csv s.csv --save s.txt", ["s.csv", "s.txt"]),
     Scenario("select", "select d.csv --count 3 --csv list.csv --apply s.csv", ["list.csv", "s.csv"]),
-    Scenario("info", "info d.csv --memory 1G --report r.html", ["r.html"]),
+    Scenario("info", "info d.csv --memory 1G --report r.html", ["r.html"], describes=True),
     Scenario("distances", "distances n.csv d.npy", ["d.npy"], ["d.npy.partial", "d.npy.settings"]),
     Scenario("search", "search d.csv --model linear --cost 0.1,1 --folds 3 --output found --predictions", ["found"],
              ["found/settings.json", "found/journal.txt", "found/lock"]),
@@ -138,7 +141,7 @@ class Runner:
             return fail(f"it did not end within {SECONDS} s")
         found = results(work, scenario)
         if code == 0:
-            if found != expected:
+            if found != expected and not (scenario.describes and kind in ("open", "read")):
                 fail("exit 0, but other results: " + ", ".join(sorted(name for name in expected if found.get(name) != expected[name])))
             return None
         if code < 0:
