@@ -1,13 +1,14 @@
 #include "command_line.hpp"
 
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 namespace sheaf::cli {
 
 std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream words;
+  words << std::ifstream("/proc/self/cmdline", std::ios::binary).rdbuf();  // empty if it can't be read
+  const auto text = words.str();
   std::string line;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::string word = text.substr(begin, text.find('\0', begin) - begin);

@@ -30,7 +30,6 @@ struct Fit {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_table<T>(common, reader, input, reading);
       model.read_files(dataset);
-      model.choose_task(dataset.target);
       const auto options = model.options();
       if (const auto* svm = std::get_if<SvmOptions>(&options)) check_svm(dataset, *svm);
       const auto context = common.on_device(reader, training_work(dataset, options));

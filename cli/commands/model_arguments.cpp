@@ -153,27 +153,6 @@ void ModelArguments::apply(const Arguments& arguments) {
   arguments.apply_family(family_, name_);
   check_nets(arguments);
   set_rule(arguments);
-  loss_given_ = arguments.given("--loss");
-  epsilon_given_ = arguments.given("--epsilon");
-  type_given_ = arguments.given("--type");
-}
-
-void ModelArguments::choose_task(const Target& target) {
-  if (target.empty()) return;
-  const bool numbers = !target.looks_like_classes();
-  if (family_ == linear_family && numbers && !loss_given_) {
-    linear_.options.loss = Loss::squared_tube;
-    if (!epsilon_given_) linear_.options.epsilon = 0;  // least squares
-  }
-  if (family_ == svm_family && numbers && !type_given_) svm_.options.kind = SvmKind::epsilon_svr;
-  if (target.kind == LabelKind::automatic || (family_ != linear_family && family_ != svm_family)) return;
-  const bool regression =
-      family_ == svm_family ? is_regression(svm_.options.kind) : linear_solver(linear_.options.loss).regression;
-  const bool one_class = family_ == svm_family && svm_.options.kind == SvmKind::one_class;
-  if (regression != numbers && !one_class)
-    fail_usage("the labels are {}, but {} is for {}; leave it out, or change --task",
-               numbers ? "the numbers of a regression" : "classes", family_ == svm_family ? "--type" : "--loss",
-               regression ? "a regression" : "classes");
 }
 
 /// What the name of the model says of its rule or family.

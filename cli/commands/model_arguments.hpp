@@ -25,9 +25,6 @@ class ModelArguments {
 
   bool wanted() const { return !name_.empty(); }
   const std::string& name() const { return name_; }
-  /// Once the labels are known: the loss of a linear model and the type of an SVM are those of a regression where the
-  /// labels are numbers and nothing else was asked for. Contradictions are a UsageError.
-  void choose_task(const Target& target);
   /// To train one model.
   ModelOptions options() const;
   /// To search.
@@ -58,7 +55,6 @@ class ModelArguments {
   std::vector<std::string> unpenalised_;
   std::vector<float> row_weights_;
   PipelineOptions pipeline_;
-  bool loss_given_ = false, epsilon_given_ = false, type_given_ = false;
 };
 
 }  // namespace sheaf::cli

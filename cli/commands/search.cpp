@@ -28,7 +28,6 @@ struct Search {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = run.read<T>(common, context, input, reading);
       model.read_files(dataset);
-      model.choose_task(dataset.target);
       options.row_weights = model.row_weights();
       const auto result = run.search(context, common, dataset, model.search(), options, input, reading);
       if (!common.quiet()) warn(result.warnings, "results.json");

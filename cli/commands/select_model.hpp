@@ -33,7 +33,6 @@ class ModelSelection {
   SearchResult run(const Context& context, const Common& common, const std::string& input, const ReadOptions& reading,
                    const Dataset<T>& dataset) {
     model_.read_files(dataset);
-    model_.choose_task(dataset.target);
     options_.row_weights = model_.row_weights();
     return run_.search(context, common, dataset, model_.search(), options_, input, reading);
   }

@@ -36,7 +36,7 @@ struct Train : PeerTraining {
     options.stop = StopRule::gradient;
     const auto dataset = read_libsvm(Context(surroundings), input);
     const auto context = on_device(surroundings, training_work(dataset, options, std::max(1, folds)));
-    drop_unknown_weights(options.class_weights, dataset.target, !linear_solver(options.loss).regression);
+    drop_unknown_weights(options.class_weights, dataset.target, !linear_solver(*options.loss).regression);
     if (find_cost) return search(context, dataset);
     if (folds > 0) return validate(context, dataset);
     const auto model = train_linear(context, dataset, options);
@@ -86,7 +86,7 @@ struct Train : PeerTraining {
   }
 
   void search(const Context& context, const Dataset<double>& dataset) const {
-    const bool regression = linear_solver(options.loss).regression;
+    const bool regression = linear_solver(*options.loss).regression;
     const auto listen = [&](const CostTrial& trial) {
       if (regression)
         print(fmt::format("log2c={:7.2f}\tp={:7.2f}\tMean squared error={:g}\n", std::log2(trial.cost), trial.epsilon,
@@ -95,7 +95,7 @@ struct Train : PeerTraining {
         print(fmt::format("log2c={:7.2f}\trate={:g}\n", std::log2(trial.cost), 100 * trial.score.accuracy()));
     };
     const auto found = search_cost<double>(context, dataset, options, folds > 0 ? folds : default_folds,
-                                           cost_given ? options.cost : 0, epsilon_given ? options.epsilon : 0, listen);
+                                           cost_given ? options.cost : 0, epsilon_given ? *options.epsilon : 0, listen);
     if (found.reached_maximum) print("warning: maximum C reached.\n");
     if (regression)
       return print(fmt::format("Best C = {:g} Best p = {:g}  CV MSE = {:g}\n", found.best.cost, found.best.epsilon,

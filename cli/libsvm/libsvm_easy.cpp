@@ -40,12 +40,12 @@ struct Easy {
     const auto scaling = learn_libsvm_scaling(unscaled, -1, 1);
     save_libsvm_scaling(scaling, name + ".range");
     const auto dataset = scaled(reader, unscaled, scaling, name + ".scale");
-    const auto context = common.on_device(reader, training_work(dataset, SvmOptions{}, grid_models, grid_kernels));
+    SvmOptions options{.kind = SvmKind::c_svc};
+    const auto context = common.on_device(reader, training_work(dataset, options, grid_models, grid_kernels));
     print("Cross validation...\n");
-    const auto rates = libsvm_grid(context, dataset, SvmOptions{}, folds);
+    const auto rates = libsvm_grid(context, dataset, options, folds);
     write_text_file(name + ".scale.out", grid_lines(rates));
     const auto best = best_of(rates);
-    SvmOptions options;
     options.cost = std::exp2(best.log2_cost);
     options.gamma = std::exp2(best.log2_gamma);
     print(fmt::format("Best c={}, g={} CV rate={}\nTraining...\n", python_text(options.cost),

@@ -17,7 +17,7 @@ constexpr double mebibyte = 1 << 20;
 
 struct Train : PeerTraining {
   double cache = 0;  // MiB; 0: not given
-  SvmOptions options;
+  SvmOptions options{.kind = SvmKind::c_svc};
 
   void run() {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
@@ -26,7 +26,7 @@ struct Train : PeerTraining {
     if (cache > 0 && surroundings.memory == 0)
       surroundings.memory = static_cast<std::int64_t>(cache * mebibyte) + 4 * matrix_bytes(table.dataset.x);
     const auto context = on_device(surroundings, training_work(table.dataset, options, std::max(1, folds)));
-    drop_unknown_weights(options.class_weights, table.dataset.target, is_classification(options.kind));
+    drop_unknown_weights(options.class_weights, table.dataset.target, is_classification(*options.kind));
     if (!quiet)
       for (const auto& warning : warnings_before(table.dataset, options)) say("WARNING: " + warning);
     if (folds > 0) return validate(context, table.dataset);
@@ -56,7 +56,7 @@ struct Train : PeerTraining {
     const auto result = cross_validate_svm(context, dataset, options, folds);
     for (std::size_t f = 0; f < result.fits.size() && !quiet; ++f)
       print(training_lines(result.shape, result.fits[f], result.support[f]));
-    print(validation_text(result.score, is_regression(options.kind)));
+    print(validation_text(result.score, is_regression(*options.kind)));
   }
 };
 

@@ -181,12 +181,15 @@ struct NetOptions {
 
 /// Whether the labels are classes for these options. Labels that do not suit the loss are an Error.
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source);
-/// A tenth of the interquartile range of the targets, as hqreg has it (Yi and Huang 2017). An Error where that is 0.
-double huber_threshold(std::span<const double> targets, const std::string& source);
+/// A tenth of the interquartile range of the targets, as hqreg has it (Yi and Huang 2017); a row of weight 2 counts as two
+/// rows. An Error if the range is 0.
+double huber_threshold(std::span<const double> targets, const std::string& source,
+                       std::span<const float> row_weights = {});
 /// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. A threshold
 /// of 0 becomes huber_threshold(). Penalties of several targets become grouped; of one target and another loss than
 /// softmax these are a UsageError. Several targets under another loss than squares are an Error.
-NetOptions decide_net(NetOptions options, const Target& target, const std::string& source);
+NetOptions decide_net(NetOptions options, const Target& target, const std::string& source,
+                      std::span<const float> row_weights = {});
 
 /// Limits of weights: for each feature a line with the lower one, 0 or less, a space, and the upper one, 0 or more;
 /// -inf and inf where there is none. "-" is standard input; anything else is a ParseError with its place. The lower

@@ -189,13 +189,15 @@ const LinearSolver& linear_solver(Loss loss, LinearMethod method = LinearMethod:
 const LinearSolver& l1_solver(Loss loss);
 
 struct LinearOptions {
-  Loss loss = Loss::logistic;  ///< logistic, squared_hinge, hinge, crammer_singer, squared_tube or tube
+  /// logistic, squared_hinge, hinge, crammer_singer, squared_tube or tube. None: logistic for classes, least squares
+  /// (squared_tube with an epsilon of 0) for numbers.
+  std::optional<Loss> loss = {};
   LinearMethod method = LinearMethod::automatic;
   /// l1: trained as elastic nets are, until the duality gap is at most the tolerance times the losses at w = 0;
   /// `method`, `stop` and `rule` do not matter. Searches do not take it: see NetSearch.
   LinearPenalty penalty = LinearPenalty::l2;
   double cost = 1;
-  double epsilon = 0.1;  ///< regression: errors up to it cost nothing
+  std::optional<double> epsilon = {};  ///< regression: errors up to it cost nothing; none: 0.1, of an open loss 0
   /// 0: 0.0001; of the rule `gradient` LIBLINEAR's: Newton's method 0.01 for classes and 0.0001 for regression, the
   /// dual 0.1.
   double tolerance = 0;
@@ -207,6 +209,10 @@ struct LinearOptions {
   std::vector<std::pair<std::string, double>> class_weights;  ///< factors of the cost; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
 };
+
+/// The options with everything that was left open decided by the target. A loss that does not suit labels of a stated kind is a
+/// UsageError.
+LinearOptions with_defaults(LinearOptions options, const Target& target);
 
 /// How the training of one elastic net ended.
 struct NetFit {

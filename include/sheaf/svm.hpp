@@ -136,7 +136,7 @@ enum class ClassRule : std::uint8_t {
 };
 
 struct SvmOptions {
-  SvmKind kind = SvmKind::c_svc;
+  std::optional<SvmKind> kind = {};  ///< none: c_svc for classes, epsilon_svr for numbers
   KernelType kernel = KernelType::rbf;
   int degree = 3;
   double gamma = 0;  ///< 0: 1 / features
@@ -152,6 +152,10 @@ struct SvmOptions {
   std::vector<std::pair<std::string, double>> class_weights;  ///< factors of the cost; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
 };
+
+/// The options with everything that was left open decided by the target. A kind that does not suit labels of a stated kind is a
+/// UsageError.
+SvmOptions with_defaults(SvmOptions options, const Target& target);
 
 std::string_view to_string(SvmKind kind);  ///< as model files spell it: c_svc, nu_svc ...
 bool is_classification(SvmKind kind);

@@ -197,19 +197,6 @@ class Lasso(ElasticNet):
         )
 
 
-def _huber_threshold(y: Array, sample_weight: Any) -> float:
-    """A tenth of the interquartile range, rows counting by their weights."""
-    order = np.argsort(y)
-    ends = np.cumsum(np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)[order])
-    first, third = y[order][np.searchsorted(ends, np.array([0.25, 0.75]) * ends[-1])]
-    if not third > first:
-        raise ValueError(
-            f"half of the targets are the same number (n_samples = {len(y)}), so that they have no scale for threshold; "
-            "it must be given"
-        )
-    return float(third - first) / 10
-
-
 class ElasticNetHuber(_NetRegressor):
     """Linear regression that outliers change little, with an L1 and an L2 penalty.
 
@@ -273,7 +260,7 @@ class ElasticNetHuber(_NetRegressor):
         yield Setting("standardise", "yes" if self.standardise else "no", "standardise")
 
     def _target_settings(self, y: Array, sample_weight: Any) -> Iterable[Setting]:
-        threshold = _huber_threshold(y, sample_weight) if self.threshold is None else self.threshold
+        threshold = _core.huber_threshold(y, sample_weight) if self.threshold is None else self.threshold
         yield number("huber-threshold", threshold, "threshold")
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:

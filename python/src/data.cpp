@@ -119,6 +119,7 @@ void set_classes(AnyDataset& dataset, const py::array_t<std::int32_t, py::array:
 void set_numbers(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& numbers) {
   check_count(dataset, numbers.size());
   Target target;
+  target.kind = LabelKind::numbers;
   target.values.assign(numbers.data(), numbers.data() + numbers.size());
   std::visit([&](auto& one) { one.target = std::move(target); }, dataset.any);
 }

@@ -130,6 +130,9 @@ void add_models(py::module_& module) {
       .def(py::pickle([](const Model& model) { return model.text(); },
                       [](const std::string& text) { return Model::parse(text, "a pickled model"); }));
   module.def("fit", &train);
+  module.def("huber_threshold", [](const std::vector<double>& targets, const py::object& weights) {
+    return huber_threshold(targets, "y", row_weights_of(weights, std::ssize(targets)));
+  });
 }
 
 }  // namespace sheaf::python

@@ -100,8 +100,6 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
   if (!is.list(grid)) stop_argument("grid", "must be a list")
   if (!is.list(prepare)) stop_argument("prepare", "must be a list")
   if (!is.null(groups)) check_rows(groups, rows, "groups")
-  if (is.double(y) && model == "linear" && is.null(options$loss)) options$loss <- "svr"
-  if (is.double(y) && model == "svm" && is.null(options$type)) options$type <- "epsilon-svr"
   weighted <- grepl("^class[._-]weights?$", names(options))
   classes <- class_weight_settings(if (any(weighted)) options[[which(weighted)]], levels(y), names(options)[weighted])
   target <- about_features(x, core_target(y), groups, missing = !is.null(prepare$impute))

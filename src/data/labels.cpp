@@ -75,6 +75,14 @@ Labels make_labels(const Target& target, const std::string& source, std::int64_t
   return labels;
 }
 
+void check_label_kind(const Target& target, bool regression, std::string_view option) {
+  if (target.empty() || target.kind == LabelKind::automatic) return;
+  const bool numbers = target.kind == LabelKind::numbers;
+  if (regression != numbers)
+    fail_usage("the labels are {}, but the {} is for {}; leave it out, or change the task",
+               numbers ? "the numbers of a regression" : "classes", option, regression ? "a regression" : "classes");
+}
+
 Labels make_several_labels(const Target& target, std::int64_t rows) {
   Labels labels;
   labels.rows = rows;

@@ -87,6 +87,23 @@ Parameter<Options> number_row(std::string name, T Options::*member, Limits<T> li
   return row;
 }
 
+/// The same of a number that may be left open.
+template <class Options>
+Parameter<Options> open_number_row(std::string name, std::optional<double> Options::*member, Limits<double> limits,
+                                   std::string help, std::string automatic) {
+  Parameter<Options> row{name, "N", std::move(help), std::move(automatic), {}, {}};
+  row.set = [name, member, limits](Options& options, std::string_view value) {
+    options.*member = parse_number(name, value, limits);
+  };
+  row.get = [member](const Options& options) {
+    return options.*member ? fmt::format("{}", *(options.*member)) : std::string();
+  };
+  row.type = ParameterType::number;
+  row.low = limits.low;
+  row.high = limits.high;
+  return row;
+}
+
 /// A number above 0 and at most `high`.
 template <class Options>
 Parameter<Options> positive_row(const std::string& name, double Options::*member, std::string help,

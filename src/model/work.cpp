@@ -13,10 +13,11 @@ constexpr double smo_visits = 4;       // of each kernel value
 /// Rows are visited one after another: a GPU only gains by many models side by side.
 constexpr double many_dual_models = 512;
 
-bool trained_by_dual(const ModelOptions& options) {
+bool trained_by_dual(const ModelOptions& options, const Target& target) {
   const auto* linear = std::get_if<LinearOptions>(&options);
   if (linear == nullptr || linear->method == LinearMethod::newton) return false;
-  return linear->method == LinearMethod::dual || linear_solver(linear->loss).method == LinearMethod::dual;
+  return linear->method == LinearMethod::dual ||
+         linear_solver(*with_defaults(*linear, target).loss).method == LinearMethod::dual;
 }
 
 /// Decision values of a linear model.
@@ -40,7 +41,7 @@ WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& option
                       (std::holds_alternative<LinearOptions>(options) ? newton_passes
                        : std::holds_alternative<GlmOptions>(options)  ? lbfgs_passes
                                                                       : descent_passes);
-  if (trained_by_dual(options) && models * columns_of(dataset.target) < many_dual_models) work.operations = 0;
+  if (trained_by_dual(options, dataset.target) && models * columns_of(dataset.target) < many_dual_models) work.operations = 0;
   return work;
 }
 

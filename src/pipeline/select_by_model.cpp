@@ -48,10 +48,6 @@ std::vector<std::int64_t> by_weights(const Context& context, const Dataset<T>& d
   LinearOptions options;
   options.bias = 1;
   options.penalise_bias = false;
-  if (!dataset.target.looks_like_classes()) {
-    options.loss = Loss::squared_tube;
-    options.epsilon = 0;
-  }
   const auto model = train_linear(context, with_unit_deviations(context, dataset), options);
   std::vector<double> sizes;
   for (std::int64_t j = 0; j < model.features; ++j) {

@@ -88,7 +88,7 @@ bool takes_transforms(const FamilySearch& search) {
   if (const auto* net = std::get_if<NetSearch>(&search)) return net->options.intercept && !net->options.standardise;
   const auto* linear = std::get_if<LinearSearch>(&search);
   if (linear == nullptr || linear->options.method == LinearMethod::dual) return false;
-  return linear_solver(linear->options.loss).method == LinearMethod::newton;
+  return linear_solver(*linear->options.loss).method == LinearMethod::newton;
 }
 
 template <class T>
@@ -114,7 +114,7 @@ template <class T>
 void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options) {
   if (const auto* linear = std::get_if<LinearSearch>(&family); linear != nullptr && linear->costs.empty())
     options.extend = true;
-  const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one); }, family);
+  const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one, options); }, family);
   if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
   if (options.threshold && traits.regression) fail_usage("a threshold is for two classes, not for numbers");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");

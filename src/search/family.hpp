@@ -134,14 +134,14 @@ struct FamilyTraits {
   bool one_out_is_free = false;  // leaving out one row at a time takes no longer than folds do
 };
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, LinearSearch& search);
+FamilyTraits decide_family(const Dataset<T>& dataset, LinearSearch& search, const SearchOptions& options);
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search);
+FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search, const SearchOptions& options);
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search);
+FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search, const SearchOptions& options);
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search);
+FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search, const SearchOptions& options);
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search);
+FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search, const SearchOptions& options);
 
 }  // namespace sheaf::engine

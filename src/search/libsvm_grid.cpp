@@ -87,8 +87,9 @@ engine::SplitTable table_of(const kernel::LibsvmFolds& dealt) {
 }  // namespace
 
 template <class T>
-std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
+std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& dataset, const SvmOptions& given,
                                   std::int32_t folds) {
+  const auto options = with_defaults(given, dataset.target);
   if (options.kind == SvmKind::one_class) fail_usage("one class has no accuracy to search by");
   const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
   kernel::CRandom random(context.seed());
@@ -108,7 +109,7 @@ std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& data
     const auto scores = trainer.train(quiet, std::exp2(gamma), options.degree, table, models);
     for (std::size_t k = 0; k < places.size(); ++k)
       rates[places[k]].rate =
-          rate_of(std::span(scores).subspan(k * count, count), table.tests, is_regression(options.kind));
+          rate_of(std::span(scores).subspan(k * count, count), table.tests, is_regression(*options.kind));
     context.progress().advance(1);
   }
   return rates;

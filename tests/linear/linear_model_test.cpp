@@ -39,7 +39,8 @@ TEST(LinearModel, IsTheOptimumOfItsObjective) {
         options.tolerance = 1e-9;
         options.bias = bias > 0 ? 1.5 : 0;
         options.penalise_bias = bias != 2;
-        Costs costs{2, options.epsilon, {}, bias != 2, {}};
+        options.epsilon = 0.1;
+        Costs costs{2, *options.epsilon, {}, bias != 2, {}};
         if (classes > 0) {
           options.class_weights = {{"1", 3}};
           costs.class_weights = {{1, 3}};

@@ -60,7 +60,7 @@ struct Folds {
   std::vector<ModelPlan> plans;
   std::vector<SvmModel> sigmoids;  // with probabilities
 
-  bool probabilities() const { return options.probabilities && is_classification(options.kind); }
+  bool probabilities() const { return options.probabilities && is_classification(*options.kind); }
 
   std::int32_t choose(std::size_t fold, std::span<const double> decisions) const {
     if (options.kind == SvmKind::one_class) return decisions[0] > 0 ? 0 : 1;
@@ -78,12 +78,12 @@ void keep_fold(const Folds& folds, std::size_t fold, std::span<const std::int32_
     const auto decisions = std::span(predictions.decisions).subspan(row * svms, svms);
     for (std::size_t m = 0; m < svms; ++m)
       decisions[m] = block(static_cast<std::int64_t>(k), static_cast<std::int32_t>(m));
-    if (!is_regression(folds.options.kind)) predictions.classes[row] = folds.choose(fold, decisions);
+    if (!is_regression(*folds.options.kind)) predictions.classes[row] = folds.choose(fold, decisions);
   }
 }
 
 void report_folds(const Context& context, Folds& folds, const SvmFits& fits, SvmCrossValidation& result) {
-  result.shape.kind = folds.options.kind;
+  result.shape.kind = *folds.options.kind;
   result.shape.class_names = folds.labels.class_names;
   result.shape.cost = folds.options.cost;
   result.shape.class_weights = folds.plans.front().class_weights;
@@ -101,11 +101,12 @@ void report_folds(const Context& context, Folds& folds, const SvmFits& fits, Svm
 }  // namespace
 
 template <class T>
-SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
+SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& given,
                                       std::int32_t count) {
+  const auto options = with_defaults(given, dataset.target);
   if (count < 2) fail_usage("cross-validation takes 2 folds or more, not {}", count);
   const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
-  Folds folds{labels, options, kernel::sides_of(options.kind, labels.class_names.size(), options.multi_class), {}, {}};
+  Folds folds{labels, options, kernel::sides_of(*options.kind, labels.class_names.size(), options.multi_class), {}, {}};
   kernel::CRandom random(context.seed());
   const auto dealt = kernel::deal_folds(labels, count, random);
   const auto fold_of = dealt.fold_of_rows();
@@ -127,7 +128,7 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
   predictions.rows = dataset.rows();
   predictions.columns = static_cast<std::int32_t>(folds.sides.size());
   predictions.decisions.resize(static_cast<std::size_t>(dataset.rows()) * folds.sides.size());
-  if (!is_regression(options.kind)) predictions.classes.resize(static_cast<std::size_t>(dataset.rows()));
+  if (!is_regression(*options.kind)) predictions.classes.resize(static_cast<std::size_t>(dataset.rows()));
   for (std::size_t f = 0; f < folds.plans.size(); ++f) {
     context.check_stop();
     const auto rows = std::span(dealt.order).subspan(dealt.begins[f], dealt.begins[f + 1] - dealt.begins[f]);

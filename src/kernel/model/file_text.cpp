@@ -64,12 +64,13 @@ void SupportReader::finish() {
 
 }  // namespace kernel
 
-void check_libsvm_format(const Target& target, const SvmOptions& options) {
+void check_libsvm_format(const Target& target, const SvmOptions& given) {
+  const auto options = with_defaults(given, target);
   kernel::check_libsvm_kernel(options.kernel);
   SvmModel empty;
-  empty.kind = options.kind;
+  empty.kind = *options.kind;
   empty.multi_class = options.multi_class;
-  if (is_classification(options.kind)) empty.class_names = target.class_names;
+  if (is_classification(*options.kind)) empty.class_names = target.class_names;
   if (!empty.class_names.empty()) static_cast<void>(kernel::format_libsvm_model(empty));
 }
 

@@ -110,13 +110,14 @@ void keep_density(const SvmFits& fits, std::span<const float> weights, SvmModel&
 }  // namespace
 
 template <class T>
-SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
+SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& given,
                    std::span<const float> row_weights) {
+  const auto options = with_defaults(given, dataset.target);
   const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
   auto params = kernel::svm_params(options, dataset.features());
   params.decisions = options.probabilities;
   SvmModel model;
-  model.kind = options.kind;
+  model.kind = *options.kind;
   model.kernel = params.kernel;
   model.multi_class = options.multi_class;
   model.rule = options.rule;

@@ -42,6 +42,13 @@ constexpr double harmless_size = 1e4;  // larger values dominate all others in a
 
 }  // namespace
 
+SvmOptions with_defaults(SvmOptions options, const Target& target) {
+  const bool numbers = !target.empty() && !target.looks_like_classes();
+  if (!options.kind) options.kind = numbers ? SvmKind::epsilon_svr : SvmKind::c_svc;
+  if (options.kind != SvmKind::one_class) check_label_kind(target, is_regression(*options.kind), "type");
+  return options;
+}
+
 std::string_view to_string(SvmKind kind) {
   constexpr std::string_view names[] = {"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
   return names[static_cast<std::size_t>(kind)];
@@ -85,13 +92,14 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
   using O = SvmOptions;
   constexpr double most = std::numeric_limits<double>::max();
   static const std::vector<Row> rows{
-      choice_row<O, SvmKind>("type", &O::kind,
-                             {{"c-svc", SvmKind::c_svc},
-                              {"nu-svc", SvmKind::nu_svc},
-                              {"one-class", SvmKind::one_class},
-                              {"epsilon-svr", SvmKind::epsilon_svr},
-                              {"nu-svr", SvmKind::nu_svr}},
-                             "which SVM: for classes, for one class, or for a numeric target"),
+      open_choice_row<O, SvmKind>("type", &O::kind,
+                                  {{"c-svc", SvmKind::c_svc},
+                                   {"nu-svc", SvmKind::nu_svc},
+                                   {"one-class", SvmKind::one_class},
+                                   {"epsilon-svr", SvmKind::epsilon_svr},
+                                   {"nu-svr", SvmKind::nu_svr}},
+                                  "which SVM: for classes, for one class, or for a numeric target",
+                                  "c-svc, for a numeric target epsilon-svr"),
       kernel_row(),
       number_row("degree", &O::degree, {0, 1000}, of_kernels(&KernelFunction::has_degree)),
       number_row("gamma", &O::gamma, {0, most}, "of the kernel", "1 / features"),

@@ -11,9 +11,9 @@ namespace sheaf::kernel {
 namespace {
 
 void check_class_weights(const Labels& labels, const SvmOptions& options) {
-  if (!is_classification(options.kind)) {
+  if (!is_classification(*options.kind)) {
     if (!options.class_weights.empty() || options.balanced)
-      fail_usage("class weights are for classes, not for {}", to_string(options.kind));
+      fail_usage("class weights are for classes, not for {}", to_string(*options.kind));
     return;
   }
   for (const auto& [name, weight] : options.class_weights) find_class(labels.class_names, name);
@@ -23,7 +23,7 @@ void check_class_weights(const Labels& labels, const SvmOptions& options) {
 void check_nu(const Labels& labels, const SvmOptions& options) {
   if (options.kind != SvmKind::nu_svc) return;
   const auto counts = count_classes(labels);
-  for (const auto& sides : sides_of(options.kind, counts.size(), options.multi_class)) {
+  for (const auto& sides : sides_of(*options.kind, counts.size(), options.multi_class)) {
     const auto p = static_cast<std::size_t>(sides.positive);
     const double first = counts[p];
     const double second = sides.negative == SvmTask::rest ? static_cast<double>(labels.rows) - first
@@ -47,7 +47,7 @@ std::vector<float> interleaved(const std::vector<std::vector<float>>& columns, s
 Labels make_svm_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options) {
   Labels labels;
   labels.rows = rows;
-  const bool regression = is_regression(options.kind);
+  const bool regression = is_regression(*options.kind);
   if (options.kind != SvmKind::one_class)
     labels = make_labels(target, source, rows, regression, regression ? "c-svc" : "epsilon-svr");
   check_class_weights(labels, options);
@@ -85,8 +85,8 @@ SvmParams svm_params(const SvmOptions& options, std::int64_t features) {
 SheafPlan::SheafPlan(const Labels& labels, const SvmOptions& options)
     : labels_(labels),
       options_(options),
-      sides_(sides_of(options.kind, labels.class_names.size(), options.multi_class)) {
-  sheaf_.kind = options.kind;
+      sides_(sides_of(*options.kind, labels.class_names.size(), options.multi_class)) {
+  sheaf_.kind = *options.kind;
   sheaf_.examples = labels.rows;
   sheaf_.classes = labels.classes;
   sheaf_.values = labels.values;
@@ -150,13 +150,13 @@ ModelPlan SheafPlan::add_model(std::int32_t column, double cost) {
   for (const auto& sides : sides_) {
     double first = all;
     double second = all;
-    if (is_classification(options_.kind)) {
+    if (is_classification(*options_.kind)) {
       first = counts[static_cast<std::size_t>(sides.positive)];
       second = sides.negative == SvmTask::rest ? all - first : counts[static_cast<std::size_t>(sides.negative)];
     }
     const bool possible = first > 0 && second > 0;
     model.tasks.push_back(possible ? static_cast<std::int32_t>(sheaf_.tasks.size()) : -1);
-    model.rows.push_back(static_cast<std::int64_t>(is_classification(options_.kind) ? first + second : all));
+    model.rows.push_back(static_cast<std::int64_t>(is_classification(*options_.kind) ? first + second : all));
     if (possible) sheaf_.tasks.push_back(make_task(model, sides, cost));
   }
   return model;
@@ -204,7 +204,7 @@ void SheafPlan::add_platt_fold(const ModelPlan& model, Sides sides, double cost,
     else
       ++left[plan.sides[k] > 0 ? 0 : 1];
   }
-  const bool possible = left[0] > 0 && (left[1] > 0 || !is_classification(options_.kind));
+  const bool possible = left[0] > 0 && (left[1] > 0 || !is_classification(*options_.kind));
   plan.constants[fold] = left[0] > 0 ? 1 : left[1] > 0 ? -1 : 0;
   plan.tasks[fold] = possible ? static_cast<std::int32_t>(sheaf_.tasks.size()) : -1;
   if (possible) sheaf_.tasks.push_back(make_task(model, sides, cost));

@@ -168,11 +168,11 @@ double smallest_cost(const Dataset<T>& dataset, const LinearOptions& options, st
   const double longest = largest_row(dataset, options.bias);
   double cost = 1 / (static_cast<double>(dataset.rows()) * longest);
   if (options.loss == Loss::squared_hinge) cost /= 2;
-  if (linear_solver(options.loss).regression) {
+  if (linear_solver(*options.loss).regression) {
     double losses = 0;
     double sum = 0;
     for (const double y : targets) {
-      const double excess = std::max(std::abs(y) - options.epsilon, 0.0);
+      const double excess = std::max(std::abs(y) - *options.epsilon, 0.0);
       losses += excess * excess;
       sum += std::abs(y);
     }
@@ -205,7 +205,7 @@ class CostLoop {
         auto& task = plan_.problem.sheaf.tasks[t];
         task.cost_positive = tasks[t].cost_positive * cost;
         task.cost_negative = tasks[t].cost_negative * cost;
-        task.loss_parameter = options_.epsilon;
+        task.loss_parameter = *options_.epsilon;
       }
       auto fits = newton(context_, dataset_, plan_.problem.sheaf, linear::newton_params(options_),
                          weights.tasks() == 0 ? nullptr : &weights);
@@ -214,7 +214,7 @@ class CostLoop {
           std::any_of(fits.tasks.begin(), fits.tasks.end(), [](const auto& fit) { return fit.iterations > 0; });
       unchanged = moved ? 0 : unchanged + 1;
       const auto predictions = held_out(context_, dataset_, plan_, weights, options_.bias);
-      keep({cost, regression ? options_.epsilon : 0, score_held_out(predictions, plan_.problem)}, regression);
+      keep({cost, regression ? *options_.epsilon : 0, score_held_out(predictions, plan_.problem)}, regression);
     }
     plan_.problem.sheaf.tasks = tasks;
     search_.reached_maximum = search_.reached_maximum || unchanged < unchanged_costs;
@@ -250,8 +250,9 @@ std::vector<double> epsilons_of(std::span<const double> targets, double largest)
 }  // namespace
 
 template <class T>
-CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& asked,
+CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& given,
                                       std::int32_t folds) {
+  const auto asked = with_defaults(given, dataset.target);
   auto plan = make_folds(context, dataset, asked, folds);
   const auto options =
       linear::with_method(context, dataset, asked, static_cast<std::int64_t>(plan.problem.sheaf.tasks.size()));
@@ -272,20 +273,21 @@ CrossValidation cross_validate_linear(const Context& context, const Dataset<T>& 
 }
 
 template <class T>
-CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
+CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& given,
                        std::int32_t folds, double start, double largest_epsilon,
                        const std::function<void(const CostTrial&)>& listen) {
+  const auto options = with_defaults(given, dataset.target);
   if (options.penalty == LinearPenalty::l1) fail_usage("the cost is searched for models with an L2 penalty");
-  if (options.method == LinearMethod::dual || linear_solver(options.loss).method == LinearMethod::dual)
+  if (options.method == LinearMethod::dual || linear_solver(*options.loss).method == LinearMethod::dual)
     fail_usage("models that start from those of the cost before are trained by Newton's method, not by the dual");
   auto unit = options;
   unit.cost = 1;
   auto plan = make_folds(context, dataset, unit, folds);
   find_present(plan);
   const auto& targets = plan.problem.labels.values;
-  const bool regression = linear_solver(options.loss).regression;
+  const bool regression = linear_solver(*options.loss).regression;
   CostSearch search;
-  for (const double epsilon : regression ? epsilons_of(targets, largest_epsilon) : std::vector{unit.epsilon}) {
+  for (const double epsilon : regression ? epsilons_of(targets, largest_epsilon) : std::vector{*unit.epsilon}) {
     unit.epsilon = epsilon;
     CostLoop<T>(context, dataset, plan, unit, search, listen)
         .run(start > 0 ? start : smallest_cost(dataset, unit, targets));

@@ -19,8 +19,9 @@ std::vector<double> flat_weights(const Block<T>& block) {
 }  // namespace
 
 template <class T>
-LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset, const LinearOptions& asked,
+LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset, const LinearOptions& given,
                                std::span<const float> row_weights, const ColumnTransforms* seen) {
+  const auto asked = with_defaults(given, dataset.target);
   auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), asked);
   const auto options =
       linear::with_method(context, dataset, asked, static_cast<std::int64_t>(problem.sheaf.tasks.size()));
@@ -33,8 +34,8 @@ LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset
   }
   auto fits = linear::train_tasks(context, dataset, problem.sheaf, options);
   LinearModel model;
-  model.solver = options.penalty == LinearPenalty::l1 ? l1_solver(options.loss).name
-                                                      : linear_solver(options.loss, options.method).name;
+  model.solver = options.penalty == LinearPenalty::l1 ? l1_solver(*options.loss).name
+                                                      : linear_solver(*options.loss, options.method).name;
   model.class_names = std::move(problem.labels.class_names);
   model.features = dataset.features();
   model.columns = fits.weights.tasks();
@@ -42,7 +43,7 @@ LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset
   model.weights = flat_weights(fits.weights);
   model.feature_names = dataset.feature_names;
   model.cost = options.cost;
-  model.epsilon = options.epsilon;
+  model.epsilon = *options.epsilon;
   model.penalise_bias = options.penalise_bias;
   if (!all_one(problem.class_weights)) model.class_weights = std::move(problem.class_weights);
   model.fits = std::move(fits.tasks);

@@ -120,7 +120,7 @@ L1Sheaf l1_sheaf(const Sheaf& sheaf) {
 
 NetParams l1_params(const LinearOptions& options) {
   NetParams params;
-  params.loss = options.loss;
+  params.loss = *options.loss;
   // The tolerance of nets is a share of the deviance, which is twice the losses.
   params.tolerance = (options.tolerance > 0 ? options.tolerance : 1e-4) / 2;
   params.max_epochs = options.max_iterations;

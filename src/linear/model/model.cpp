@@ -231,7 +231,7 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
   using O = LinearOptions;
   constexpr double most = std::numeric_limits<double>::max();
   static const std::vector<Row> rows{
-      choice_row<O, Loss>(
+      open_choice_row<O, Loss>(
           "loss", &O::loss,
           {{"logistic", Loss::logistic},
            {"svm", Loss::squared_hinge},
@@ -241,14 +241,15 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
            {"epsilon-insensitive", Loss::tube}},
           "what errors cost: logistic regression (logistic); L2-loss (svm) or L1-loss (hinge) SVM for classes, one "
           "against the rest, or for all classes at once (crammer-singer); L2-loss (svr) or L1-loss "
-          "(epsilon-insensitive) SVM for a numeric target"),
+          "(epsilon-insensitive) SVM for a numeric target",
+          "logistic, for a numeric target least squares"),
       choice_row<O, LinearMethod>(
           "solver", &O::method,
           {{"auto", LinearMethod::automatic}, {"newton", LinearMethod::newton}, {"dual", LinearMethod::dual}},
           "Newton's method, or coordinate descent on the dual (hinge, crammer-singer and epsilon-insensitive: "
           "always); auto: by the shape of the data"),
       positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights"),
-      number_row("epsilon", &O::epsilon, {0, most}, "svr, epsilon-insensitive: errors up to it cost nothing"),
+      open_number_row("epsilon", &O::epsilon, {0, most}, "svr, epsilon-insensitive: errors up to it cost nothing", "0.1"),
       positive_row(
           "tolerance", &O::tolerance,
           "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "

@@ -55,7 +55,7 @@ void linear::see_weights(const ColumnTransforms& transforms, std::int32_t split,
 template <class T>
 LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& given,
                                    std::span<const float> row_weights, const ColumnTransforms* seen) {
-  const auto options = decide_net(given, dataset.target, dataset.source);
+  const auto options = decide_net(given, dataset.target, dataset.source, row_weights);
   auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
   auto sheaf = sheaf_of(made, options, dataset.features());
   if (seen != nullptr) sheaf.column_factors = seen->factors;

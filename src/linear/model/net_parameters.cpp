@@ -10,18 +10,6 @@ namespace {
 
 using Row = Parameter<NetOptions>;
 
-/// A number that need not be given.
-Row optional_row(const std::string& name, std::optional<double> NetOptions::*member, Limits<double> limits,
-                 std::string help, std::string default_text) {
-  auto set = [name, member, limits](NetOptions& options, std::string_view text) {
-    options.*member = parse_number<double>(name, text, limits);
-  };
-  auto get = [member](const NetOptions& options) {
-    return options.*member ? fmt::format("{}", *(options.*member)) : std::string();
-  };
-  return {name, "N", std::move(help), std::move(default_text), {}, set, get, ParameterType::number};
-}
-
 Row parallel_row() {
   auto set = [](NetOptions& options, std::string_view text) {
     options.parallel =
@@ -43,7 +31,7 @@ const std::vector<Parameter<NetOptions>>& parameters() {
   for (const auto solver : {NetSolver::automatic, NetSolver::cyclic, NetSolver::shooting, NetSolver::shotgun})
     solvers.emplace_back(to_string(solver), solver);
   static const std::vector<Row> rows{
-      optional_row("alpha", &O::alpha, {0, std::numeric_limits<double>::max()},
+      open_number_row("alpha", &O::alpha, {0, std::numeric_limits<double>::max()},
                    "how much the penalty weighs against the mean loss", ""),
       number_row("l1-ratio", &O::l1_ratio, {0, 1},
                  "the L1 penalty's share: 1 is the lasso, 0 ridge regression, which selects nothing"),
@@ -66,9 +54,9 @@ const std::vector<Parameter<NetOptions>>& parameters() {
                    "stop where the duality gap is this small a share of the deviance without features"),
       number_row("max-epochs", &O::max_epochs, {1, std::numeric_limits<int>::max()},
                  "most passes over the active features"),
-      optional_row("lower-limit", &O::lower_limit, {std::numeric_limits<double>::lowest(), 0},
+      open_number_row("lower-limit", &O::lower_limit, {std::numeric_limits<double>::lowest(), 0},
                    "what no weight is below, 0 or less", "none"),
-      optional_row("upper-limit", &O::upper_limit, {0, std::numeric_limits<double>::max()},
+      open_number_row("upper-limit", &O::upper_limit, {0, std::numeric_limits<double>::max()},
                    "what no weight is above, 0 or more", "none"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
       yes_no_row("grouped", &O::grouped,

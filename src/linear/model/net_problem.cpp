@@ -160,7 +160,8 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
   return wanted || (options.labels == LabelKind::automatic && target.looks_like_classes());
 }
 
-NetOptions decide_net(NetOptions options, const Target& target, const std::string& source) {
+NetOptions decide_net(NetOptions options, const Target& target, const std::string& source,
+                      std::span<const float> row_weights) {
   if ((options.balanced || !options.class_weights.empty()) && !takes_classes(options, target, source))
     fail_usage("class weights are for classes, and the labels of {} are a numeric target", source);
   if (options.grouped && options.loss != Loss::softmax && !target.several())
@@ -174,7 +175,7 @@ NetOptions decide_net(NetOptions options, const Target& target, const std::strin
   if (target.survival() && options.loss == Loss::squared) options.loss = Loss::cox;
   if (options.loss == Loss::huber && options.huber_threshold == 0) {
     takes_classes(options, target, source);
-    options.huber_threshold = huber_threshold(target.values, source);
+    options.huber_threshold = huber_threshold(target.values, source, row_weights);
   }
   return options;
 }
@@ -200,15 +201,27 @@ std::pair<std::vector<double>, std::vector<double>> read_weight_limits(const std
   return {std::move(lower), std::move(upper)};
 }
 
-double huber_threshold(std::span<const double> targets, const std::string& source) {
+double huber_threshold(std::span<const double> targets, const std::string& source, std::span<const float> row_weights) {
   constexpr double share = 0.1;
-  std::vector<double> sorted(targets.begin(), targets.end());
-  std::sort(sorted.begin(), sorted.end());
-  const auto quartile = [&](double at) {  // as R's and NumPy's: straight between neighbours
-    const double place = at * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const auto above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  struct Weighted {
+    double value = 0;
+    double end = 0;  // how many rows there are up to this one, counted by weight
+  };
+  std::vector<Weighted> sorted;
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    sorted.push_back({targets[i], row_weights.empty() ? 1.0 : static_cast<double>(row_weights[i])});
+  std::erase_if(sorted, [](const auto& row) { return row.end == 0; });
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  for (std::size_t i = 1; i < sorted.size(); ++i) sorted[i].end += sorted[i - 1].end;
+  const auto value_at = [&](double place) {
+    const auto found = std::upper_bound(sorted.begin(), sorted.end(), place,
+                                        [](double at, const auto& row) { return at < row.end; });
+    return found == sorted.end() ? sorted.back().value : found->value;
+  };
+  const auto quartile = [&](double at) {  // as R's and NumPy's: linear between neighbours
+    const double place = std::max(at * (sorted.back().end - 1), 0.0);
+    const double below = std::floor(place);
+    return value_at(below) + (place - below) * (value_at(below + 1) - value_at(below));
   };
   const double range = sorted.empty() ? 0.0 : quartile(0.75) - quartile(0.25);
   if (!(range > 0))

@@ -21,7 +21,7 @@ constexpr std::int64_t many_tasks = 512;
 template <class T>
 LinearMethod suitable_method(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                              std::int64_t tasks) {
-  if (linear_solver(options.loss).method == LinearMethod::dual) return LinearMethod::dual;
+  if (linear_solver(*options.loss).method == LinearMethod::dual) return LinearMethod::dual;
   if (options.loss != Loss::squared_hinge || !(options.penalise_bias || options.bias == 0)) return LinearMethod::newton;
   const bool text = is_sparse(dataset.x) && dataset.features() >= many_features;
   const bool worth = text && (context.device().is_cpu() || tasks >= many_tasks);
@@ -41,7 +41,7 @@ void add_class_tasks(const LinearOptions& options, Problem& problem) {
       sheaf.targets[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(classes[i])] = 1;
   for (std::int32_t c = 0; c < columns; ++c) {
     const double positive = options.cost * weight[static_cast<std::size_t>(c)];
-    sheaf.tasks.push_back({0, c, positive, two ? options.cost * weight[1] : options.cost, options.epsilon});
+    sheaf.tasks.push_back({0, c, positive, two ? options.cost * weight[1] : options.cost, options.epsilon.value_or(0)});
   }
 }
 
@@ -70,13 +70,13 @@ Block<T> tasks_of(const Block<T>& weights, const Round& round, Device device) {
 Problem make_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
                      const LinearOptions& options) {
   Problem problem;
-  const bool regression = is_regression(options.loss);
+  const bool regression = is_regression(*options.loss);
   problem.labels = make_labels(target, source, rows, regression, regression ? "logistic or svm" : "svr");
   problem.sheaf.examples = rows;
   if (regression) {
     if (!options.class_weights.empty() || options.balanced) fail_usage("class weights are for classes, not for svr");
     problem.sheaf.targets = problem.labels.values;
-    problem.sheaf.tasks.push_back({0, 0, options.cost, options.cost, options.epsilon});
+    problem.sheaf.tasks.push_back({0, 0, options.cost, options.cost, options.epsilon.value_or(0)});
     return problem;
   }
   check_target_table(context, problem, rows);
@@ -113,15 +113,15 @@ LinearOptions with_method(const Context& context, const Dataset<T>& dataset, Lin
                           std::int64_t tasks) {
   if (options.penalty == LinearPenalty::l1) {
     if (options.loss != Loss::logistic && options.loss != Loss::squared_hinge)
-      fail_usage("an L1 penalty is for the losses logistic and svm, not for {}", to_string(options.loss));
+      fail_usage("an L1 penalty is for the losses logistic and svm, not for {}", to_string(*options.loss));
     options.method = LinearMethod::newton;
     return options;
   }
   if (options.method == LinearMethod::automatic) options.method = suitable_method(context, dataset, options, tasks);
-  const bool dual_only = linear_solver(options.loss).method == LinearMethod::dual;
+  const bool dual_only = linear_solver(*options.loss).method == LinearMethod::dual;
   if (options.method == LinearMethod::newton && dual_only)
     fail_usage("Newton's method needs a loss with a slope everywhere, which {} has not; take the dual solver",
-               to_string(options.loss));
+               to_string(*options.loss));
   if (options.method == LinearMethod::dual && options.bias > 0 && !options.penalise_bias)
     fail_usage("the dual solver penalises the bias; {}", dual_only ? "leave it out of the penalty with another loss"
                                                                    : "take Newton's method for one without penalty");
@@ -130,7 +130,7 @@ LinearOptions with_method(const Context& context, const Dataset<T>& dataset, Lin
 
 DualParams dual_params(const LinearOptions& options) {
   DualParams params;
-  params.loss = options.loss;
+  params.loss = *options.loss;
   params.stop = options.stop;
   if (options.tolerance > 0)
     params.tolerance = options.tolerance;
@@ -151,13 +151,13 @@ Fits<T> train_tasks(const Context& context, const Dataset<T>& dataset, const She
 
 NewtonParams newton_params(const LinearOptions& options) {
   NewtonParams params;
-  params.loss = options.loss;
+  params.loss = *options.loss;
   params.rule = options.rule;
   params.stop = options.stop;
   if (options.tolerance > 0)
     params.tolerance = options.tolerance;
   else
-    params.tolerance = options.stop == StopRule::suboptimality || is_regression(options.loss) ? 1e-4 : 0.01;
+    params.tolerance = options.stop == StopRule::suboptimality || is_regression(*options.loss) ? 1e-4 : 0.01;
   params.max_iterations = options.max_iterations;
   params.bias = options.bias;
   params.penalise_bias = options.penalise_bias;

@@ -1,6 +1,7 @@
 #include "neighbors/model/cover.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace sheaf::neighbors {
 
@@ -8,13 +9,17 @@ std::int64_t covered_by(std::int64_t k) { return std::max<std::int64_t>(1, k / 2
 
 std::vector<std::int32_t> choose_centres(const NeighborLists& lists, std::int64_t covered) {
   const auto rows = static_cast<std::size_t>(lists.queries);
+  const auto k = static_cast<std::size_t>(lists.k);
+  const auto radius = [&](std::size_t i) { return lists.distances[i * k + static_cast<std::size_t>(covered) - 1]; };
+  std::vector<std::size_t> order(rows);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return radius(a) < radius(b); });
   std::vector<std::int32_t> centre(rows, -1);
   std::vector<std::int64_t> rank(rows, lists.k);  // in the list of the centre
-  for (std::size_t i = 0; i < rows; ++i) {
+  for (const auto i : order) {
     if (centre[i] >= 0) continue;
     for (std::int64_t n = 0; n < covered; ++n) {
-      const auto near =
-          static_cast<std::size_t>(lists.indices[i * static_cast<std::size_t>(lists.k) + static_cast<std::size_t>(n)]);
+      const auto near = static_cast<std::size_t>(lists.indices[i * k + static_cast<std::size_t>(n)]);
       if (n >= rank[near]) continue;
       centre[near] = static_cast<std::int32_t>(i);
       rank[near] = n;

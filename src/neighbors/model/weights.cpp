@@ -201,12 +201,29 @@ std::vector<double> relief_weights(const Context& context, const Training& train
   return weights;
 }
 
-std::vector<double> of_mean_one(std::vector<double> weights, FeatureWeighting weighting) {
+/// 1 for each feature that takes more than one value.
+std::vector<double> varying_features(const Context& context, const Training& training) {
+  return for_features(context, training, [&](std::int64_t j) {
+    for (std::int64_t i = 1; i < training.x.rows; ++i)
+      if (training.at(i, j) != training.at(0, j)) return 1.0;
+    return 0.0;
+  });
+}
+
+/// Weights with mean 1 over the features that vary. Constant features get weight 0: they must not change the scale of the
+/// distances.
+std::vector<double> of_mean_one(std::vector<double> weights, const std::vector<double>& varying,
+                                FeatureWeighting weighting) {
   double sum = 0;
-  for (const double weight : weights) sum += weight;
+  double count = 0;
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    weights[j] *= varying[j];
+    sum += weights[j];
+    count += varying[j];
+  }
   if (!(sum > 0))
     fail("{} gives no feature a weight above 0: none of them says anything about the classes", to_string(weighting));
-  for (double& weight : weights) weight *= static_cast<double>(weights.size()) / sum;
+  for (double& weight : weights) weight *= count / sum;
   return weights;
 }
 
@@ -230,7 +247,7 @@ std::vector<double> learn_weights(const Context& context, const Dataset<T>& data
     weights = informations(context, training);
   else
     weights = relief_weights(context, training);
-  return of_mean_one(std::move(weights), options.weighting);
+  return of_mean_one(std::move(weights), varying_features(context, training), options.weighting);
 }
 
 template std::vector<double> learn_weights(const Context&, const Dataset<float>&, const Labels&,

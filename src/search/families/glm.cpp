@@ -167,7 +167,7 @@ Metric default_score(GlmFamily family) {
 }  // namespace
 
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search) {
+FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search, const SearchOptions& /*options*/) {
   if (search.alphas.empty()) search.alphas = default_alphas();
   sort_once(search.alphas);
   search.options = decide_glm(search.options, dataset.target, dataset.source);
@@ -191,8 +191,8 @@ std::unique_ptr<Family> make_glm_family(const Context& /*context*/, const Datase
   return std::make_unique<GlmFamilySearch<T>>(dataset, search, options);
 }
 
-template FamilyTraits decide_family(const Dataset<float>&, GlmSearch&);
-template FamilyTraits decide_family(const Dataset<double>&, GlmSearch&);
+template FamilyTraits decide_family(const Dataset<float>&, GlmSearch&, const SearchOptions&);
+template FamilyTraits decide_family(const Dataset<double>&, GlmSearch&, const SearchOptions&);
 template std::unique_ptr<Family> make_glm_family(const Context&, const Dataset<float>&, const GlmSearch&,
                                                  const SearchOptions&);
 template std::unique_ptr<Family> make_glm_family(const Context&, const Dataset<double>&, const GlmSearch&,

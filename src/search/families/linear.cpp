@@ -27,7 +27,7 @@ constexpr std::int64_t weights_share = 16;  // row weights may take this part of
 /// The tasks of a model at C = 1, class weights aside: those depend on the rows that a split trains on.
 LinearOptions unit_options(LinearOptions options) {
   options.cost = 1;
-  if (!linear_solver(options.loss).regression) {
+  if (!linear_solver(*options.loss).regression) {
     options.balanced = false;
     options.class_weights.clear();
   }
@@ -48,7 +48,7 @@ class LinearTrainer : public Trainer {
         labels_(problem.labels),
         sheaf_(problem.sheaf),
         unit_(problem.sheaf.tasks),
-        scorer_(context, truth_of(labels_), linear_solver(options_.loss).probabilities) {
+        scorer_(context, truth_of(labels_), linear_solver(*options_.loss).probabilities) {
     if (keep_decisions) scorer_.keep_decisions();
   }
 
@@ -224,7 +224,7 @@ class LinearFamily : public Family {
     search_.options.method = LinearMethod::newton;
   }
 
-  Loss asked_loss() const { return cost_factor_ == 1 ? search_.options.loss : Loss::crammer_singer; }
+  Loss asked_loss() const { return cost_factor_ == 1 ? *search_.options.loss : Loss::crammer_singer; }
   const LinearSolver& solver() const { return linear_solver(asked_loss(), search_.options.method); }
 
   linear::Problem make_problem(const Context& context) const {
@@ -253,13 +253,14 @@ class LinearFamily : public Family {
 }  // namespace
 
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& /*dataset*/, LinearSearch& search) {
+FamilyTraits decide_family(const Dataset<T>& dataset, LinearSearch& search, const SearchOptions& /*options*/) {
+  search.options = with_defaults(search.options, dataset.target);
   if (search.options.penalty == LinearPenalty::l1)
     fail_usage("linear models with an L1 penalty are searched as elastic nets");
   if (search.costs.empty()) search.costs = default_costs();
   sort_once(search.costs);
   search.options.cost = 1;
-  const auto& solver = linear_solver(search.options.loss);
+  const auto& solver = linear_solver(*search.options.loss);
   return {solver.regression, solver.probabilities, solver.regression ? Metric::r2 : Metric::accuracy, Strategy::grid,
           std::string(solver.about)};
 }
@@ -271,8 +272,8 @@ std::unique_ptr<Family> make_linear_family(const Context& context, const Dataset
   return std::make_unique<LinearFamily<T>>(context, dataset, search, options, seen);
 }
 
-template FamilyTraits decide_family(const Dataset<float>&, LinearSearch&);
-template FamilyTraits decide_family(const Dataset<double>&, LinearSearch&);
+template FamilyTraits decide_family(const Dataset<float>&, LinearSearch&, const SearchOptions&);
+template FamilyTraits decide_family(const Dataset<double>&, LinearSearch&, const SearchOptions&);
 template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<float>&, const LinearSearch&,
                                                     const SearchOptions&, const ColumnTransforms*);
 template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<double>&, const LinearSearch&,

@@ -434,7 +434,7 @@ void decide_svms(std::int64_t features, KnnSearch& search) {
 }  // namespace
 
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search) {
+FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search, const SearchOptions& /*options*/) {
   const bool svms = trains_svms(search.options.rule);
   if (search.ks.empty()) {
     // What a training fold of two halves has is always there.
@@ -475,8 +475,8 @@ std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>
   return std::make_unique<KnnFamily<T>>(dataset, search, options);
 }
 
-template FamilyTraits decide_family(const Dataset<float>&, KnnSearch&);
-template FamilyTraits decide_family(const Dataset<double>&, KnnSearch&);
+template FamilyTraits decide_family(const Dataset<float>&, KnnSearch&, const SearchOptions&);
+template FamilyTraits decide_family(const Dataset<double>&, KnnSearch&, const SearchOptions&);
 template std::unique_ptr<Family> make_knn_family(const Context&, const Dataset<float>&, const KnnSearch&,
                                                  const SearchOptions&);
 template std::unique_ptr<Family> make_knn_family(const Context&, const Dataset<double>&, const KnnSearch&,

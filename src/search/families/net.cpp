@@ -483,9 +483,9 @@ Metric numeric_score(Loss loss) {
 }  // namespace
 
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search) {
+FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search, const SearchOptions& options) {
   const bool classes = takes_classes(search.options, dataset.target, dataset.source);
-  search.options = decide_net(search.options, dataset.target, dataset.source);
+  search.options = decide_net(search.options, dataset.target, dataset.source, options.row_weights);
   if (search.l1_ratios.empty()) search.l1_ratios = default_l1_ratios();
   sort_once(search.l1_ratios);
   sort_once(search.relax);
@@ -514,8 +514,8 @@ std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>
   return std::make_unique<NetFamily<T>>(context, dataset, search, options, seen);
 }
 
-template FamilyTraits decide_family(const Dataset<float>&, NetSearch&);
-template FamilyTraits decide_family(const Dataset<double>&, NetSearch&);
+template FamilyTraits decide_family(const Dataset<float>&, NetSearch&, const SearchOptions&);
+template FamilyTraits decide_family(const Dataset<double>&, NetSearch&, const SearchOptions&);
 template std::unique_ptr<Family> make_net_family(const Context&, const Dataset<float>&, const NetSearch&,
                                                  const SearchOptions&, const ColumnTransforms*);
 template std::unique_ptr<Family> make_net_family(const Context&, const Dataset<double>&, const NetSearch&,

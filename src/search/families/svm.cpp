@@ -102,7 +102,7 @@ class SvmFamily : public Family {
 
   const Labels& labels() const override { return labels_; }
   std::string title() const override {
-    return fmt::format("{}, {} kernel", to_string(search_.options.kind), to_string(search_.options.kernel));
+    return fmt::format("{}, {} kernel", to_string(*search_.options.kind), to_string(search_.options.kernel));
   }
   bool has_probabilities() const override { return false; }
   const Space& space() const override { return space_; }
@@ -166,8 +166,9 @@ class SvmFamily : public Family {
 }  // namespace
 
 template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search) {
+FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search, const SearchOptions& /*options*/) {
   auto& svm = search.options;
+  svm = with_defaults(svm, dataset.target);
   if (svm.kind == SvmKind::one_class)
     fail_usage("a search compares predictions with labels, which a one-class SVM does not learn from");
   if (search.easy && (!search.costs.empty() || !search.gammas.empty()))
@@ -191,9 +192,9 @@ FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search) {
   sort_once(search.gammas);
   sort_once(search.degrees);
   svm.cost = 1;
-  const bool regression = is_regression(svm.kind);
+  const bool regression = is_regression(*svm.kind);
   return {regression, false, regression ? Metric::r2 : Metric::accuracy, open ? Strategy::refine : Strategy::grid,
-          fmt::format("{}", to_string(svm.kind))};
+          fmt::format("{}", to_string(*svm.kind))};
 }
 
 template <class T>
@@ -202,8 +203,8 @@ std::unique_ptr<Family> make_svm_family(const Context& /*context*/, const Datase
   return std::make_unique<SvmFamily<T>>(dataset, search, options);
 }
 
-template FamilyTraits decide_family(const Dataset<float>&, SvmSearch&);
-template FamilyTraits decide_family(const Dataset<double>&, SvmSearch&);
+template FamilyTraits decide_family(const Dataset<float>&, SvmSearch&, const SearchOptions&);
+template FamilyTraits decide_family(const Dataset<double>&, SvmSearch&, const SearchOptions&);
 template std::unique_ptr<Family> make_svm_family(const Context&, const Dataset<float>&, const SvmSearch&,
                                                  const SearchOptions&);
 template std::unique_ptr<Family> make_svm_family(const Context&, const Dataset<double>&, const SvmSearch&,

@@ -42,7 +42,7 @@ SvmTrainer<T>::SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const
       labels_(labels),
       options_(options),
       keep_decisions_(keep_decisions),
-      sides_(kernel::sides_of(options.kind, labels.class_names.size(), options.multi_class)) {}
+      sides_(kernel::sides_of(*options.kind, labels.class_names.size(), options.multi_class)) {}
 
 template <class T>
 std::vector<ModelScores> SvmTrainer<T>::train(const Context& context, double gamma, int degree, const SplitTable& table,
