@@ -135,10 +135,9 @@ void TemporaryFile::create() {
   if (descriptor_ < 0) fail("{}: cannot be written: {}", given_, std::strerror(EEXIST));
   if (!replaces) return;
   // Another owner's file stays that owner's if this process may give it away; else its group is kept if possible.
-  const bool kept = ::fchown(descriptor_, old.st_uid, old.st_gid) == 0 ||
-                    ::fchown(descriptor_, static_cast<uid_t>(-1), old.st_gid) == 0;
-  constexpr mode_t all = 07777, without_special = 0777;
-  ::fchmod(descriptor_, old.st_mode & (kept ? all : without_special));
+  [[maybe_unused]] const bool kept = ::fchown(descriptor_, old.st_uid, old.st_gid) == 0 ||
+                                     ::fchown(descriptor_, static_cast<uid_t>(-1), old.st_gid) == 0;
+  ::fchmod(descriptor_, old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO));
 }
 
 TemporaryFile::~TemporaryFile() {

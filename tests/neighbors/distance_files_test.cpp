@@ -262,6 +262,7 @@ TEST_F(DistanceFile, ThatSheafDidNotBeginIsLeftAlone) {
     EXPECT_THROW(write_distances(test::with_threads(1), dataset, {}, path("d.npy"), options), Error);
     EXPECT_EQ(test::contents(path("target")), "theirs") << "a link is not followed";
     fs::remove(path("d.npy.partial"));
+    fs::remove(path("target"));
   }
 }
 

@@ -74,10 +74,11 @@ ResultFolder::ResultFolder(std::string path, Existing existing, std::vector<std:
   made_ = make_folder(path_);
 }
 
+bool ResultFolder::has_settings() const { return fs::is_regular_file(fs::symlink_status(file(settings_name))); }
+
 void ResultFolder::check(bool journal_is_ours) const {
-  const bool has_settings = fs::is_regular_file(fs::symlink_status(file(settings_name)));
-  const auto settings = has_settings ? parse_json<Json>(text_of(file(settings_name))) : Json();
-  const auto origin = has_settings ? origin_of(settings) : Origin::unknown;
+  const auto settings = has_settings() ? parse_json<Json>(text_of(file(settings_name))) : Json();
+  const auto origin = has_settings() ? origin_of(settings) : Origin::unknown;
   if (origin == Origin::others || (origin == Origin::unknown && !journal_is_ours))
     fail("{}: holds other things and no search; name another folder", path_);
   if (existing_ != Existing::resume) return;
@@ -86,14 +87,15 @@ void ResultFolder::check(bool journal_is_ours) const {
         "{}: is no journal of a search, or is damaged from its first line; begin again (--force), or name another "
         "folder",
         journal());
-  if (has_settings && origin == Origin::unknown) fail("{}: is damaged; begin again with --force", file(settings_name));
-  if (!has_settings && fs::file_size(journal()) > 0)
+  if (has_settings() && origin == Origin::unknown)
+    fail("{}: is damaged; begin again with --force", file(settings_name));
+  if (!has_settings() && fs::file_size(journal()) > 0)
     fail("{}: is missing, so that nobody knows what search the journal is of; begin again with --force",
          file(settings_name));
 }
 
 std::optional<Json> ResultFolder::settings() const {
-  if (existing_ != Existing::resume || !fs::exists(file(settings_name))) return std::nullopt;
+  if (existing_ != Existing::resume || !has_settings()) return std::nullopt;
   return parse_json<Json>(text_of(file(settings_name)));
 }
 

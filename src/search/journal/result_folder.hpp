@@ -43,6 +43,8 @@ class ResultFolder {
   void undo(bool settings, bool journal) const noexcept;
 
  private:
+  bool has_settings() const;
+
   std::string path_;
   Existing existing_;
   std::vector<std::string> results_;
