@@ -20,7 +20,7 @@ struct Prepared {
 
 template <class T>
 Prepared prepare(const Context& context, const Dataset<T>& dataset, const SelectRequest& request) {
-  Prepared prepared{name_source(dataset.source, [&] { return bin_target(dataset.target, request.binning); }), {}};
+  Prepared prepared{bin_target(dataset.target, request.binning), {}};
   if (request.cuts)
     prepared.binned = {*request.cuts, apply_binning(context, *request.cuts, dataset), {}};
   else
@@ -70,21 +70,9 @@ Selection select_on_numbers(const Context& context, const Dataset<T>& dataset, c
 
 bool is_combined(const EnsembleOptions& ensemble) { return !ensemble.criteria.empty() || ensemble.resamples > 0; }
 
-}  // namespace
-}  // namespace information
-
+/// Messages may not name the dataset.
 template <class T>
-WorkEstimate selection_work(const Dataset<T>& dataset, const SelectRequest& request) {
-  const auto criteria = std::max<std::int64_t>(1, std::ssize(request.ensemble.criteria));
-  const auto members = static_cast<double>(criteria * std::max<std::int64_t>(1, request.ensemble.resamples));
-  const auto entries = static_cast<double>(stored(dataset.x));
-  // Each selected feature is compared with all others once, and states take a byte.
-  return {2 * entries * static_cast<double>(request.options.count) * members, entries};
-}
-
-template <class T>
-SelectionResult select(const Context& given, const Dataset<T>& dataset, const SelectRequest& request) {
-  using namespace information;  // NOLINT(google-build-using-namespace): our own family's
+SelectionResult select_unnamed(const Context& given, const Dataset<T>& dataset, const SelectRequest& request) {
   const auto context = given.for_work(selection_work(dataset, request));
   const auto prepared = prepare(context, dataset, request);
   const auto& table = prepared.binned.table;
@@ -103,6 +91,23 @@ SelectionResult select(const Context& given, const Dataset<T>& dataset, const Se
     add_selection(input, select_features(context, table, prepared.target, result.options), result);
   if (request.plots) add_plots(context, input, result);
   return result;
+}
+
+}  // namespace
+}  // namespace information
+
+template <class T>
+WorkEstimate selection_work(const Dataset<T>& dataset, const SelectRequest& request) {
+  const auto criteria = std::max<std::int64_t>(1, std::ssize(request.ensemble.criteria));
+  const auto members = static_cast<double>(criteria * std::max<std::int64_t>(1, request.ensemble.resamples));
+  const auto entries = static_cast<double>(stored(dataset.x));
+  // Each selected feature is compared with all others once, and states take a byte.
+  return {2 * entries * static_cast<double>(request.options.count) * members, entries};
+}
+
+template <class T>
+SelectionResult select(const Context& context, const Dataset<T>& dataset, const SelectRequest& request) {
+  return name_source(dataset.source, [&] { return information::select_unnamed(context, dataset, request); });
 }
 
 template <class T>

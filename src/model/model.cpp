@@ -411,9 +411,11 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   }
   const auto& rows = steps ? prepared : dataset;
   const auto chosen = context.for_work(training_work(rows, options));
-  constexpr std::int64_t vectors = 6;  // weights, gradient, direction and the like
-  if (!std::holds_alternative<SvmOptions>(options) && !std::holds_alternative<KnnOptions>(options))
-    check_feature_memory(context, rows, vectors * std::int64_t{sizeof(double)}, "the weights of a model");
+  // Weights, gradient, direction and the like; of SVMs the rows that are compared with others at once.
+  const std::int64_t numbers = std::holds_alternative<KnnOptions>(options)   ? 0
+                               : std::holds_alternative<SvmOptions>(options) ? 8
+                                                                             : 6;
+  check_feature_memory(context, rows, numbers * std::int64_t{sizeof(double)}, "the numbers that training keeps");
   auto model = std::visit([&](const auto& one) { return train(chosen, rows, one, row_weights); }, options);
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));

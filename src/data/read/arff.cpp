@@ -339,7 +339,8 @@ T ArffReader<T>::feature_value(const Value& value, const char* at, std::size_t a
   if (!value.missing) return value.number;
   if (reading_.options.missing == Missing::error)
     fail_at(reading_, at,
-            fmt::format("the value of {} is missing ('?'); fill in missing values (--impute median), or leave the "
+            fmt::format("the value of {} is missing ('?'); fill in missing values (--missing median; fit and search: "
+                        "--impute median), or leave the "
                         "attribute out (--ignore)",
                         shown(header_.attributes[attribute].name)));
   missing_ = true;

@@ -425,7 +425,8 @@ void CsvReader<T>::fail_missing(std::size_t column, const char* at, std::string_
   missing_ = true;
   if (reading_.options.missing != Missing::error) return;
   fail_at(reading_, at,
-          fmt::format("the value of {} is missing ({}); fill in missing values (--impute median), or leave the column "
+          fmt::format("the value of {} is missing ({}); fill in missing values (--missing median; fit and search: "
+                      "--impute median), or leave the column "
                       "out (--ignore)",
                       described(column), shown(text)));
 }

@@ -98,8 +98,9 @@ std::string checked_name(const Reading& reading, std::string_view name, const ch
 }
 
 void let_go(const Reading& reading, Chunk chunk) {
-  constexpr std::size_t large = std::size_t{64} << 20U;
-  if (!reading.mapped || reading.text.size() < large) return;
+  constexpr std::int64_t large = std::int64_t{64} << 20U;
+  const auto most = std::min(large, reading.context.memory() / 4);
+  if (!reading.mapped || static_cast<std::int64_t>(reading.text.size()) < most) return;
   static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(chunk.begin) + page - 1) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(chunk.end) / page * page;
