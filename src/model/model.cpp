@@ -50,7 +50,8 @@ Model read_own(ModelReader& reader) {
     model.set_threshold(*threshold);
   }
   if (features >= 0 && features != model.features())
-    reader.fail_here(fmt::format("{} features come out of the pipeline, and the model has {}", features, model.features()));
+    reader.fail_here(
+        fmt::format("{} features come out of the pipeline, and the model has {}", features, model.features()));
   model.set_pipeline(std::move(pipeline));
   return model;
 }

@@ -25,15 +25,10 @@ Array<T> on_cpu(BlockView<const T> block) {
   return block.device.is_cpu() ? Array<T>::over(block.data, block.rows * block.stride) : values.to(Device::cpu());
 }
 
-double spread_of(const Truth& truth, std::size_t target, std::span<const std::int32_t> rows) {
-  const auto value = [&](std::int32_t row) {
-    return truth.values[static_cast<std::size_t>(row) * static_cast<std::size_t>(truth.targets) + target];
-  };
-  double mean = 0;
-  for (const auto row : rows) mean += value(row) / static_cast<double>(rows.size());
-  double spread = 0;
-  for (const auto row : rows) spread += (value(row) - mean) * (value(row) - mean);
-  return spread;
+double spread_in(const Truth& truth, std::size_t target, std::span<const std::int32_t> rows) {
+  return spread_of(rows.size(), [&](std::size_t i) {
+    return truth.values[static_cast<std::size_t>(rows[i]) * static_cast<std::size_t>(truth.targets) + target];
+  });
 }
 
 }  // namespace
@@ -60,7 +55,7 @@ void Scorer<T>::load_tests(TestRows tests) {
             .subspan(static_cast<std::size_t>(tests.begin(test)), static_cast<std::size_t>(tests.size(test)));
     sizes_[static_cast<std::size_t>(k)] = static_cast<double>(rows.size());
     for (std::size_t target = 0; target < targets && truth_.classes == 0; ++target)
-      spreads_[static_cast<std::size_t>(k) * targets + target] = spread_of(truth_, target, rows);
+      spreads_[static_cast<std::size_t>(k) * targets + target] = spread_in(truth_, target, rows);
   });
   if (keep_decisions_) kept_tests_ = tests;
   ops_->load_tests(std::move(tests));

@@ -227,11 +227,8 @@ std::vector<double> precision_recall_curve(Values values, Flags positive, std::s
 }
 
 double r_squared(Values predicted, Values truth) {
-  double mean = 0;
-  for (const double value : truth) mean += value / static_cast<double>(truth.size());
-  double spread = 0;
-  for (const double value : truth) spread += (value - mean) * (value - mean);
-  return score::r_squared(sum_errors(predicted, truth).squares, spread);
+  const auto value = [&](std::size_t i) { return truth[i]; };
+  return score::r_squared(sum_errors(predicted, truth).squares, score::spread_of(truth.size(), value));
 }
 
 double mean_squared_error(Values predicted, Values truth) {

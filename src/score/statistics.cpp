@@ -148,7 +148,10 @@ std::vector<double> precision_recall_curve(const Ranking& ranking) {
   return curve;
 }
 
-double r_squared(double squared_errors, double spread) { return spread > 0 ? 1 - squared_errors / spread : undefined; }
+double r_squared(double squared_errors, double spread) {
+  if (spread == 0) return squared_errors == 0 ? 1 : 0;
+  return spread > 0 ? 1 - squared_errors / spread : undefined;
+}
 
 double pinball_loss(const ErrorSums& errors, double quantile) {
   return errors.absolute / 2 + (quantile - 0.5) * errors.short_by;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -84,6 +86,21 @@ double weighted_mean_of(std::span<const Ranking> rankings, RankingScore* score);
 std::vector<double> roc_curve(const Ranking& ranking);
 std::vector<double> precision_recall_curve(const Ranking& ranking);
 
+/// Squared distances from the mean of value(0) to value(count - 1): exactly 0 if all are equal, NaN for a single one.
+template <class Value>
+double spread_of(std::size_t count, const Value& value) {
+  if (count < 2) return std::numeric_limits<double>::quiet_NaN();
+  double mean = 0;
+  double spread = 0;
+  bool equal = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    mean += value(i) / static_cast<double>(count);
+    equal = equal && value(i) == value(0);
+  }
+  for (std::size_t i = 0; i < count && !equal; ++i) spread += (value(i) - mean) * (value(i) - mean);
+  return spread;
+}
+/// As in scikit-learn: if all targets are equal, 1 for exact predictions and 0 for others.
 double r_squared(double squared_errors, double spread);
 /// The sum over the rows.
 double pinball_loss(const ErrorSums& errors, double quantile);

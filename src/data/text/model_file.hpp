@@ -13,8 +13,8 @@
 // Numbers have as few digits as read back the same number; names have \\ \n \r for backslash and line ends.
 #pragma once
 
-#include <cstdint>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>

@@ -22,8 +22,8 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
-#include "data/text/model_file.hpp"
 #include "data/labels.hpp"
+#include "data/text/model_file.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"
 
@@ -140,10 +140,9 @@ void check_heading(const ModelReader& reader, const Heading& heading, const SvmM
   }
   if (model.class_names.empty()) reader.fail_here("no label stands before the support vectors");
   if (heading.counts.empty()) reader.fail_here("no nr_sv stands before the support vectors");
-  if (std::ssize(model.class_names) != heading.classes ||
-      std::ssize(heading.counts) != heading.classes)
-    reader.fail_here(fmt::format("{} labels and {} numbers of nr_sv do not suit {} classes",
-                                 model.class_names.size(), heading.counts.size(), heading.classes));
+  if (std::ssize(model.class_names) != heading.classes || std::ssize(heading.counts) != heading.classes)
+    reader.fail_here(fmt::format("{} labels and {} numbers of nr_sv do not suit {} classes", model.class_names.size(),
+                                 heading.counts.size(), heading.classes));
   reader.check_room(heading.vectors);
   const auto sum = std::accumulate(heading.counts.begin(), heading.counts.end(), std::int64_t{0});
   if (sum != heading.vectors)

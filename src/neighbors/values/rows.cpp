@@ -75,9 +75,10 @@ void check_values(const Dataset<T>& dataset, double largest, std::string_view wh
   if (!std::isfinite(values[at]))
     fail("{}: row {}, feature {} is {}; distances need finite numbers", dataset.source, row + 1,
          dataset.feature_name(column), values[at]);
-  fail("{}: row {}, feature {} is {}; {} need numbers of at most {:.3g}: scale the feature, or mark values that stand "
-       "for missing ones as such",
-       dataset.source, row + 1, dataset.feature_name(column), values[at], what, largest);
+  fail(
+      "{}: row {}, feature {} is {}; {} need numbers of at most {:.3g}: scale the feature, or mark values that stand "
+      "for missing ones as such",
+      dataset.source, row + 1, dataset.feature_name(column), values[at], what, largest);
 }
 
 template <class T>

@@ -53,9 +53,10 @@ std::vector<double> rounded(const std::vector<double>& alphas) {
       parse_whole_number(fmt::format("{:.{}g}", alphas[k], digits), result[k]);
     if (std::adjacent_find(result.begin(), result.end()) == result.end()) return result;
   }
-  fail_usage("there are no {} different alphas from {:.6g} to {:.6g}; take fewer (alpha-count) or a smaller end "
-             "(smallest-share)",
-             alphas.size(), alphas.front(), alphas.back());
+  fail_usage(
+      "there are no {} different alphas from {:.6g} to {:.6g}; take fewer (alpha-count) or a smaller end "
+      "(smallest-share)",
+      alphas.size(), alphas.front(), alphas.back());
 }
 
 FeatureWeights weights_of(NetModel& net) { return {net.intercept, std::move(net.features), std::move(net.weights)}; }

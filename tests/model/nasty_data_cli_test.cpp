@@ -1,0 +1,109 @@
+// Datasets and grids at the edges of what numbers can hold, through the program: an answer or one clear error, never a
+// crash, an endless loop or a model that can not be read.
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "program.hpp"
+
+namespace sheaf::test {
+namespace nasty_data_cli_test {
+
+class NastyData : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    write_table("plain.csv", 60, 1, "");
+  }
+
+  /// Three features, a class and a number; `odd` stands in row 8 in place of the second feature.
+  void write_table(const std::string& name, int rows, double scale, const std::string& odd) const {
+    Random random(3);
+    std::string classes = "a,b,c,class\n";
+    std::string numbers = "a,b,c,y\n";
+    for (int i = 0; i < rows; ++i) {
+      const double a = random.normal();
+      std::ostringstream line;
+      line << a * scale << ',';
+      if (i == 7 && !odd.empty())
+        line << odd;
+      else
+        line << random.normal() * scale;
+      line << ',' << random.normal() * scale << ',';
+      classes += line.str() + (a + random.normal() / 3 > 0 ? "yes" : "no") + '\n';
+      numbers += line.str() + std::to_string(2 * a + random.normal() / 10) + '\n';
+    }
+    write(name, classes);
+    write("numbers_" + name, numbers);
+  }
+  /// With limits, so that a failure ends.
+  Outcome limited(const std::string& command) const {
+    return shell("ulimit -v 8000000; timeout -s KILL 100 \"$program\" " + command + " --threads 1 --quiet");
+  }
+};
+
+TEST_F(NastyData, ALearningCurveOfVotesHasFewRowsToVote) {
+  for (const std::string more : {"", " --split kfold --k 1,48", " --split stratified"}) {
+    const auto found = limited("search plain.csv --model knn --learning-curve --output found --force" + more);
+    EXPECT_EQ(found.code, 0) << more << found.err;
+    EXPECT_TRUE(exists("found/learning_curve.csv")) << more;
+  }
+}
+
+TEST_F(NastyData, AxesMayHold0) {
+  for (const std::string grid : {"elastic-net --l1-ratios 0,0.5,1", "hknn --lambda 0,1", "cknn --lambda 0",
+                                 "knn --weighting class-ratio --temperature 0,1"}) {
+    const auto found = limited("search plain.csv --output found --force --model " + grid);
+    EXPECT_EQ(found.code, 0) << grid << found.err;
+  }
+}
+
+TEST_F(NastyData, AlphasCloseTogetherAreKeptApart) {
+  const auto found =
+      limited("search numbers_plain.csv --model lasso --alpha-count 300 --smallest-share 0.9 --output found");
+  ASSERT_EQ(found.code, 0) << found.err;
+  write_table("tiny.csv", 60, 1e-310, "");
+  for (const std::string table : {"tiny.csv", "numbers_tiny.csv"}) {
+    const auto tiny = limited("search " + table + " --model lasso --output tiny --force");
+    EXPECT_EQ(tiny.code, 0) << table << tiny.err;
+  }
+}
+
+TEST_F(NastyData, ClassWeightsOfNumbersAreRefused) {
+  for (const std::string model : {"linear", "svm", "elastic-net", "lasso", "ridge", "elastic-net-huber", "glm"})
+    for (const std::string weight : {"balanced", "1=2"})
+      for (const std::string command : {"fit", "search"}) {
+        const auto found =
+            limited(command + " numbers_plain.csv --output found --model " + model + " --class-weight " + weight);
+        EXPECT_TRUE(complains(found, 2, {"class weights are for classes"})) << command << ' ' << model << ' ' << weight;
+      }
+}
+
+TEST_F(NastyData, ValuesWhoseSquaresOverflowAreNamed) {
+  for (const std::string value : {"1e155", "1.7976931348623157e308"}) {
+    write_table("large.csv", 60, 1, value);
+    for (const std::string model : {"knn", "hknn", "cknn", "alh", "local-svm", "falk-svm"})
+      for (const std::string command : {"fit", "search"})
+        EXPECT_TRUE(complains(limited(command + " large.csv --output found --force --model " + model), 1,
+                              {"large.csv: row 8, feature b is 1", "scale the feature"}))
+            << command << ' ' << model << ' ' << value;
+    EXPECT_TRUE(complains(limited("neighbors large.csv --k 3 --output n.csv"), 1, {"row 8, feature b"}));
+    EXPECT_TRUE(
+        complains(limited("neighbors large.csv --k 3 --metric cosine --output n.csv"), 1, {"row 8, feature b"}));
+    EXPECT_EQ(limited("neighbors large.csv --k 3 --metric hamming --output n.csv").code, 0);
+  }
+}
+
+/// scikit-learn: 1 for exact predictions, else 0.
+TEST_F(NastyData, R2OfEqualTargetsIs1Or0) {
+  std::string text = "a,y\n";
+  for (int i = 0; i < 30; ++i) text += std::to_string(i % 7) + (i < 10 ? ",0.1\n" : "," + std::to_string(i % 7) + "\n");
+  write("half.csv", text);
+  const auto found =
+      limited("search half.csv --model ridge --score r2 --split group --group a --folds 3 --output found");
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(file("found/scores.csv").find("e+"), std::string::npos) << "no score is far beyond 1";
+}
+
+}  // namespace nasty_data_cli_test
+}  // namespace sheaf::test
