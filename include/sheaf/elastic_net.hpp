@@ -181,8 +181,8 @@ struct NetOptions {
 
 /// Whether the labels are classes for these options. Labels that do not suit the loss are an Error.
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source);
-/// A tenth of the interquartile range of the targets, as hqreg has it (Yi and Huang 2017); a row of weight 2 counts as two
-/// rows. An Error if the range is 0.
+/// A tenth of the interquartile range of the targets, as hqreg has it (Yi and Huang 2017); a row of weight 2 counts as
+/// two rows. An Error if the range is 0.
 double huber_threshold(std::span<const double> targets, const std::string& source,
                        std::span<const float> row_weights = {});
 /// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. A threshold

@@ -210,8 +210,8 @@ struct LinearOptions {
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
 };
 
-/// The options with everything that was left open decided by the target. A loss that does not suit labels of a stated kind is a
-/// UsageError.
+/// The options with everything that was left open decided by the target. A loss that does not suit labels of a stated
+/// kind is a UsageError.
 LinearOptions with_defaults(LinearOptions options, const Target& target);
 
 /// How the training of one elastic net ended.

@@ -153,8 +153,8 @@ struct SvmOptions {
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
 };
 
-/// The options with everything that was left open decided by the target. A kind that does not suit labels of a stated kind is a
-/// UsageError.
+/// The options with everything that was left open decided by the target. A kind that does not suit labels of a stated
+/// kind is a UsageError.
 SvmOptions with_defaults(SvmOptions options, const Target& target);
 
 std::string_view to_string(SvmKind kind);  ///< as model files spell it: c_svc, nu_svc ...

@@ -44,8 +44,8 @@ Labels make_labels(const Target& target, const std::string& source, std::int64_t
 Labels make_several_labels(const Target& target, std::int64_t rows);
 /// Several targets are an Error that says which models take them.
 void refuse_several(const Target& target, const std::string& source);
-/// A model for numbers (`regression`) of labels that are said to be classes, or the other way round, is a UsageError; `option` is
-/// what chose the model.
+/// A model for numbers (`regression`) of labels that are said to be classes, or the other way round, is a UsageError;
+/// `option` is what chose the model.
 void check_label_kind(const Target& target, bool regression, std::string_view option);
 /// Of a survival model; a target that is none, and no events at all, are Errors.
 Labels make_survival_labels(const Target& target, const std::string& source, std::int64_t rows);

@@ -170,22 +170,26 @@ std::string_view family_of(const LinearModel& model) {
 std::string format_model(const LinearModel& model, ModelFile format) {
   if (format == ModelFile::libsvm) fail_format("LIBSVM", "linear");
   if (format == ModelFile::liblinear) return linear::format_liblinear_model(model);
-  return model_file_heading(family_of(model)) + own_text(model);
+  return model_file_text(family_of(model), own_text(model));
 }
 std::string format_model(const SvmModel& model, ModelFile format) {
   if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
   if (format == ModelFile::libsvm) return kernel::format_libsvm_model(model);
-  return model_file_heading("svm") + own_text(model);
+  return model_file_text("svm", own_text(model));
 }
 std::string format_model(const KnnModel& model, ModelFile format) {
   if (format != ModelFile::sheaf)
     fail_format(format == ModelFile::libsvm ? "LIBSVM" : "LIBLINEAR", "nearest-neighbour");
-  return model_file_heading("neighbors") + own_text(model);
+  return model_file_text("neighbors", own_text(model));
 }
 
 Model Model::parse(std::string_view text, const std::string& name) {
+  if (text.starts_with(model_file_magic)) {
+    ModelReader reader(name, without_checksum(text, name));
+    return read_own(reader);
+  }
   ModelReader reader(name, text);
-  if (text.starts_with("sheaf-")) return read_own(reader);
+  if (text.starts_with("sheaf-")) return read_own(reader);  // which says what it is
   reader.skip_space();
   if (reader.peek() == "solver_type") return linear::read_liblinear_model(reader);
   if (reader.peek() == "svm_type") return kernel::read_libsvm_model(reader);
@@ -202,8 +206,9 @@ Model Model::load(const std::string& path) {
 
 std::string Model::text(ModelFile format) const {
   if (format == ModelFile::sheaf)
-    return model_file_heading(family()) + pipeline::pipeline_text(pipeline_) + calibration_text(calibration_) +
-           threshold_text(threshold_) + std::visit([](const auto& model) { return own_text(model); }, any_);
+    return model_file_text(family(), pipeline::pipeline_text(pipeline_) + calibration_text(calibration_) +
+                                         threshold_text(threshold_) +
+                                         std::visit([](const auto& model) { return own_text(model); }, any_));
   const auto* program = format == ModelFile::liblinear ? "LIBLINEAR" : "LIBSVM";
   if (!pipeline_.empty())
     fail_usage("{}'s model files hold no steps before the model, and this one has {}; take Sheaf's own format", program,

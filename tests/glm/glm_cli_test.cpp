@@ -29,7 +29,7 @@ TEST_F(GlmCli, FitShowsStandardErrors) {
     EXPECT_TRUE(holds(fit.out, {"270 rows x 13 features, 2 classes", "family binomial, link logit, no penalty",
                                 "of newton", "log odds of class +1 against class -1", "std. error", "(intercept)",
                                 "deviance without features", "McFadden's R2", "AIC", "BIC"}));
-    EXPECT_TRUE(file("m").starts_with("sheaf-model 1\nfamily glm\n"));
+    EXPECT_TRUE(file("m").starts_with("sheaf-model 2\nfamily glm\n"));
   }
 }
 

@@ -34,7 +34,7 @@ TEST_F(LinearCli, FitTellsHowTrainingEndedAndPredictHowGoodItIs) {
     ASSERT_EQ(fit.code, 0) << fit.err;
     EXPECT_TRUE(holds(fit.out, {"6 rows x 3 features, 2 classes", "logistic regression, C = 1", "converged",
                                 "Largest weights", "a ", "b ", "(bias)"}));
-    EXPECT_TRUE(file("m").starts_with("sheaf-model 1\nfamily linear\n"));
+    EXPECT_TRUE(file("m").starts_with("sheaf-model 2\nfamily linear\n"));
     const auto predict = shell("sheaf predict t.csv --model-file m --output p.csv --device " + to_string(device));
     EXPECT_TRUE(predict.out.starts_with("accuracy 100 % (6 of 6)\n")) << predict.out << predict.err;
     EXPECT_TRUE(holds(predict.out, {"F1 of dog", "predicted as"}));

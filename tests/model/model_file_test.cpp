@@ -2,6 +2,7 @@
 // is answered with its place.
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <sheaf/error.hpp>
+#include <sheaf/io.hpp>
 #include <sheaf/model.hpp>
 
 #include "model_text.hpp"
@@ -153,7 +155,7 @@ TEST(ModelFile, ANetKeepsOnlyTheFeaturesThatItUses) {
 }
 
 TEST(ModelFile, DefectsOfANetAreNamedWithTheirPlace) {
-  const auto text = format_model(net_model(), ModelFile::sheaf);
+  const auto text = without_checksum(format_model(net_model(), ModelFile::sheaf));
   const auto complaint = [&](const std::string& from, const std::string& to) {
     auto damaged = text;
     damaged.replace(damaged.find(from), from.size(), to);
@@ -283,7 +285,8 @@ std::string with_line(int line, const std::string& text) {
 TEST(ModelFile, DefectsOfSheafsOwnAreNamedWithTheirPlace) {
   ASSERT_NO_THROW(parse_linear(good, "good"));
   expect_defects({
-      {with_line(1, "sheaf-model 2"), 1, 13, "version 2"},
+      {with_line(1, "sheaf-model 3"), 1, 13, "version 3"},
+      {with_line(1, "sheaf-model 2"), 17, 1, "checksum"},
       {with_line(1, "sheaf-model"), 1, 12, "version"},
       {with_line(1, "sheaf-linear-model 1"), 1, 1, "earlier version"},
       {with_line(2, "family forest"), 2, 8, "linear, elastic-net"},
@@ -314,6 +317,50 @@ TEST(ModelFile, DefectsOfSheafsOwnAreNamedWithTheirPlace) {
       {good.substr(0, good.find("2 - y")), 17, 1, "end of the file"},
       {good.substr(0, good.find("solver")), 7, 1, "end of the file"},
   });
+}
+
+TEST(ModelFile, AChangedByteIsFound) {
+  LinearModel model;
+  model.class_names = {"1", "-1"};
+  model.features = 2;
+  model.weights = {0.125, -2};
+  const auto text = format_model(model);
+  ASSERT_NO_THROW(parse_linear(text, "sound"));
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    auto changed = text;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    EXPECT_THROW(parse_linear(changed, "changed"), ParseError) << changed;
+  }
+  std::string other_ends;
+  for (const char c : text) other_ends += c == '\n' ? "\r\n" : std::string(1, c);
+  EXPECT_EQ(format_model(parse_linear(other_ends, "other line ends")), text);
+}
+
+/// Files that earlier versions wrote, and what those predicted from them.
+TEST(ModelFile, FilesOfEarlierVersionsAreRead) {
+  const std::string folder = SHEAF_TESTS_DIR "/golden/models/";
+  const Context context;
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder + "version1")) {
+    if (entry.path().extension() != ".model") continue;
+    SCOPED_TRACE(entry.path().filename().string());
+    ++files;
+    const auto model = Model::load(entry.path().string());
+    const auto dataset =
+        read_dataset<double>(context, folder + (model.is_regression() ? "numbers.csv" : "classes.csv"));
+    const auto predictions = model.predict(context, dataset);
+    std::ifstream expected(std::filesystem::path(entry.path()).replace_extension(".predictions"));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(predictions.rows); ++i) {
+      std::string prediction;
+      double decision = 0;
+      ASSERT_TRUE(expected >> prediction >> decision);
+      if (!model.is_regression()) EXPECT_EQ(model.prediction_text(predictions, i), prediction) << "row " << i;
+      const auto columns = static_cast<std::size_t>(predictions.columns);
+      EXPECT_NEAR(predictions.decisions[i * columns], decision, 1e-9 * (1 + std::abs(decision))) << "row " << i;
+    }
+    EXPECT_EQ(Model::parse(model.text(), "again").text(), model.text());
+  }
+  EXPECT_GE(files, 9);
 }
 
 TEST(ModelFile, NoCutOffFileIsTakenForWhole) {

@@ -157,7 +157,7 @@ TEST_F(NeighborsCli, FitPredictAndSearch) {
     for (const std::string model : {"knn", "hknn", "alh", "cknn", "local-svm", "falk-svm"}) {
       const auto fit = shell("sheaf fit t.csv --model " + model + " --k 3 --output m" + on);
       ASSERT_EQ(fit.code, 0) << fit.err;
-      EXPECT_TRUE(file("m").starts_with("sheaf-model 1\nfamily neighbors\n"));
+      EXPECT_TRUE(file("m").starts_with("sheaf-model 2\nfamily neighbors\n"));
       EXPECT_TRUE(shell("sheaf predict t.csv --model-file m" + on).out.starts_with("accuracy 100 % (8 of 8)\n"));
     }
     const auto found = shell(
@@ -170,7 +170,7 @@ TEST_F(NeighborsCli, FitPredictAndSearch) {
     EXPECT_EQ(answer["points"].size(), 12U);
     EXPECT_EQ(answer["chosen"]["metric"], "euclidean");
     EXPECT_EQ(answer["chosen"]["accuracy"]["mean"], 1.0);
-    EXPECT_TRUE(file("found/model.txt").starts_with("sheaf-model 1\nfamily neighbors\n"));
+    EXPECT_TRUE(file("found/model.txt").starts_with("sheaf-model 2\nfamily neighbors\n"));
     // A plot for each metric, with a curve for each vote.
     const auto page = file("found/report.html");
     for (const auto* part : {"Accuracy of each k, metric euclidean", "Accuracy of each k, metric cosine",

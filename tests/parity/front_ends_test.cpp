@@ -1,5 +1,5 @@
-// The same dataset and the same settings give the same model, to the last byte, from the command line and from C++: neither has
-// defaults of its own. parity/front_ends.py does the same with Python and R.
+// The same dataset and the same settings give the same model, to the last byte, from the command line and from C++:
+// neither has defaults of its own. parity/front_ends.py does the same with Python and R.
 #include <cmath>
 #include <string>
 #include <vector>

@@ -35,11 +35,16 @@ struct FamilyCase {
 
 inline std::string name_of(TargetType target) {
   switch (target) {
-    case TargetType::two_classes: return "two_classes";
-    case TargetType::three_classes: return "three_classes";
-    case TargetType::number: return "number";
-    case TargetType::count: return "count";
-    default: return "survival";
+    case TargetType::two_classes:
+      return "two_classes";
+    case TargetType::three_classes:
+      return "three_classes";
+    case TargetType::number:
+      return "number";
+    case TargetType::count:
+      return "count";
+    default:
+      return "survival";
   }
 }
 
@@ -111,10 +116,18 @@ inline Sample draw_sample(TargetType target, std::int64_t rows, std::int64_t fea
     sample.x.push_back(std::move(row));
     const std::vector<std::string> names{"low", "middle", "top"};
     switch (target) {
-      case TargetType::two_classes: sample.classes.push_back(signal > 0 ? "case" : "control"); break;
-      case TargetType::three_classes: sample.classes.push_back(names[signal < -0.5 ? 0 : signal < 0.6 ? 1 : 2]); break;
-      case TargetType::number: sample.numbers.push_back(signal + 0.37); break;
-      case TargetType::count: sample.numbers.push_back(std::floor(std::exp(0.6 * signal + 0.4 * random.uniform()))); break;
+      case TargetType::two_classes:
+        sample.classes.push_back(signal > 0 ? "case" : "control");
+        break;
+      case TargetType::three_classes:
+        sample.classes.push_back(names[signal < -0.5 ? 0 : signal < 0.6 ? 1 : 2]);
+        break;
+      case TargetType::number:
+        sample.numbers.push_back(signal + 0.37);
+        break;
+      case TargetType::count:
+        sample.numbers.push_back(std::floor(std::exp(0.6 * signal + 0.4 * random.uniform())));
+        break;
       default:
         sample.numbers.push_back(std::exp(-0.5 * signal) * (0.1 + random.uniform()));
         sample.events.push_back(random.uniform() < 0.7 ? 1 : 0);

@@ -1,6 +1,6 @@
-// What no answer may depend on: the order of rows and features, the names of classes, units behind a scaling step, whether a
-// row stands twice or weighs 2, a feature that never changes, how the matrix is stored, the number of threads, the precision and
-// the device.
+// What no answer may depend on: the order of rows and features, the names of classes, units behind a scaling step,
+// whether a row stands twice or weighs 2, a feature that never changes, how the matrix is stored, the number of
+// threads, the precision and the device.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -135,8 +135,8 @@ TEST_P(Invariance, UnitsBehindAScalingStep) {
     return sample;
   };
   for (const auto device : devices())
-    expect_close(answer(device, rescale(sample_), rescale(query_), pipeline),
-                 answer(device, sample_, query_, pipeline), GetParam().accuracy, to_string(device));
+    expect_close(answer(device, rescale(sample_), rescale(query_), pipeline), answer(device, sample_, query_, pipeline),
+                 GetParam().accuracy, to_string(device));
 }
 
 TEST_P(Invariance, WeightTwoIsARowTwice) {

@@ -1,6 +1,24 @@
 #include "data/text/model_file.hpp"
 
+#include <algorithm>
+
+#include "core/sha256.hpp"
+
 namespace sheaf {
+namespace {
+
+constexpr std::string_view checksum_key = "checksum ";
+constexpr std::size_t checksum_digits = 16;
+
+/// Line ends count as \n, so that files survive programs that change them to \r\n.
+std::string checksum_of(std::string_view text) {
+  if (text.find('\r') == std::string_view::npos) return sha256(text).substr(0, checksum_digits);
+  std::string plain(text);
+  for (std::size_t at = 0; (at = plain.find("\r\n", at)) != std::string::npos;) plain.erase(at, 1);
+  return sha256(plain).substr(0, checksum_digits);
+}
+
+}  // namespace
 
 std::string read_model_family(ModelReader& reader, std::span<const std::string> known) {
   if (reader.peek() == "sheaf-linear-model" || reader.peek() == "sheaf-svm-model")
@@ -11,8 +29,29 @@ std::string read_model_family(ModelReader& reader, std::span<const std::string> 
   return known[family];
 }
 
-std::string model_file_heading(std::string_view family) {
-  return fmt::format("{} {}\nfamily {}\n", model_file_magic, model_file_version, family);
+std::string model_file_text(std::string_view family, std::string_view lines) {
+  auto text = fmt::format("{} {}\nfamily {}\n{}", model_file_magic, model_file_version, family, lines);
+  text += fmt::format("{}{}\n", checksum_key, checksum_of(text));
+  return text;
+}
+
+std::string_view without_checksum(std::string_view text, const std::string& name) {
+  const auto heading = text.substr(0, text.find_first_of("\r\n"));
+  if (heading != fmt::format("{} {}", model_file_magic, model_file_version)) return text;
+  const auto end = text.find_last_not_of("\r\n");
+  const auto begin = end == std::string_view::npos ? 0 : text.rfind('\n', end) + 1;  // npos + 1: the first byte
+  const auto line =
+      static_cast<std::int64_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n')) + 1;
+  const auto last = end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
+  if (!last.starts_with(checksum_key))
+    throw ParseError({name, line, 1}, "expected the checksum in the last line: the end of the file is missing");
+  const auto body = text.substr(0, begin);
+  if (last.substr(checksum_key.size()) != checksum_of(body))
+    throw ParseError(
+        {name, line, static_cast<std::int64_t>(checksum_key.size()) + 1},
+        "the checksum is that of another text: the file was damaged or changed since it was written (if it was "
+        "changed on purpose, make its version 1 and remove this line)");
+  return body;
 }
 
 }  // namespace sheaf

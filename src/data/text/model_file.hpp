@@ -1,6 +1,6 @@
 // Sheaf's own model file, of any family: readable, exact, with names.
 //
-//     sheaf-model 1
+//     sheaf-model 2
 //     family linear
 //     classes 3
 //     class setosa
@@ -8,6 +8,7 @@
 //     class virginica
 //     features 4
 //     ...                            what the family keeps
+//     checksum 0123456789abcdef      of all lines before; files of version 1 have none
 //
 // A family describes its lines once, as a template over the file: a ModelReader reads them, a ModelWriter writes them.
 // Numbers have as few digits as read back the same number; names have \\ \n \r for backslash and line ends.
@@ -30,7 +31,7 @@
 namespace sheaf {
 
 inline constexpr std::string_view model_file_magic = "sheaf-model";
-inline constexpr int model_file_version = 1;
+inline constexpr int model_file_version = 2;
 
 /// Numbers that no reader of model files takes are not written either.
 inline void require_finite(double number) {
@@ -130,7 +131,10 @@ void describe_classes_and_features(File& file, Model& model) {
 
 /// The family that the first two lines name: one of `known`.
 std::string read_model_family(ModelReader& reader, std::span<const std::string> known);
-/// The first two lines.
-std::string model_file_heading(std::string_view family);
+/// A whole file: the first two lines, then what a family and the pipeline keep, then the checksum.
+std::string model_file_text(std::string_view family, std::string_view lines);
+/// The file without its last line, the checksum. A file that was cut off or changed since it was written is a ParseError; files
+/// of other versions are returned as they are.
+std::string_view without_checksum(std::string_view text, const std::string& name);
 
 }  // namespace sheaf

@@ -140,14 +140,15 @@ class ModelReader {
     end_line();
   }
 
-  /// The first line of Sheaf's own files: what the file is, and the only version of it that this program knows.
+  /// The first line of Sheaf's own files: what the file is, and its version, from 1 to `version`.
   void heading(std::string_view magic, int version) {
     keyword(magic);
     skip_blanks();
     const auto before = *this;
     const int found = number<int>("the version of the file");
-    if (found != version)
-      before.fail_here(fmt::format("version {} of the file is not known to this program, only {}", found, version));
+    if (found < 1 || found > version)
+      before.fail_here(fmt::format("version {} of the file is not known to this program, which reads {}", found,
+                                   version == 1 ? "version 1" : fmt::format("versions 1 to {}", version)));
     end_line();
   }
 

@@ -249,7 +249,8 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
           "Newton's method, or coordinate descent on the dual (hinge, crammer-singer and epsilon-insensitive: "
           "always); auto: by the shape of the data"),
       positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights"),
-      open_number_row("epsilon", &O::epsilon, {0, most}, "svr, epsilon-insensitive: errors up to it cost nothing", "0.1"),
+      open_number_row("epsilon", &O::epsilon, {0, most}, "svr, epsilon-insensitive: errors up to it cost nothing",
+                      "0.1"),
       positive_row(
           "tolerance", &O::tolerance,
           "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "

@@ -32,7 +32,7 @@ const std::vector<Parameter<NetOptions>>& parameters() {
     solvers.emplace_back(to_string(solver), solver);
   static const std::vector<Row> rows{
       open_number_row("alpha", &O::alpha, {0, std::numeric_limits<double>::max()},
-                   "how much the penalty weighs against the mean loss", ""),
+                      "how much the penalty weighs against the mean loss", ""),
       number_row("l1-ratio", &O::l1_ratio, {0, 1},
                  "the L1 penalty's share: 1 is the lasso, 0 ridge regression, which selects nothing"),
       number_row("relax", &O::relax, {0, 1},
@@ -55,9 +55,9 @@ const std::vector<Parameter<NetOptions>>& parameters() {
       number_row("max-epochs", &O::max_epochs, {1, std::numeric_limits<int>::max()},
                  "most passes over the active features"),
       open_number_row("lower-limit", &O::lower_limit, {std::numeric_limits<double>::lowest(), 0},
-                   "what no weight is below, 0 or less", "none"),
+                      "what no weight is below, 0 or less", "none"),
       open_number_row("upper-limit", &O::upper_limit, {0, std::numeric_limits<double>::max()},
-                   "what no weight is above, 0 or more", "none"),
+                      "what no weight is above, 0 or more", "none"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
       yes_no_row("grouped", &O::grouped,
                  "elastic-net-multinomial: penalise a feature's weights in all classes together; those for several "

@@ -214,8 +214,8 @@ double huber_threshold(std::span<const double> targets, const std::string& sourc
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
   for (std::size_t i = 1; i < sorted.size(); ++i) sorted[i].end += sorted[i - 1].end;
   const auto value_at = [&](double place) {
-    const auto found = std::upper_bound(sorted.begin(), sorted.end(), place,
-                                        [](double at, const auto& row) { return at < row.end; });
+    const auto found =
+        std::upper_bound(sorted.begin(), sorted.end(), place, [](double at, const auto& row) { return at < row.end; });
     return found == sorted.end() ? sorted.back().value : found->value;
   };
   const auto quartile = [&](double at) {  // as R's and NumPy's: linear between neighbours

@@ -210,8 +210,8 @@ std::vector<double> varying_features(const Context& context, const Training& tra
   });
 }
 
-/// Weights with mean 1 over the features that vary. Constant features get weight 0: they must not change the scale of the
-/// distances.
+/// Weights with mean 1 over the features that vary. Constant features get weight 0: they must not change the scale of
+/// the distances.
 std::vector<double> of_mean_one(std::vector<double> weights, const std::vector<double>& varying,
                                 FeatureWeighting weighting) {
   double sum = 0;
