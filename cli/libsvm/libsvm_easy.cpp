@@ -40,7 +40,8 @@ struct Easy {
     const auto scaling = learn_libsvm_scaling(unscaled, -1, 1);
     save_libsvm_scaling(scaling, name + ".range");
     const auto dataset = scaled(reader, unscaled, scaling, name + ".scale");
-    SvmOptions options{.kind = SvmKind::c_svc};
+    SvmOptions options;
+    options.kind = SvmKind::c_svc;
     const auto context = common.on_device(reader, training_work(dataset, options, grid_models, grid_kernels));
     print("Cross validation...\n");
     const auto rates = libsvm_grid(context, dataset, options, folds);

@@ -15,9 +15,15 @@ namespace {
 
 constexpr double mebibyte = 1 << 20;
 
+SvmOptions c_svc() {
+  SvmOptions options;
+  options.kind = SvmKind::c_svc;
+  return options;
+}
+
 struct Train : PeerTraining {
   double cache = 0;  // MiB; 0: not given
-  SvmOptions options{.kind = SvmKind::c_svc};
+  SvmOptions options = c_svc();
 
   void run() {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();

@@ -354,7 +354,9 @@ TEST(ModelFile, FilesOfEarlierVersionsAreRead) {
       std::string prediction;
       double decision = 0;
       ASSERT_TRUE(expected >> prediction >> decision);
-      if (!model.is_regression()) EXPECT_EQ(model.prediction_text(predictions, i), prediction) << "row " << i;
+      if (!model.is_regression()) {
+        EXPECT_EQ(model.prediction_text(predictions, i), prediction) << "row " << i;
+      }
       const auto columns = static_cast<std::size_t>(predictions.columns);
       EXPECT_NEAR(predictions.decisions[i * columns], decision, 1e-9 * (1 + std::abs(decision))) << "row " << i;
     }

@@ -10,10 +10,17 @@ std::int64_t covered_by(std::int64_t k) { return std::max<std::int64_t>(1, k / 2
 std::vector<std::int32_t> choose_centres(const NeighborLists& lists, std::int64_t covered) {
   const auto rows = static_cast<std::size_t>(lists.queries);
   const auto k = static_cast<std::size_t>(lists.k);
-  const auto radius = [&](std::size_t i) { return lists.distances[i * k + static_cast<std::size_t>(covered) - 1]; };
+  // From the densest place on, which does not depend on the order of the rows. Two rows that are each other's last have
+  // one radius: then nearer ones decide.
+  const auto denser = [&](std::size_t a, std::size_t b) {
+    for (auto n = static_cast<std::size_t>(covered); n-- > 0;)
+      if (const double one = lists.distances[a * k + n], other = lists.distances[b * k + n]; one != other)
+        return one < other;
+    return false;
+  };
   std::vector<std::size_t> order(rows);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return radius(a) < radius(b); });
+  std::stable_sort(order.begin(), order.end(), denser);
   std::vector<std::int32_t> centre(rows, -1);
   std::vector<std::int64_t> rank(rows, lists.k);  // in the list of the centre
   for (const auto i : order) {
