@@ -61,6 +61,7 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
                          further$standardize.response, further$control)
   problem <- with_limits(problem, further$lower.limits, further$upper.limits, ncol(x))
   problem <- with_loss(problem, further$quantile, further$threshold)
+  problem <- with_sizes(problem, further$dfmax, further$pmax)
   check_relax(relax, problem$family)
   if (is.null(foldid)) {
     one_number(nfolds, "nfolds", 3, rows)
@@ -71,9 +72,11 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   if (nfolds < 3) stop_argument("foldid", "must name three folds at least")
   type <- measure_of(type, problem$family, folds)
   grouped <- grouping_of(grouped, problem$family, rows / nfolds, type)
+  problem <- without_columns(problem, x, further$exclude, further$penalty.factor)
+  x <- used_columns(problem, x)
   penalties <- net_lambda(problem, x, lambda, further$nlambda, further$lambda.min.ratio)
   path <- train_path(problem, x, penalties)
-  path$call <- call
+  path$call <- path_call(call)
   if (relax) path <- relax_path(problem, x, path, further$maxp)
   decisions <- if (relax) {
     mix_folds(train_relaxed_folds(problem, x, path$lambda, folds, further$maxp), gamma)
@@ -86,7 +89,8 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
       list(nzero = coefficient_counts(path)))
   })
   net <- scores[[length(scores)]]
-  out <- c(net, list(call = call, name = measure_name(type, problem$family), glmnet.fit = path))
+  out <- c(net, list(call = call, name = measure_name(type, problem$family),
+                     glmnet.fit = restore_columns(problem, path)))
   if (keep) {
     kept <- if (problem$family == "cox") lapply(decisions, held_out, folds) else decisions
     out$fit.preval <- if (relax) kept else kept[[1]]
@@ -97,6 +101,13 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   scores <- scores[seq_along(gamma)]
   out$relaxed <- c(list(statlist = scores, gamma = gamma), best_mixture(scores, gamma, type))
   structure(out, class = c("cv_sheaf_relaxed", "cv_sheaf_net"))
+}
+
+# The call of sheaf_net() that trains the path of a cross-validation.
+path_call <- function(call) {
+  call[[1L]] <- quote(sheaf_net)
+  call[intersect(names(call), c("type.measure", "nfolds", "foldid", "grouped", "keep", "gamma"))] <- NULL
+  call
 }
 
 # Of several classes or responses the median of theirs.
@@ -119,8 +130,11 @@ net_arguments <- function(x, ...) {
   known <- setdiff(names(formals(sheaf_net)), c("x", "y", "weights", "offset", "lambda", "relax"))
   unknown <- setdiff(names(given), known)
   if (length(unknown) > 0) stop_argument(unknown[1], "is not an argument of sheaf_net()")
-  defaults <- lapply(formals(sheaf_net)[known], eval, envir = list(x = x, family = given$family))
-  utils::modifyList(defaults, given)
+  surroundings <- list(x = x, family = given$family, dfmax = given$dfmax %||% (ncol(x) + 1))
+  defaults <- lapply(formals(sheaf_net)[known], eval, envir = surroundings)
+  # Not modifyList(), which takes lists such as `control` apart.
+  defaults[names(given)] <- given
+  defaults
 }
 
 measure_of <- function(type, family, folds) {
@@ -302,7 +316,7 @@ predict.cv_sheaf_net <- function(object, newx, s = c("lambda.1se", "lambda.min")
 #' @rdname predict.sheaf_net
 #' @export
 coef.cv_sheaf_net <- function(object, s = c("lambda.1se", "lambda.min"), ...) {
-  path_coefficients(object$glmnet.fit, lambda_of(object, s))
+  stats::coef(object$glmnet.fit, s = lambda_of(object, s), ...)
 }
 
 #' @export

@@ -94,13 +94,17 @@ scatter <- function(along, values, xlab, ylab, main, ...) {
 #' @importFrom stats extractAIC
 #' @export
 extractAIC.sheaf_glm <- function(fit, scale = 0, k = 2, ...) {
-  counted <- fit$rank + (fit$family_name == "negative.binomial")
+  counted <- fit$edf + isFALSE(fit$theta_given)
   c(counted, fit$aic + (k - 2) * counted)
 }
 
 #' @importFrom stats model.matrix
 #' @export
-model.matrix.sheaf_glm <- function(object, ...) model_matrix(object)
+model.matrix.sheaf_glm <- function(object, ...) {
+  x <- model_matrix(object)
+  if (is.null(object$terms)) return(x)
+  structure(x, assign = c(if (object$intercept) 0L, object$assign), contrasts = object$contrasts)
+}
 
 #' @importFrom stats model.frame
 #' @export

@@ -349,3 +349,62 @@ test_that("plots, tables and prints of nets are there", {
   expect_equal(nrow(tidy(found$glmnet.fit, return_zeros = TRUE)), prod(dim(coef(found$glmnet.fit))))
   expect_equal(deviance(found$glmnet.fit)[1], found$glmnet.fit$nulldev)
 })
+
+test_that("cross-validations take what sheaf_control() returns", {
+  x <- as.matrix(mtcars[, -1])
+  folds <- rep(1:4, 8)
+  expect_identical(cv_sheaf_net(x, mtcars$mpg, foldid = folds, control = sheaf_control(threads = 1))$cvm,
+                   cv_sheaf_net(x, mtcars$mpg, foldid = folds, control = list(threads = 1))$cvm)
+})
+
+test_that("family objects with links that nets do not have are refused", {
+  x <- as.matrix(mtcars[, -1])
+  expect_names_argument(sheaf_net(x, mtcars$am, family = binomial("probit")), "family")
+  expect_names_argument(sheaf_net(x, mtcars$carb, family = poisson("identity")), "family")
+  expect_names_argument(sheaf_net(x, mtcars$mpg, family = gaussian("log")), "family")
+  expect_names_argument(cv_sheaf_net(x, mtcars$am, family = binomial("cloglog")), "family")
+  expect_identical(sheaf_net(x, mtcars$am, family = binomial())$beta, sheaf_net(x, mtcars$am, family = "binomial")$beta)
+})
+
+test_that("columns are left out as by glmnet", {
+  x <- as.matrix(mtcars[, -1])
+  factors <- c(2, Inf, rep(1, 7), 0.5)
+  theirs <- glmnet::glmnet(x, mtcars$mpg, penalty.factor = factors, exclude = 5, thresh = 1e-14)
+  ours <- sheaf_net(x, mtcars$mpg, penalty.factor = factors, exclude = 5, thresh = 1e-12)
+  expect_close(ours$lambda[1], theirs$lambda[1])
+  expect_identical(dimnames(coef(ours, s = 1)), dimnames(coef(theirs, s = 1)))
+  expect_close(coef(ours, s = theirs$lambda[c(5, 20, 40)]), coef(theirs, s = theirs$lambda[c(5, 20, 40)]), 1e-4)
+  expect_close(predict(ours, x, s = 0.5), predict(theirs, x, s = 0.5), 1e-4)
+  classes <- sheaf_net(x, mtcars$cyl, family = "multinomial", exclude = 1:2, relax = TRUE, maxp = 5)
+  expect_true(all(vapply(classes$beta, function(one) all(one[1:2, ] == 0) && nrow(one) == 10, NA)))
+  expect_true(all(classes$relaxed$beta[[1]][1:2, ] == 0))
+  cv <- cv_sheaf_net(x, mtcars$mpg, exclude = 1, foldid = rep(1:4, 8))
+  plain <- cv_sheaf_net(x[, -1], mtcars$mpg, foldid = rep(1:4, 8))
+  expect_close(cv$cvm, plain$cvm)
+  expect_equal(nrow(coef(cv)), 11)
+  expect_names_argument(sheaf_net(x, mtcars$mpg, exclude = 11), "exclude")
+  expect_names_argument(sheaf_net(x, mtcars$mpg, exclude = 1:10), "exclude")
+})
+
+test_that("paths end at dfmax and pmax as glmnet's", {
+  x <- as.matrix(mtcars[, -1])
+  expect_equal(sheaf_net(x, mtcars$mpg, dfmax = 3)$df, glmnet::glmnet(x, mtcars$mpg, dfmax = 3)$df)
+  expect_warning(ours <- sheaf_net(x, mtcars$mpg, pmax = 4), "pmax = 4")
+  theirs <- suppressWarnings(glmnet::glmnet(x, mtcars$mpg, pmax = 4))
+  expect_equal(ours$df, theirs$df)
+})
+
+test_that("exact = TRUE trains at the penalties that are asked for", {
+  x <- as.matrix(swiss[, -1])
+  ours <- sheaf_net(x, swiss$Fertility, nlambda = 8, thresh = 1e-12)
+  theirs <- glmnet::glmnet(x, swiss$Fertility, nlambda = 8, thresh = 1e-14)
+  exactly <- coef(theirs, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility)
+  expect_close(coef(ours, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), exactly, 1e-5)
+  expect_close(predict(ours, x, s = 0.7, exact = TRUE, y = swiss$Fertility),
+               predict(theirs, x, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), 1e-5)
+  cv <- cv_sheaf_net(x, swiss$Fertility, nlambda = 8, foldid = rep(1:4, length.out = 47), thresh = 1e-12)
+  expect_close(coef(cv, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), exactly, 1e-5)
+  expect_gt(max(abs(coef(ours, s = 0.7) - exactly)), 1e-3)
+  expect_names_argument(coef(ours, s = 0.7, exact = TRUE), "exact")
+  expect_names_argument(predict(ours, x, s = 0.7, extact = TRUE), "extact")
+})
