@@ -295,6 +295,7 @@ struct GlmStatistics {
   /// `errors`, and in a model that was read from a file.
   std::vector<double> covariance;
   SurvivalStatistics survival;  ///< Cox
+  double theta_error = 0;       ///< standard error of an estimated theta; 0: none, and in a model from a file
 };
 
 /// How a generalised linear model was trained.

@@ -27,9 +27,7 @@ anova.sheaf_glm <- function(object, ..., test = NULL) {
   }
   if (!is.null(test)) {
     test <- one_of(test, c("Chisq", "LRT", "F", "Rao", "Cp"), "test")
-    if (!test %in% c("Chisq", "LRT", "F")) {
-      stop_argument("test", "\"", test, "\" is not offered; use \"Chisq\" or \"F\"")
-    }
+    if (test %in% c("Rao", "Cp")) return(stats_anova(if (single) list(object) else models, test))
     largest <- models[[which.min(df)]]
     table <- stats::stat.anova(table, test, largest$dispersion, if (test == "F") largest$df.residual else Inf,
                                stats::nobs(largest))
@@ -76,6 +74,13 @@ anova_likelihoods <- function(models) {
             class = c("anova", "data.frame"))
 }
 
+# By package stats, at our estimates.
+stats_anova <- function(models, test) {
+  table <- do.call(stats::anova, c(lapply(unname(models), as_glm), test = test))
+  attr(table, "heading") <- sub("^Response: .*", "", attr(table, "heading"))
+  table
+}
+
 term_labels <- function(object) {
   if (is.null(object$model)) stop_sheaf("one model is split by the terms of its formula, which must be kept")
   c("NULL", attr(object$terms, "term.labels"))
@@ -99,7 +104,8 @@ check_comparable <- function(models) {
     if (!isTRUE(one$converged)) stop_sheaf(name, " did not converge, so that its likelihood is not the largest")
     if (k == 1) next
     if (!identical(kind_text(one), kind_text(first))) {
-      stop_sheaf(name, " is ", kind_text(one), " and model 1 ", kind_text(first), "; tests need the same family and link")
+      stop_sheaf(name, " is ", kind_text(one), " and model 1 ", kind_text(first),
+                 "; tests need the same family and link")
     }
     check_same_rows(one, first, name)
     check_nested(models[[k - 1]], one, k)
@@ -138,12 +144,15 @@ check_same_rows <- function(one, first, name) {
 check_nested <- function(before, one, k) {
   pair <- paste("models", k - 1, "and", k)
   if (before$rank == one$rank) {
-    stop_sheaf(pair, " have ", one$rank, " coefficients each: neither is a part of the other (AIC() compares such models)")
+    stop_sheaf(pair, " have ", one$rank, " coefficients each: neither is a part of the other (AIC() compares such ",
+               "models)")
   }
   larger <- if (before$rank > one$rank) before else one
   smaller <- if (before$rank > one$rank) one else before
-  names_of <- function(object) if (is.matrix(object$coefficients)) colnames(object$coefficients) else
+  names_of <- function(object) {
+    if (is.matrix(object$coefficients)) return(colnames(object$coefficients))
     names(object$coefficients)[!is.na(object$coefficients)]
+  }
   lacking <- setdiff(names_of(smaller), names_of(larger))
   if (length(lacking) > 0 && !spans(larger, smaller, lacking)) {
     stop_sheaf(pair, " are not nested: the smaller one has '", lacking[1], "', which the other lacks (AIC() compares ",

@@ -38,8 +38,10 @@ autoplot.sheaf_net <- function(object, labels = 10, ...) {
   ends <- do.call(rbind, lapply(split(ends, ends$part), function(part) {
     utils::head(part[order(-abs(part$estimate)), ], labels)
   }))
-  # Room for the names beside the ends of the curves.
-  room <- ggplot2::expansion(mult = c(min(0.4, 0.02 * max(nchar(c("", ends$term)))), 0.05))
+  # Room for the names beside the ends of the curves: panels of several classes are narrower.
+  panels <- if (several) grDevices::n2mfrow(length(parts))[1] else 1
+  share <- min(0.6, 0.013 * panels * max(nchar(c("", ends$term))))
+  room <- ggplot2::expansion(mult = c(share / (1 - share), 0.05))
   plot <- ggplot2::ggplot(table, column(c("lambda", "estimate"))) +
     ggplot2::geom_line(ggplot2::aes(group = .data$term, colour = .data$term), show.legend = FALSE) +
     ggplot2::geom_text(ggplot2::aes(label = .data$term), data = ends, hjust = 1.1, size = 3, check_overlap = TRUE) +

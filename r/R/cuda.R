@@ -83,8 +83,8 @@ cuda_kernel <- function(code, name, preamble = "", device = cuda_device(), contr
                               snippet_cache()))
   run <- function(grid, block, ..., shared = 0) {
     given <- lapply(match_inputs(list(...), snippet$inputs), kernel_argument)
-    core(core_kernel_run(on_device(control, device), snippet$pointer, three_numbers(grid, "grid"), three_numbers(block, "block"),
-                         one_number(shared, "shared", 0), given))
+    core(core_kernel_run(on_device(control, device), snippet$pointer, three_numbers(grid, "grid"),
+                         three_numbers(block, "block"), one_number(shared, "shared", 0), given))
     invisible(NULL)
   }
   snippet_function(run, "kernel", snippet, c(code = code))
@@ -126,7 +126,10 @@ one_text <- function(value, argument) {
 
 # A control with this device, unless a list names another one.
 on_device <- function(control, device) {
-  if (!inherits(control, "sheaf_control")) return(as_control(c(control, if (is.null(control$device)) list(device = device))))
+  if (!inherits(control, "sheaf_control")) {
+    if (is.null(control$device)) control <- c(control, list(device = device))
+    return(as_control(control))
+  }
   control$settings[control$settings[, 1] == "device", 2] <- device
   control
 }

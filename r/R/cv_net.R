@@ -137,15 +137,16 @@ net_arguments <- function(x, ...) {
   defaults
 }
 
+# The default first. Gaussian models have mse for a deviance.
+family_measures <- function(family) {
+  switch(family, gaussian = , mgaussian = c("mse", "mae"), binomial = c("deviance", "class", "auc", "mse", "mae"),
+         multinomial = c("deviance", "class", "mse", "mae"), cox = c("deviance", "C"), c("deviance", "mse", "mae"))
+}
+
 measure_of <- function(type, family, folds) {
-  allowed <- switch(family, gaussian = c("mse", "deviance", "mae"),
-                    binomial = c("deviance", "class", "auc", "mse", "mae"),
-                    poisson = c("deviance", "mse", "mae"), multinomial = c("deviance", "class", "mse", "mae"),
-                    cox = c("deviance", "C"), mgaussian = c("mse", "deviance", "mae"),
-                    huber = , quantile = c("deviance", "mse", "mae"))
-  if (type == "default") type <- allowed[1]
+  allowed <- family_measures(family)
+  if (type == "default" || (type == "deviance" && family %in% c("gaussian", "mgaussian"))) type <- allowed[1]
   if (!type %in% allowed) stop_argument("type.measure", "\"", type, "\" is not for the family ", family)
-  if (type == "deviance" && family %in% c("gaussian", "mgaussian")) type <- "mse"
   if (type == "auc" && min(table(folds)) < 10) {
     warning("fewer than 10 rows per fold for type.measure = \"auc\": \"deviance\" is used", call. = FALSE)
     type <- "deviance"

@@ -33,8 +33,9 @@
 #' Times of Cox models that differ by rounding alone tie, as in `survival::coxph()`.
 #'
 #' `confint()` gives Wald intervals: by Student's distribution where the dispersion is estimated, as `summary()`, else
-#' by the normal one. `vcov()` of a multinomial model names its rows `class:feature`; its `coef()` are
-#' differences from the first level, as in `nnet::multinom()`.
+#' by the normal one; `confint(method = "profile")` profiles the likelihood, as that of `glm()` does. `vcov()` of a
+#' multinomial model names its rows `class:feature`; its `coef()` are differences from the first level, as in
+#' `nnet::multinom()`.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame of features without an intercept.
 #' @param y the response: one entry or row for each row of `x`. Shares of successes, or two columns of successes and
@@ -292,6 +293,7 @@ finish_glm <- function(fit, model, kind, response) {
   parameter <- if (kind$name == "negative.binomial") model$glm$parameter else kind$power
   fit$family <- make_family(kind$name, kind$link, parameter)
   if (kind$name == "negative.binomial") fit$theta <- parameter
+  if (isFALSE(fit$theta_given)) fit$SE.theta <- model$glm$theta_error
   eta <- linear_predictor(fit, fit$x, plain, fit$offset)
   mu <- fit$family$linkinv(eta)
   fit$linear.predictors <- eta

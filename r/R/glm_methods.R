@@ -25,8 +25,8 @@ print.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L), ...) 
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat("Coefficients", if (x$alpha > 0) paste0(" (penalty alpha = ", format(x$alpha), ")"), ":\n", sep = "")
   print.default(format(x$coefficients, digits = digits), print.gap = 2, quote = FALSE)
-  cat("\nDegrees of Freedom: ", x$df.null, " Total (i.e. Null);  ", format(x$df.residual, digits = digits), " Residual\n",
-      sep = "")
+  cat("\nDegrees of Freedom: ", x$df.null, " Total (i.e. Null);  ", format(x$df.residual, digits = digits),
+      " Residual\n", sep = "")
   print_dropped(x)
   cat("Null Deviance:     ", format(signif(x$null.deviance, digits)), "\n")
   cat("Residual Deviance: ", format(signif(x$deviance, digits)), "\tAIC: ", format(signif(x$aic, digits)), "\n",
@@ -68,7 +68,7 @@ summary.sheaf_glm <- function(object, ...) {
   aliased <- is.na(as.vector(object$coefficients))
   structure(class = "summary.sheaf_glm",
             c(object[c("call", "family", "deviance", "null.deviance", "aic", "df.residual", "df.null", "iter",
-                       "dispersion", "converged", "theta", "separated", "na.action")],
+                       "dispersion", "converged", "theta", "SE.theta", "separated", "na.action")],
               list(coefficients = table[!aliased, , drop = FALSE], aliased = aliased, resid = residuals_for(object),
                    omitted = coefficient_names(object)[aliased])))
 }
@@ -94,6 +94,7 @@ print.summary.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L
   print_dropped(x)
   cat("AIC: ", format(signif(x$aic, max(4L, digits + 1L))), "\n", sep = "")
   if (!is.null(x$theta)) cat("Theta: ", format(signif(x$theta, digits)), "\n", sep = "")
+  if (!is.null(x$SE.theta)) cat("Std. Err.: ", format(signif(x$SE.theta, digits)), "\n", sep = "")
   cat("\nIterations: ", x$iter, "\n", sep = "")
   invisible(x)
 }
@@ -110,8 +111,11 @@ vcov.sheaf_glm <- function(object, ...) {
 
 #' @importFrom stats confint
 #' @export
-confint.sheaf_glm <- function(object, parm, level = 0.95, ...) {
+confint.sheaf_glm <- function(object, parm, level = 0.95, method = c("Wald", "profile"), ...) {
   need_errors(object)
+  if (one_of(method, c("Wald", "profile"), "method") == "profile") {
+    return(suppressMessages(stats::confint(as_glm(object), parm, level, ...)))
+  }
   estimates <- stats::setNames(as.vector(object$coefficients), coefficient_names(object))
   errors <- stats::setNames(as.vector(object$std.error), names(estimates))
   if (missing(parm)) parm <- names(estimates) else if (is.numeric(parm)) parm <- names(estimates)[parm]
@@ -166,8 +170,9 @@ formula.sheaf_glm <- function(x, ...) {
 fitted.sheaf_glm <- function(object, ...) stats::napredict(object$na.action, object$fitted.values)
 
 #' @export
-residuals.sheaf_glm <- function(object, type = c("deviance", "pearson", "working", "response"), ...) {
-  type <- one_of(type, c("deviance", "pearson", "working", "response"), "type")
+residuals.sheaf_glm <- function(object, type = c("deviance", "pearson", "working", "response", "partial"), ...) {
+  type <- one_of(type, c("deviance", "pearson", "working", "response", "partial"), "type")
+  if (type == "partial") return(stats::residuals(as_glm(object), "partial"))
   y <- object$y
   mu <- object$fitted.values
   w <- object$prior.weights
@@ -187,20 +192,26 @@ residuals.sheaf_multinom <- function(object, ...) stats::naresid(object$na.actio
 #'
 #' @param object a [sheaf_glm()].
 #' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
-#' @param type `"link"`, `"response"` (means; of classes probabilities) or `"class"`. Multinomial models: `"response"`
-#'   is a matrix with a column for each class, and `"link"` the differences from the first class.
+#' @param type `"link"`, `"response"` (means; of classes probabilities), `"class"` or `"terms"`, the parts of `"link"`
+#'   that come from each term of the formula, as of [stats::predict.glm()]. Multinomial models: `"response"` is a matrix
+#'   with a column for each class, and `"link"` the differences from the first class.
 #' @param se.fit whether to give standard errors too; not for multinomial models.
 #' @param newoffset offsets of the new rows. Needed where a model of a matrix was trained with an offset; with a formula
 #'   they are evaluated in `newdata`.
-#' @param ... not used.
+#' @param ... with `"terms"` passed on to [stats::predict.glm()], such as `terms`; else not used.
 #' @return A vector, a matrix or a factor; with `se.fit` a list of `fit`, `se.fit` and `residual.scale`.
 #' @examples
 #' fit <- sheaf_glm(am ~ wt, family = binomial, data = mtcars)
 #' predict(fit, data.frame(wt = c(2, 3)), type = "response", se.fit = TRUE)
 #' @export
-predict.sheaf_glm <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, newoffset = NULL,
-                              ...) {
-  type <- one_of(type, c("link", "response", "class"), "type")
+predict.sheaf_glm <- function(object, newdata, type = c("link", "response", "class", "terms"), se.fit = FALSE,
+                              newoffset = NULL, ...) {
+  type <- one_of(type, c("link", "response", "class", "terms"), "type")
+  if (type == "terms") {
+    if (is.null(object$terms)) stop_argument("type", "\"terms\" is for models that were trained by a formula")
+    given <- if (missing(newdata) || is.null(newdata)) list() else list(newdata = newdata)
+    return(do.call(stats::predict, c(list(as_glm(object)), given, list(type = "terms", se.fit = se.fit, ...))))
+  }
   if (missing(newdata) || is.null(newdata)) {
     eta <- object$linear.predictors
     x <- if (se.fit) model_matrix(object)

@@ -51,8 +51,8 @@
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param thresh the duality gap at which training ends, as a share of the deviance of the model without features; 1e-09
 #'   leaves coefficients right to about 1e-5 of the largest.
-#' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet. `Inf`: the column is left
-#'   out, as by `exclude`.
+#' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet. `Inf`: the column is
+#'   left out, as by `exclude`.
 #' @param exclude numbers of columns to leave out: their coefficients are 0.
 #' @param dfmax,pmax where a path that was not given ends: at the first penalty, from the fifth on, with more than
 #'   `dfmax` features, and before the first by which more than `pmax` features have had a coefficient, with a warning.

@@ -5,8 +5,8 @@
 #'
 #' @param file its path.
 #' @param control see [sheaf_control()].
-#' @return A list of `x`, a matrix or (of sparse files) a `dgCMatrix`, and `y`, a factor, numbers or `NULL`. It is printed
-#'   as a summary.
+#' @return A list of `x`, a matrix or (of sparse files) a `dgCMatrix`, and `y`, a factor, numbers or `NULL`. It is
+#'   printed as a summary.
 #' @examples
 #' file <- tempfile(fileext = ".libsvm")
 #' writeLines(c("+1 1:0.5 3:2", "-1 2:1", "+1 3:1.5"), file)
@@ -30,7 +30,9 @@ sheaf_read <- function(file, control = list()) {
 print.sheaf_data <- function(x, ...) {
   cells <- as.double(nrow(x$x)) * ncol(x$x)
   cat("A dataset of ", nrow(x$x), " rows and ", ncol(x$x), " columns", sep = "")
-  if (isS4(x$x)) cat(", sparse: ", format(100 * length(x$x@x) / max(cells, 1), digits = 3), " % of values are kept", sep = "")
+  if (isS4(x$x)) {
+    cat(", sparse: ", format(100 * length(x$x@x) / max(cells, 1), digits = 3), " % of values are kept", sep = "")
+  }
   cat("\n  x: ", few_of(feature_names(x$x)), "\n", sep = "")
   if (is.null(x$y)) {
     cat("  y: none\n")

@@ -222,8 +222,10 @@ print.summary.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L
 nobs.sheaf_cox <- function(object, ...) object$nevent
 
 #' @export
-residuals.sheaf_cox <- function(object, type = c("martingale", "deviance"), ...) {
-  type <- one_of(type, c("martingale", "deviance"), "type")
+residuals.sheaf_cox <- function(object, type = c("martingale", "deviance", "score", "schoenfeld", "scaledsch", "dfbeta",
+                                                 "dfbetas", "partial"), ...) {
+  type <- one_of(type, eval(formals(residuals.sheaf_cox)$type), "type")
+  if (!type %in% c("martingale", "deviance")) return(stats::residuals(as_coxph(object), type = type, ...))
   left <- object$residuals
   if (type == "deviance") {
     event <- read_survival(object$y, length(left))$event
@@ -239,19 +241,25 @@ residuals.sheaf_cox <- function(object, type = c("martingale", "deviance"), ...)
 #' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
 #' @param type `"lp"`, the logarithm of the hazard relative to a row of mean features, as of `survival::coxph()`
 #'   (columns of -1, 0 and 1 alone count as 0 there); `"risk"`, its exponential; `"link"` and `"response"`, the same
-#'   relative to a row of zeros, as of glmnet.
+#'   relative to a row of zeros, as of glmnet. `"expected"` events, `"survival"` up to a row's own time and `"terms"`
+#'   are those of package survival at these coefficients.
 #' @param se.fit whether to give standard errors too: of `"lp"` and `"link"` as they are, of the others by the delta
 #'   method.
 #' @param newoffset offsets of the new rows, where a model of a matrix was trained with an offset.
-#' @param ... not used.
-#' @return A vector; with `se.fit` a list of `fit` and `se.fit`.
+#' @param ... of `"expected"`, `"survival"` and `"terms"` passed on to package survival; else not used.
+#' @return A vector, of `"terms"` a matrix; with `se.fit` a list of `fit` and `se.fit`.
 #' @examplesIf requireNamespace("survival", quietly = TRUE)
 #' fit <- sheaf_glm(survival::Surv(time, status) ~ age + sex, data = survival::lung)
 #' predict(fit, data.frame(age = c(50, 70), sex = 1), type = "risk")
 #' @export
-predict.sheaf_cox <- function(object, newdata, type = c("lp", "risk", "link", "response"), se.fit = FALSE,
-                              newoffset = NULL, ...) {
-  type <- one_of(type, c("lp", "risk", "link", "response"), "type")
+predict.sheaf_cox <- function(object, newdata,
+                              type = c("lp", "risk", "link", "response", "expected", "survival", "terms"),
+                              se.fit = FALSE, newoffset = NULL, ...) {
+  type <- one_of(type, eval(formals(predict.sheaf_cox)$type), "type")
+  if (type %in% c("expected", "survival", "terms")) {
+    given <- if (missing(newdata) || is.null(newdata)) list() else list(newdata = newdata)
+    return(do.call(stats::predict, c(list(as_coxph(object)), given, list(type = type, se.fit = se.fit, ...))))
+  }
   means <- if (type %in% c("lp", "risk")) object$means else 0 * object$means
   known <- !is.na(object$coefficients)
   shift <- sum(object$coefficients[known] * (object$means - means)[known])

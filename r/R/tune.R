@@ -11,8 +11,8 @@
 #' @param y a factor, or numbers.
 #' @param formula,data,subset,na.action as in [stats::lm()].
 #' @param ranges a list of values to try of `cost`, `gamma`, `degree`, or of any other argument of [sheaf_svm()] that is
-#'   a number or a name, as `e1071::tune()` takes it. `NULL`: the values of these arguments that are given themselves, as
-#'   `e1071::tune.svm()` takes them, else costs from 0.1 to 100.
+#'   a number or a name, as `e1071::tune()` takes it. `NULL`: the values of these arguments that are given themselves,
+#'   as `e1071::tune.svm()` takes them, else costs from 0.1 to 100.
 #' @param cross number of folds.
 #' @param foldid the fold of each row, in place of `cross`.
 #' @param scale whether to scale columns.

@@ -73,7 +73,8 @@ test_that("matrices of models have what car and lmtest look for", {
   skip_if_not_installed("lmtest")
   expect_close(lmtest::coeftest(ours), lmtest::coeftest(theirs))
   expect_match(attr(lmtest::coeftest(ours), "method"), "z test")
-  expect_close(lmtest::coeftest(sheaf_glm(mpg ~ wt, data = mtcars)), lmtest::coeftest(stats::lm(mpg ~ wt, data = mtcars)))
+  expect_close(lmtest::coeftest(sheaf_glm(mpg ~ wt, data = mtcars)),
+               lmtest::coeftest(stats::lm(mpg ~ wt, data = mtcars)))
   classes <- suppressWarnings(sheaf_glm(Species ~ Sepal.Length, data = iris))
   expect_equal(unclass(lmtest::coeftest(classes))[, 1:4], coef(summary(classes)), ignore_attr = TRUE)
 })

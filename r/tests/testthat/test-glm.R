@@ -73,6 +73,7 @@ test_that("negative binomial models are those of MASS", {
     found <- sheaf_glm(formula, data = MASS::quine, family = "negative.binomial")
     expected <- MASS::glm.nb(formula, data = MASS::quine, control = exact)
     expect_close(found$theta, expected$theta)
+    expect_close(found$SE.theta, expected$SE.theta)
     expect_close(coef(summary(found)), coef(summary(expected)))
     expect_close(c(AIC(found), deviance(found), logLik(found)), c(AIC(expected), deviance(expected), logLik(expected)))
     given <- sheaf_glm(formula, data = MASS::quine, family = MASS::negative.binomial(2))
@@ -308,7 +309,8 @@ test_that("tests of negative binomial models keep theta, as those of MASS", {
 })
 
 test_that("AIC and BIC of successes and failures with weights are those of glm()", {
-  rows <- data.frame(s = c(3, 5, 8, 2, 9, 4), f = c(7, 5, 2, 8, 1, 6), z = c(1, 2, 3, 1.5, 4, 2), w = c(2, 2, 1, 3, 2, 1))
+  rows <- data.frame(s = c(3, 5, 8, 2, 9, 4), f = c(7, 5, 2, 8, 1, 6), z = c(1, 2, 3, 1.5, 4, 2),
+                     w = c(2, 2, 1, 3, 2, 1))
   ours <- sheaf_glm(cbind(s, f) ~ z, family = binomial, weights = w, data = rows)
   theirs <- stats::glm(cbind(s, f) ~ z, family = binomial, weights = w, data = rows, control = exact)
   expect_close(c(AIC(ours), BIC(ours), logLik(ours)), c(AIC(theirs), BIC(theirs), logLik(theirs)))

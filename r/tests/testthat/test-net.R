@@ -375,9 +375,10 @@ test_that("columns are left out as by glmnet", {
   expect_identical(dimnames(coef(ours, s = 1)), dimnames(coef(theirs, s = 1)))
   expect_close(coef(ours, s = theirs$lambda[c(5, 20, 40)]), coef(theirs, s = theirs$lambda[c(5, 20, 40)]), 1e-4)
   expect_close(predict(ours, x, s = 0.5), predict(theirs, x, s = 0.5), 1e-4)
-  classes <- sheaf_net(x, mtcars$cyl, family = "multinomial", exclude = 1:2, relax = TRUE, maxp = 5)
+  classes <- sheaf_net(x, mtcars$cyl, family = "multinomial", exclude = 1:2)
   expect_true(all(vapply(classes$beta, function(one) all(one[1:2, ] == 0) && nrow(one) == 10, NA)))
-  expect_true(all(classes$relaxed$beta[[1]][1:2, ] == 0))
+  relaxed <- sheaf_net(x, mtcars$mpg, exclude = 1:2, relax = TRUE, maxp = 5)$relaxed
+  expect_true(all(relaxed$beta[1:2, ] == 0) && nrow(relaxed$beta) == 10 && any(relaxed$beta != 0))
   cv <- cv_sheaf_net(x, mtcars$mpg, exclude = 1, foldid = rep(1:4, 8))
   plain <- cv_sheaf_net(x[, -1], mtcars$mpg, foldid = rep(1:4, 8))
   expect_close(cv$cvm, plain$cvm)
@@ -389,6 +390,8 @@ test_that("columns are left out as by glmnet", {
 test_that("paths end at dfmax and pmax as glmnet's", {
   x <- as.matrix(mtcars[, -1])
   expect_equal(sheaf_net(x, mtcars$mpg, dfmax = 3)$df, glmnet::glmnet(x, mtcars$mpg, dfmax = 3)$df)
+  # glmnet counts features too that had a coefficient on the way to a model, but have none in it: orthogonal ones don't.
+  x <- qr.Q(qr(scale(x)))
   expect_warning(ours <- sheaf_net(x, mtcars$mpg, pmax = 4), "pmax = 4")
   theirs <- suppressWarnings(glmnet::glmnet(x, mtcars$mpg, pmax = 4))
   expect_equal(ours$df, theirs$df)
@@ -400,11 +403,41 @@ test_that("exact = TRUE trains at the penalties that are asked for", {
   theirs <- glmnet::glmnet(x, swiss$Fertility, nlambda = 8, thresh = 1e-14)
   exactly <- coef(theirs, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility)
   expect_close(coef(ours, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), exactly, 1e-5)
-  expect_close(predict(ours, x, s = 0.7, exact = TRUE, y = swiss$Fertility),
+  expect_close(predict(ours, x, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility),
                predict(theirs, x, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), 1e-5)
   cv <- cv_sheaf_net(x, swiss$Fertility, nlambda = 8, foldid = rep(1:4, length.out = 47), thresh = 1e-12)
   expect_close(coef(cv, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), exactly, 1e-5)
   expect_gt(max(abs(coef(ours, s = 0.7) - exactly)), 1e-3)
   expect_names_argument(coef(ours, s = 0.7, exact = TRUE), "exact")
   expect_names_argument(predict(ours, x, s = 0.7, extact = TRUE), "extact")
+})
+
+test_that("scores on other rows are those of glmnet", {
+  odd <- seq(1, 149, 2)
+  check <- function(x, y, family, measure = NULL) {
+    lambda <- c(0.1, 0.03, 0.01)
+    rows <- function(y, at) if (is.matrix(y)) y[at, ] else y[at]
+    theirs <- glmnet::glmnet(x[odd, ], rows(y, odd), family = family, lambda = lambda, thresh = 1e-14)
+    ours <- sheaf_net(x[odd, ], rows(y, odd), family = family, lambda = lambda, thresh = 1e-12)
+    expected <- glmnet::assess.glmnet(theirs, newx = x[-odd, ], newy = rows(y, -odd))
+    found <- assess_sheaf_net(ours, x[-odd, ], rows(y, -odd))
+    expect_setequal(names(found), names(expected))
+    for (name in names(expected)) expect_close(found[[name]], expected[[name]], 1e-4)
+    list(ours = ours, theirs = theirs)
+  }
+  x <- as.matrix(iris[, 1:3])
+  check(x, iris$Petal.Width, "gaussian")
+  check(x, round(10 * iris$Petal.Width), "poisson")
+  fits <- check(x, iris$Species, "multinomial")
+  wanted <- glmnet::confusion.glmnet(fits$theirs, newx = x[-odd, ], newy = iris$Species[-odd])
+  found <- confusion_sheaf_net(fits$ours, x[-odd, ], iris$Species[-odd])
+  for (k in 1:3) expect_equal(unclass(found[[k]]), unclass(wanted[[k]]), ignore_attr = TRUE)
+  two <- factor(iris$Sepal.Length + rep(c(-0.7, 0, 0.7), 50) > 5.8)
+  fits <- check(x[, 2:3], two, "binomial")
+  wanted <- glmnet::roc.glmnet(fits$theirs, newx = x[-odd, 2:3], newy = two[-odd], s = 0.01)
+  expect_close(roc_sheaf_net(fits$ours, x[-odd, 2:3], two[-odd], s = 0.01), wanted)
+  expect_names_argument(assess_sheaf_net(fits$ours, x[-odd, 2:3], iris$Species[-odd]), "newy")
+  skip_if_not_installed("survival")
+  y <- cbind(time = seq(2, 9, length.out = 150) - 0.01 * iris$Petal.Length, status = rep(c(1, 1, 0), 50))
+  check(x, y, "cox")
 })
