@@ -56,9 +56,13 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   further <- net_arguments(x, ...)
   gamma <- check_gammas(gamma)
   check_maxp(further$maxp)
-  problem <- net_problem(x, y, further$family, weights, offset, further$alpha, further$standardize, further$intercept,
-                         further$thresh, further$penalty.factor, further$maxit, further$type.multinomial,
-                         further$standardize.response, further$control)
+  counts <- read_counts(x, y, further$family, weights, offset)
+  if (!is.null(counts)) x <- x[counts$rows, , drop = FALSE]
+  problem <- net_problem(x, counts$y %||% y, further$family, counts$weights %||% weights, counts$offset %||% offset,
+                         further$alpha, further$standardize, further$intercept, further$thresh, further$penalty.factor,
+                         further$maxit, further$type.multinomial, further$standardize.response, further$control)
+  problem$origin <- counts$rows
+  problem$saturated <- counts$saturated
   problem <- with_limits(problem, further$lower.limits, further$upper.limits, ncol(x))
   problem <- with_loss(problem, further$quantile, further$threshold)
   problem <- with_sizes(problem, further$dfmax, further$pmax)
@@ -72,11 +76,13 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   if (nfolds < 3) stop_argument("foldid", "must name three folds at least")
   type <- measure_of(type, problem$family, folds)
   grouped <- grouping_of(grouped, problem$family, rows / nfolds, type)
+  if (!is.null(counts)) folds <- folds[counts$rows]
   problem <- without_columns(problem, x, further$exclude, further$penalty.factor)
   x <- used_columns(problem, x)
   penalties <- net_lambda(problem, x, lambda, further$nlambda, further$lambda.min.ratio)
   path <- train_path(problem, x, penalties)
   path$call <- path_call(call)
+  path$nobs <- rows
   if (relax) path <- relax_path(problem, x, path, further$maxp)
   decisions <- if (relax) {
     mix_folds(train_relaxed_folds(problem, x, path$lambda, folds, further$maxp), gamma)
@@ -93,6 +99,7 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
                      glmnet.fit = restore_columns(problem, path)))
   if (keep) {
     kept <- if (problem$family == "cox") lapply(decisions, held_out, folds) else decisions
+    if (!is.null(counts)) kept <- lapply(kept, function(one) one[match(seq_len(rows), counts$rows), , drop = FALSE])
     out$fit.preval <- if (relax) kept else kept[[1]]
     out$foldid <- foldid
   }
@@ -202,9 +209,10 @@ summarise_folds <- function(problem, decisions, folds, type, grouped) {
     w <- as.vector(tapply(w, folds, sum))
   } else {
     losses <- row_losses(problem, decisions, type)
-    if (grouped) {
-      sums <- rowsum(losses * w, folds)
-      w <- as.vector(tapply(w, folds, sum))
+    together <- if (grouped) folds else problem$origin
+    if (!is.null(together)) {
+      sums <- rowsum(losses * w, together)
+      w <- as.vector(tapply(w, together, sum))
       losses <- sums / w
     }
   }
@@ -253,7 +261,7 @@ row_losses <- function(problem, decisions, type) {
     class = y * (p <= 0.5) + (1 - y) * (p > 0.5),
     deviance = {
       p <- pmin(pmax(p, 1e-5), 1 - 1e-5)
-      -2 * (y * log(p) + (1 - y) * log(1 - p))
+      -2 * (y * log(p) + (1 - y) * log(1 - p)) + problem$saturated %||% 0
     }
   )
 }

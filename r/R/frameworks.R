@@ -104,10 +104,10 @@ fit_framework <- function(kind, x, y, parameters, weights = NULL, ...) {
 # listLearners() calls these methods with a function of its own in place of makeRLearnerClassif() or makeRLearnerRegr(),
 # in a new parent of what they are called in: hence get().
 mlr_learner <- function(model, task) {
-  force(model)
   maker <- c(classif = "makeRLearnerClassif", regr = "makeRLearnerRegr")[[task]]
+  parts <- mlr_parts
   learner <- function() do.call(get(maker), parts(model, task))
-  environment(learner) <- list2env(list(model = model, task = task, maker = maker, parts = mlr_parts),
+  environment(learner) <- list2env(list(model = model, task = task, maker = maker, parts = parts),
                                    parent = asNamespace("mlr"))
   learner
 }

@@ -27,7 +27,8 @@
 #' for them: each outcome would count as a row.
 #'
 #' A penalised model counts effective parameters, the trace of the matrix that turns the response into means: `AIC()`,
-#' `BIC()`, `logLik()`, the dispersion and `df.residual()` follow (up to 1,500 coefficients; else `NA`).
+#' `BIC()`, `logLik()`, the dispersion and `df.residual()` follow. They are `NA` of models with more than 1,500
+#' coefficients, or with more than 2e10 rows times squared coefficients.
 #'
 #' `anova()` compares models of the same rows, response and family, each a part of the next; other models are an error.
 #' Times of Cox models that differ by rounding alone tie, as in `survival::coxph()`.
@@ -279,10 +280,10 @@ mark_undetermined <- function(estimates, fit) {
 }
 
 # What counts as the number of coefficients: of a penalised model the trace of the matrix that turns the response into
-# means, which the library computes for up to 1,500 coefficients.
+# means, which is less than their number; the library gives their number if the trace would take it long.
 count_parameters <- function(fit, found, columns = 1L) {
   if (fit$n_features == 0) return(columns * fit$intercept)
-  if (fit$alpha > 0 && (fit$n_features + fit$intercept) * columns > 1500) return(NA_real_)
+  if (fit$alpha > 0 && found$parameters >= (fit$n_features + fit$intercept) * columns) return(NA_real_)
   found$parameters
 }
 
@@ -293,7 +294,6 @@ finish_glm <- function(fit, model, kind, response) {
   parameter <- if (kind$name == "negative.binomial") model$glm$parameter else kind$power
   fit$family <- make_family(kind$name, kind$link, parameter)
   if (kind$name == "negative.binomial") fit$theta <- parameter
-  if (isFALSE(fit$theta_given)) fit$SE.theta <- model$glm$theta_error
   eta <- linear_predictor(fit, fit$x, plain, fit$offset)
   mu <- fit$family$linkinv(eta)
   fit$linear.predictors <- eta

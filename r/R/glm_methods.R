@@ -68,7 +68,7 @@ summary.sheaf_glm <- function(object, ...) {
   aliased <- is.na(as.vector(object$coefficients))
   structure(class = "summary.sheaf_glm",
             c(object[c("call", "family", "deviance", "null.deviance", "aic", "df.residual", "df.null", "iter",
-                       "dispersion", "converged", "theta", "SE.theta", "separated", "na.action")],
+                       "dispersion", "converged", "theta", "separated", "na.action")],
               list(coefficients = table[!aliased, , drop = FALSE], aliased = aliased, resid = residuals_for(object),
                    omitted = coefficient_names(object)[aliased])))
 }
@@ -94,7 +94,6 @@ print.summary.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L
   print_dropped(x)
   cat("AIC: ", format(signif(x$aic, max(4L, digits + 1L))), "\n", sep = "")
   if (!is.null(x$theta)) cat("Theta: ", format(signif(x$theta, digits)), "\n", sep = "")
-  if (!is.null(x$SE.theta)) cat("Std. Err.: ", format(signif(x$SE.theta, digits)), "\n", sep = "")
   cat("\nIterations: ", x$iter, "\n", sep = "")
   invisible(x)
 }

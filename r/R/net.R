@@ -35,9 +35,10 @@
 #' the share of the penalised model in a mixture of both: 1 is the elastic net, 0 the relaxed model.
 #'
 #' @param x a matrix, sparse matrix (`dgCMatrix`) or data frame of numbers.
-#' @param y numbers (gaussian, huber, quantile); a factor of two levels or numbers of two values (binomial), of which
-#'   coefficients speak for the second; numbers of 0 or more (poisson); a factor (multinomial); a `survival::Surv()` or
-#'   two columns, `time` and `status` (cox); a matrix of numbers, one column for each response (mgaussian).
+#' @param y numbers (gaussian, huber, quantile); a factor of two levels, numbers of two values, or two columns of counts
+#'   or shares of each class (binomial), of which coefficients speak for the second; numbers of 0 or more (poisson); a
+#'   factor (multinomial); a `survival::Surv()` or two columns, `time` and `status` (cox); a matrix of numbers, one
+#'   column for each response (mgaussian).
 #' @param family `"gaussian"`, `"binomial"`, `"poisson"`, `"multinomial"`, `"cox"`, `"mgaussian"`, `"huber"` (outliers
 #'   count less) or `"quantile"`.
 #' @param weights how much each row counts; `NULL`: 1.
@@ -99,8 +100,13 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
   call <- match.call()
   x <- as_features(x)
   check_maxp(maxp)
-  problem <- net_problem(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
-                         type.multinomial, standardize.response, control)
+  force(lambda.min.ratio)
+  counts <- read_counts(x, y, family, weights, offset)
+  if (!is.null(counts)) x <- x[counts$rows, , drop = FALSE]
+  problem <- net_problem(x, counts$y %||% y, family, counts$weights %||% weights, counts$offset %||% offset, alpha,
+                         standardize, intercept, thresh, penalty.factor, maxit, type.multinomial,
+                         standardize.response, control)
+  problem$saturated <- counts$saturated
   problem <- with_limits(problem, lower.limits, upper.limits, ncol(x))
   problem <- with_loss(problem, quantile, threshold)
   problem <- with_sizes(problem, dfmax, pmax)
@@ -111,7 +117,28 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
   fit <- train_path(problem, used, lambda)
   fit$call <- call
   if (relax) fit <- relax_path(problem, used, fit, maxp)
+  fit$nobs <- counts$nobs %||% fit$nobs
   restore_columns(problem, fit)
+}
+
+# Two columns of a binomial response, counts or shares of each class, as glmnet takes them: a row for each class that a
+# row of `y` has. NULL: `y` is no such matrix. `rows`: the row of x of each of them; `saturated`: what its deviance has
+# less, for no model knows more than the shares.
+read_counts <- function(x, y, family, weights, offset) {
+  name <- if (is.function(family)) family()$family else if (inherits(family, "family")) family$family else family
+  if (!identical(name, "binomial") || NCOL(y) != 2) return(NULL)
+  y <- as.matrix(y)
+  if (!is.numeric(y) || any(!is.finite(y)) || any(y < 0)) {
+    stop_argument("y", "must have counts or shares of two classes, numbers of 0 or more")
+  }
+  if (nrow(y) != nrow(x)) stop_argument("y", "has ", nrow(y), " rows for ", nrow(x), " rows of 'x'")
+  classes <- colnames(y) %||% c("1", "2")
+  weights <- check_weights(weights, nrow(x)) %||% rep(1, nrow(x))
+  cells <- which(y > 0, arr.ind = TRUE)
+  rows <- unname(cells[, 1])
+  list(rows = rows, y = factor(classes[cells[, 2]], levels = classes), weights = weights[rows] * y[cells],
+       offset = check_offset(offset, nrow(x))[rows], nobs = nrow(x),
+       saturated = 2 * log(y[cells] / rowSums(y)[rows]))
 }
 
 # Everything but the penalties, checked. `scale` is what the response is divided by; `classnames` are those of the
@@ -510,7 +537,7 @@ deviances <- function(problem, link) {
   y <- problem$response
   w * switch(problem$family,
     gaussian = (y - link)^2,
-    binomial = 2 * log1p_exp(-problem$target * link),
+    binomial = 2 * log1p_exp(-problem$target * link) + problem$saturated %||% 0,
     poisson = 2 * (exp(link) - y * link - ifelse(y > 0, y - y * log(y), 0)),
     multinomial = -2 * apply(sweep(log(shares(link)), c(1, 2), y, "*"), c(1, 3), sum),
     mgaussian = apply(sweep(link, c(1, 2), y)^2, c(1, 3), sum),

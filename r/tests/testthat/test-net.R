@@ -412,6 +412,32 @@ test_that("exact = TRUE trains at the penalties that are asked for", {
   expect_names_argument(predict(ours, x, s = 0.7, extact = TRUE), "extact")
 })
 
+test_that("counts and shares of two classes are those of glmnet", {
+  x <- as.matrix(mtcars[, c("wt", "hp", "qsec", "drat")])
+  y <- cbind(few = mtcars$carb, many = mtcars$gear - 3)
+  w <- rep(1:2, 16)
+  lambda <- c(0.1, 0.03, 0.005)
+  theirs <- glmnet::glmnet(x, y, family = "binomial", weights = w, offset = x[, 1] / 10, thresh = 1e-14)
+  ours <- sheaf_net(x, y, family = "binomial", weights = w, offset = x[, 1] / 10, thresh = 1e-12)
+  expect_close(ours$lambda[1], theirs$lambda[1])
+  expect_close(coef(ours, s = lambda), coef(theirs, s = lambda), 1e-4)
+  expect_close(ours$nulldev, theirs$nulldev)
+  expect_close(ours$dev.ratio[1:20], theirs$dev.ratio[1:20], 1e-4)
+  expect_identical(ours$classnames, theirs$classnames)
+  expect_identical(ours$nobs, theirs$nobs)
+  shares <- y / rowSums(y)
+  for (grouped in c(TRUE, FALSE)) {
+    cv <- function(fit, ...) fit(x, shares, family = "binomial", foldid = rep(1:4, 8), lambda = lambda, keep = TRUE,
+                                 grouped = grouped, ...)
+    ours <- cv(cv_sheaf_net, thresh = 1e-12)
+    theirs <- cv(glmnet::cv.glmnet, thresh = 1e-14)
+    expect_close(ours$cvm, theirs$cvm, 1e-4)
+    expect_close(ours$cvsd, theirs$cvsd, 1e-4)
+    expect_close(ours$fit.preval, theirs$fit.preval, 1e-4)
+  }
+  expect_names_argument(sheaf_net(x, -y, family = "binomial"), "y")
+})
+
 test_that("scores on other rows are those of glmnet", {
   odd <- seq(1, 149, 2)
   check <- function(x, y, family, measure = NULL) {

@@ -120,6 +120,7 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   statistics.parameters = static_cast<double>(features);
   add_concordance(sheaf, z, survival);
   if (dataset.features() > most_with_errors) return;
+  if (glm.alpha > 0 && !counts_effective_parameters(statistics.rows, dataset.features())) return;
   const auto at_weights = derivatives_at(context, dataset, problem, z);
   const auto order = in_order(features);
   if (glm.alpha > 0) {

@@ -32,14 +32,11 @@ void check_shape(const GlmProblem& problem, std::int64_t features) {
       rows, weights);
 }
 
-bool estimates_theta(const GlmOptions& options) {
-  return options.family == GlmFamily::negative_binomial && options.theta == 0;
-}
-
 /// The fit, with theta estimated in turn with the weights where it is open, as MASS's glm.nb does.
 template <class T>
 Fits<T> train(const Context& context, const Dataset<T>& dataset, GlmProblem& problem, const GlmOptions& options) {
-  if (!estimates_theta(options)) return train_glms(context, dataset, problem.sheaf, problem.params);
+  const bool open = problem.kind.family == GlmFamily::negative_binomial && options.theta == 0;
+  if (!open) return train_glms(context, dataset, problem.sheaf, problem.params);
   auto& theta = problem.params.parameter;
   problem.params.loss = Loss::poisson;  // where the estimate begins
   auto fits = train_glms(context, dataset, problem.sheaf, problem.params);
@@ -108,7 +105,7 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   glm.solver = chosen_solver(problem.params, problem.sheaf, dataset.features());
   glm.fit = fits.tasks.front();
   glm.statistics.errors_from = decided.standard_errors;
-  linear::add_statistics(context, dataset, problem, fits.weights, reference, estimates_theta(decided), glm);
+  linear::add_statistics(context, dataset, problem, fits.weights, reference, glm);
   if (!linear::glm_kind(glm.family, glm.link).classes) return model;
   model.class_names = std::move(problem.labels.class_names);
   if (!all_one(problem.class_weights)) model.class_weights = std::move(problem.class_weights);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <utility>
 
 #include "core/distributions.hpp"
 #include "linear/losses.hpp"
@@ -215,22 +214,6 @@ std::vector<double> null_decisions(const GlmProblem& problem) {
   return z;
 }
 
-/// First and second derivative of a negative binomial log-likelihood in theta.
-std::pair<double, double> theta_derivatives(const GlmProblem& problem, std::span<const double> decisions,
-                                            double theta) {
-  double slope = 0;
-  double curvature = 0;
-  over_rows(problem.sheaf, [&](std::size_t i, double weight) {
-    const double y = problem.sheaf.targets[i];
-    const double mean = mean_of(problem, decisions[i]);
-    slope += weight * (digamma(theta + y) - digamma(theta) + std::log(theta / (theta + mean)) + 1 -
-                       (y + theta) / (mean + theta));
-    curvature += weight * (trigamma(theta + y) - trigamma(theta) + 1 / theta - 2 / (mean + theta) +
-                           (y + theta) / ((mean + theta) * (mean + theta)));
-  });
-  return {slope, curvature};
-}
-
 }  // namespace
 
 template <class T>
@@ -255,7 +238,16 @@ double likely_theta(const GlmProblem& problem, std::span<const double> decisions
   constexpr double endless = 1e7;
   double theta = start;
   for (int step = 0; step < 200; ++step) {
-    const auto [slope, curvature] = theta_derivatives(problem, decisions, theta);
+    double slope = 0;
+    double curvature = 0;
+    over_rows(problem.sheaf, [&](std::size_t i, double weight) {
+      const double y = problem.sheaf.targets[i];
+      const double mean = mean_of(problem, decisions[i]);
+      slope += weight * (digamma(theta + y) - digamma(theta) + std::log(theta / (theta + mean)) + 1 -
+                         (y + theta) / (mean + theta));
+      curvature += weight * (trigamma(theta + y) - trigamma(theta) + 1 / theta - 2 / (mean + theta) +
+                             (y + theta) / ((mean + theta) * (mean + theta)));
+    });
     // d/dlog(theta) = theta slope; the second derivative theta^2 curvature + theta slope.
     const double second = theta * theta * curvature + theta * slope;
     double change = second < 0 ? -theta * slope / second : (slope > 0 ? 1.0 : -1.0);
@@ -267,18 +259,13 @@ double likely_theta(const GlmProblem& problem, std::span<const double> decisions
   return theta;
 }
 
-double theta_error(const GlmProblem& problem, std::span<const double> decisions, double theta) {
-  const double information = -theta_derivatives(problem, decisions, theta).second;
-  return information > 0 ? 1 / std::sqrt(information) : 0.0;
-}
-
 double dispersion_of(const GlmProblem& problem, double pearson, const GlmStatistics& statistics) {
   return problem.kind.dispersed ? pearson / std::max(1.0, statistics.rows - statistics.parameters) : 1.0;
 }
 
 template <class T>
 void add_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
-                    const Block<T>& weights, std::int32_t reference, bool theta_estimated, GlmTraining& glm) {
+                    const Block<T>& weights, std::int32_t reference, GlmTraining& glm) {
   const auto& kind = problem.kind;
   if (kind.family == GlmFamily::cox) return add_cox_statistics(context, dataset, problem, weights, glm);
   const auto z = training_decisions(context, dataset, problem, weights);
@@ -294,9 +281,12 @@ void add_statistics(const Context& context, const Dataset<T>& dataset, const Glm
   const std::int64_t size = weights.rows() * compared;
   statistics.parameters = static_cast<double>(size);
   statistics.dispersion = dispersion_of(problem, sums.pearson, statistics);
-  if (theta_estimated) statistics.theta_error = theta_error(problem, z, problem.params.parameter);
   if (size > most_with_errors) return;
-  if (glm.alpha > 0) return count_effective_parameters(context, dataset, problem, z, sums.pearson, glm);
+  if (glm.alpha > 0) {
+    if (counts_effective_parameters(statistics.rows, size))
+      count_effective_parameters(context, dataset, problem, z, sums.pearson, glm);
+    return;
+  }
   add_errors(context, dataset, problem, z, sums.pearson, glm);
 }
 
@@ -305,8 +295,8 @@ template std::vector<double> training_decisions(const Context&, const Dataset<fl
 template std::vector<double> training_decisions(const Context&, const Dataset<double>&, const GlmProblem&,
                                                 const Block<double>&);
 template void add_statistics(const Context&, const Dataset<float>&, const GlmProblem&, const Block<float>&,
-                             std::int32_t, bool, GlmTraining&);
+                             std::int32_t, GlmTraining&);
 template void add_statistics(const Context&, const Dataset<double>&, const GlmProblem&, const Block<double>&,
-                             std::int32_t, bool, GlmTraining&);
+                             std::int32_t, GlmTraining&);
 
 }  // namespace sheaf::linear

@@ -18,19 +18,22 @@ std::vector<double> training_decisions(const Context& context, const Dataset<T>&
 /// for the target varies no more than a Poisson variable does.
 double likely_theta(const GlmProblem& problem, std::span<const double> decisions, double start);
 
-/// The standard error of an estimated theta, from the observed information as MASS's theta.ml has it.
-double theta_error(const GlmProblem& problem, std::span<const double> decisions, double theta);
-
 /// Pearson's statistic over its degrees of freedom, or 1 where the family fixes the dispersion.
 double dispersion_of(const GlmProblem& problem, double pearson, const GlmStatistics& statistics);
 
 /// Above so many weights no standard errors: their number squared is kept, and cubed computed.
 inline constexpr std::int64_t most_with_errors = 1500;
 
+/// Whether the effective parameters of a penalised model are counted: up to 2e10 multiplications, about a second.
+/// Training such a model takes a few passes over the rows, and counting as many as there are weights.
+inline bool counts_effective_parameters(double rows, std::int64_t weights) {
+  return rows * static_cast<double>(weights) * static_cast<double>(weights) <= 2e10;
+}
+
 /// Fills in the statistics, and whether the classes are separated. `glm` says what standard errors are from.
 template <class T>
 void add_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
-                    const Block<T>& weights, std::int32_t reference, bool theta_estimated, GlmTraining& glm);
+                    const Block<T>& weights, std::int32_t reference, GlmTraining& glm);
 
 /// Fills in the covariance of the weights, their standard errors and what depends on how many weights the rows
 /// determine; `z` as training_decisions() has them. For add_statistics() alone.
