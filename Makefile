@@ -41,9 +41,9 @@ python:
 r:
 	@scripts/setup.sh r
 	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR) -DSHEAF_R_PACKAGE=on > /dev/null
-	@cmake --build $(BUILD) --parallel $(JOBS) --target sheaf_r
+	@cmake --build $(BUILD) --parallel $(JOBS) --target sheaf_r sheaf_r_vignettes
 	@echo "The R package is in $(BUILD)/r/library: R_LIBS=$(BUILD)/r/library R"
-	@echo "To install it for good: cmake --install $(BUILD) --prefix FOLDER && SHEAF_HOME=FOLDER R CMD INSTALL r"
+	@echo "To install it for good: cmake --install $(BUILD) --prefix FOLDER && export SHEAF_HOME=FOLDER && R CMD build r && R CMD INSTALL sheaf_*.tar.gz"
 
 test:
 	@scripts/setup.sh test

@@ -124,7 +124,8 @@ std::string statistics_text(const GlmTraining& glm) {
   if (glm.family == GlmFamily::cox) return survival_text(glm);
   const auto& s = glm.statistics;
   std::vector<std::vector<std::string>> rows{
-      {"deviance", fmt::format("{:.6g}", s.deviance), fmt::format("on {} degrees of freedom", s.rows - s.parameters)},
+      {"deviance", fmt::format("{:.6g}", s.deviance),
+       fmt::format("on {:.10g} degrees of freedom", s.rows - s.parameters)},
       {"deviance without features", fmt::format("{:.6g}", s.null_deviance), ""},
       {glm.family == GlmFamily::binomial || glm.family == GlmFamily::multinomial ? "McFadden's R2"
                                                                                  : "deviance explained",

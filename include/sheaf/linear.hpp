@@ -290,7 +290,7 @@ struct GlmStatistics {
   double deviance = 0;        ///< Cox: minus twice the log-likelihood
   double null_deviance = 0;   ///< of the model without features
   double dispersion = 1;      ///< Pearson's statistic over its degrees of freedom; 1 where the family fixes it
-  double parameters = 0;      ///< weights and intercepts that the rows determine
+  double parameters = 0;      ///< that the rows determine; penalised: effective ones, or all of many
   /// Multinomial: the class that the others are compared with; else -1.
   std::int32_t reference = -1;
   /// Standard errors, feature-major: LinearModel::rows() x classes but the reference. 0: the rows do not determine this

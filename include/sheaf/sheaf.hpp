@@ -32,6 +32,7 @@
 #include <sheaf/selection.hpp>
 #include <sheaf/snippets.hpp>
 #include <sheaf/splits.hpp>
+#include <sheaf/survival.hpp>
 #include <sheaf/svm.hpp>
 #include <sheaf/threshold.hpp>
 #include <sheaf/version.hpp>

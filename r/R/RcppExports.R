@@ -73,6 +73,10 @@ core_version <- function() {
     .Call(`_sheaf_core_version`)
 }
 
+core_tie_times <- function(times) {
+    .Call(`_sheaf_core_tie_times`, times)
+}
+
 core_fit <- function(control, x, about, kind, settings, pipeline, weights, vectors, with_text) {
     .Call(`_sheaf_core_fit`, control, x, about, kind, settings, pipeline, weights, vectors, with_text)
 }

@@ -9,6 +9,7 @@
 #' @param object a [sheaf_net()], [cv_sheaf_net()], [sheaf_search()] or [sheaf_study()].
 #' @param type of a search: `"scores"`, `"confusion"` or `"roc"` (two classes). The latter two need a search with
 #'   `predictions = TRUE`.
+#' @param labels of a path: how many of the largest coefficients at the smallest penalty are named.
 #' @param gamma of relaxed models: the share of the penalised model; see [sheaf_net()].
 #' @param most of a study: how many features to show.
 #' @param ... not used.
@@ -27,13 +28,34 @@ column <- function(name) ggplot2::aes(x = .data[[name[1]]], y = .data[[name[2]]]
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.sheaf_net <- function(object, ...) {
-  table <- tidy.sheaf_net(object)
-  table <- table[table$term != "(Intercept)", ]
+autoplot.sheaf_net <- function(object, labels = 10, ...) {
+  one_number(labels, "labels", 0)
+  several <- has_several(object$family)
+  parts <- if (several) object$beta else list(object$beta)
+  table <- do.call(rbind, Map(path_curves, parts, names(parts) %||% "", list(object$lambda)))
+  if (nrow(table) == 0) stop_argument("object", "has no coefficients at any penalty: there is nothing to plot")
+  ends <- table[table$lambda == min(object$lambda), ]
+  ends <- do.call(rbind, lapply(split(ends, ends$part), function(part) {
+    utils::head(part[order(-abs(part$estimate)), ], labels)
+  }))
+  # Room for the names beside the ends of the curves: panels of several classes are narrower.
+  panels <- if (several) grDevices::n2mfrow(length(parts))[1] else 1
+  share <- min(0.6, 0.013 * panels * max(nchar(c("", ends$term))))
+  room <- ggplot2::expansion(mult = c(share / (1 - share), 0.05))
   plot <- ggplot2::ggplot(table, column(c("lambda", "estimate"))) +
     ggplot2::geom_line(ggplot2::aes(group = .data$term, colour = .data$term), show.legend = FALSE) +
-    ggplot2::scale_x_log10() + ggplot2::labs(x = "lambda", y = "coefficient")
-  if (has_several(object$family)) plot + ggplot2::facet_wrap(names(table)[1]) else plot
+    ggplot2::geom_text(ggplot2::aes(label = .data$term), data = ends, hjust = 1.1, size = 3, check_overlap = TRUE) +
+    ggplot2::scale_x_log10(expand = room, guide = ggplot2::guide_axis(check.overlap = TRUE)) +
+    ggplot2::labs(x = "lambda", y = "coefficient")
+  if (several) plot + ggplot2::facet_wrap("part") else plot
+}
+
+# Of the features that have a coefficient somewhere: those of all penalties, zeros too, so that curves begin at 0.
+path_curves <- function(beta, part, lambda) {
+  used <- which(Matrix::rowSums(beta != 0) > 0)
+  values <- as.matrix(beta[used, , drop = FALSE])
+  data.frame(part = rep(part, length(values)), term = rep(rownames(beta)[used], ncol(beta)),
+             lambda = rep(lambda, each = length(used)), estimate = as.vector(values))
 }
 
 #' @rdname autoplot
@@ -48,8 +70,8 @@ autoplot.cv_sheaf_net <- function(object, ...) {
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.sheaf_relaxed <- function(object, gamma = 1, ...) {
-  autoplot.sheaf_net(mix_path(object, gamma, extend = FALSE))
+autoplot.sheaf_relaxed <- function(object, labels = 10, gamma = 1, ...) {
+  autoplot.sheaf_net(mix_path(object, gamma, extend = FALSE), labels)
 }
 
 #' @rdname autoplot

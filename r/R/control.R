@@ -24,6 +24,16 @@ sheaf_control <- function(device = "auto", threads = NULL, memory = NULL, precis
   structure(class = "sheaf_control", list(settings = settings, progress = reporter(progress)))
 }
 
+#' @export
+print.sheaf_control <- function(x, ...) {
+  values <- stats::setNames(x$settings[, 2], x$settings[, 1])
+  shown <- c(device = "auto", threads = "all cores", memory = "80 % of what is free", precision = "double")
+  shown[names(values)] <- values
+  shown["progress"] <- if (is.null(x$progress)) "not shown" else "shown"
+  cat("Where and how to work:\n", paste0("  ", format(names(shown)), "  ", shown, "\n"), sep = "")
+  invisible(x)
+}
+
 #' Devices that work can be done on
 #'
 #' @return A data frame with a row for the CPU and for each GPU, or for why there is none.

@@ -83,9 +83,8 @@ cuda_kernel <- function(code, name, preamble = "", device = cuda_device(), contr
                               snippet_cache()))
   run <- function(grid, block, ..., shared = 0) {
     given <- lapply(match_inputs(list(...), snippet$inputs), kernel_argument)
-    where <- as_control(utils::modifyList(list(device = device), as.list(control)))
-    core(core_kernel_run(where, snippet$pointer, three_numbers(grid, "grid"), three_numbers(block, "block"),
-                         one_number(shared, "shared", 0), given))
+    core(core_kernel_run(on_device(control, device), snippet$pointer, three_numbers(grid, "grid"),
+                         three_numbers(block, "block"), one_number(shared, "shared", 0), given))
     invisible(NULL)
   }
   snippet_function(run, "kernel", snippet, c(code = code))
@@ -123,6 +122,16 @@ print.cuda_function <- function(x, ...) {
 one_text <- function(value, argument) {
   if (!is.character(value) || length(value) == 0 || anyNA(value)) stop_argument(argument, "must be a text")
   paste(value, collapse = "\n")
+}
+
+# A control with this device, unless a list names another one.
+on_device <- function(control, device) {
+  if (!inherits(control, "sheaf_control")) {
+    if (is.null(control$device)) control <- c(control, list(device = device))
+    return(as_control(control))
+  }
+  control$settings[control$settings[, 1] == "device", 2] <- device
+  control
 }
 
 # Arguments in the order of the declared parameters, by name or by position.

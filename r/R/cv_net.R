@@ -56,11 +56,16 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   further <- net_arguments(x, ...)
   gamma <- check_gammas(gamma)
   check_maxp(further$maxp)
-  problem <- net_problem(x, y, further$family, weights, offset, further$alpha, further$standardize, further$intercept,
-                         further$thresh, further$penalty.factor, further$maxit, further$type.multinomial,
-                         further$standardize.response, further$control)
+  counts <- read_counts(x, y, further$family, weights, offset)
+  if (!is.null(counts)) x <- x[counts$rows, , drop = FALSE]
+  problem <- net_problem(x, counts$y %||% y, further$family, counts$weights %||% weights, counts$offset %||% offset,
+                         further$alpha, further$standardize, further$intercept, further$thresh, further$penalty.factor,
+                         further$maxit, further$type.multinomial, further$standardize.response, further$control)
+  problem$origin <- counts$rows
+  problem$saturated <- counts$saturated
   problem <- with_limits(problem, further$lower.limits, further$upper.limits, ncol(x))
   problem <- with_loss(problem, further$quantile, further$threshold)
+  problem <- with_sizes(problem, further$dfmax, further$pmax)
   check_relax(relax, problem$family)
   if (is.null(foldid)) {
     one_number(nfolds, "nfolds", 3, rows)
@@ -71,9 +76,13 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   if (nfolds < 3) stop_argument("foldid", "must name three folds at least")
   type <- measure_of(type, problem$family, folds)
   grouped <- grouping_of(grouped, problem$family, rows / nfolds, type)
+  if (!is.null(counts)) folds <- folds[counts$rows]
+  problem <- without_columns(problem, x, further$exclude, further$penalty.factor)
+  x <- used_columns(problem, x)
   penalties <- net_lambda(problem, x, lambda, further$nlambda, further$lambda.min.ratio)
   path <- train_path(problem, x, penalties)
-  path$call <- call
+  path$call <- path_call(call)
+  path$nobs <- rows
   if (relax) path <- relax_path(problem, x, path, further$maxp)
   decisions <- if (relax) {
     mix_folds(train_relaxed_folds(problem, x, path$lambda, folds, further$maxp), gamma)
@@ -86,9 +95,11 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
       list(nzero = coefficient_counts(path)))
   })
   net <- scores[[length(scores)]]
-  out <- c(net, list(call = call, name = measure_name(type, problem$family), glmnet.fit = path))
+  out <- c(net, list(call = call, name = measure_name(type, problem$family),
+                     glmnet.fit = restore_columns(problem, path)))
   if (keep) {
     kept <- if (problem$family == "cox") lapply(decisions, held_out, folds) else decisions
+    if (!is.null(counts)) kept <- lapply(kept, function(one) one[match(seq_len(rows), counts$rows), , drop = FALSE])
     out$fit.preval <- if (relax) kept else kept[[1]]
     out$foldid <- foldid
   }
@@ -97,6 +108,13 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
   scores <- scores[seq_along(gamma)]
   out$relaxed <- c(list(statlist = scores, gamma = gamma), best_mixture(scores, gamma, type))
   structure(out, class = c("cv_sheaf_relaxed", "cv_sheaf_net"))
+}
+
+# The call of sheaf_net() that trains the path of a cross-validation.
+path_call <- function(call) {
+  call[[1L]] <- quote(sheaf_net)
+  call[intersect(names(call), c("type.measure", "nfolds", "foldid", "grouped", "keep", "gamma"))] <- NULL
+  call
 }
 
 # Of several classes or responses the median of theirs.
@@ -119,19 +137,23 @@ net_arguments <- function(x, ...) {
   known <- setdiff(names(formals(sheaf_net)), c("x", "y", "weights", "offset", "lambda", "relax"))
   unknown <- setdiff(names(given), known)
   if (length(unknown) > 0) stop_argument(unknown[1], "is not an argument of sheaf_net()")
-  defaults <- lapply(formals(sheaf_net)[known], eval, envir = list(x = x, family = given$family))
-  utils::modifyList(defaults, given)
+  surroundings <- list(x = x, family = given$family, dfmax = given$dfmax %||% (ncol(x) + 1))
+  defaults <- lapply(formals(sheaf_net)[known], eval, envir = surroundings)
+  # Not modifyList(), which takes lists such as `control` apart.
+  defaults[names(given)] <- given
+  defaults
+}
+
+# The default first. Gaussian models have mse for a deviance.
+family_measures <- function(family) {
+  switch(family, gaussian = , mgaussian = c("mse", "mae"), binomial = c("deviance", "class", "auc", "mse", "mae"),
+         multinomial = c("deviance", "class", "mse", "mae"), cox = c("deviance", "C"), c("deviance", "mse", "mae"))
 }
 
 measure_of <- function(type, family, folds) {
-  allowed <- switch(family, gaussian = c("mse", "deviance", "mae"),
-                    binomial = c("deviance", "class", "auc", "mse", "mae"),
-                    poisson = c("deviance", "mse", "mae"), multinomial = c("deviance", "class", "mse", "mae"),
-                    cox = c("deviance", "C"), mgaussian = c("mse", "deviance", "mae"),
-                    huber = , quantile = c("deviance", "mse", "mae"))
-  if (type == "default") type <- allowed[1]
+  allowed <- family_measures(family)
+  if (type == "default" || (type == "deviance" && family %in% c("gaussian", "mgaussian"))) type <- allowed[1]
   if (!type %in% allowed) stop_argument("type.measure", "\"", type, "\" is not for the family ", family)
-  if (type == "deviance" && family %in% c("gaussian", "mgaussian")) type <- "mse"
   if (type == "auc" && min(table(folds)) < 10) {
     warning("fewer than 10 rows per fold for type.measure = \"auc\": \"deviance\" is used", call. = FALSE)
     type <- "deviance"
@@ -187,9 +209,10 @@ summarise_folds <- function(problem, decisions, folds, type, grouped) {
     w <- as.vector(tapply(w, folds, sum))
   } else {
     losses <- row_losses(problem, decisions, type)
-    if (grouped) {
-      sums <- rowsum(losses * w, folds)
-      w <- as.vector(tapply(w, folds, sum))
+    together <- if (grouped) folds else problem$origin
+    if (!is.null(together)) {
+      sums <- rowsum(losses * w, together)
+      w <- as.vector(tapply(w, together, sum))
       losses <- sums / w
     }
   }
@@ -238,7 +261,7 @@ row_losses <- function(problem, decisions, type) {
     class = y * (p <= 0.5) + (1 - y) * (p > 0.5),
     deviance = {
       p <- pmin(pmax(p, 1e-5), 1 - 1e-5)
-      -2 * (y * log(p) + (1 - y) * log(1 - p))
+      -2 * (y * log(p) + (1 - y) * log(1 - p)) + problem$saturated %||% 0
     }
   )
 }
@@ -302,7 +325,7 @@ predict.cv_sheaf_net <- function(object, newx, s = c("lambda.1se", "lambda.min")
 #' @rdname predict.sheaf_net
 #' @export
 coef.cv_sheaf_net <- function(object, s = c("lambda.1se", "lambda.min"), ...) {
-  path_coefficients(object$glmnet.fit, lambda_of(object, s))
+  stats::coef(object$glmnet.fit, s = lambda_of(object, s), ...)
 }
 
 #' @export

@@ -8,8 +8,9 @@ need_means <- function(object, argument = "object") {
 
 #' Diagnostics of generalised linear models
 #'
-#' Methods of functions of package stats: leverages, standardised residuals, Cook's distances, and the plots that
-#' `plot(glm())` draws. Not for multinomial and Cox models, nor for penalised ones, which have no covariance.
+#' Methods of functions of package stats: leverages, standardised and studentised residuals, Cook's distances, what
+#' leaving out a row changes, and the plots that `plot(glm())` draws. Not for multinomial and Cox models, nor for
+#' penalised ones, which have no covariance.
 #'
 #' `extractAIC()`, `model.frame()`, `model.matrix()` and `weights()` are there too, so that [stats::step()] and
 #' [stats::drop1()] work.
@@ -19,7 +20,8 @@ need_means <- function(object, argument = "object") {
 #'   fitted values; 5, residuals by leverage.
 #' @param type of residuals.
 #' @param ... passed on to [graphics::plot()], else not used.
-#' @return A number for each row; `plot()` nothing.
+#' @return A number for each row; `dfbeta()` and `dfbetas()` a matrix, `influence()` a list as of [stats::influence()];
+#'   `plot()` nothing.
 #' @examples
 #' fit <- sheaf_glm(mpg ~ wt + hp, data = mtcars)
 #' head(hatvalues(fit))
@@ -94,13 +96,17 @@ scatter <- function(along, values, xlab, ylab, main, ...) {
 #' @importFrom stats extractAIC
 #' @export
 extractAIC.sheaf_glm <- function(fit, scale = 0, k = 2, ...) {
-  counted <- fit$rank + (fit$family_name == "negative.binomial")
+  counted <- fit$edf + isFALSE(fit$theta_given)
   c(counted, fit$aic + (k - 2) * counted)
 }
 
 #' @importFrom stats model.matrix
 #' @export
-model.matrix.sheaf_glm <- function(object, ...) model_matrix(object)
+model.matrix.sheaf_glm <- function(object, ...) {
+  x <- model_matrix(object)
+  if (is.null(object$terms)) return(x)
+  structure(x, assign = c(if (object$intercept) 0L, object$assign), contrasts = object$contrasts)
+}
 
 #' @importFrom stats model.frame
 #' @export

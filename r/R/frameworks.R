@@ -100,17 +100,28 @@ fit_framework <- function(kind, x, y, parameters, weights = NULL, ...) {
 }
 
 # Learners of mlr: makeLearner("classif.sheaf_svm") and others. mlr finds them as methods of its own generics.
+#
+# listLearners() calls these methods with a function of its own in place of makeRLearnerClassif() or makeRLearnerRegr(),
+# in a new parent of what they are called in: hence get().
 mlr_learner <- function(model, task) {
+  maker <- c(classif = "makeRLearnerClassif", regr = "makeRLearnerRegr")[[task]]
+  parts <- mlr_parts
+  learner <- function() do.call(get(maker), parts(model, task))
+  environment(learner) <- list2env(list(model = model, task = task, maker = maker, parts = parts),
+                                   parent = asNamespace("mlr"))
+  learner
+}
+
+mlr_parts <- function(model, task) {
   kind <- framework_models[[model]]
   parameters <- Map(function(name, type) {
     if (type == "integer") return(ParamHelpers::makeIntegerLearnerParam(name, lower = 1))
     ParamHelpers::makeNumericLearnerParam(name, lower = 0)
   }, names(kind$parameters), kind$parameters)
   classif <- task == "classif"
-  make <- if (classif) mlr::makeRLearnerClassif else mlr::makeRLearnerRegr
   properties <- c("numerics", "weights", if (classif) c("twoclass", "multiclass"),
                   if (classif && kind$probabilities) "prob")
-  make(cl = paste0(task, ".sheaf_", model), package = "sheaf",
+  list(cl = paste0(task, ".sheaf_", model), package = "sheaf",
        par.set = ParamHelpers::makeParamSet(params = parameters), properties = properties, name = kind$label,
        short.name = paste0("sheaf_", model))
 }
@@ -142,12 +153,8 @@ register_mlr_now <- function() {
   for (model in names(framework_models)) {
     kind <- framework_models[[model]]
     for (task in c("classif", "regr")[c("Classification", "Regression") %in% kind$types]) {
-      learner <- local({
-        own <- list(model = model, task = task)
-        function() mlr_learner(own$model, own$task)
-      })
       class <- paste0(task, ".sheaf_", model)
-      registerS3method("makeRLearner", class, learner, namespace)
+      registerS3method("makeRLearner", class, mlr_learner(model, task), namespace)
       registerS3method("trainLearner", class, mlr_train(model), namespace)
       registerS3method("predictLearner", class, mlr_predict(model), namespace)
     }

@@ -26,8 +26,17 @@
 #' `survival::coxph(robust = TRUE)` have them; `vcov()`, `confint()` and `summary()` follow. Shares of successes are not
 #' for them: each outcome would count as a row.
 #'
-#' `confint()` gives Wald intervals. `vcov()` of a multinomial model names its rows `class:feature`; its `coef()` are
-#' differences from the first level, as in `nnet::multinom()`.
+#' A penalised model counts effective parameters, the trace of the matrix that turns the response into means: `AIC()`,
+#' `BIC()`, `logLik()`, the dispersion and `df.residual()` follow. They are `NA` of models with more than 1,500
+#' coefficients, or with more than 2e10 rows times squared coefficients.
+#'
+#' `anova()` compares models of the same rows, response and family, each a part of the next; other models are an error.
+#' Times of Cox models that differ by rounding alone tie, as in `survival::coxph()`.
+#'
+#' `confint()` gives Wald intervals: by Student's distribution where the dispersion is estimated, as `summary()`, else
+#' by the normal one; `confint(method = "profile")` profiles the likelihood, as that of `glm()` does. `vcov()` of a
+#' multinomial model names its rows `class:feature`; its `coef()` are differences from the first level, as in
+#' `nnet::multinom()`.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame of features without an intercept.
 #' @param y the response: one entry or row for each row of `x`. Shares of successes, or two columns of successes and
@@ -48,7 +57,8 @@
 #'   1e-5 for the others.
 #' @param maxit most iterations.
 #' @param std_errors what standard errors come from: the `"expected"` information as in `glm()`, the `"observed"` one,
-#'   which Cox models always take for it, or the sandwich estimator, `"HC0"` or `"HC1"`.
+#'   which Cox models always take for it, or the sandwich estimator, `"HC0"` or `"HC1"`. `NULL`: `"HC0"` for Cox models
+#'   with weights that are not whole numbers, as in `survival::coxph()`, else `"expected"`.
 #' @param model whether to keep the model frame (formula) or the matrix: `anova()` and standard errors of predictions
 #'   need it.
 #' @param control see [sheaf_control()].
@@ -106,8 +116,7 @@ sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL
                               intercept = TRUE,
                               solver = c("auto", "newton", "newton-cg", "lbfgs", "saga", "gradient", "accelerated"),
                               tolerance = NULL, maxit = 1000, ties = c("efron", "breslow"),
-                              std_errors = c("expected", "observed", "HC0", "HC1"), model = TRUE, control = list(),
-                              ...) {
+                              std_errors = NULL, model = TRUE, control = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_glm))
   if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
   if (missing(y)) stop_argument("y", "is missing")
@@ -120,14 +129,13 @@ sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL
 
 fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
                     intercept = TRUE, solver = "auto", tolerance = NULL, maxit = 1000, control = list(),
-                    ties = "efron", std_errors = "expected", ...) {
+                    ties = "efron", std_errors = NULL, ...) {
   if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
   if (NCOL(x) > 0) x <- as_features(x)
   rows <- nrow(x)
   if (is.null(y)) stop_argument("y", "is missing")
   if (NROW(y) != rows) stop_argument("y", "has ", NROW(y), " entries for ", rows, " rows of 'x'")
   ties <- one_of(ties, c("efron", "breslow"), "ties")
-  std_errors <- one_of(std_errors, c("expected", "observed", "HC0", "HC1"), "std_errors")
   if (is.data.frame(y)) y <- as.matrix(y)
   if (!is.matrix(y)) y <- as_target(y, rows)
   kind <- read_family(family, y, power, theta)
@@ -135,6 +143,11 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   if (cox) intercept <- FALSE
   response <- read_response(y, kind, check_weights(weights, rows), rows)
   offset <- check_offset(offset, rows)
+  if (is.null(std_errors)) {
+    fractional <- any(response$prior != floor(response$prior))
+    std_errors <- if (cox && alpha == 0 && fractional) "HC0" else "expected"
+  }
+  std_errors <- one_of(std_errors, c("expected", "observed", "HC0", "HC1"), "std_errors")
   settings <- rbind(
     setting("family", core_family[[kind$name]]), setting("link", core_link[[kind$link]], "family"),
     setting("alpha", one_number(alpha, "alpha", 0)), setting("intercept", one_flag(intercept, "intercept")),
@@ -166,6 +179,7 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
               control = control, converged = model$glm$converged, iter = model$glm$iterations,
               solver = model$glm$solver, separated = model$glm$separated, std_errors = std_errors, method = "sheaf_glm",
               levels = if (kind$name == "multinomial" && is.matrix(y)) colnames(response$y) else levels(y))
+  if (kind$name == "negative.binomial") fit$theta_given <- !is.null(kind$theta)
   fit <- switch(kind$name, multinomial = finish_multinom(fit, model), cox = finish_cox(fit, model, response, ties),
                 finish_glm(fit, model, kind, response))
   warn_each(model$warnings)
@@ -173,7 +187,7 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
 }
 
 # The response as the library takes it: classes or numbers with row weights. Shares of successes become a row for each
-# outcome; `rows` says which row of x each one is.
+# outcome; `rows` says which row of x each one is, `trials` how many outcomes a row of successes and failures has.
 read_response <- function(y, kind, weights, rows) {
   prior <- if (is.null(weights)) rep(1, rows) else weights
   if (kind$name == "cox") {
@@ -196,22 +210,25 @@ read_response <- function(y, kind, weights, rows) {
     y <- need_classes(y)
     return(list(target = y, y = as.double(y == levels(y)[2]), prior = prior, weights = prior, rows = seq_len(rows)))
   }
+  trials <- NULL
   if (is.matrix(y)) {
     if (ncol(y) != 2 || !is.numeric(y) || anyNA(y) || any(y < 0)) {
       stop_argument("y", "must be a factor, shares, or two columns of successes and failures")
     }
-    prior <- prior * rowSums(y)
-    y <- ifelse(rowSums(y) > 0, y[, 1] / rowSums(y), 0)
+    trials <- rowSums(y)
+    prior <- prior * trials
+    y <- ifelse(trials > 0, y[, 1] / trials, 0)
   }
   if (any(y < 0 | y > 1)) stop_argument("y", "of a binomial model must be from 0 to 1")
   classes <- function(success) factor(success, levels = c(FALSE, TRUE))
   if (all(y == 0 | y == 1)) {
-    return(list(target = need_classes(classes(y == 1)), y = y, prior = prior, weights = prior, rows = seq_len(rows)))
+    return(list(target = need_classes(classes(y == 1)), y = y, prior = prior, weights = prior, rows = seq_len(rows),
+                trials = trials))
   }
   won <- which(y > 0)
   lost <- which(y < 1)
   list(target = classes(rep(c(TRUE, FALSE), c(length(won), length(lost)))), y = y, prior = prior,
-       weights = c((prior * y)[won], (prior * (1 - y))[lost]), rows = c(won, lost))
+       weights = c((prior * y)[won], (prior * (1 - y))[lost]), rows = c(won, lost), trials = trials)
 }
 
 # Counts of classes, a column for each: a row for each class that a row of `y` has. What becomes of it is the share of
@@ -254,10 +271,20 @@ take_errors <- function(fit, found, names, classes = 1L) {
   fit
 }
 
-# Estimates without a standard error are NA as in glm(), unless it is separated classes that have none.
+# Estimates without a standard error are NA as in glm(), unless it is separated classes that have none; those that the
+# rows do not determine are 0.
 mark_undetermined <- function(estimates, fit) {
-  if (!is.null(fit$std.error) && !fit$separated) estimates[is.na(fit$std.error)] <- NA
+  if (is.null(fit$std.error)) return(estimates)
+  estimates[is.na(fit$std.error) & (!fit$separated | estimates == 0)] <- NA
   estimates
+}
+
+# What counts as the number of coefficients: of a penalised model the trace of the matrix that turns the response into
+# means, which is less than their number; the library gives their number if the trace would take it long.
+count_parameters <- function(fit, found, columns = 1L) {
+  if (fit$n_features == 0) return(columns * fit$intercept)
+  if (fit$alpha > 0 && found$parameters >= (fit$n_features + fit$intercept) * columns) return(NA_real_)
+  found$parameters
 }
 
 finish_glm <- function(fit, model, kind, response) {
@@ -276,9 +303,10 @@ finish_glm <- function(fit, model, kind, response) {
   fit$residuals <- (fit$y - mu) / fit$family$mu.eta(eta)
   fit$deviance <- sum(fit$family$dev.resids(fit$y, mu, w))
   fit$null.deviance <- fit$deviance + model$glm$null_deviance - model$glm$deviance
-  fit$rank <- if (fit$n_features == 0) as.integer(fit$intercept) else as.integer(model$glm$parameters)
+  fit$edf <- count_parameters(fit, model$glm)
+  fit$rank <- if (fit$alpha > 0) length(plain) else as.integer(fit$edf)
   used <- sum(w > 0)
-  fit$df.residual <- used - fit$rank
+  fit$df.residual <- used - if (fit$alpha > 0) fit$edf else fit$rank
   fit$df.null <- used - as.integer(fit$intercept)
   pearson <- sum((w * (fit$y - mu)^2 / fit$family$variance(mu))[w > 0])
   fit$dispersion <- if (estimates_dispersion(kind$name)) pearson / fit$df.residual else 1
@@ -286,9 +314,10 @@ finish_glm <- function(fit, model, kind, response) {
     fit$var <- fit$var * fit$dispersion
     fit$std.error <- fit$std.error * sqrt(fit$dispersion)
   }
-  # As glm() counts them: the dispersion too, and theta.
-  extra <- if (kind$name == "negative.binomial") 2 else 0
-  fit$aic <- fit$family$aic(fit$y, rep(1, length(fit$y)), mu, w, fit$deviance) + 2 * fit$rank + extra
+  # As glm() counts them: the dispersion too, and theta if it is estimated.
+  extra <- if (isFALSE(fit$theta_given)) 2 else 0
+  trials <- response$trials %||% rep(1, length(fit$y))
+  fit$aic <- fit$family$aic(fit$y, trials, mu, w, fit$deviance) + 2 * fit$edf + extra
   class(fit) <- "sheaf_glm"
   fit
 }
@@ -316,12 +345,12 @@ finish_multinom <- function(fit, model) {
   present <- observed > 0 & w > 0
   fit$deviance <- -2 * sum((w * observed * log(fit$fitted.values))[present])
   fit$null.deviance <- model$glm$null_deviance
-  fit$rank <- as.integer(if (fit$n_features == 0) (length(fit$lev) - 1) * fit$intercept else model$glm$parameters)
-  fit$edf <- fit$rank
-  fit$df.residual <- sum(w > 0) * (length(fit$lev) - 1) - fit$rank
+  fit$edf <- count_parameters(fit, model$glm, length(fit$lev) - 1)
+  fit$rank <- if (fit$alpha > 0) length(fit$coefficients) else as.integer(fit$edf)
+  fit$df.residual <- sum(w > 0) * (length(fit$lev) - 1) - if (fit$alpha > 0) fit$edf else fit$rank
   fit$df.null <- sum(w > 0) * (length(fit$lev) - 1) - (length(fit$lev) - 1) * fit$intercept
   fit$dispersion <- 1
-  fit$aic <- fit$deviance + 2 * fit$rank
+  fit$aic <- fit$deviance + 2 * fit$edf
   fit$family <- list(family = "multinomial", link = "logit")
   class(fit) <- c("sheaf_multinom", "sheaf_glm")
   fit

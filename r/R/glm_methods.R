@@ -9,6 +9,12 @@ model_matrix <- function(object) {
   cbind("(Intercept)" = 1, x)
 }
 
+# As print(glm()) says it.
+print_dropped <- function(x) {
+  message <- stats::naprint(x$na.action)
+  if (nzchar(message)) cat("  (", message, ")\n", sep = "")
+}
+
 need_errors <- function(object) {
   if (object$alpha > 0) stop_sheaf("a penalised model has no standard errors: its coefficients are biased on purpose")
   if (is.null(object$std.error)) stop_sheaf("the model has too many coefficients for standard errors (over 1,500)")
@@ -19,7 +25,9 @@ print.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L), ...) 
   cat("\nCall:  ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat("Coefficients", if (x$alpha > 0) paste0(" (penalty alpha = ", format(x$alpha), ")"), ":\n", sep = "")
   print.default(format(x$coefficients, digits = digits), print.gap = 2, quote = FALSE)
-  cat("\nDegrees of Freedom: ", x$df.null, " Total (i.e. Null);  ", x$df.residual, " Residual\n", sep = "")
+  cat("\nDegrees of Freedom: ", x$df.null, " Total (i.e. Null);  ", format(x$df.residual, digits = digits),
+      " Residual\n", sep = "")
+  print_dropped(x)
   cat("Null Deviance:     ", format(signif(x$null.deviance, digits)), "\n")
   cat("Residual Deviance: ", format(signif(x$deviance, digits)), "\tAIC: ", format(signif(x$aic, digits)), "\n",
       sep = "")
@@ -60,7 +68,7 @@ summary.sheaf_glm <- function(object, ...) {
   aliased <- is.na(as.vector(object$coefficients))
   structure(class = "summary.sheaf_glm",
             c(object[c("call", "family", "deviance", "null.deviance", "aic", "df.residual", "df.null", "iter",
-                       "dispersion", "converged", "theta", "separated")],
+                       "dispersion", "converged", "theta", "separated", "na.action")],
               list(coefficients = table[!aliased, , drop = FALSE], aliased = aliased, resid = residuals_for(object),
                    omitted = coefficient_names(object)[aliased])))
 }
@@ -82,7 +90,9 @@ print.summary.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L
   cat("\n(Dispersion parameter for ", x$family$family, " family taken to be ", format(x$dispersion), ")\n\n", sep = "")
   cat("    Null deviance: ", format(signif(x$null.deviance, max(5L, digits + 1L))), "  on ", x$df.null,
       " degrees of freedom\nResidual deviance: ", format(signif(x$deviance, max(5L, digits + 1L))), "  on ",
-      x$df.residual, " degrees of freedom\nAIC: ", format(signif(x$aic, max(4L, digits + 1L))), "\n", sep = "")
+      x$df.residual, " degrees of freedom\n", sep = "")
+  print_dropped(x)
+  cat("AIC: ", format(signif(x$aic, max(4L, digits + 1L))), "\n", sep = "")
   if (!is.null(x$theta)) cat("Theta: ", format(signif(x$theta, digits)), "\n", sep = "")
   cat("\nIterations: ", x$iter, "\n", sep = "")
   invisible(x)
@@ -100,23 +110,36 @@ vcov.sheaf_glm <- function(object, ...) {
 
 #' @importFrom stats confint
 #' @export
-confint.sheaf_glm <- function(object, parm, level = 0.95, ...) {
+confint.sheaf_glm <- function(object, parm, level = 0.95, method = c("Wald", "profile"), ...) {
   need_errors(object)
+  if (one_of(method, c("Wald", "profile"), "method") == "profile") {
+    return(suppressMessages(stats::confint(as_glm(object), parm, level, ...)))
+  }
   estimates <- stats::setNames(as.vector(object$coefficients), coefficient_names(object))
   errors <- stats::setNames(as.vector(object$std.error), names(estimates))
   if (missing(parm)) parm <- names(estimates) else if (is.numeric(parm)) parm <- names(estimates)[parm]
   tails <- c((1 - level) / 2, 1 - (1 - level) / 2)
-  interval <- estimates[parm] + errors[parm] %o% stats::qnorm(tails)
+  reach <- if (estimates_dispersion(object$family_name)) stats::qt(tails, object$df.residual) else stats::qnorm(tails)
+  interval <- estimates[parm] + errors[parm] %o% reach
   dimnames(interval) <- list(parm, paste(format(100 * tails, trim = TRUE, digits = 3), "%"))
   interval
+}
+
+# By the distribution that summary() takes, where lmtest's default method takes Student's for all models.
+#' @exportS3Method lmtest::coeftest
+coeftest.sheaf_glm <- function(x, vcov. = NULL, df = NULL, ...) {
+  if (is.null(df)) df <- if (estimates_dispersion(x$family_name)) x$df.residual else Inf
+  if (!is.matrix(x$coefficients)) return(lmtest::coeftest.default(x, vcov. = vcov., df = df, ...))
+  spread <- if (is.function(vcov.)) vcov.(x, ...) else vcov. %||% stats::vcov(x)
+  estimates <- stats::setNames(as.vector(x$coefficients), coefficient_names(x))
+  lmtest::coeftest.default(list(coefficients = estimates), vcov. = spread, df = df)
 }
 
 #' @importFrom stats logLik
 #' @export
 logLik.sheaf_glm <- function(object, ...) {
   # As logLik(glm()): the dispersion counts where it is estimated, and theta.
-  counted <- estimates_dispersion(object$family_name) + (object$family_name == "negative.binomial")
-  df <- object$rank + counted
+  df <- object$edf + estimates_dispersion(object$family_name) + isFALSE(object$theta_given)
   structure(df - object$aic / 2, nobs = stats::nobs(object), df = df, class = "logLik")
 }
 
@@ -146,8 +169,9 @@ formula.sheaf_glm <- function(x, ...) {
 fitted.sheaf_glm <- function(object, ...) stats::napredict(object$na.action, object$fitted.values)
 
 #' @export
-residuals.sheaf_glm <- function(object, type = c("deviance", "pearson", "working", "response"), ...) {
-  type <- one_of(type, c("deviance", "pearson", "working", "response"), "type")
+residuals.sheaf_glm <- function(object, type = c("deviance", "pearson", "working", "response", "partial"), ...) {
+  type <- one_of(type, c("deviance", "pearson", "working", "response", "partial"), "type")
+  if (type == "partial") return(stats::residuals(as_glm(object), "partial"))
   y <- object$y
   mu <- object$fitted.values
   w <- object$prior.weights
@@ -167,20 +191,26 @@ residuals.sheaf_multinom <- function(object, ...) stats::naresid(object$na.actio
 #'
 #' @param object a [sheaf_glm()].
 #' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
-#' @param type `"link"`, `"response"` (means; of classes probabilities) or `"class"`. Multinomial models: `"response"`
-#'   is a matrix with a column for each class, and `"link"` the differences from the first class.
+#' @param type `"link"`, `"response"` (means; of classes probabilities), `"class"` or `"terms"`, the parts of `"link"`
+#'   that come from each term of the formula, as of [stats::predict.glm()]. Multinomial models: `"response"` is a matrix
+#'   with a column for each class, and `"link"` the differences from the first class.
 #' @param se.fit whether to give standard errors too; not for multinomial models.
 #' @param newoffset offsets of the new rows. Needed where a model of a matrix was trained with an offset; with a formula
 #'   they are evaluated in `newdata`.
-#' @param ... not used.
+#' @param ... with `"terms"` passed on to [stats::predict.glm()], such as `terms`; else not used.
 #' @return A vector, a matrix or a factor; with `se.fit` a list of `fit`, `se.fit` and `residual.scale`.
 #' @examples
 #' fit <- sheaf_glm(am ~ wt, family = binomial, data = mtcars)
 #' predict(fit, data.frame(wt = c(2, 3)), type = "response", se.fit = TRUE)
 #' @export
-predict.sheaf_glm <- function(object, newdata, type = c("link", "response", "class"), se.fit = FALSE, newoffset = NULL,
-                              ...) {
-  type <- one_of(type, c("link", "response", "class"), "type")
+predict.sheaf_glm <- function(object, newdata, type = c("link", "response", "class", "terms"), se.fit = FALSE,
+                              newoffset = NULL, ...) {
+  type <- one_of(type, c("link", "response", "class", "terms"), "type")
+  if (type == "terms") {
+    if (is.null(object$terms)) stop_argument("type", "\"terms\" is for models that were trained by a formula")
+    given <- if (missing(newdata) || is.null(newdata)) list() else list(newdata = newdata)
+    return(do.call(stats::predict, c(list(as_glm(object)), given, list(type = "terms", se.fit = se.fit, ...))))
+  }
   if (missing(newdata) || is.null(newdata)) {
     eta <- object$linear.predictors
     x <- if (se.fit) model_matrix(object)
@@ -238,63 +268,6 @@ predict.sheaf_multinom <- function(object, newdata, type = c("class", "response"
   if (type == "response") return(probabilities)
   if (type == "link") return(log(probabilities[, -1, drop = FALSE] / probabilities[, 1]))
   factor(object$lev[max.col(probabilities, "first")], levels = object$levels)
-}
-
-#' @importFrom stats anova
-#' @export
-anova.sheaf_glm <- function(object, ..., test = NULL) {
-  models <- list(object, ...)
-  if (!all(vapply(models, inherits, NA, "sheaf_glm"))) stop_argument("...", "must be models of sheaf_glm()")
-  single <- length(models) == 1
-  labels <- seq_along(models)
-  if (single) {
-    if (is.null(object$model)) stop_sheaf("one model is split by the terms of its formula, which must be kept")
-    labels <- c("NULL", attr(object$terms, "term.labels"))
-    models <- nested_models(object)
-  }
-  df <- vapply(models, function(one) as.double(one$df.residual), 0)
-  left <- vapply(models, function(one) one$deviance, 0)
-  table <- data.frame(df, left, c(NA, -diff(df)), c(NA, -diff(left)))
-  names(table) <- c("Resid. Df", "Resid. Dev", "Df", "Deviance")
-  if (single) table <- table[, c(3, 4, 1, 2)]
-  rownames(table) <- labels
-  heading <- if (single) {
-    paste0("Analysis of Deviance Table\n\nModel: ", object$family$family, ", link: ", object$family$link,
-           "\n\nTerms added sequentially (first to last)\n")
-  } else {
-    calls <- vapply(models, function(one) paste(deparse(one$formula), collapse = " "), "")
-    c("Analysis of Deviance Table\n", paste0("Model ", seq_along(models), ": ", calls, collapse = "\n"))
-  }
-  if (!is.null(test)) {
-    test <- one_of(test, c("Chisq", "LRT", "F", "Rao", "Cp"), "test")
-    if (!test %in% c("Chisq", "LRT", "F")) {
-      stop_argument("test", "\"", test, "\" is not offered; use \"Chisq\" or \"F\"")
-    }
-    largest <- models[[which.min(df)]]
-    table <- stats::stat.anova(table, test, largest$dispersion, if (test == "F") largest$df.residual else Inf,
-                               stats::nobs(largest))
-  }
-  structure(table, heading = heading, class = c("anova", "data.frame"))
-}
-
-# Models of the first terms, then of one more at a time; the model itself is the last.
-nested_models <- function(object) {
-  y <- stats::model.response(object$model)
-  x <- design_of(object$model, object$terms, object$contrasts)$x
-  family <- if (object$family_name == "negative.binomial" || object$family_name == "tweedie" ||
-                  object$family_name %in% c("multinomial", "cox")) {
-    object$family_name
-  } else {
-    object$family
-  }
-  power <- if (object$family_name == "tweedie") eval(object$call$power %||% 1.5, environment(object$formula)) else 1.5
-  steps <- seq_len(max(object$assign, 0L)) - 1L
-  smaller <- lapply(steps, function(last) {
-    fit_glm(x[, object$assign <= last, drop = FALSE], y, family, stats::model.weights(object$model), object$offset,
-            object$alpha, power, object$theta, object$intercept, control = object$control,
-            ties = object$ties %||% "efron")
-  })
-  c(smaller, list(object))
 }
 
 `%||%` <- function(value, otherwise) if (is.null(value)) otherwise else value

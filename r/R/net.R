@@ -35,9 +35,10 @@
 #' the share of the penalised model in a mixture of both: 1 is the elastic net, 0 the relaxed model.
 #'
 #' @param x a matrix, sparse matrix (`dgCMatrix`) or data frame of numbers.
-#' @param y numbers (gaussian, huber, quantile); a factor of two levels or numbers of two values (binomial), of which
-#'   coefficients speak for the second; numbers of 0 or more (poisson); a factor (multinomial); a `survival::Surv()` or
-#'   two columns, `time` and `status` (cox); a matrix of numbers, one column for each response (mgaussian).
+#' @param y numbers (gaussian, huber, quantile); a factor of two levels, numbers of two values, or two columns of counts
+#'   or shares of each class (binomial), of which coefficients speak for the second; numbers of 0 or more (poisson); a
+#'   factor (multinomial); a `survival::Surv()` or two columns, `time` and `status` (cox); a matrix of numbers, one
+#'   column for each response (mgaussian).
 #' @param family `"gaussian"`, `"binomial"`, `"poisson"`, `"multinomial"`, `"cox"`, `"mgaussian"`, `"huber"` (outliers
 #'   count less) or `"quantile"`.
 #' @param weights how much each row counts; `NULL`: 1.
@@ -51,7 +52,11 @@
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param thresh the duality gap at which training ends, as a share of the deviance of the model without features; 1e-09
 #'   leaves coefficients right to about 1e-5 of the largest.
-#' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet.
+#' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet. `Inf`: the column is
+#'   left out, as by `exclude`.
+#' @param exclude numbers of columns to leave out: their coefficients are 0.
+#' @param dfmax,pmax where a path that was not given ends: at the first penalty, from the fifth on, with more than
+#'   `dfmax` features, and before the first by which more than `pmax` features have had a coefficient, with a warning.
 #' @param lower.limits,upper.limits between which coefficients stay: numbers of 0 or less, and of 0 or more, one for
 #'   each column or one for all; of several classes or responses in each of them.
 #' @param maxit most passes over the features of one model.
@@ -88,21 +93,52 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
                       else 1e-04,
                       lambda = NULL, standardize = TRUE, intercept = TRUE,
                       thresh = if (identical(family, "quantile")) 1e-05 else 1e-09,
-                      penalty.factor = rep(1, ncol(x)), lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
+                      penalty.factor = rep(1, ncol(x)), exclude = NULL, dfmax = ncol(x) + 1,
+                      pmax = min(dfmax * 2 + 20, ncol(x)), lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
                       type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, quantile = 0.5,
                       threshold = NULL, relax = FALSE, maxp = NULL, control = list()) {
   call <- match.call()
   x <- as_features(x)
   check_maxp(maxp)
-  problem <- net_problem(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
-                         type.multinomial, standardize.response, control)
+  force(lambda.min.ratio)
+  counts <- read_counts(x, y, family, weights, offset)
+  if (!is.null(counts)) x <- x[counts$rows, , drop = FALSE]
+  problem <- net_problem(x, counts$y %||% y, family, counts$weights %||% weights, counts$offset %||% offset, alpha,
+                         standardize, intercept, thresh, penalty.factor, maxit, type.multinomial,
+                         standardize.response, control)
+  problem$saturated <- counts$saturated
   problem <- with_limits(problem, lower.limits, upper.limits, ncol(x))
   problem <- with_loss(problem, quantile, threshold)
+  problem <- with_sizes(problem, dfmax, pmax)
   check_relax(relax, problem$family)
-  lambda <- net_lambda(problem, x, lambda, nlambda, lambda.min.ratio)
-  fit <- train_path(problem, x, lambda)
+  problem <- without_columns(problem, x, exclude, penalty.factor)
+  used <- used_columns(problem, x)
+  lambda <- net_lambda(problem, used, lambda, nlambda, lambda.min.ratio)
+  fit <- train_path(problem, used, lambda)
   fit$call <- call
-  if (relax) relax_path(problem, x, fit, maxp) else fit
+  if (relax) fit <- relax_path(problem, used, fit, maxp)
+  fit$nobs <- counts$nobs %||% fit$nobs
+  restore_columns(problem, fit)
+}
+
+# Two columns of a binomial response, counts or shares of each class, as glmnet takes them: a row for each class that a
+# row of `y` has. NULL: `y` is no such matrix. `rows`: the row of x of each of them; `saturated`: what its deviance has
+# less, for no model knows more than the shares.
+read_counts <- function(x, y, family, weights, offset) {
+  name <- if (is.function(family)) family()$family else if (inherits(family, "family")) family$family else family
+  if (!identical(name, "binomial") || NCOL(y) != 2) return(NULL)
+  y <- as.matrix(y)
+  if (!is.numeric(y) || any(!is.finite(y)) || any(y < 0)) {
+    stop_argument("y", "must have counts or shares of two classes, numbers of 0 or more")
+  }
+  if (nrow(y) != nrow(x)) stop_argument("y", "has ", nrow(y), " rows for ", nrow(x), " rows of 'x'")
+  classes <- colnames(y) %||% c("1", "2")
+  weights <- check_weights(weights, nrow(x)) %||% rep(1, nrow(x))
+  cells <- which(y > 0, arr.ind = TRUE)
+  rows <- unname(cells[, 1])
+  list(rows = rows, y = factor(classes[cells[, 2]], levels = classes), weights = weights[rows] * y[cells],
+       offset = check_offset(offset, nrow(x))[rows], nobs = nrow(x),
+       saturated = 2 * log(y[cells] / rowSums(y)[rows]))
 }
 
 # Everything but the penalties, checked. `scale` is what the response is divided by; `classnames` are those of the
@@ -112,7 +148,7 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
   rows <- nrow(x)
   known <- eval(formals(sheaf_net)$family)
   if (is.function(family)) family <- family()
-  if (inherits(family, "family")) family <- family$family
+  if (inherits(family, "family")) family <- net_family(family)
   if (!identical(family, known) && is.character(family) && !family[1] %in% known) {
     stop_argument("family", "is \"", family[1], "\"; elastic nets are ", paste0("\"", known, "\"", collapse = ", "),
                   " here (sheaf_glm() has others, with a ridge penalty)")
@@ -128,6 +164,7 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
     stop_argument("penalty.factor", "has ", length(penalty.factor), " entries for ", ncol(x), " columns")
   }
   if (all(penalty.factor == 0)) stop_argument("penalty.factor", "is 0 for all columns")
+  penalty.factor[is.infinite(penalty.factor)] <- 1  # of columns that are left out
   factors <- penalty.factor * ncol(x) / sum(penalty.factor)
   problem <- list(family = family, rows = rows, weights = weights, offset = offset, scale = 1, classes = 1L,
                   l1_ratio = one_number(alpha, "alpha", 0, 1), standardise = one_flag(standardize, "standardize"),
@@ -141,6 +178,16 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
          poisson = poisson_target(problem, y), multinomial = multinomial_target(problem, y),
          cox = cox_target(problem, y), mgaussian = responses_target(problem, y),
          huber = , quantile = numbers_target(problem, y))
+}
+
+# The name of a family object, whose link must be the family's canonical one.
+net_family <- function(family) {
+  links <- c(gaussian = "identity", binomial = "logit", poisson = "log")
+  if (family$family %in% names(links) && !identical(family$link, links[[family$family]])) {
+    stop_argument("family", "has the link ", family$link, ", and elastic nets of the family ", family$family,
+                  " have the link ", links[[family$family]], " (sheaf_glm() has other links, with a ridge penalty)")
+  }
+  family$family
 }
 
 # The parameter of the family's loss, where it has one.
@@ -189,6 +236,48 @@ with_limits <- function(problem, lower, upper, columns) {
   problem$lower_limits <- check(lower, "lower.limits", -1, "less")
   problem$upper_limits <- check(upper, "upper.limits", 1, "more")
   problem
+}
+
+with_sizes <- function(problem, dfmax, pmax) {
+  problem$dfmax <- one_number(dfmax, "dfmax", 1)
+  problem$pmax <- one_number(pmax, "pmax", 1)
+  problem
+}
+
+# Columns that are left out, as glmnet leaves them out: penalties are scaled as if they had a factor of 1. `columns` has
+# the names of all of them and the places of those that are used, if some are not.
+without_columns <- function(problem, x, exclude, penalty.factor) {
+  if (is.function(exclude)) stop_argument("exclude", "must be numbers of columns; a function is not offered")
+  if (!is.null(exclude) && (!is.numeric(exclude) || !all(exclude %in% seq_len(ncol(x))))) {
+    stop_argument("exclude", "must be numbers of columns, from 1 to ", ncol(x))
+  }
+  out <- union(exclude, which(is.infinite(penalty.factor)))
+  if (length(out) == 0) return(problem)
+  used <- setdiff(seq_len(ncol(x)), out)
+  if (length(used) == 0) stop_argument("exclude", "and penalty.factor leave out all columns")
+  problem$columns <- list(names = feature_names(x), colnames = colnames(x), used = used)
+  for (name in c("penalty_factors", "lower_limits", "upper_limits")) {
+    if (length(problem[[name]]) > 0) problem[[name]] <- problem[[name]][used]
+  }
+  problem
+}
+
+used_columns <- function(problem, x) if (is.null(problem$columns)) x else x[, problem$columns$used, drop = FALSE]
+
+# A path with rows of zeros for the columns that were left out.
+restore_columns <- function(problem, fit) {
+  if (is.null(problem$columns)) return(fit)
+  count <- length(problem$columns$names)
+  whole <- function(beta) {
+    sparse_columns(problem$columns$used[beta@i + 1L] - 1L, beta@p, beta@x, c(count, ncol(beta)),
+                   list(problem$columns$names, colnames(beta)))
+  }
+  fit$beta <- if (is.list(fit$beta)) lapply(fit$beta, whole) else whole(fit$beta)
+  fit$dim <- c(count, fit$dim[2])
+  fit$n_features <- count
+  fit["feature_names"] <- list(problem$columns$colnames)
+  if (!is.null(fit$relaxed)) fit$relaxed <- restore_columns(problem, fit$relaxed)
+  fit
 }
 
 # A matrix of numbers with a name for each column.
@@ -386,6 +475,7 @@ train_path <- function(problem, x, lambda) {
   null <- null_deviance(problem)
   ratio <- explained(problem, as_link(problem, path$decisions), null)
   kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem)
+  if (!attr(lambda, "given")) kept <- min(kept, sized_length(problem, path, length(lambda)))
   names <- paste0("s", seq_len(kept) - 1)
   scale <- rep_len(problem$scale, length(path$a0))  # of the columns
   all <- sparse_columns(path$i, path$p, path$x * rep(scale, diff(path$p)), c(ncol(x), length(path$a0)),
@@ -447,7 +537,7 @@ deviances <- function(problem, link) {
   y <- problem$response
   w * switch(problem$family,
     gaussian = (y - link)^2,
-    binomial = 2 * log1p_exp(-problem$target * link),
+    binomial = 2 * log1p_exp(-problem$target * link) + problem$saturated %||% 0,
     poisson = 2 * (exp(link) - y * link - ifelse(y > 0, y - y * log(y), 0)),
     multinomial = -2 * apply(sweep(log(shares(link)), c(1, 2), y, "*"), c(1, 3), sum),
     mgaussian = apply(sweep(link, c(1, 2), y)^2, c(1, 3), sum),
@@ -517,6 +607,23 @@ path_length <- function(ratio, problem) {
   if (length(over) == 0) length(ratio) else over[1]
 }
 
+# Where glmnet's paths end by the number of features that have a coefficient, or have had one.
+sized_length <- function(problem, path, steps) {
+  step <- rep(seq_along(path$a0), diff(path$p))
+  step <- (step - 1L) %/% problem$classes + 1L
+  pairs <- unique(cbind(step, path$i))
+  counts <- tabulate(pairs[, 1], steps)
+  last <- which(seq_len(steps) >= 5 & counts > problem$dfmax)[1]
+  ever <- cumsum(tabulate(pairs[!duplicated(pairs[, 2]), 1], steps))
+  over <- which(ever > problem$pmax)[1]
+  if (!is.na(over) && (is.na(last) || over <= last)) {
+    warning("more than pmax = ", problem$pmax, " features have had a coefficient by penalty ", over,
+            ": the path ends before it", call. = FALSE)
+    return(max(over - 1L, 1L))
+  }
+  if (is.na(last)) steps else last
+}
+
 #' Coefficients and predictions of elastic nets
 #'
 #' @param object a [sheaf_net()] or [cv_sheaf_net()].
@@ -527,8 +634,11 @@ path_length <- function(ratio, problem) {
 #'   coefficient.
 #' @param gamma of relaxed models: the share of the penalised model; 1 is the elastic net, 0 the relaxed model. Of
 #'   `cv_sheaf_relaxed`: a number, `"gamma.1se"` or `"gamma.min"`; `NULL`: the one that belongs to `s`.
+#' @param exact whether to train anew at penalties `s` that are not of the path, instead of interpolating. The arguments
+#'   `x`, `y` and, if they were given, `weights`, `offset`, `penalty.factor`, `exclude`, `lower.limits` and
+#'   `upper.limits` of the call must then be given too, as in glmnet.
 #' @param newoffset needed where the model was trained with an offset.
-#' @param ... not used; of `cv_sheaf_net` passed on.
+#' @param ... with `exact`: arguments of [sheaf_net()]; of `cv_sheaf_net` passed on.
 #' @return A matrix with a column for each penalty; `"nonzero"`: a list, or a data frame of one column; `coef()`: a
 #'   sparse matrix whose first row is the intercept (Cox models have none). Multinomial and mgaussian: `"link"` and
 #'   `"response"` are arrays of rows, classes or responses and penalties, and coefficients and `"nonzero"` lists with an
@@ -538,8 +648,9 @@ path_length <- function(ratio, problem) {
 #' predict(fit, as.matrix(mtcars[1:3, -1]), s = c(1, 0.1))
 #' @export
 predict.sheaf_net <- function(object, newx, s = NULL, type = c("link", "response", "coefficients", "nonzero", "class"),
-                              newoffset = NULL, ...) {
+                              exact = FALSE, newoffset = NULL, ...) {
   type <- one_of(type, c("link", "response", "coefficients", "nonzero", "class"), "type")
+  object <- exact_path(object, s, exact, list(...), parent.frame())
   coefficients <- path_coefficients(object, s)
   several <- has_several(object$family)
   if (type == "coefficients") return(coefficients)
@@ -625,7 +736,28 @@ nonzero_features <- function(coefficients, family = "") {
 
 #' @rdname predict.sheaf_net
 #' @export
-coef.sheaf_net <- function(object, s = NULL, ...) path_coefficients(object, s)
+coef.sheaf_net <- function(object, s = NULL, exact = FALSE, ...) {
+  path_coefficients(exact_path(object, s, exact, list(...), parent.frame()), s)
+}
+
+# The path, with exact = TRUE trained again with the penalties `s` among its own.
+exact_path <- function(object, s, exact, given, frame) {
+  if (!one_flag(exact, "exact")) {
+    if (length(given) > 0) stop_argument(names(given)[1] %||% "...", "is not an argument here without exact = TRUE")
+    return(object)
+  }
+  if (is.null(s) || all(s %in% object$lambda)) return(object)
+  data <- c("x", "y", "weights", "offset", "penalty.factor", "exclude", "lower.limits", "upper.limits")
+  lacking <- setdiff(intersect(data, names(object$call)), names(given))
+  if (length(lacking) > 0) {
+    stop_argument("exact", "trains anew: give ", paste(lacking, collapse = ", "), " too, as in the call of sheaf_net()")
+  }
+  call <- object$call
+  call[[1L]] <- sheaf_net
+  call[names(given)] <- given
+  call$lambda <- sort(unique(c(s, object$lambda)), decreasing = TRUE)
+  eval(call, frame)
+}
 
 #' @export
 print.sheaf_net <- function(x, digits = max(3, getOption("digits") - 3), ...) {

@@ -282,14 +282,17 @@ mix_path <- function(object, gamma, extend = TRUE) {
 #' @rdname predict.sheaf_net
 #' @export
 predict.sheaf_relaxed <- function(object, newx, s = NULL, gamma = 1,
-                                  type = c("link", "response", "coefficients", "nonzero", "class"), newoffset = NULL,
-                                  ...) {
-  stats::predict(mix_path(object, gamma), newx, s, type, newoffset, ...)
+                                  type = c("link", "response", "coefficients", "nonzero", "class"), exact = FALSE,
+                                  newoffset = NULL, ...) {
+  object <- exact_path(object, s, exact, list(...), parent.frame())
+  stats::predict(mix_path(object, gamma), newx, s, type, newoffset = newoffset)
 }
 
 #' @rdname predict.sheaf_net
 #' @export
-coef.sheaf_relaxed <- function(object, s = NULL, gamma = 1, ...) stats::coef(mix_path(object, gamma), s)
+coef.sheaf_relaxed <- function(object, s = NULL, gamma = 1, exact = FALSE, ...) {
+  stats::coef(mix_path(exact_path(object, s, exact, list(...), parent.frame()), gamma), s)
+}
 
 #' @export
 print.sheaf_relaxed <- function(x, digits = max(3, getOption("digits") - 3), ...) {
@@ -329,7 +332,7 @@ predict.cv_sheaf_relaxed <- function(object, newx, s = c("lambda.1se", "lambda.m
 #' @export
 coef.cv_sheaf_relaxed <- function(object, s = c("lambda.1se", "lambda.min"), gamma = NULL, ...) {
   pair <- pair_of(object, s, gamma)
-  stats::coef(object$glmnet.fit, s = pair$s, gamma = pair$gamma)
+  stats::coef(object$glmnet.fit, s = pair$s, gamma = pair$gamma, ...)
 }
 
 #' @export

@@ -6,7 +6,7 @@ is_survival <- function(y) {
 }
 
 # Times, and 1 where the event came then or 0 where the row is censored: of a Surv object, or of two columns as glmnet
-# takes them.
+# takes them. Times that differ by rounding alone are made equal.
 read_survival <- function(y, rows, argument = "y") {
   if (inherits(y, "Surv") && !identical(attr(y, "type"), "right")) {
     stop_argument(argument, "is censored by '", attr(y, "type"), "'; only times censored on the right are offered")
@@ -25,7 +25,7 @@ read_survival <- function(y, rows, argument = "y") {
   }
   if (!all(event %in% 0:1)) stop_argument(argument, "must have a status of 1 (the event came) or 0 (it did not)")
   if (!any(event == 1)) stop_argument(argument, "has no events")
-  structure(list(time = time, event = as.integer(event)), class = "sheaf_survival")
+  structure(list(time = core_tie_times(time), event = as.integer(event)), class = "sheaf_survival")
 }
 
 survival_rows <- function(survival, rows) {
@@ -128,8 +128,9 @@ finish_cox <- function(fit, model, response, ties) {
   fit$loglik <- -c(found$null_deviance, found$deviance) / 2
   fit$deviance <- found$deviance
   fit$null.deviance <- found$null_deviance
-  fit$rank <- if (fit$n_features == 0) 0L else as.integer(found$parameters)
-  fit$aic <- fit$deviance + 2 * fit$rank
+  fit$edf <- count_parameters(fit, found)
+  fit$rank <- if (fit$alpha > 0) length(plain) else as.integer(fit$edf)
+  fit$aic <- fit$deviance + 2 * fit$edf
   fit$concordance <- found$concordance
   if (fit$alpha == 0) {
     fit$score <- found$score
@@ -153,6 +154,7 @@ print.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L), ...) 
   }
   cat("\nLog partial likelihood: ", format(signif(x$loglik[2], digits + 2L)), " (without features ",
       format(signif(x$loglik[1], digits + 2L)), ")\nn = ", x$n, ", events = ", x$nevent, "\n", sep = "")
+  print_dropped(x)
   invisible(x)
 }
 
@@ -193,14 +195,16 @@ summary.sheaf_cox <- function(object, conf.int = 0.95, ...) {
   label <- sub("^0", "", format(conf.int))
   dimnames(ratios) <- list(rownames(table), c("exp(coef)", "exp(-coef)", paste(c("lower", "upper"), label)))
   structure(class = "summary.sheaf_cox",
-            c(object[c("call", "n", "nevent", "loglik", "concordance", "ties", "iter", "separated")],
+            c(object[c("call", "n", "nevent", "loglik", "concordance", "ties", "iter", "separated", "na.action")],
               list(coefficients = table, conf.int = ratios), cox_tests(object)))
 }
 
 #' @export
 print.summary.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
-  cat("n = ", x$n, ", events = ", x$nevent, ", ties by ", x$ties, "\n\n", sep = "")
+  cat("n = ", x$n, ", events = ", x$nevent, ", ties by ", x$ties, "\n", sep = "")
+  print_dropped(x)
+  cat("\n")
   stats::printCoefmat(x$coefficients, digits = digits, P.values = TRUE, has.Pvalue = TRUE, ...)
   cat("\n")
   print(x$conf.int, digits = digits)
@@ -218,8 +222,10 @@ print.summary.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L
 nobs.sheaf_cox <- function(object, ...) object$nevent
 
 #' @export
-residuals.sheaf_cox <- function(object, type = c("martingale", "deviance"), ...) {
-  type <- one_of(type, c("martingale", "deviance"), "type")
+residuals.sheaf_cox <- function(object, type = c("martingale", "deviance", "score", "schoenfeld", "scaledsch", "dfbeta",
+                                                 "dfbetas", "partial"), ...) {
+  type <- one_of(type, eval(formals(residuals.sheaf_cox)$type), "type")
+  if (!type %in% c("martingale", "deviance")) return(stats::residuals(as_coxph(object), type = type, ...))
   left <- object$residuals
   if (type == "deviance") {
     event <- read_survival(object$y, length(left))$event
@@ -235,19 +241,25 @@ residuals.sheaf_cox <- function(object, type = c("martingale", "deviance"), ...)
 #' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
 #' @param type `"lp"`, the logarithm of the hazard relative to a row of mean features, as of `survival::coxph()`
 #'   (columns of -1, 0 and 1 alone count as 0 there); `"risk"`, its exponential; `"link"` and `"response"`, the same
-#'   relative to a row of zeros, as of glmnet.
+#'   relative to a row of zeros, as of glmnet. `"expected"` events, `"survival"` up to a row's own time and `"terms"`
+#'   are those of package survival at these coefficients.
 #' @param se.fit whether to give standard errors too: of `"lp"` and `"link"` as they are, of the others by the delta
 #'   method.
 #' @param newoffset offsets of the new rows, where a model of a matrix was trained with an offset.
-#' @param ... not used.
-#' @return A vector; with `se.fit` a list of `fit` and `se.fit`.
+#' @param ... of `"expected"`, `"survival"` and `"terms"` passed on to package survival; else not used.
+#' @return A vector, of `"terms"` a matrix; with `se.fit` a list of `fit` and `se.fit`.
 #' @examplesIf requireNamespace("survival", quietly = TRUE)
 #' fit <- sheaf_glm(survival::Surv(time, status) ~ age + sex, data = survival::lung)
 #' predict(fit, data.frame(age = c(50, 70), sex = 1), type = "risk")
 #' @export
-predict.sheaf_cox <- function(object, newdata, type = c("lp", "risk", "link", "response"), se.fit = FALSE,
-                              newoffset = NULL, ...) {
-  type <- one_of(type, c("lp", "risk", "link", "response"), "type")
+predict.sheaf_cox <- function(object, newdata,
+                              type = c("lp", "risk", "link", "response", "expected", "survival", "terms"),
+                              se.fit = FALSE, newoffset = NULL, ...) {
+  type <- one_of(type, eval(formals(predict.sheaf_cox)$type), "type")
+  if (type %in% c("expected", "survival", "terms")) {
+    given <- if (missing(newdata) || is.null(newdata)) list() else list(newdata = newdata)
+    return(do.call(stats::predict, c(list(as_coxph(object)), given, list(type = type, se.fit = se.fit, ...))))
+  }
   means <- if (type %in% c("lp", "risk")) object$means else 0 * object$means
   known <- !is.na(object$coefficients)
   shift <- sum(object$coefficients[known] * (object$means - means)[known])
@@ -268,32 +280,6 @@ predict.sheaf_cox <- function(object, newdata, type = c("lp", "risk", "link", "r
   apart <- apart - rep(means[known], each = nrow(apart))
   error <- sqrt(rowSums((apart %*% stats::vcov(object)[known, known, drop = FALSE]) * apart))
   list(fit = padded(fit), se.fit = padded(if (multiplies) error * fit else error))
-}
-
-#' @export
-anova.sheaf_cox <- function(object, ..., test = "Chisq") {
-  models <- list(object, ...)
-  if (!all(vapply(models, inherits, NA, "sheaf_cox"))) stop_argument("...", "must be Cox models of sheaf_glm()")
-  test <- one_of(test, c("Chisq", "LRT"), "test")
-  single <- length(models) == 1
-  labels <- seq_along(models)
-  if (single) {
-    if (is.null(object$model)) stop_sheaf("one model is split by the terms of its formula, which must be kept")
-    labels <- c("NULL", attr(object$terms, "term.labels"))
-    models <- nested_models(object)
-  }
-  likelihood <- vapply(models, function(one) one$loglik[2], 0)
-  gained <- c(NA, 2 * abs(diff(likelihood)))
-  df <- c(NA, abs(diff(vapply(models, function(one) as.double(one$rank), 0))))
-  table <- data.frame(likelihood, gained, df, stats::pchisq(gained, df, lower.tail = FALSE), row.names = labels)
-  names(table) <- c("loglik", "Chisq", "Df", "Pr(>|Chi|)")
-  heading <- if (single) {
-    "Analysis of Deviance Table\n\nCox model, terms added sequentially (first to last)\n"
-  } else {
-    calls <- vapply(models, function(one) paste(deparse(one$formula), collapse = " "), "")
-    c("Analysis of Deviance Table\n", paste0("Model ", seq_along(models), ": ", calls, collapse = "\n"))
-  }
-  structure(table, heading = heading, class = c("anova", "data.frame"))
 }
 
 #' @export

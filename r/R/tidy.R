@@ -64,7 +64,13 @@ augment.sheaf_glm <- function(x, data = x$model, newdata = NULL, type.predict = 
   }
   if (is.null(data)) stop_argument("data", "is missing")
   table <- cbind(as.data.frame(data), .fitted = stats::predict(x, type = type.predict))
-  if (!inherits(x, "sheaf_multinom")) table$.resid <- stats::residuals(x, "deviance")
+  if (inherits(x, "sheaf_multinom")) return(table)
+  table$.resid <- stats::residuals(x, "deviance")
+  if (x$alpha > 0 || is.null(x$std.error)) return(table)
+  padded <- function(values) stats::naresid(x$na.action, values)
+  table$.std.resid <- padded(stats::rstandard(x))
+  table$.hat <- padded(stats::hatvalues(x))
+  table$.cooksd <- padded(stats::cooks.distance(x))
   table
 }
 

@@ -11,12 +11,13 @@
 #' @param y a factor, or numbers.
 #' @param formula,data,subset,na.action as in [stats::lm()].
 #' @param ranges a list of values to try of `cost`, `gamma`, `degree`, or of any other argument of [sheaf_svm()] that is
-#'   a number or a name.
+#'   a number or a name, as `e1071::tune()` takes it. `NULL`: the values of these arguments that are given themselves,
+#'   as `e1071::tune.svm()` takes them, else costs from 0.1 to 100.
 #' @param cross number of folds.
 #' @param foldid the fold of each row, in place of `cross`.
 #' @param scale whether to scale columns.
 #' @param type,kernel,class.weights,weights,control as in [sheaf_svm()].
-#' @param ... further arguments of [sheaf_svm()].
+#' @param ... further arguments of [sheaf_svm()]: without `ranges` values to try, with `ranges` one value for all.
 #' @return An object of class `tune_sheaf_svm` with the elements of an e1071 `tune` object: `best.parameters`,
 #'   `best.performance`, `performances` (with `error` and `dispersion`), `best.model`, `train.ind`, `sampling`,
 #'   `nparcomb`, `method`. The error is the share of wrong classes or the mean squared error.
@@ -26,6 +27,8 @@
 #' tuned <- tune_sheaf_svm(Species ~ ., data = iris, ranges = ranges)
 #' tuned
 #' tuned$best.model
+#'
+#' tune_sheaf_svm(Species ~ ., data = iris, cost = c(1, 10), gamma = c(0.05, 0.25))
 #' @export
 tune_sheaf_svm <- function(x, ...) UseMethod("tune_sheaf_svm")
 
@@ -46,7 +49,7 @@ tune_sheaf_svm.formula <- function(formula, data, subset, na.action = stats::na.
 
 #' @rdname tune_sheaf_svm
 #' @export
-tune_sheaf_svm.default <- function(x, y, ranges = list(cost = 10^(-1:2)), cross = 10, foldid = NULL, scale = TRUE,
+tune_sheaf_svm.default <- function(x, y, ranges = NULL, cross = 10, foldid = NULL, scale = TRUE,
                                    type = NULL, kernel = "radial", class.weights = NULL, weights = NULL,
                                    control = list(), ...) {
   call <- as_generic(match.call(), quote(tune_sheaf_svm))
@@ -55,6 +58,12 @@ tune_sheaf_svm.default <- function(x, y, ranges = list(cost = 10^(-1:2)), cross 
   type <- svm_type(type, y)
   one_flag(scale, "scale")
   fixed <- list(kernel = kernel, ...)
+  if (is.null(ranges)) {
+    ranges <- fixed[names(fixed) != "kernel"]
+    if (length(kernel) > 1) ranges$kernel <- kernel
+    fixed <- fixed["kernel"]
+    if (length(ranges) == 0) ranges <- list(cost = 10^(-1:2))
+  }
   check_ranges(ranges, fixed)
   grid <- expand.grid(ranges, stringsAsFactors = FALSE, KEEP.OUT.ATTRS = FALSE)
   train <- if (is.null(foldid)) deal_folds(nrow(x), cross) else split_rows(foldid, nrow(x))
@@ -88,6 +97,11 @@ check_ranges <- function(ranges, fixed) {
   if (length(unknown) > 0) {
     stop_argument(if (unknown[1] %in% names(ranges)) "ranges" else unknown[1], "'", unknown[1],
                   "' is not among ", paste(known, collapse = ", "))
+  }
+  fixed <- fixed[setdiff(names(fixed), names(ranges))]
+  several <- names(fixed)[lengths(fixed) != 1]
+  if (length(several) > 0) {
+    stop_argument(several[1], "must be one value beside 'ranges'; put the values to try in the list 'ranges'")
   }
 }
 

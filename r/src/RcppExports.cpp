@@ -230,6 +230,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_tie_times
+std::vector<double> core_tie_times(const std::vector<double>& times);
+RcppExport SEXP _sheaf_core_tie_times(SEXP timesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type times(timesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_tie_times(times));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_fit
 Rcpp::List core_fit(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const std::string& kind, const Rcpp::CharacterMatrix& settings, const Rcpp::CharacterMatrix& pipeline, const Rcpp::RObject& weights, const Rcpp::List& vectors, bool with_text);
 RcppExport SEXP _sheaf_core_fit(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP, SEXP kindSEXP, SEXP settingsSEXP, SEXP pipelineSEXP, SEXP weightsSEXP, SEXP vectorsSEXP, SEXP with_textSEXP) {
@@ -501,6 +511,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_snippet_compile", (DL_FUNC) &_sheaf_core_snippet_compile, 3},
     {"_sheaf_core_devices", (DL_FUNC) &_sheaf_core_devices, 0},
     {"_sheaf_core_version", (DL_FUNC) &_sheaf_core_version, 0},
+    {"_sheaf_core_tie_times", (DL_FUNC) &_sheaf_core_tie_times, 1},
     {"_sheaf_core_fit", (DL_FUNC) &_sheaf_core_fit, 9},
     {"_sheaf_core_one_class", (DL_FUNC) &_sheaf_core_one_class, 6},
     {"_sheaf_core_parse", (DL_FUNC) &_sheaf_core_parse, 1},

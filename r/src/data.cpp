@@ -135,3 +135,6 @@ Rcpp::DataFrame core_devices() {
 
 // [[Rcpp::export(rng = false)]]
 std::string core_version() { return sheaf::version(); }
+
+// [[Rcpp::export(rng = false)]]
+std::vector<double> core_tie_times(const std::vector<double>& times) { return sheaf::tie_times(times); }

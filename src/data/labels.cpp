@@ -5,6 +5,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include <sheaf/survival.hpp>
+
 #include "core/names.hpp"
 
 #include "core/fail.hpp"
@@ -110,7 +112,7 @@ Labels make_survival_labels(const Target& target, const std::string& source, std
     fail("{}: no row has an event: all are censored, and nothing can be learnt from them", source);
   Labels labels;
   labels.rows = rows;
-  labels.values = target.values;
+  labels.values = tie_times(target.values);
   labels.events = target.events;
   return labels;
 }

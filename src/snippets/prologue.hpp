@@ -24,7 +24,7 @@ inline constexpr std::string_view host_prologue = R"(
 #define SHEAF_INLINE static inline
 #define __device__
 #define __host__
-#define __global__ static
+#define __global__ __attribute__((visibility("hidden")))
 #define __constant__ static const
 #define __forceinline__ inline
 #define __noinline__

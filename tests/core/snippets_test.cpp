@@ -167,6 +167,15 @@ __global__ void axpy(int n, double a, const double* __restrict__ x, double* y) {
   }
 }
 
+TEST_F(Snippets, RunKernelsWithTheNamesOfC) {
+  const KernelSnippet twice(R"(extern "C" __global__ void twice(double* x) { x[threadIdx.x] *= 2; })", "twice");
+  for (const auto device : test::devices()) {
+    const auto x = array_of({1.0, 2.5}, device);
+    twice(on(device), {.grid = {1, 1, 1}, .block = {2, 1, 1}}, std::vector<KernelArgument>{x});
+    expect_near(x.values<double>(), {2.0, 5.0});
+  }
+}
+
 TEST_F(Snippets, RunKernelsWithBarriersSharedMemoryAndAtomics) {
   // Each block reverses its part through shared memory of a size given at the launch, and adds its sum to `total`.
   const KernelSnippet reverse(R"(

@@ -157,6 +157,64 @@ TEST(GlmErrors, SandwichesDoNotHideSeparation) {
   }
 }
 
+/// Class 1 is separated from the others by the first feature; classes 2 and 3 overlap.
+Dataset<double> one_class_apart() {
+  Rows rows;
+  std::vector<double> labels;
+  for (int i = 0; i < 30; ++i) {
+    rows.push_back({i < 20 ? i + 1.0 : i - 8.0, static_cast<double>(7 * i % 11)});
+    labels.push_back(1 + i / 10);
+  }
+  Dataset<double> dataset;
+  dataset.x = dense_of<double>(rows, 2);
+  dataset.target = target_of(labels);
+  dataset.source = "rows";
+  return dataset;
+}
+
+TEST(GlmErrors, WeightsOfASeparatedClassHaveNoErrorsWhateverTheReference) {
+  // R's glm on the rows of classes 2 and 3.
+  const std::vector<std::pair<double, double>> wanted{
+      {0.1133827144163, 0.158716971500}, {0.0624786860899, 0.147494798329}, {-2.1305528492665, 2.630543490938}};
+  for (const Device device : devices())
+    for (const std::string reference : {"1", "2", "3"}) {
+      SCOPED_TRACE("reference " + reference + " on " + to_string(device));
+      GlmOptions options;
+      options.reference = reference;
+      const auto model = train_glm(on(device), one_class_apart(), options);
+      EXPECT_TRUE(model.glm->separated);
+      EXPECT_EQ(model.glm->statistics.parameters, 6);
+      EXPECT_NEAR(aic(*model.glm), 26.9510806956 + 12, 1e-4);
+      for (const auto& row : coefficient_table(model)) {
+        if (reference == "1" || row.versus == "1") {
+          EXPECT_EQ(row.error, 0) << row.label;
+          continue;
+        }
+        const auto& [estimate, error] = wanted[row.name == "1" ? 0 : row.name == "2" ? 1 : 2];
+        EXPECT_NEAR(row.estimate, reference == "2" ? estimate : -estimate, 1e-4) << row.label;
+        EXPECT_NEAR(row.error, error, 1e-4) << row.label;
+      }
+    }
+}
+
+TEST(GlmErrors, PenalisedModelsHaveEffectiveParameters) {
+  // The trace of (X'WX + P)^-1 X'WX, computed by R.
+  for (const Device device : devices()) {
+    auto dataset = one_class_apart();
+    GlmOptions options;
+    options.alpha = 0.5;
+    options.tolerance = 1e-10;
+    EXPECT_NEAR(train_glm(on(device), dataset, options).glm->statistics.parameters, 5.06636746363, 1e-6);
+    std::vector<double> numbers;
+    for (int i = 0; i < 30; ++i) numbers.push_back(std::sin(i));
+    dataset.target = target_of(numbers);
+    options.family = GlmFamily::gaussian;
+    const auto model = train_glm(on(device), dataset, options);
+    EXPECT_NEAR(model.glm->statistics.parameters, 2.9377838488, 1e-8);
+    EXPECT_NEAR(model.glm->statistics.dispersion, model.glm->statistics.deviance / (30 - 2.9377838488), 1e-8);
+  }
+}
+
 TEST(GlmErrors, ModelFilesSayWhatErrorsAreFrom) {
   const auto model = train_glm(on(Device::cpu()), collinear(false), exact({}, StandardErrors::hc1));
   const auto again = Model::parse(format_model(model), "model");

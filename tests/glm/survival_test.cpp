@@ -12,6 +12,7 @@
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/scores.hpp>
+#include <sheaf/survival.hpp>
 
 namespace sheaf::linear {
 namespace survival_test {
@@ -226,6 +227,14 @@ TYPED_TEST(SurvivalVerbs, AreThePartialLikelihood) {
 
 namespace sheaf::test {
 namespace survival_test {
+
+TEST(Times, TieIfTheyDifferByRoundingAlone) {
+  // survival::aeqSurv of R.
+  EXPECT_EQ(tie_times(std::vector{1.0, 1 + 1e-9, 2.0, 3.0, 0.1 + 0.2, 0.3, 5.0}),
+            (std::vector{1.0, 1.0, 2.0, 3.0, 0.3, 0.3, 5.0}));
+  EXPECT_EQ(tie_times(std::vector{1.0, 1 + 1e-6}), (std::vector{1.0, 1 + 1e-6}));
+  EXPECT_TRUE(tie_times({}).empty());
+}
 
 TEST(Concordance, CountsPairsByItsDefinition) {
   for (const std::size_t size : {0, 1, 2, 33, 300}) {

@@ -3,7 +3,13 @@ test_that("plots by ggplot2 show what objects hold", {
   x <- as.matrix(mtcars[, -1])
   drawn <- function(plot) ggplot2::ggplot_build(plot)$data
   path <- sheaf_net(x, mtcars$mpg)
-  expect_equal(nrow(drawn(ggplot2::autoplot(path))[[1]]), length(path$beta@x))
+  curves <- drawn(ggplot2::autoplot(path, labels = 4))
+  expect_equal(nrow(curves[[1]]), length(path$beta))
+  # Curves begin at 0, at the largest penalty; the largest coefficients are named at the smallest.
+  expect_true(all(curves[[1]]$y[curves[[1]]$x == max(curves[[1]]$x)] == 0))
+  last <- path$beta[, ncol(path$beta)]
+  expect_setequal(curves[[2]]$label, names(sort(-abs(last)))[1:4])
+  expect_setequal(curves[[2]]$y, last[curves[[2]]$label])
   cv <- cv_sheaf_net(x, mtcars$mpg, nfolds = 4)
   expect_equal(drawn(ggplot2::autoplot(cv))[[2]]$y, rev(unname(cv$cvm)))
   found <- sheaf_search(iris[51:150, 1:4], droplevels(iris$Species[51:150]), model = "svm", predictions = TRUE,

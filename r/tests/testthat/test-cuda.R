@@ -154,3 +154,11 @@ test_that("models take matrices of a device", {
   expect_equal(as.matrix(sheaf_distances(d)), as.matrix(sheaf_distances(plain)))
   expect_names_argument(sheaf_svm(as_cuda(1:150), iris$Species), "x")
 })
+
+test_that("kernels may have names of C, and take what sheaf_control() returns", {
+  twice <- cuda_kernel('extern "C" __global__ void twice(double* x) { x[threadIdx.x] *= 2; }', "twice", device = "cpu",
+                       control = sheaf_control(threads = 1))
+  x <- as_cuda(c(1, 2.5), device = "cpu")
+  twice(1, 2, x)
+  expect_equal(as.vector(x), c(2, 5))
+})

@@ -61,3 +61,20 @@ test_that("residuals, tuned SVMs and classes of SVMs are drawn", {
   expect_names_argument(plot(sheaf_svm(as.matrix(iris[, 1:4]), iris$Species), iris), "x")
   expect_names_argument(plot(sheaf_svm(mpg ~ wt + hp, data = mtcars), mtcars), "x")
 })
+
+test_that("matrices of models have what car and lmtest look for", {
+  formula <- Petal.Width ~ Species + Sepal.Length * Sepal.Width
+  ours <- sheaf_glm(formula, data = iris)
+  theirs <- stats::glm(formula, data = iris)
+  expect_equal(model.matrix(ours), model.matrix(theirs))
+  ours <- sheaf_glm(am ~ factor(cyl) + wt, data = mtcars, family = poisson)
+  theirs <- stats::glm(am ~ factor(cyl) + wt, data = mtcars, family = poisson, control = exact)
+  if (requireNamespace("car", quietly = TRUE)) expect_close(car::vif(ours), car::vif(theirs))
+  skip_if_not_installed("lmtest")
+  expect_close(lmtest::coeftest(ours), lmtest::coeftest(theirs))
+  expect_match(attr(lmtest::coeftest(ours), "method"), "z test")
+  expect_close(lmtest::coeftest(sheaf_glm(mpg ~ wt, data = mtcars)),
+               lmtest::coeftest(stats::lm(mpg ~ wt, data = mtcars)))
+  classes <- suppressWarnings(sheaf_glm(Species ~ Sepal.Length, data = iris))
+  expect_equal(unclass(lmtest::coeftest(classes))[, 1:4], coef(summary(classes)), ignore_attr = TRUE)
+})

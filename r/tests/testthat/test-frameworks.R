@@ -105,3 +105,11 @@ test_that("peptide-spectrum matches are rescored", {
   expect_names_argument(sheaf_percolator(pin, no_such_option = 1), "no_such_option")
   expect_true("train-fdr" %in% sheaf_parameters("percolator")$name)
 })
+
+test_that("mlr lists its learners with ours among them", {
+  skip_if_not_installed("mlr")
+  found <- mlr::listLearners(warn.missing.packages = FALSE)
+  expect_true(all(c("classif.sheaf_svm", "regr.sheaf_svm", "classif.sheaf_knn") %in% found$class))
+  listed <- mlr::listLearners("classif", properties = "prob", warn.missing.packages = FALSE)
+  expect_true("classif.sheaf_net" %in% listed$class)
+})

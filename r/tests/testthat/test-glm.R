@@ -17,7 +17,10 @@ expect_like_glm <- function(found, expected, tolerance = 1e-6) {
   for (type in c("deviance", "pearson", "working", "response")) {
     expect_close(residuals(found, type), residuals(expected, type), tolerance)
   }
-  expect_close(confint(found), confint.default(expected), tolerance)
+  tails <- c(0.025, 0.975)
+  estimated <- summary(expected)$dispersion != 1
+  reach <- if (estimated) stats::qt(tails, df.residual(expected)) else stats::qnorm(tails)
+  expect_close(confint(found), coef(expected) + sqrt(diag(vcov(expected))) %o% reach, tolerance)
   for (type in c("link", "response")) {
     ours <- predict(found, type = type, se.fit = TRUE)
     theirs <- predict(expected, type = type, se.fit = TRUE)
@@ -302,4 +305,79 @@ test_that("tests of negative binomial models keep theta, as those of MASS", {
   expected <- suppressWarnings(anova(MASS::glm.nb(Days ~ Sex + Age, data = MASS::quine, control = exact),
                                      test = "Chisq"))
   expect_close(as.matrix(found), as.matrix(expected))
+})
+
+test_that("AIC and BIC of successes and failures with weights are those of glm()", {
+  rows <- data.frame(s = c(3, 5, 8, 2, 9, 4), f = c(7, 5, 2, 8, 1, 6), z = c(1, 2, 3, 1.5, 4, 2),
+                     w = c(2, 2, 1, 3, 2, 1))
+  ours <- sheaf_glm(cbind(s, f) ~ z, family = binomial, weights = w, data = rows)
+  theirs <- stats::glm(cbind(s, f) ~ z, family = binomial, weights = w, data = rows, control = exact)
+  expect_close(c(AIC(ours), BIC(ours), logLik(ours)), c(AIC(theirs), BIC(theirs), logLik(theirs)))
+})
+
+test_that("penalised models count effective parameters", {
+  # The trace of (X'WX + P)^-1 X'WX, with P = rows * alpha for all but the intercept.
+  trace <- function(x, w, penalty, free = 1) {
+    information <- crossprod(x, w * x)
+    sum(diag(solve(information + diag(c(rep(0, free), rep(penalty, ncol(x) - free))), information)))
+  }
+  x <- stats::model.matrix(mpg ~ wt + hp + qsec, mtcars)
+  fit <- sheaf_glm(mpg ~ wt + hp + qsec, data = mtcars, alpha = 0.3)
+  freedom <- trace(x, rep(1, 32), 32 * 0.3)
+  expect_close(df.residual(fit), 32 - freedom)
+  residual <- mtcars$mpg - fitted(fit)
+  expect_close(fit$dispersion, sum(residual^2) / (32 - freedom))
+  expect_equal(attr(logLik(fit), "df"), freedom + 1)
+  likelihood <- sum(stats::dnorm(residual, 0, sqrt(mean(residual^2)), log = TRUE))
+  expect_close(c(AIC(fit), BIC(fit)), c(2, log(32)) * (freedom + 1) - 2 * likelihood)
+  x <- stats::model.matrix(am ~ wt + hp, mtcars)
+  fit <- sheaf_glm(am ~ wt + hp, data = mtcars, family = binomial, alpha = 0.05)
+  freedom <- trace(x, fitted(fit) * (1 - fitted(fit)), 32 * 0.05)
+  expect_close(AIC(fit), 2 * freedom - 2 * sum(stats::dbinom(mtcars$am, 1, fitted(fit), log = TRUE)))
+  wide <- sheaf_glm(matrix(sin(seq_len(1600 * 5)), 5), 1:5, alpha = 1)
+  expect_identical(c(AIC(wide), df.residual(wide)), c(NA_real_, NA_real_))
+  # As the penalty vanishes they are all.
+  expect_lt(abs(sheaf_glm(am ~ wt + hp, data = mtcars, family = binomial, alpha = 1e-9)$edf - 3), 1e-3)
+  skip_if_not_installed("survival")
+  lung <- stats::na.omit(survival::lung[c("time", "status", "age", "sex")])
+  y <- survival::Surv(lung$time, lung$status)
+  x <- as.matrix(lung[c("age", "sex")])
+  fit <- sheaf_glm(x, y, alpha = 0.1)
+  at <- survival::coxph(y ~ x, init = coef(fit), control = survival::coxph.control(iter.max = 0))
+  information <- solve(stats::vcov(at))
+  freedom <- sum(diag(solve(information + diag(nrow(x) * 0.1, 2), information)))
+  expect_close(fit$edf, freedom)
+  expect_close(AIC(fit), 2 * freedom - 2 * at$loglik[1])
+})
+
+test_that("weights of separated classes have no standard errors, whatever the reference level", {
+  two <- droplevels(iris[iris$Species != "setosa", ])
+  theirs <- summary(stats::glm(Species ~ ., data = two, family = binomial, control = exact))$coefficients[, 1:2]
+  for (reference in levels(iris$Species)) {
+    iris$Species <- stats::relevel(iris$Species, reference)
+    fit <- suppressWarnings(sheaf_glm(Species ~ ., data = iris))
+    expect_true(fit$separated)
+    expect_equal(fit$rank, 10)
+    expect_close(AIC(fit), 20 + 11.89855, 1e-5)
+    determined <- switch(reference, setosa = character(), versicolor = "virginica", "versicolor")
+    expect_true(all(is.na(fit$std.error[setdiff(rownames(coef(fit)), determined), ])))
+    if (length(determined) == 0) next
+    expect_close(fit$std.error[determined, ], theirs[, 2], 1e-4)
+    expect_close(abs(coef(fit)[determined, ]), abs(theirs[, 1]), 1e-4)
+  }
+})
+
+test_that("rows that were left out are mentioned", {
+  fit <- sheaf_glm(Ozone ~ Wind + Solar.R, data = airquality)
+  said <- "(42 observations deleted due to missingness)"
+  expect_output(print(fit), said, fixed = TRUE)
+  expect_output(print(summary(fit)), said, fixed = TRUE)
+})
+
+test_that("intervals are Student's where the dispersion is estimated", {
+  fit <- sheaf_glm(mpg ~ wt + hp, data = mtcars)
+  expect_close(confint(fit), confint(stats::lm(mpg ~ wt + hp, data = mtcars)))
+  expect_close(confint(fit, "wt", 0.9), confint(stats::lm(mpg ~ wt + hp, data = mtcars), "wt", 0.9))
+  theirs <- stats::glm(am ~ wt, data = mtcars, family = binomial, control = exact)
+  expect_close(confint(sheaf_glm(am ~ wt, data = mtcars, family = binomial)), stats::confint.default(theirs))
 })

@@ -349,3 +349,121 @@ test_that("plots, tables and prints of nets are there", {
   expect_equal(nrow(tidy(found$glmnet.fit, return_zeros = TRUE)), prod(dim(coef(found$glmnet.fit))))
   expect_equal(deviance(found$glmnet.fit)[1], found$glmnet.fit$nulldev)
 })
+
+test_that("cross-validations take what sheaf_control() returns", {
+  x <- as.matrix(mtcars[, -1])
+  folds <- rep(1:4, 8)
+  expect_identical(cv_sheaf_net(x, mtcars$mpg, foldid = folds, control = sheaf_control(threads = 1))$cvm,
+                   cv_sheaf_net(x, mtcars$mpg, foldid = folds, control = list(threads = 1))$cvm)
+})
+
+test_that("family objects with links that nets do not have are refused", {
+  x <- as.matrix(mtcars[, -1])
+  expect_names_argument(sheaf_net(x, mtcars$am, family = binomial("probit")), "family")
+  expect_names_argument(sheaf_net(x, mtcars$carb, family = poisson("identity")), "family")
+  expect_names_argument(sheaf_net(x, mtcars$mpg, family = gaussian("log")), "family")
+  expect_names_argument(cv_sheaf_net(x, mtcars$am, family = binomial("cloglog")), "family")
+  expect_identical(sheaf_net(x, mtcars$am, family = binomial())$beta, sheaf_net(x, mtcars$am, family = "binomial")$beta)
+})
+
+test_that("columns are left out as by glmnet", {
+  x <- as.matrix(mtcars[, -1])
+  factors <- c(2, Inf, rep(1, 7), 0.5)
+  theirs <- glmnet::glmnet(x, mtcars$mpg, penalty.factor = factors, exclude = 5, thresh = 1e-14)
+  ours <- sheaf_net(x, mtcars$mpg, penalty.factor = factors, exclude = 5, thresh = 1e-12)
+  expect_close(ours$lambda[1], theirs$lambda[1])
+  expect_identical(dimnames(coef(ours, s = 1)), dimnames(coef(theirs, s = 1)))
+  expect_close(coef(ours, s = theirs$lambda[c(5, 20, 40)]), coef(theirs, s = theirs$lambda[c(5, 20, 40)]), 1e-4)
+  expect_close(predict(ours, x, s = 0.5), predict(theirs, x, s = 0.5), 1e-4)
+  classes <- sheaf_net(x, mtcars$cyl, family = "multinomial", exclude = 1:2)
+  expect_true(all(vapply(classes$beta, function(one) all(one[1:2, ] == 0) && nrow(one) == 10, NA)))
+  relaxed <- sheaf_net(x, mtcars$mpg, exclude = 1:2, relax = TRUE, maxp = 5)$relaxed
+  expect_true(all(relaxed$beta[1:2, ] == 0) && nrow(relaxed$beta) == 10 && any(relaxed$beta != 0))
+  cv <- cv_sheaf_net(x, mtcars$mpg, exclude = 1, foldid = rep(1:4, 8))
+  plain <- cv_sheaf_net(x[, -1], mtcars$mpg, foldid = rep(1:4, 8))
+  expect_close(cv$cvm, plain$cvm)
+  expect_equal(nrow(coef(cv)), 11)
+  expect_names_argument(sheaf_net(x, mtcars$mpg, exclude = 11), "exclude")
+  expect_names_argument(sheaf_net(x, mtcars$mpg, exclude = 1:10), "exclude")
+})
+
+test_that("paths end at dfmax and pmax as glmnet's", {
+  x <- as.matrix(mtcars[, -1])
+  expect_equal(sheaf_net(x, mtcars$mpg, dfmax = 3)$df, glmnet::glmnet(x, mtcars$mpg, dfmax = 3)$df)
+  # glmnet counts features too that had a coefficient on the way to a model, but have none in it: orthogonal ones don't.
+  x <- qr.Q(qr(scale(x)))
+  expect_warning(ours <- sheaf_net(x, mtcars$mpg, pmax = 4), "pmax = 4")
+  theirs <- suppressWarnings(glmnet::glmnet(x, mtcars$mpg, pmax = 4))
+  expect_equal(ours$df, theirs$df)
+})
+
+test_that("exact = TRUE trains at the penalties that are asked for", {
+  x <- as.matrix(swiss[, -1])
+  ours <- sheaf_net(x, swiss$Fertility, nlambda = 8, thresh = 1e-12)
+  theirs <- glmnet::glmnet(x, swiss$Fertility, nlambda = 8, thresh = 1e-14)
+  exactly <- coef(theirs, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility)
+  expect_close(coef(ours, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), exactly, 1e-5)
+  expect_close(predict(ours, x, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility),
+               predict(theirs, x, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), 1e-5)
+  cv <- cv_sheaf_net(x, swiss$Fertility, nlambda = 8, foldid = rep(1:4, length.out = 47), thresh = 1e-12)
+  expect_close(coef(cv, s = 0.7, exact = TRUE, x = x, y = swiss$Fertility), exactly, 1e-5)
+  expect_gt(max(abs(coef(ours, s = 0.7) - exactly)), 1e-3)
+  expect_names_argument(coef(ours, s = 0.7, exact = TRUE), "exact")
+  expect_names_argument(predict(ours, x, s = 0.7, extact = TRUE), "extact")
+})
+
+test_that("counts and shares of two classes are those of glmnet", {
+  x <- as.matrix(mtcars[, c("wt", "hp", "qsec", "drat")])
+  y <- cbind(few = mtcars$carb, many = mtcars$gear - 3)
+  w <- rep(1:2, 16)
+  lambda <- c(0.1, 0.03, 0.005)
+  theirs <- glmnet::glmnet(x, y, family = "binomial", weights = w, offset = x[, 1] / 10, thresh = 1e-14)
+  ours <- sheaf_net(x, y, family = "binomial", weights = w, offset = x[, 1] / 10, thresh = 1e-12)
+  expect_close(ours$lambda[1], theirs$lambda[1])
+  expect_close(coef(ours, s = lambda), coef(theirs, s = lambda), 1e-4)
+  expect_close(ours$nulldev, theirs$nulldev)
+  expect_close(ours$dev.ratio[1:20], theirs$dev.ratio[1:20], 1e-4)
+  expect_identical(ours$classnames, theirs$classnames)
+  expect_identical(ours$nobs, theirs$nobs)
+  shares <- y / rowSums(y)
+  for (grouped in c(TRUE, FALSE)) {
+    cv <- function(fit, ...) fit(x, shares, family = "binomial", foldid = rep(1:4, 8), lambda = lambda, keep = TRUE,
+                                 grouped = grouped, ...)
+    ours <- cv(cv_sheaf_net, thresh = 1e-12)
+    theirs <- cv(glmnet::cv.glmnet, thresh = 1e-14)
+    expect_close(ours$cvm, theirs$cvm, 1e-4)
+    expect_close(ours$cvsd, theirs$cvsd, 1e-4)
+    expect_close(ours$fit.preval, theirs$fit.preval, 1e-4)
+  }
+  expect_names_argument(sheaf_net(x, -y, family = "binomial"), "y")
+})
+
+test_that("scores on other rows are those of glmnet", {
+  odd <- seq(1, 149, 2)
+  check <- function(x, y, family, measure = NULL) {
+    lambda <- c(0.1, 0.03, 0.01)
+    rows <- function(y, at) if (is.matrix(y)) y[at, ] else y[at]
+    theirs <- glmnet::glmnet(x[odd, ], rows(y, odd), family = family, lambda = lambda, thresh = 1e-14)
+    ours <- sheaf_net(x[odd, ], rows(y, odd), family = family, lambda = lambda, thresh = 1e-12)
+    expected <- glmnet::assess.glmnet(theirs, newx = x[-odd, ], newy = rows(y, -odd))
+    found <- assess_sheaf_net(ours, x[-odd, ], rows(y, -odd))
+    expect_setequal(names(found), names(expected))
+    for (name in names(expected)) expect_close(found[[name]], expected[[name]], 1e-4)
+    list(ours = ours, theirs = theirs)
+  }
+  x <- as.matrix(iris[, 1:3])
+  check(x, iris$Petal.Width, "gaussian")
+  check(x, round(10 * iris$Petal.Width), "poisson")
+  fits <- check(x, iris$Species, "multinomial")
+  wanted <- glmnet::confusion.glmnet(fits$theirs, newx = x[-odd, ], newy = iris$Species[-odd])
+  found <- confusion_sheaf_net(fits$ours, x[-odd, ], iris$Species[-odd])
+  for (k in 1:3) expect_equal(unclass(found[[k]]), unclass(wanted[[k]]), ignore_attr = TRUE)
+  two <- factor(iris$Sepal.Length + rep(c(-0.7, 0, 0.7), 50) > 5.8)
+  fits <- check(x[, 2:3], two, "binomial")
+  wanted <- glmnet::roc.glmnet(fits$theirs, newx = x[-odd, 2:3], newy = two[-odd], s = 0.01)
+  expect_close(roc_sheaf_net(fits$ours, x[-odd, 2:3], two[-odd], s = 0.01), wanted)
+  expect_names_argument(assess_sheaf_net(fits$ours, x[-odd, 2:3], iris$Species[-odd]), "newy")
+  skip_if_not_installed("survival")
+  y <- cbind(time = seq(2, 9, length.out = 150) - 0.01 * iris$Petal.Length, status = rep(c(1, 1, 0), 50))
+  check(x, y, "cox")
+})

@@ -82,3 +82,10 @@ test_that("forked processes train too", {
   apart <- parallel::mclapply(1:2, function(i) sheaf_svm(x, iris$Species)$decision.values, mc.cores = 2)
   expect_identical(apart, list(alone, alone))
 })
+
+test_that("controls and datasets print as summaries", {
+  expect_output(print(sheaf_control(threads = 2)), "device +auto\n +threads +2\n +memory")
+  file <- withr::local_tempfile(fileext = ".csv")
+  writeLines(c("a,b,label", "1,2,x", "3,4,y", "5,6,x"), file)
+  expect_output(print(sheaf_read(file)), "3 rows and 2 columns\n  x: a, b\n  y: 2 classes: x \\(2\\), y \\(1\\)")
+})

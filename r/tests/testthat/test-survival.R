@@ -64,7 +64,7 @@ test_that("Cox models are those of coxph, for both ties", {
       }
       expect_close(predict(found, data[5:9, ], se.fit = TRUE)$se.fit,
                    predict(expected, data[5:9, ], se.fit = TRUE)$se.fit)
-      expect_like_coxph(sheaf_glm(with_offset, data = data, weights = w, ties = ties),
+      expect_like_coxph(sheaf_glm(with_offset, data = data, weights = w, ties = ties, std_errors = "expected"),
                         survival::coxph(with_offset, data, weights = w, ties = ties, robust = FALSE))
       ours <- anova(found)
       theirs <- anova(expected)
@@ -302,4 +302,27 @@ test_that("responses that are no survival are refused", {
   expect_names_argument(residuals(fit, "pearson"), "type")
   expect_names_argument(anova(fit, sheaf_glm(mpg ~ wt, data = mtcars)), "...")
   expect_error(anova(fit), "formula")
+})
+
+test_that("times that differ by rounding tie, as in coxph()", {
+  skip_if_not_installed("survival")
+  rows <- survival::lung[!is.na(survival::lung$age), ]
+  rows$time <- round(rows$time / 30) / 10
+  rows$time[seq(1, nrow(rows), 2)] <- rows$time[seq(1, nrow(rows), 2)] + 1e-10
+  theirs <- survival::coxph(survival::Surv(time, status) ~ age + sex, data = rows)
+  ours <- sheaf_glm(survival::Surv(time, status) ~ age + sex, data = rows)
+  expect_close(coef(ours), coef(theirs))
+  expect_close(logLik(ours), logLik(theirs))
+  expect_close(residuals(ours), residuals(theirs))
+})
+
+test_that("fractional weights have robust standard errors, as in coxph()", {
+  skip_if_not_installed("survival")
+  rows <- survival::lung
+  rows$w <- seq(0.5, 2, length.out = nrow(rows))
+  formula <- survival::Surv(time, status) ~ age + sex
+  expect_close(vcov(sheaf_glm(formula, data = rows, weights = w)),
+               vcov(survival::coxph(formula, data = rows, weights = w)))
+  expect_close(vcov(sheaf_glm(formula, data = rows, weights = w, std_errors = "expected")),
+               vcov(survival::coxph(formula, data = rows, weights = w, robust = FALSE)))
 })

@@ -155,3 +155,21 @@ test_that("cross-validation of an SVM scores held-out rows", {
   expect_names_argument(sheaf_svm(x, cross = 3), "cross")
   expect_names_argument(sheaf_svm(x, iris$Species, cross = -1), "cross")
 })
+
+test_that("values to try are given as e1071::tune.svm() takes them", {
+  skip_if_not_installed("e1071")
+  x <- as.matrix(iris[, 1:4])
+  set.seed(3)
+  theirs <- e1071::tune.svm(x, iris$Species, gamma = 2^(-2:0), cost = c(1, 4))
+  set.seed(3)
+  ours <- tune_sheaf_svm(x, iris$Species, gamma = 2^(-2:0), cost = c(1, 4))
+  expect_equal(ours$performances[c("gamma", "cost")], theirs$performances[c("gamma", "cost")], ignore_attr = TRUE)
+  expect_lt(max(abs(ours$performances$error - theirs$performances$error)), 2.5 / 150)
+  set.seed(3)
+  formula <- tune_sheaf_svm(Species ~ ., data = iris, gamma = 2^(-2:0), cost = c(1, 4))
+  expect_identical(formula$performances, ours$performances)
+  set.seed(3)
+  expect_identical(tune_sheaf_svm(x, iris$Species, ranges = list(gamma = 2^(-2:0), cost = c(1, 4)))$performances,
+                   ours$performances)
+  expect_names_argument(tune_sheaf_svm(x, iris$Species, ranges = list(gamma = 1), cost = 1:2), "cost")
+})

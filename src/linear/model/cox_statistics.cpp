@@ -69,8 +69,7 @@ Derivatives derivatives_at(const Context& context, const Dataset<T>& dataset, co
   ops->multiply_transposed(std::as_const(slopes).view(), gradient.view());
   ops->synchronize();
   const Block<T> here = gradient.to(Device::cpu());
-  double total = 0;  // losses are means
-  for (std::size_t i = 0; i < z.size(); ++i) total += weight_of(problem.sheaf, i);
+  const double total = total_weight(problem.sheaf);  // losses are means
   Derivatives result;
   for (std::int64_t j = 0; j < here.rows(); ++j) result.slope.push_back(-total * static_cast<double>(here(j, 0)));
   result.information = hessian(context, objective, 0, second, 0);
@@ -89,31 +88,16 @@ double product(std::span<const double> a, std::span<const double> matrix, std::s
   return sum;
 }
 
-/// Whether hazards differ beyond belief and the weights that say so are uncertain beyond reason: they would grow
-/// without end. A typical difference of a feature then changes log hazards by `wild` within one standard error; such
-/// errors become 0, or are where nothing is left of the information. `information` is that without features: an event's
-/// share of it is the variance of the feature; `undetermined`: features that even there are combinations of others.
-bool find_monotone(std::span<const double> z, const GlmSheaf& sheaf, std::span<const double> information,
-                   std::span<const std::uint8_t> undetermined, double events, std::span<double> errors) {
+/// Whether hazards differ beyond belief, as they do if weights would grow without end.
+bool differs_beyond_belief(std::span<const double> z, const GlmSheaf& sheaf) {
   constexpr double certain = 14;  // log hazards: one in a million
-  constexpr double wild = 15;
   double low = HUGE_VAL;
   double high = -HUGE_VAL;
-  for (std::size_t i = 0; i < z.size(); ++i) {
-    if (!(weight_of(sheaf, i) > 0)) continue;
+  over_rows(sheaf, [&](std::size_t i, double) {
     low = std::min(low, z[i]);
     high = std::max(high, z[i]);
-  }
-  if (high - low < certain) return false;
-  bool found = false;
-  for (std::size_t j = 0; j < errors.size(); ++j) {
-    const double spread = std::sqrt(std::max(0.0, information[j * (errors.size() + 1)] / events));
-    const bool lost = errors[j] == 0 && undetermined[j] == 0;
-    if (!lost && errors[j] * spread <= wild) continue;
-    found = true;
-    errors[j] = 0;
-  }
-  return found;
+  });
+  return high - low >= certain;
 }
 
 }  // namespace
@@ -135,23 +119,39 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   const auto features = static_cast<std::size_t>(dataset.features());
   statistics.parameters = static_cast<double>(features);
   add_concordance(sheaf, z, survival);
-  if (glm.alpha > 0 || dataset.features() > most_with_errors) return;
+  if (dataset.features() > most_with_errors) return;
+  if (glm.alpha > 0 && !counts_effective_parameters(statistics.rows, dataset.features())) return;
   const auto at_weights = derivatives_at(context, dataset, problem, z);
+  const auto order = in_order(features);
+  if (glm.alpha > 0) {
+    statistics.parameters = effective_parameters(at_weights.information, order, features,
+                                                 total_weight(sheaf) * glm.alpha, dependence_tolerance<T>());
+    return;
+  }
   const auto at_null = derivatives_at(context, dataset, problem, null);
-  const Cholesky cholesky(at_weights.information, in_order(features), dependence_tolerance<T>());
-  for (const auto flag : cholesky.left_out()) statistics.parameters -= flag;
-  statistics.covariance = cholesky.inverse();
+  auto uncertainty = uncertainty_of(at_weights.information, order, dependence_tolerance<T>());
+  if (differs_beyond_belief(z, sheaf)) {
+    auto design = at_null.information;  // an event's share of it is the variance of a feature
+    for (double& element : design) element /= survival.events;
+    auto held =
+        uncertainty_of_certain_rows(at_weights.information, design, survival.events, order, dependence_tolerance<T>());
+    glm.separated = std::ranges::count(held.diverging, 1) > 0;
+    if (glm.separated || held.undetermined != uncertainty.undetermined) uncertainty = std::move(held);
+  }
+  for (const auto flag : uncertainty.undetermined) statistics.parameters -= flag;
+  statistics.covariance = uncertainty.inverse;
   statistics.errors = roots_of_diagonal(statistics.covariance, features);
+  for (std::size_t j = 0; j < features; ++j)
+    if (uncertainty.diverging[j] != 0) statistics.errors[j] = 0;
   std::vector<double> w;
   for (std::size_t j = 0; j < features; ++j) w.push_back(static_cast<double>(weights(static_cast<std::int64_t>(j), 0)));
   survival.wald = std::max(0.0, product(w, at_weights.information, w));
-  const Cholesky without(at_null.information, in_order(features), dependence_tolerance<T>());
+  const Cholesky without(at_null.information, order, dependence_tolerance<T>());
   const auto solved = without.solve(at_null.slope);
   for (std::size_t j = 0; j < features; ++j) survival.score += at_null.slope[j] * solved[j];
   survival.score = std::max(0.0, survival.score);
-  glm.separated = find_monotone(z, sheaf, at_null.information, without.left_out(), survival.events, statistics.errors);
   if (is_sandwich(statistics.errors_from))
-    statistics.covariance = sandwich(cholesky.inverse(), cox_score_products(dataset, problem, z), statistics);
+    statistics.covariance = sandwich(uncertainty.inverse, cox_score_products(dataset, problem, z), statistics);
   clear_undetermined(statistics.errors, statistics.covariance);
   statistics.errors = roots_of_diagonal(statistics.covariance, features);
 }

@@ -105,24 +105,46 @@ class Matrices {
     objective_.choose(std::vector<std::int32_t>{0});
   }
 
-  std::vector<double> information(bool expected) {
+  std::vector<double> information(bool expected) { return without_reference(full_information(expected)); }
+
+  /// With the weights of all classes.
+  std::vector<double> full_information(bool expected) {
     const auto columns = problem_.params.columns;
-    const auto second = columns > 1 ? class_probabilities(problem_, z_) : curvatures_of(problem_, z_, expected);
-    auto matrix = hessian(context_, objective_, 0, on_device_of(*ops_, second, columns), 0);
-    if (columns == 1) return matrix;
-    double weights = 0;  // the objective's losses are means
-    over_rows(problem_.sheaf, [&](std::size_t, double weight) { weights += weight; });
-    for (double& element : matrix) element *= weights;
-    return without_class(matrix, static_cast<std::size_t>(columns), reference_);
+    return total_hessian(columns > 1 ? class_probabilities(problem_, z_) : curvatures_of(problem_, z_, expected));
+  }
+
+  /// What a row would say of the weights on average if its classes were equally likely, in units in which the inverse
+  /// of one feature's element is that of its mean square.
+  std::vector<double> design() {
+    const auto columns = problem_.params.columns;
+    std::vector<double> second(z_.size(), 1.0 / columns);
+    if (columns == 1) over_rows(problem_.sheaf, [&](std::size_t i, double weight) { second[i] = weight; });
+    auto matrix = without_reference(total_hessian(second));
+    const double scale = (columns > 1 ? 2.0 * columns : 1.0) / total_weight(problem_.sheaf);
+    for (double& element : matrix) element *= scale;
+    return matrix;
   }
 
   std::vector<double> scores() {
     const auto columns = problem_.params.columns;
-    auto matrix = score_products(context_, *ops_, on_device_of(*ops_, slopes_of(problem_, z_), columns));
-    return columns == 1 ? matrix : without_class(matrix, static_cast<std::size_t>(columns), reference_);
+    return without_reference(score_products(context_, *ops_, on_device_of(*ops_, slopes_of(problem_, z_), columns)));
   }
 
  private:
+  /// `second`: curvatures times row weights, or probabilities of classes.
+  std::vector<double> total_hessian(std::span<const double> second) {
+    const auto columns = problem_.params.columns;
+    auto matrix = hessian(context_, objective_, 0, on_device_of(*ops_, second, columns), 0);
+    if (columns == 1) return matrix;
+    const double weights = total_weight(problem_.sheaf);  // the objective's losses are means
+    for (double& element : matrix) element *= weights;
+    return matrix;
+  }
+  std::vector<double> without_reference(std::vector<double> matrix) const {
+    const auto columns = problem_.params.columns;
+    return columns == 1 ? matrix : without_class(matrix, static_cast<std::size_t>(columns), reference_);
+  }
+
   Context context_;
   const GlmProblem& problem_;
   std::span<const double> z_;
@@ -140,31 +162,8 @@ std::vector<double> product(std::span<const double> a, std::span<const double> b
   return result;
 }
 
-/// Root mean squares of the features, 1 for the intercept.
-template <class T>
-std::vector<double> magnitudes(const Dataset<T>& dataset, bool intercept) {
-  std::vector<double> squares(static_cast<std::size_t>(dataset.features()), 0.0);
-  if (const auto* sparse = std::get_if<SparseMatrix<T>>(&dataset.x)) {
-    for (std::int64_t k = 0; k < sparse->values.size(); ++k)
-      squares[static_cast<std::size_t>(sparse->indices[k])] +=
-          static_cast<double>(sparse->values[k]) * static_cast<double>(sparse->values[k]);
-  } else {
-    const auto& dense = std::get<DenseMatrix<T>>(dataset.x);
-    for (std::int64_t e = 0; e < dense.values.size(); ++e)
-      squares[static_cast<std::size_t>(e % dense.columns)] +=
-          static_cast<double>(dense.values[e]) * static_cast<double>(dense.values[e]);
-  }
-  for (double& square : squares) square = std::sqrt(square / std::max<double>(1, static_cast<double>(dataset.rows())));
-  if (intercept) squares.push_back(1);
-  return squares;
-}
-
-/// Whether some rows' classes are certain and the weights that say so uncertain beyond reason: they would grow without
-/// end. A typical value of a feature then changes log odds by `wild` within one standard error; such errors become 0.
-bool find_separation(const GlmProblem& problem, std::span<const double> z, std::span<const double> magnitudes,
-                     std::span<double> errors) {
-  constexpr double certain = 14;  // log odds: one in a million
-  constexpr double wild = 15;
+/// The largest log odds of a row's own class.
+double surest_odds(const GlmProblem& problem, std::span<const double> z) {
   const auto columns = static_cast<std::size_t>(problem.params.columns);
   double surest = 0;
   over_rows(problem.sheaf, [&](std::size_t i, double) {
@@ -180,15 +179,7 @@ bool find_separation(const GlmProblem& problem, std::span<const double> z, std::
     }
     surest = std::max(surest, odds);
   });
-  if (surest < certain) return false;
-  const std::size_t width = errors.size() / std::max<std::size_t>(1, magnitudes.size());
-  bool separated = false;
-  for (std::size_t e = 0; e < errors.size(); ++e) {
-    if (errors[e] * magnitudes[e / width] <= wild) continue;
-    separated = true;
-    errors[e] = 0;
-  }
-  return separated;
+  return surest;
 }
 
 }  // namespace
@@ -217,31 +208,105 @@ void clear_undetermined(std::span<const double> errors, std::vector<double>& cov
     if (errors[e / size] == 0 || errors[e % size] == 0) covariance[e] = 0;
 }
 
+Uncertainty uncertainty_of(std::span<const double> information, const std::vector<std::size_t>& order,
+                           double tolerance) {
+  const Cholesky cholesky(information, order, tolerance);
+  return {cholesky.inverse(), cholesky.left_out(), std::vector<std::uint8_t>(order.size(), 0)};
+}
+
+/// A direction in which all rows are certain has next to no information. What a vanishing share of rows with equally
+/// likely classes would say is added, so that variances in such directions are huge but finite, and those of all
+/// weights that take part in them are found, whatever the reference class. A weight diverges if it is uncertain by more
+/// than `wild` per typical difference of what its feature has beside the others.
+Uncertainty uncertainty_of_certain_rows(std::span<const double> information, std::span<const double> design,
+                                        double rows, const std::vector<std::size_t>& order, double tolerance) {
+  constexpr double wild = 15;
+  constexpr double vanishing = 1e-12;
+  const std::size_t size = order.size();
+  const Cholesky shape(design, order, tolerance);
+  Uncertainty result;
+  result.undetermined = shape.left_out();
+  std::vector<double> held(information.begin(), information.end());
+  for (std::size_t e = 0; e < held.size(); ++e) {
+    const bool out = result.undetermined[e / size] != 0 || result.undetermined[e % size] != 0;
+    held[e] = out ? 0.0 : held[e] + vanishing * rows * design[e];
+  }
+  const Cholesky cholesky(held, order, 0);
+  result.inverse = cholesky.inverse();
+  const auto lost = cholesky.left_out();
+  const auto spread = shape.inverse();
+  for (std::size_t j = 0; j < size; ++j) {
+    const std::size_t place = j * (size + 1);
+    const bool diverges = lost[j] != 0 || result.inverse[place] > wild * wild * spread[place];
+    result.diverging.push_back(diverges && result.undetermined[j] == 0 ? 1 : 0);
+  }
+  return result;
+}
+
+double effective_parameters(std::span<const double> information, const std::vector<std::size_t>& order,
+                            std::size_t penalised, double penalty, double tolerance) {
+  const std::size_t size = order.size();
+  std::vector<double> matrix(information.begin(), information.end());
+  for (std::size_t j = 0; j < penalised; ++j) matrix[j * (size + 1)] += penalty;
+  const Cholesky cholesky(matrix, order, tolerance);
+  const auto inverse = cholesky.inverse();
+  double trace = 0;
+  for (const auto flag : cholesky.left_out()) trace += flag != 0 ? 0 : 1;
+  for (std::size_t j = 0; j < penalised; ++j) trace -= penalty * inverse[j * (size + 1)];
+  return trace;
+}
+
 template <class T>
 void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
                 double pearson, GlmTraining& glm) {
+  constexpr double certain = 14;  // log odds: one in a million
   auto& statistics = glm.statistics;
   Matrices<T> matrices(context, dataset, problem, z, statistics.reference);
   const std::int32_t columns = std::max(1, problem.params.columns - 1);
   const std::int64_t weights = dataset.features() + (problem.params.intercept ? 1 : 0);
-  const Cholesky cholesky(matrices.information(statistics.errors_from != StandardErrors::observed),
-                          intercepts_first(weights, columns, problem.params.intercept), dependence_tolerance<T>());
-  for (const auto flag : cholesky.left_out()) statistics.parameters -= flag;
+  const auto order = intercepts_first(weights, columns, problem.params.intercept);
+  const auto information = matrices.information(statistics.errors_from != StandardErrors::observed);
+  auto uncertainty = uncertainty_of(information, order, dependence_tolerance<T>());
+  if (problem.kind.classes && surest_odds(problem, z) >= certain) {
+    auto held = uncertainty_of_certain_rows(information, matrices.design(), total_weight(problem.sheaf), order,
+                                            dependence_tolerance<T>());
+    glm.separated = std::ranges::count(held.diverging, 1) > 0;
+    if (glm.separated || held.undetermined != uncertainty.undetermined) uncertainty = std::move(held);
+  }
+  for (const auto flag : uncertainty.undetermined) statistics.parameters -= flag;
   statistics.dispersion = dispersion_of(problem, pearson, statistics);
-  const std::size_t size = cholesky.size();
-  const auto inverse = cholesky.inverse();
+  const std::size_t size = order.size();
   // Scores of separated rows are near 0, and so are the sandwich's errors: the information tells.
-  auto by_information = inverse;
+  auto by_information = uncertainty.inverse;
   for (double& element : by_information) element *= statistics.dispersion;
   statistics.errors = roots_of_diagonal(by_information, size);
-  if (problem.kind.classes)
-    glm.separated = find_separation(problem, z, magnitudes(dataset, problem.params.intercept), statistics.errors);
+  for (std::size_t j = 0; j < size; ++j)
+    if (uncertainty.diverging[j] != 0) statistics.errors[j] = 0;
   statistics.covariance = std::move(by_information);
-  if (is_sandwich(statistics.errors_from)) statistics.covariance = sandwich(inverse, matrices.scores(), statistics);
+  if (is_sandwich(statistics.errors_from))
+    statistics.covariance = sandwich(uncertainty.inverse, matrices.scores(), statistics);
   clear_undetermined(statistics.errors, statistics.covariance);
   statistics.errors = roots_of_diagonal(statistics.covariance, size);
 }
 
+template <class T>
+void count_effective_parameters(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
+                                std::span<const double> z, double pearson, GlmTraining& glm) {
+  auto& statistics = glm.statistics;
+  Matrices<T> matrices(context, dataset, problem, z, statistics.reference);
+  const auto columns = problem.params.columns;
+  const std::int64_t weights = dataset.features() + (problem.params.intercept ? 1 : 0);
+  statistics.parameters = effective_parameters(matrices.full_information(true),
+                                               intercepts_first(weights, columns, problem.params.intercept),
+                                               static_cast<std::size_t>(dataset.features() * columns),
+                                               total_weight(problem.sheaf) * glm.alpha, dependence_tolerance<T>());
+  statistics.dispersion = dispersion_of(problem, pearson, statistics);
+}
+
+template void count_effective_parameters(const Context&, const Dataset<float>&, const GlmProblem&,
+                                         std::span<const double>, double, GlmTraining&);
+template void count_effective_parameters(const Context&, const Dataset<double>&, const GlmProblem&,
+                                         std::span<const double>, double, GlmTraining&);
 template void add_errors(const Context&, const Dataset<float>&, const GlmProblem&, std::span<const double>, double,
                          GlmTraining&);
 template void add_errors(const Context&, const Dataset<double>&, const GlmProblem&, std::span<const double>, double,

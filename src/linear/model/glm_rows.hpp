@@ -22,6 +22,12 @@ void over_rows(const GlmSheaf& sheaf, Term&& term) {
     if (const double weight = weight_of(sheaf, i); weight > 0) term(i, weight);
 }
 
+inline double total_weight(const GlmSheaf& sheaf) {
+  double sum = 0;
+  over_rows(sheaf, [&](std::size_t, double weight) { sum += weight; });
+  return sum;
+}
+
 inline double log_sum_exp(std::span<const double> z) {
   const double most = *std::max_element(z.begin(), z.end());
   double sum = 0;

@@ -281,7 +281,13 @@ void add_statistics(const Context& context, const Dataset<T>& dataset, const Glm
   const std::int64_t size = weights.rows() * compared;
   statistics.parameters = static_cast<double>(size);
   statistics.dispersion = dispersion_of(problem, sums.pearson, statistics);
-  if (glm.alpha == 0 && size <= most_with_errors) add_errors(context, dataset, problem, z, sums.pearson, glm);
+  if (size > most_with_errors) return;
+  if (glm.alpha > 0) {
+    if (counts_effective_parameters(statistics.rows, size))
+      count_effective_parameters(context, dataset, problem, z, sums.pearson, glm);
+    return;
+  }
+  add_errors(context, dataset, problem, z, sums.pearson, glm);
 }
 
 template std::vector<double> training_decisions(const Context&, const Dataset<float>&, const GlmProblem&,

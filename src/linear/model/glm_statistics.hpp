@@ -1,6 +1,7 @@
 // What is said of a trained generalised linear model: deviances, likelihood, dispersion, standard errors.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,12 @@ double dispersion_of(const GlmProblem& problem, double pearson, const GlmStatist
 /// Above so many weights no standard errors: their number squared is kept, and cubed computed.
 inline constexpr std::int64_t most_with_errors = 1500;
 
+/// Whether the effective parameters of a penalised model are counted: up to 2e10 multiplications, about a second.
+/// Training such a model takes a few passes over the rows, and counting as many as there are weights.
+inline bool counts_effective_parameters(double rows, std::int64_t weights) {
+  return rows * static_cast<double>(weights) * static_cast<double>(weights) <= 2e10;
+}
+
 /// Fills in the statistics, and whether the classes are separated. `glm` says what standard errors are from.
 template <class T>
 void add_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
@@ -33,6 +40,32 @@ void add_statistics(const Context& context, const Dataset<T>& dataset, const Glm
 template <class T>
 void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
                 double pearson, GlmTraining& glm);
+
+/// Fills in the effective number of parameters of a penalised model and the dispersion that follows from it. For
+/// add_statistics() alone.
+template <class T>
+void count_effective_parameters(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
+                                std::span<const double> z, double pearson, GlmTraining& glm);
+
+/// The trace of (I + P)^-1 I with the information I and the penalty's second derivatives P, `penalty` for each of the
+/// first `penalised` weights: that of the matrix which turns targets into means (Hastie and Tibshirani, Generalized
+/// Additive Models).
+double effective_parameters(std::span<const double> information, const std::vector<std::size_t>& order,
+                            std::size_t penalised, double penalty, double tolerance);
+
+/// What an information says of each weight; one element a weight.
+struct Uncertainty {
+  std::vector<double> inverse;             // of the information: 0 for what is not determined
+  std::vector<std::uint8_t> undetermined;  // whether a feature is a combination of others
+  std::vector<std::uint8_t> diverging;     // whether a weight would grow without end
+};
+/// Without a look at what diverges. `order` as intercepts_first() has it.
+Uncertainty uncertainty_of(std::span<const double> information, const std::vector<std::size_t>& order,
+                           double tolerance);
+/// If some rows are certain, so that weights may diverge. `design`: the information of one of so many rows if nothing
+/// were certain.
+Uncertainty uncertainty_of_certain_rows(std::span<const double> information, std::span<const double> design,
+                                        double rows, const std::vector<std::size_t>& order, double tolerance);
 
 /// Whether standard errors are those of a sandwich.
 bool is_sandwich(StandardErrors errors);
