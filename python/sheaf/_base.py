@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import column_or_1d
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._compat import check_weights, validate
-from ._data import back, class_names, make_context, make_dataset, number_text
+from ._data import back, class_names, dtype_of, is_on_gpu, make_context, make_dataset, number_text, to_numpy
 from ._docs import Documented
 
 Array = np.ndarray[Any, Any]
@@ -184,6 +186,25 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
         decisions, classes, shares, _ = self._model.predict(context, self._dataset(context, X), probabilities)
         return decisions, classes, shares
 
+    def _class_numbers(self, X: Any) -> Array:
+        """The place in ``classes_`` of each row's class."""
+        numbers: Array = self._predict(X)[1]
+        return numbers
+
+    def _class_shares(self, X: Any) -> Array:
+        """Probabilities, rows x classes."""
+        shares: Array = self._predict(X, probabilities=True)[2]
+        return shares
+
+    def _class_values(self, X: Any) -> Array:
+        """Decision values in scikit-learn's shape."""
+        values: Array = self._by_class(self._predict(X)[0])  # type: ignore[attr-defined]
+        return values
+
+    def _numbers(self, X: Any) -> Array:
+        """Predictions of a numeric target."""
+        return self._predict(X)[0][:, 0]
+
     def save_model(self, path: str) -> None:
         """Writes the fitted model as a file that the command-line program reads.
 
@@ -263,8 +284,8 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             One of ``classes_`` for each row.
         """
-        classes = self._predict(X)[1]
-        labels: Array = back(self.classes_[classes], X)
+        numbers = self._class_numbers(X)
+        labels: Array = back(self.classes_[numbers], X)
         return labels
 
 
@@ -317,7 +338,7 @@ class DecisionMixin:
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes above 0 where the second is predicted; else one value for each class.
         """
-        values: Array = back(self._by_class(self._predict(X)[0]), X)  # type: ignore[attr-defined]
+        values: Array = back(self._class_values(X), X)  # type: ignore[attr-defined]
         return values
 
 
@@ -337,7 +358,7 @@ class ProbabilityMixin:
         probabilities : ndarray of shape (n_samples, n_classes)
             One column for each of ``classes_``; rows add up to 1.
         """
-        shares: Array = back(self._predict(X, probabilities=True)[2], X)  # type: ignore[attr-defined]
+        shares: Array = back(self._class_shares(X), X)  # type: ignore[attr-defined]
         return shares
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -379,7 +400,7 @@ class SheafRegressor(RegressorMixin, SheafEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             The predictions.
         """
-        values: Array = back(self._predict(X)[0][:, 0], X)
+        values: Array = back(self._numbers(X), X)
         return values
 
 
@@ -408,8 +429,21 @@ class WeightedRegressor(SheafRegressor):
         return self
 
 
+def linear_values(estimator: Any, X: Any) -> Array:
+    """``X w + b``: one number for each row or, of several rows of ``coef_``, a column for each."""
+    if "coef_" not in vars(estimator):
+        check_is_fitted(estimator)
+    X = validate(estimator, X, reset=False)
+    if is_on_gpu(X):
+        products = to_numpy(X @ back(estimator.coef_.T.astype(dtype_of(X)), X))
+    else:
+        products = safe_sparse_dot(X, estimator.coef_.T, dense_output=True)
+    values: Array = products + getattr(estimator, "intercept_", 0.0)
+    return values
+
+
 class LinearMixin:
-    """Weights and intercepts of linear models.
+    """Weights and intercepts of linear models, which predict by them as they stand: users may change them.
 
     Attributes
     ----------
@@ -425,13 +459,39 @@ class LinearMixin:
     _model: _core.Model
 
     def _keep_fitted(self, X: Any) -> None:
-        weights, intercepts = self._model.coefficients()
+        estimator: Any = self
+        kind = np.float32 if dtype_of(X) == np.float32 and estimator.precision != "float64" else np.float64
+        weights, intercepts = (values.astype(kind) for values in self._model.coefficients())
         iterations = np.maximum(self._model.iterations(), 1)
         if isinstance(self, RegressorMixin):
-            self.coef_, self.intercept_ = weights[:, 0].copy(), float(intercepts[0])
+            self.coef_, self.intercept_ = weights[:, 0].copy(), intercepts[0]
             self.n_iter_ = int(iterations[0])
             return
-        sign = -1.0 if weights.shape[1] == 1 else 1.0
+        sign = kind(-1 if weights.shape[1] == 1 else 1)
         self.coef_ = np.ascontiguousarray(sign * weights.T)
         self.intercept_ = sign * intercepts
         self.n_iter_ = iterations.astype(np.int32)
+
+    def _linear_values(self, X: Any) -> Array:
+        return linear_values(self, X)
+
+    def _class_values(self, X: Any) -> Array:
+        values = self._linear_values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _class_numbers(self, X: Any) -> Array:
+        values = self._class_values(X)
+        numbers: Array = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return numbers
+
+    def _class_shares(self, X: Any) -> Array:
+        """Of one class against the rest: shares of the rows' probabilities."""
+        values = self._linear_values(X)
+        if values.shape[1] == 1:
+            return np.hstack([expit(-values), expit(values)])
+        shares = expit(values)
+        normalised: Array = shares / shares.sum(axis=1, keepdims=True)
+        return normalised
+
+    def _numbers(self, X: Any) -> Array:
+        return self._linear_values(X)

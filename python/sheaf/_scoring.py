@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 
 from ._base import Array
@@ -97,74 +98,91 @@ def takes_weights(scorer: Callable[..., Any]) -> bool:
     return "sample_weight" in taken or any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values())
 
 
-class HeldOutRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Stands in for a model that was trained on one split: it has the predictions of that split's test rows."""
+class HeldOut:
+    """Stands in for a model that was trained on one split: it has the predictions of that split's test rows.
 
-    def __init__(self, estimator: Any, decisions: Array) -> None:
-        self.estimator = estimator
-        self.decisions = decisions
+    Anything else that is asked of it (predictions of other rows, weights, probabilities that were not kept) is answered
+    by the model itself, which `train` makes when it is needed for the first time.
+    """
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """It is fitted already."""
-        return self
+    def __init__(
+        self, estimator: Any, model: Any, X: Any, classes: Array | None, decisions: Array, predicted: Array, train: Any
+    ) -> None:
+        self._estimator, self._model, self._X, self._classes = estimator, model, X, classes
+        self._decisions, self._predicted, self._train = decisions, predicted, train
+        self._trained: Any = None
 
-    def predict(self, X: Any) -> Array:
-        return self.decisions[:, 0]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        if hasattr(self.estimator, "_score_predictions"):
-            return float(self.estimator._score_predictions(y, self.predict(X), sample_weight))
-        return float(super().score(X, y, sample_weight))
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # type: ignore[override]
+        return type(self._estimator)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-
-class HeldOutClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The same of classes."""
-
-    def __init__(self, estimator: Any, classes: Array, decisions: Array, predicted: Array) -> None:
-        self.estimator = estimator
-        self.classes = classes
-        self.decisions = decisions
-        self.predicted = predicted
-        self.classes_ = classes
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """It is fitted already."""
-        return self
-
-    def predict(self, X: Any) -> Array:
-        return self.classes[self.predicted]
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        return self._real().fit(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        known = {"decision_function": self._decide, "predict_proba": self._share}
-        if name in known and hasattr(self.estimator, name):
-            if name == "decision_function" or isinstance(self.estimator, _HAVE_SHARES):
-                return known[name]
-        raise AttributeError(f"a model inside SheafSearchCV has no {name}")
+        if name.startswith("__") and name != "__sklearn_tags__":
+            raise AttributeError(name)
+        if name == "classes_" and self._classes is not None:
+            return self._classes
+        if name == "score" or name in _KEPT and self._keeps(name) and hasattr(self._estimator, name):
+            return functools.partial(self._answer, name)
+        if name in _KEPT and not hasattr(self._estimator, name):
+            raise AttributeError(f"{type(self._estimator).__name__} has no {name}")
+        if name in _UNTRAINED or name in self._estimator.get_params(deep=False):
+            return getattr(self._estimator, name)
+        return getattr(self._real(), name)
 
-    def _decide(self, X: Any) -> Array:
-        if len(self.classes) == 2:
-            return -self.decisions[:, 0]
-        if isinstance(self.estimator, LogisticRegression):  # of all others they are by class already
-            return self.estimator._by_class(self.decisions)
-        return self.decisions
+    def _keeps(self, name: str) -> bool:
+        if self._classes is None:
+            return name == "predict"
+        if name == "predict_proba":
+            return isinstance(self._model, _HAVE_SHARES)
+        several = len(self._classes) > 2 and hasattr(self._model, "decision_function_shape")  # of pairs, and votes
+        return name == "predict" or not several
 
-    def _share(self, X: Any) -> Array:
-        if isinstance(self.estimator, KNeighborsClassifier):
-            if len(self.classes) > 2:
-                return self.decisions
-            first = (1 + self.decisions[:, 0]) / 2
+    def _real(self) -> Any:
+        if self._trained is None:
+            self._trained = self._train()
+        return self._trained
+
+    def _answer(self, name: str, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if X is not self._X:
+            return getattr(self._real(), name)(X, *args, **kwargs)
+        if name == "score":
+            return type(self._model).score(self, X, *args, **kwargs)  # type: ignore[attr-defined]
+        return getattr(self, _KEPT[name])()
+
+    def _score_predictions(self, y: Any, predicted: Any, sample_weight: Any) -> float:
+        return float(self._model._score_predictions(y, predicted, sample_weight))
+
+    def _labels(self) -> Array:
+        return self._decisions[:, 0] if self._classes is None else self._classes[self._predicted]
+
+    def _decide(self) -> Array:
+        if len(self.classes_) == 2:
+            return -self._decisions[:, 0]
+        if isinstance(self._model, LogisticRegression):  # of all others they are by class already
+            return self._model._by_class(self._decisions)
+        return self._decisions
+
+    def _share(self) -> Array:
+        if isinstance(self._model, KNeighborsClassifier):
+            if len(self.classes_) > 2:
+                return self._decisions
+            first = (1 + self._decisions[:, 0]) / 2
             return np.column_stack([first, 1 - first])
-        shares = expit(self.decisions)
-        if len(self.classes) == 2:
-            return np.column_stack([shares[:, 0], expit(-self.decisions[:, 0])])
+        shares = expit(self._decisions)
+        if len(self.classes_) == 2:
+            return np.column_stack([shares[:, 0], expit(-self._decisions[:, 0])])
         normalised: Array = shares / shares.sum(axis=1, keepdims=True)
         return normalised
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
 
 _HAVE_SHARES = (LogisticRegression, ElasticNetLogistic, KNeighborsClassifier)
+#: What is kept of the test rows.
+_KEPT = {"predict": "_labels", "decision_function": "_decide", "predict_proba": "_share"}
+#: What an estimator has without training.
+_UNTRAINED = ("get_params", "_estimator_type", "_get_tags", "_more_tags", "__sklearn_tags__", "steps", "named_steps")

@@ -344,7 +344,7 @@ class QuantileRegressor(_NetRegressor):
         yield number("tolerance", self.tol, "tol")  # narrower corners than that cost many passes
 
 
-class MultiTaskElasticNet(SheafRegressor):
+class MultiTaskElasticNet(LinearMixin, SheafRegressor):
     """Linear regression of several targets, with one L1 and L2 penalty for a feature's weights in all of them.
 
     Minimises ``1 / (2 n) * sum of (y - z)^2 + alpha * l1_ratio * sum of |w_j| + alpha * (1 - l1_ratio) / 2 * sum of
@@ -473,7 +473,7 @@ class MultiTaskElasticNet(SheafRegressor):
         y : ndarray of shape (n_samples, n_targets)
             The predictions.
         """
-        values: Array = back(self._predict(X)[0], X)
+        values: Array = back(self._linear_values(X), X)
         return values
 
     @property

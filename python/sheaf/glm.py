@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.metrics import d2_tweedie_score
 
-from ._base import Axis, LinearMixin, Setting, WeightedRegressor, choice, number
+from ._base import Array, Axis, LinearMixin, Setting, WeightedRegressor, choice, number
 from ._data import to_numpy
 
 __all__ = ["GammaRegressor", "PoissonRegressor", "TweedieRegressor"]
@@ -80,6 +81,11 @@ class _GlmRegressor(LinearMixin, WeightedRegressor):
         yield number("tolerance", self.tol, "tol")
         yield number("max-iterations", self.max_iter, "max_iter")
         yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+
+    def _numbers(self, X: Any) -> Array:
+        values = self._linear_values(X)
+        means: Array = values if self._power() == 0 else np.exp(values)
+        return means
 
     def _active_axes(self) -> Mapping[str, Axis]:
         return self._axes if self.alpha != 0 else {}

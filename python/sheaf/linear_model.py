@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit
+from scipy.special import log_expit, softmax
 
 from ._base import (
     Array,
@@ -198,6 +198,12 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         logarithms = log_expit(decisions)  # of probabilities: decisions are log odds
         values: Array = logarithms - logarithms.mean(axis=1, keepdims=True)
         return values
+
+    def _class_shares(self, X: Any) -> Array:
+        if not self._is_multinomial():
+            return super()._class_shares(X)
+        shares: Array = softmax(self._linear_values(X), axis=1)
+        return shares
 
     def _keep_fitted(self, X: Any) -> None:
         super()._keep_fitted(X)

@@ -50,6 +50,8 @@ class _CrossValidated(SheafEstimator):
     _plain: ClassVar[type[SheafEstimator]]
 
     cv: Any
+    coef_: Array
+    intercept_: Any
 
     def _plain_model(self) -> Any:
         """With the parameters that both have."""
@@ -107,10 +109,15 @@ class _CrossValidated(SheafEstimator):
         self._keep_results(grids, np.stack(folds, axis=-1).reshape(len(grids), -1, len(folds)))
         return self
 
-    def _predict(self, X: Any, probabilities: bool = False) -> tuple[Array, Any, Any]:
+    def _as_plain(self) -> Any:
+        """The model that was chosen, with the weights as they stand."""
         check_is_fitted(self)
-        found: tuple[Array, Any, Any] = self._chosen._predict(X, probabilities)
-        return found
+        self._chosen.coef_, self._chosen.intercept_ = self.coef_, self.intercept_
+        return self._chosen
+
+    def _numbers(self, X: Any) -> Array:
+        numbers: Array = self._as_plain()._numbers(X)
+        return numbers
 
 
 def _among(kept: Array, rows: int, cv: Any) -> Any:
@@ -136,8 +143,16 @@ class _CrossValidatedClassifier(DecisionMixin, ProbabilityMixin, _CrossValidated
 
     scoring: Any
 
-    def _by_class(self, decisions: Array) -> Array:
-        values: Array = self._chosen._by_class(decisions)
+    def _class_numbers(self, X: Any) -> Array:
+        numbers: Array = self._as_plain()._class_numbers(X)
+        return numbers
+
+    def _class_shares(self, X: Any) -> Array:
+        shares: Array = self._as_plain()._class_shares(X)
+        return shares
+
+    def _class_values(self, X: Any) -> Array:
+        values: Array = self._as_plain()._class_values(X)
         return values
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

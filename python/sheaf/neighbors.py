@@ -219,6 +219,20 @@ class _VotingMixin(_NeighborsMixin):
         for name, text in _distance(self.metric, self.p).items():
             yield Setting(name, text, "metric")
 
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
+        super()._train(X, y, sample_weight)  # type: ignore[misc]
+        self._fit_y = y
+        self._fit_settings = tuple(self._settings())
+
+    def _predict(self, X: Any, probabilities: bool = False) -> tuple[Array, Any, Any]:
+        """By the parameters as they stand: users may change them after `fit`."""
+        check_is_fitted(self)
+        if tuple(self._settings()) != self._fit_settings:
+            self._check_count(self.n_samples_fit_)
+            self._train(self._fit_X, self._fit_y, None)
+        found: tuple[Array, Any, Any] = super()._predict(X, probabilities)  # type: ignore[misc]
+        return found
+
 
 class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
     """The class that most of the nearest rows have.

@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
-import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from . import glm, linear_model, neighbors, svm
-from ._base import SheafEstimator
+from ._base import LinearMixin, SheafEstimator
 
 __all__ = ["patch", "patched", "unpatch"]
 
@@ -52,8 +52,10 @@ _PLACES: dict[str, dict[str, type[SheafEstimator]]] = {
         "SVR": svm.SVR,
     },
 }
+#: What sheaf's model does even where scikit-learn's class could do it from the attributes of a fit.
 _METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples", "kneighbors")
 _originals: dict[tuple[str, str], Any] = {}
+_made: dict[str, Any] = {}
 _said: set[str] = set()
 
 
@@ -63,23 +65,16 @@ def _say_once(text: str) -> None:
         warnings.warn(text, UserWarning, stacklevel=4)
 
 
-def _why_not(estimator: Any, ours: Any, y: Any) -> str:
-    """Why scikit-learn has to do it; empty: it has not."""
+def _check_parameters(estimator: Any, ours: Any, y: Any) -> None:
+    """A ValueError says why scikit-learn has to do it."""
     known = inspect.signature(type(ours).__init__).parameters
     for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
         if name != "self" and name not in known and getattr(estimator, name) != parameter.default:
-            return f"it has no {name}"
+            raise ValueError(f"it has no {name}")
     if np.ndim(y) > 1 and np.shape(y)[1] > 1:
-        return "several targets"
+        raise ValueError("several targets")
     if isinstance(ours, linear_model.QuantileRegressor) and ours.alpha == 0:
-        return "alpha is 0"  # without a penalty training ends before the linear program's solution
-    try:
-        if isinstance(ours, linear_model.LogisticRegression):
-            ours.classes_ = np.unique(y)  # which decide what is trained
-        list(ours._settings())
-    except (TypeError, ValueError) as wrong:
-        return str(wrong)
-    return ""
+        raise ValueError("alpha is 0")  # without a penalty training ends before the linear program's solution
 
 
 def _ours(estimator: Any, kind: type[SheafEstimator]) -> SheafEstimator:
@@ -90,12 +85,39 @@ def _ours(estimator: Any, kind: type[SheafEstimator]) -> SheafEstimator:
     return kind(**params)
 
 
+def _train(estimator: Any, kind: type[SheafEstimator], X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """Sheaf's estimator with the parameters of scikit-learn's, trained. What it cannot do is a ValueError."""
+    ours: Any = _ours(estimator, kind)
+    _check_parameters(estimator, ours, y)
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    return ours.fit(X, y, **weights)
+
+
+def _keep(estimator: Any, ours: Any) -> None:
+    """Gives scikit-learn's estimator the attributes that its own `fit` would have set."""
+    for name, value in vars(ours).items():
+        if name.endswith("_") and not name.startswith("_"):
+            with contextlib.suppress(AttributeError):  # a property of scikit-learn's class
+                setattr(estimator, name, value)
+    if isinstance(ours, glm._GlmRegressor):
+        estimator._base_loss = estimator._get_loss()
+    if isinstance(ours, svm.KernelMixin):
+        vars(estimator).update(ours._libsvm_attributes())
+    estimator._by_sheaf = True
+    if not isinstance(ours, LinearMixin):  # whose weights say all
+        estimator._sheaf = ours
+
+
 def _delegate(name: str, made: list[Any]) -> Any:
     """A method of sheaf's estimator where one was trained, else of scikit-learn's class; `made` holds the new class."""
 
     def whose(self: Any) -> Any:
         inner = self.__dict__.get("_sheaf")
-        return super(made[0], self) if inner is None else inner
+        if inner is None:
+            return super(made[0], self)
+        known = inner.get_params(deep=False)
+        inner.set_params(**{name: value for name, value in self.get_params(deep=False).items() if name in known})
+        return inner
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(whose(self), name)(*args, **kwargs)
@@ -105,33 +127,43 @@ def _delegate(name: str, made: list[Any]) -> Any:
 
 
 def _make(original: Any, kind: type[SheafEstimator]) -> Any:
-    """scikit-learn's class, trained by sheaf where that can do what the parameters ask for."""
+    """scikit-learn's class, trained by sheaf where that can do what is asked for."""
+    signature = inspect.signature(original.fit)
 
-    def fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    @functools.wraps(original.fit)
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(self, *args, **kwargs)
+        self._by_sheaf = False
         self.__dict__.pop("_sheaf", None)
-        more = {} if sample_weight is None else {"sample_weight": sample_weight}
-        ours = _ours(self, kind)
-        reason = _why_not(self, ours, y)
-        if reason:
-            _say_once(f"sheaf leaves {original.__name__} to scikit-learn: {reason}")
-            return original.fit(self, X, y, **more) if y is not None else original.fit(self, X, **more)
-        ours.fit(X, y, **more)
-        self._sheaf = ours
-        for name, value in vars(ours).items():
-            if name.endswith("_") and not name.startswith("_"):
-                with contextlib.suppress(AttributeError):  # a property of scikit-learn's class
-                    setattr(self, name, value)
+        self._validate_params()
+        taken = {name: given.arguments[name] for name in ("X", "y", "sample_weight") if name in given.arguments}
+        try:
+            ours = _train(self, kind, **taken)
+        except (TypeError, ValueError) as wrong:
+            original.fit(*given.args, **given.kwargs)  # or says better what is wrong
+            _say_once(f"sheaf leaves {original.__name__} to scikit-learn: {wrong}")
+            return self
+        _keep(self, ours)
         return self
 
     text = f"scikit-learn's {original.__name__}, trained by sheaf where that can do what is asked for."
     members: dict[str, Any] = {"fit": fit, "__module__": __name__, "__doc__": text}
     made: list[Any] = []
-    scored = ("score",) if hasattr(kind, "_score_predictions") else ()  # by scikit-learn from what it keeps of a fit
-    for name in (*_METHODS, *scored):
+    for name in () if issubclass(kind, LinearMixin) else _METHODS:
         if any(name in vars(base) for base in original.__mro__):
             members[name] = _delegate(name, made)
     made.append(type(original.__name__, (original,), members))
     return made[0]
+
+
+def __getattr__(name: str) -> Any:
+    """The classes, by scikit-learn's names: pickles find them here, in processes without a patch too."""
+    for place, names in _PLACES.items():
+        if name in names:
+            if name not in _made:
+                _made[name] = _make(getattr(importlib.import_module(place), name), names[name])
+            return _made[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def patch() -> None:
@@ -142,14 +174,11 @@ def patch() -> None:
     """
     for place, names in _PLACES.items():
         module = importlib.import_module(place)
-        for name, kind in names.items():
-            if (place, name) in _originals:
-                continue
-            original = getattr(module, name)
-            made = _make(original, kind)
-            _originals[place, name] = original
-            setattr(module, name, made)
-            setattr(sys.modules[__name__], name, made)  # where pickle looks for it
+        for name in names:
+            if (place, name) not in _originals:
+                made = __getattr__(name)
+                _originals[place, name] = getattr(module, name)
+                setattr(module, name, made)
 
 
 def unpatch() -> None:

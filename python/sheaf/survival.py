@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import Array, Setting, SheafEstimator, choice, number
+from ._base import Array, Setting, SheafEstimator, choice, linear_values, number
 from ._compat import check_weights, validate
 from ._data import back, to_numpy
 
@@ -162,8 +161,7 @@ class CoxRegression(SheafEstimator):
         risk : ndarray of shape (n_samples,)
             The larger, the sooner the event is expected.
         """
-        check_is_fitted(self)
-        values: Array = back(self._predict(X)[0][:, 0], X)
+        values: Array = back(linear_values(self, X), X)
         return values
 
     def score(self, X: Any, y: Any) -> float:

@@ -349,8 +349,12 @@ class KernelMixin:
         vectors = found["vectors"]
         if isinstance(vectors, tuple):
             vectors = sparse.csr_matrix(vectors, shape=(len(self.support_), self.n_features_in_))
+            vectors = vectors if sparse.issparse(X) else vectors.toarray()
+        elif sparse.issparse(X) and vectors is not None:
+            vectors = sparse.csr_matrix(vectors)
         self.support_vectors_ = np.empty((0, 0)) if vectors is None else vectors
-        self.n_iter_ = np.maximum(self._model.iterations(), 1).astype(np.int32)
+        iterations = np.maximum(self._model.iterations(), 1).astype(np.int32)
+        self.n_iter_ = iterations if hasattr(self, "classes_") else int(iterations[0])
         self.shape_fit_ = X.shape
         self.fit_status_ = 1 if self._model.warnings else 0
         self._keep_coefficients(found)
@@ -372,8 +376,26 @@ class KernelMixin:
             first, second = pairs[k]
             self.dual_coef_[np.where(classes[rows] == first, second - 1, first), rows] = values
         self.intercept_ = -np.array([rho for _, _, rho in found["svms"]])
+        self._gamma_used = found["gamma"]
+        self._probA, self._probB = found["sigmoids"]
         if number_of_classes == 2:
             self.dual_coef_, self.intercept_ = -self.dual_coef_, -self.intercept_
+        if sparse.issparse(self.support_vectors_):
+            self.dual_coef_ = sparse.csr_matrix(self.dual_coef_)
+
+    def _libsvm_attributes(self) -> dict[str, Any]:
+        """What scikit-learn's classes keep beside the attributes that users read, with LIBSVM's signs."""
+        sign = -1 if len(getattr(self, "classes_", ())) == 2 else 1
+        return {
+            "_dual_coef_": sign * self.dual_coef_,
+            "_gamma": self._gamma_used,
+            "_intercept_": sign * self.intercept_,
+            "_n_support": self.n_support_,
+            "_num_iter": np.atleast_1d(self.n_iter_),
+            "_probA": self._probA,
+            "_probB": self._probB,
+            "_sparse": sparse.issparse(self.support_vectors_),
+        }
 
     @property
     def coef_(self) -> Any:
@@ -391,7 +413,7 @@ class KernelMixin:
                     self.dual_coef_[j - 1, mine] @ self.support_vectors_[mine]
                     + self.dual_coef_[i, other] @ self.support_vectors_[other]
                 )
-        return np.vstack(rows)
+        return sparse.vstack(rows).tocsr() if sparse.issparse(self.dual_coef_) else np.vstack(rows)
 
     def _more_tags(self) -> dict[str, Any]:
         return {"preserves_dtype": [], "pairwise": self.kernel == "precomputed"}

@@ -73,7 +73,7 @@ py::object matrix_of(const Matrix<double>& x) {
 }
 
 /// The support vectors of an SVM (dense, or the three arrays of compressed rows), their rows and classes, and each
-/// binary SVM as its support vectors, their coefficients and rho.
+/// binary SVM as its support vectors, their coefficients and rho; also the kernel's gamma and the sigmoids a and b.
 py::object support(const Model& model) {
   const auto* svm = model.svm();
   if (svm == nullptr) return py::none();
@@ -85,6 +85,8 @@ py::object support(const Model& model) {
   result["classes"] = array_of(svm->support_classes);
   result["vectors"] = svm->serials.empty() ? matrix_of(svm->support) : py::none();
   result["svms"] = std::move(machines);
+  result["gamma"] = svm->kernel.gamma;
+  result["sigmoids"] = py::make_tuple(array_of(svm->sigmoid_a), array_of(svm->sigmoid_b));
   return result;
 }
 

@@ -1,4 +1,5 @@
 // Searches: a grid on the caller's own splits, and studies over resamples.
+#include <algorithm>
 #include <type_traits>
 
 #include "core.hpp"
@@ -104,6 +105,15 @@ py::array_t<double> scores_of(const SearchResult& result, const std::string& met
   return array_of(scores, std::ssize(result.level.points), result.splits);
 }
 
+/// Points x splits: whether training reached its tolerance.
+py::array_t<bool> converged(const SearchResult& result) {
+  py::array_t<bool> all({static_cast<py::ssize_t>(result.level.points.size()), py::ssize_t{result.splits}});
+  auto* one = all.mutable_data();
+  for (const auto& model : result.level.models)
+    *one++ = std::all_of(model.fits.begin(), model.fits.end(), [](const auto& fit) { return fit.converged; });
+  return all;
+}
+
 /// Decision values (test rows x columns) and predicted classes of one point on one split.
 py::tuple held_out(const SearchResult& result, std::size_t point, std::size_t split) {
   const auto& model = result.level.models.at(point * static_cast<std::size_t>(result.splits) + split);
@@ -145,6 +155,7 @@ void add_search(py::module_& module) {
   py::class_<SearchResult>(module, "SearchResult")
       .def("points", &points_of)
       .def("scores", &scores_of)
+      .def("converged", &converged)
       .def("held_out", &held_out)
       .def("stability", &stability_of)
       .def("overall_stability",

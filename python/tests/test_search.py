@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import read_data, read_dense
 from scipy import stats
+from sklearn.base import is_classifier
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression as OtherLogisticRegression
 from sklearn.metrics import fbeta_score, make_scorer
@@ -21,7 +25,14 @@ from sklearn.model_selection import (
     ShuffleSplit,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler, scale
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+    scale,
+)
 
 import sheaf
 
@@ -47,7 +58,7 @@ def assert_same(ours, theirs, atol=1e-8):
         assert ours.best_params_ == theirs.best_params_
         assert ours.best_index_ == theirs.best_index_
     if hasattr(theirs, "best_score_"):
-        assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=atol)
+        assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=atol, nan_ok=True)
 
 
 def compare(estimator, grid, data, *, fit=None, atol=1e-8, **how):
@@ -240,19 +251,168 @@ def test_missing_values_are_filled_in_inside_the_folds(strategy):
     compare(pipeline, {"logisticregression__C": [0.1, 1]}, (X, CANCER[1]))
 
 
-def test_unknown_steps_are_refused_by_name():
-    pipeline = Pipeline([("reduce", PCA(2)), ("clf", sheaf.SVC())])
-    with pytest.raises(ValueError, match=r"'reduce' \(PCA\).*GridSearchCV"):
-        sheaf.SheafSearchCV(pipeline, {"clf__C": [1]}).fit(*CANCER)
-    pipeline = Pipeline([("scale", StandardScaler(with_mean=False)), ("clf", sheaf.SVC())])
-    with pytest.raises(ValueError, match="'scale'.*with_mean"):
-        sheaf.SheafSearchCV(pipeline, {"clf__C": [1]}).fit(*CANCER)
+def _text_and_numbers():
+    """Half of iris' columns as words and half as numbers with holes, in a data frame."""
+    frame = pd.DataFrame(IRIS[0], columns=["a", "b", "c", "d"])
+    frame["a"] = np.where(frame["a"] > 6, "long", np.where(frame["a"] > 5, "middle", "short"))
+    frame.loc[::7, "b"] = np.nan
+    return frame, np.array(["x", "y", "z"])[IRIS[1]]
+
+
+MIXED = ColumnTransformer(
+    [("words", OneHotEncoder(), ["a"]), ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), ["b", "c", "d"])]
+)
+FRONTS = [
+    (Pipeline([("reduce", PCA(2)), ("clf", sheaf.SVC())]), {"reduce__n_components": [2, 5], "clf__C": [1, 10]}, SCALED),
+    (make_pipeline(StandardScaler(with_mean=False), sheaf.LogisticRegression()), {"logisticregression__C": COSTS}, CANCER),
+    (make_pipeline(StandardScaler(), StandardScaler(), sheaf.LinearSVC()), {"linearsvc__C": COSTS}, CANCER),
+    (make_pipeline(PolynomialFeatures(2), StandardScaler(), sheaf.Ridge()), {"ridge__alpha": COSTS}, NUMBERS),
+    (make_pipeline(MIXED, sheaf.LogisticRegression()), {"logisticregression__C": COSTS}, _text_and_numbers()),
+    (make_pipeline(MIXED, sheaf.SVC()), {"svc": [sheaf.SVC(), sheaf.KNeighborsClassifier(3)]}, _text_and_numbers()),
+]
+
+
+@pytest.mark.parametrize("pipeline, grid, data", FRONTS)
+def test_any_transformer_before_the_model(pipeline, grid, data):
+    compare(pipeline, grid, data)
+
+
+def test_a_transformer_is_fitted_once_a_fold():
+    fits = []
+
+    class Counting(StandardScaler):
+        def fit(self, X, y=None, sample_weight=None):
+            fits.append(len(X))
+            return super().fit(X, y)
+
+    pipeline = Pipeline([("scale", Counting()), ("clf", sheaf.LogisticRegression())])
+    weights = np.random.RandomState(0).rand(len(CANCER[1]))
+    search = sheaf.SheafSearchCV(pipeline, {"clf__C": COSTS}, cv=3).fit(*CANCER, clf__sample_weight=weights)
+    assert len(fits) == 3 + 1  # and once with all rows
+    theirs = GridSearchCV(pipeline, {"clf__C": COSTS}, cv=3).fit(*CANCER, clf__sample_weight=weights)
+    assert_same(search, theirs)
+
+
+def test_other_estimators_are_refused():
     with pytest.raises(ValueError, match="not over LogisticRegression.*GridSearchCV"):
         sheaf.SheafSearchCV(OtherLogisticRegression(), {"C": [1]}).fit(*CANCER)
     with pytest.raises(ValueError, match="not over OneClassSVM"):
         sheaf.SheafSearchCV(sheaf.OneClassSVM(), {"nu": [0.1]}).fit(*CANCER)
-    with pytest.raises(ValueError, match="return_train_score"):
-        sheaf.SheafSearchCV(sheaf.SVC(), {"C": [1]}, return_train_score=True).fit(*CANCER)
+
+
+@pytest.mark.parametrize("data", [SCALED, IRIS, NUMBERS], ids=["two", "three", "numbers"])
+def test_scores_of_training_rows(data):
+    model = sheaf.Ridge() if data is NUMBERS else sheaf.LogisticRegression()
+    grid = {"alpha" if data is NUMBERS else "C": COSTS}
+    ours, theirs = compare(model, grid, data, return_train_score=True, cv=3)
+    for name in ("mean_train_score", "std_train_score", "split0_train_score", "split2_train_score"):
+        np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], atol=1e-12)
+
+
+def test_times_are_each_candidates_own():
+    """A cheap point and a dear one are two searches, each with its own time."""
+    grid = [{"n_neighbors": [1]}, {"n_neighbors": [1], "p": [1.5]}]
+    X = np.random.RandomState(0).rand(3000, 40)
+    search = sheaf.SheafSearchCV(sheaf.KNeighborsClassifier(), grid, cv=3).fit(X, X[:, 0] > 0.5)
+    fit = search.cv_results_["mean_fit_time"]
+    assert 0 < fit[0] < fit[1]
+
+
+def _predicts_other_rows(model, X, y):
+    return float((model.predict(X + 5) == y).mean())
+
+
+def _reads_weights(model, X, y):
+    return float(np.abs(model.coef_).sum())
+
+
+def _reads_parameters(model, X, y):
+    assert isinstance(model, (sheaf.SVC, sheaf.LogisticRegression)) and is_classifier(model)
+    return model.get_params()["C"] + model.C
+
+
+def _reads_log_probabilities(model, X, y):
+    return float(model.predict_log_proba(X)[:, 0].mean())
+
+
+def _decides_about_all(model, X, y):
+    return float(np.abs(model.decision_function(X)).mean())
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [_predicts_other_rows, _reads_weights, _reads_parameters, _reads_log_probabilities, _decides_about_all],
+    ids=lambda scorer: scorer.__name__,
+)
+@pytest.mark.parametrize("data", [SCALED, IRIS], ids=["two", "three"])
+def test_scorers_get_what_they_ask_for(scorer, data):
+    linear = sheaf.LogisticRegression(tol=1e-9)
+    compare(linear, {"C": COSTS}, data, scoring=scorer, cv=3, atol=1e-4)
+    kernel = sheaf.SVC(kernel="linear", probability=True, tol=1e-6, random_state=0)
+    compare(kernel, {"C": [0.1, 1]}, data, scoring=scorer, cv=3, atol=1e-4)
+
+
+def test_probabilities_of_svms():
+    model = sheaf.SVC(probability=True, random_state=0)
+    ours, _ = compare(model, {"C": [0.1, 1, 10]}, SCALED, scoring="neg_log_loss", cv=3, atol=1e-6)
+    assert np.isfinite(ours.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sheaf.LogisticRegression(tol=1e-9),
+        sheaf.LogisticRegression(tol=1e-9, multi_class="ovr"),
+        sheaf.ElasticNetLogistic(tol=1e-9),
+        sheaf.LinearSVC(tol=1e-9),
+        sheaf.SVC(tol=1e-6),
+        sheaf.SVC(tol=1e-6, decision_function_shape="ovo"),
+        sheaf.NuSVC(nu=0.1, tol=1e-6),
+        sheaf.LocalHyperplane(),
+        sheaf.LocalSVM(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("data", [SCALED, IRIS], ids=["two", "three"])
+def test_decision_values_are_the_models(model, data):
+    compare(model, {"device": ["cpu"]}, data, scoring=_decides_about_all, cv=3, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_bad_point_spoils_no_other():
+    grid = {"C": [-1.0, 0.1, 1], "gamma": [0.01, 0.1]}
+    ours, _ = compare(sheaf.SVC(), grid, SCALED, cv=3)
+    assert np.isnan(ours.cv_results_["mean_test_score"]).tolist() == [True] * 2 + [False] * 4
+    ours, _ = compare(sheaf.Ridge(), {"alpha": [-1.0, 1.0]}, NUMBERS, cv=3, error_score=-7.0)
+    assert ours.cv_results_["mean_test_score"][0] == -7
+    ours, _ = compare(sheaf.LogisticRegression(), {"C": [1.0], "penalty": ["l2", "l7"]}, SCALED, cv=3)
+    assert np.isnan(ours.cv_results_["mean_test_score"]).tolist() == [False, True]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["LogisticRegression", "LinearSVC", "SVC", "KNeighborsClassifier", "ElasticNetLogistic"])
+def test_a_class_of_one_row(kind):
+    X, y = np.vstack([IRIS[0][:100], IRIS[0][149:]]), np.append(IRIS[1][:100], 2)
+    compare(getattr(sheaf, kind)(), {"device": ["cpu"]}, (X, y), cv=3)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("error_score", [np.nan, -1.0])
+def test_folds_of_sorted_labels(error_score):
+    two = IRIS[0][:100], IRIS[1][:100]
+    cv = [*KFold(2).split(two[0]), *KFold(3, shuffle=True, random_state=0).split(two[0])]
+    ours, _ = compare(sheaf.LogisticRegression(), {"C": COSTS}, two, cv=cv, error_score=error_score)
+    np.testing.assert_array_equal(ours.cv_results_["split0_test_score"], np.full(4, error_score))
+    compare(sheaf.LogisticRegression(), {"C": COSTS}, IRIS, cv=KFold(3), error_score=error_score)
+    with pytest.raises(ValueError, match="class"):
+        sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": COSTS}, cv=cv, error_score="raise").fit(*two)
+
+
+def test_models_that_did_not_converge_are_said():
+    search = sheaf.SheafSearchCV(sheaf.LogisticRegression(max_iter=5), {"C": [1e-8, 1e4]}, cv=3)
+    with pytest.warns(ConvergenceWarning, match=r"3 of 3 models with {'C': 10000.0} did not converge") as said:
+        search.fit(*SCALED)
+    assert not any("1e-08" in str(one.message) for one in said)
 
 
 def test_what_cannot_be_trained():
@@ -268,9 +428,11 @@ def test_what_cannot_be_trained():
         sheaf.SheafSearchCV(sheaf.SVC(), {"C": [-1.0]}).fit(*IRIS)
     with pytest.raises(ValueError, match="nonsense"):
         sheaf.SheafSearchCV(sheaf.SVC(), {"nonsense": [1]}).fit(*IRIS)
-    overlapping = [(np.arange(100), np.arange(50, 150))]
-    with pytest.raises(ValueError, match="both trains on row 50 and tests it"):
-        sheaf.SheafSearchCV(sheaf.KNeighborsClassifier(), {"n_neighbors": [1]}, cv=overlapping).fit(*IRIS)
+
+
+def test_training_rows_that_are_tested():
+    overlapping = [(np.arange(120), np.arange(50, 150))]
+    compare(sheaf.KNeighborsClassifier(), {"n_neighbors": [1, 5]}, IRIS, cv=overlapping)
 
 
 @pytest.mark.parametrize("name", ["heart_scale", "sonar_scale", "vehicle", "splice"])
