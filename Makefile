@@ -4,6 +4,8 @@
 # make r        build the R package in build/r/library; it says how to install it for good
 # make test     build and run all tests
 # make check    format, documents, clang-tidy and a minute of fuzzing, on what differs from the main branch
+# make fuzz     fuzz all targets in turn, MINUTES=n (default 10)
+# make weekly   sanitizers, assertions, fuzzing, comparisons with other programs: hours
 # make bench    the benchmarks of this machine
 # make format   format the sources         make tidy    clang-tidy over all files
 # make docs     docs/commands.md from the program
@@ -19,7 +21,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 CUDA := $(if $(wildcard /dev/nvidiactl /dev/dxg),auto,off)
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DSHEAF_CUDA=$(CUDA) $(CACHE)
 
-.PHONY: all build setup demo python r test check bench format tidy docs clean
+.PHONY: all build setup demo python r test check fuzz weekly bench format tidy docs clean
 
 all: build
 
@@ -55,6 +57,14 @@ check:
 	@scripts/setup.sh test
 	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR) > /dev/null
 	@scripts/check.sh $(BUILD)
+
+fuzz:
+	@scripts/setup.sh test
+	@scripts/fuzz.sh $$(( $(or $(MINUTES),10) * 60 ))
+
+weekly:
+	@scripts/setup.sh test
+	@scripts/weekly.sh $(MINUTES)
 
 bench: setup
 	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR)

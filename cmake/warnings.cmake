@@ -1,3 +1,15 @@
+# What makes a defect of ours hard to use for an attacker: overwritten stacks and buffers end the process, and tables of functions
+# cannot be written. Programs and libraries are position-independent. Sanitizers do more, and do not go with it.
+include(CheckPIESupported)
+check_pie_supported()
+function(sheaf_harden target)
+  if(NOT SHEAF_HARDEN OR SHEAF_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+  target_link_options(${target} PRIVATE $<$<LINK_LANGUAGE:CXX>:LINKER:-z,relro,-z,now,-z,noexecstack>)
+endfunction()
+
 # Flags every target of ours shares; other people's headers are exempt as SYSTEM.
 function(sheaf_flags target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion>)
@@ -22,6 +34,10 @@ function(sheaf_flags target)
     # SSE4.2 and counting of ones, which every processor since 2009 has.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v2>)
   endif()
+  if(SHEAF_ASSERTIONS)
+    target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
+  endif()
+  sheaf_harden(${target})
   if(SHEAF_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SHEAF_SANITIZE} -fno-omit-frame-pointer>)
     target_link_options(${target} PRIVATE $<$<LINK_LANGUAGE:CXX>:-fsanitize=${SHEAF_SANITIZE}>)

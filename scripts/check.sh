@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make check` does: the format, the documents, clang-tidy on what changed, the benchmarks' build, CUDA sources that
-# changed where the build has no CUDA and, where readers changed, a minute of fuzzing. All of them run; the exit code says
+# changed where the build has no CUDA and, where what reads files of others changed, a minute of fuzzing. All of them run; the exit code says
 # whether any failed.
 #   scripts/check.sh BUILD
 set -uo pipefail
@@ -37,10 +37,10 @@ step benchmarks cmake --build "$build" --parallel "$(nproc)" --target benchmarks
 if command -v nvcc >/dev/null && grep -q '^SHEAF_CUDA:STRING=off' "$build/CMakeCache.txt" && changed '\.cu$'; then
   step cuda compile_cuda
 fi
-if changed '^(src/(core|data)|include|tests/(fuzz|invalid))/'; then
+if changed '^(src/(core|data|model|rescore|snippets|search/journal)|include|tests/(fuzz|invalid))/'; then
   step fuzz scripts/fuzz.sh 60
 else
-  echo "== fuzz: nothing that readers are made of has changed"
+  echo "== fuzz: nothing that reads files of others has changed"
 fi
 
 if ((${#failed[@]} > 0)); then

@@ -33,15 +33,23 @@ run_tests() {
   SHEAF_TEST_DEVICES=cpu,cuda ctest --test-dir "$build" --output-on-failure --parallel "$jobs"
 }
 
-# Every test program whose verbs run on the GPU, under memcheck.
+# Every test program under memcheck, and the verbs under racecheck and initcheck too, which take far longer. Left out are
+# tests that start the program itself, and those of large or foreign datasets, whose kernels smaller tests launch as well.
 run_sanitizer() {
-  local pair program
-  for pair in glm:GlmVerbs information:Verbs rescore:RescoreVerbs model:Scoring linear:Products linear:Steps net:Nets \
-    net:SoftmaxNets kernel:Svm core:Snippets core:DeviceArrays; do
-    program=$build/test_${pair%:*}
-    [[ -x $program ]] || { echo "gpu: $program is missing; build first" >&2; return 1; }
-    echo "compute-sanitizer $program, ${pair#*:}"
-    SHEAF_TEST_DEVICES=cuda compute-sanitizer --error-exitcode 1 --leak-check full "$program" "--gtest_filter=${pair#*:}*:*/${pair#*:}*"
+  local program programs=("$build"/test_*) tool
+  local apart='*Cli*:*Program*:*Golden*:*Real*:*Peer*:Yeast*:Kept*:Calibration*:WorkflowsGolden*'
+  local verbs='*Verbs*:Products*:Steps*:Scoring*:RadixSort*:Nets*:SoftmaxNets*:Svm.*:SvmChunks*:Neighbors.*:EveryMetric*:LocalSvm*:Snippets*:DeviceArrays*'
+  [[ -x ${programs[0]} ]] || { echo "gpu: $build has no test programs; build first" >&2; return 1; }
+  for program in "${programs[@]}"; do
+    [[ -x $program && -f $program ]] || continue
+    echo "compute-sanitizer memcheck $program"
+    SHEAF_TEST_DEVICES=cuda compute-sanitizer --tool memcheck --error-exitcode 1 --leak-check full "$program" --gtest_brief=1 \
+      "--gtest_filter=-$apart"
+    for tool in racecheck initcheck; do
+      echo "compute-sanitizer $tool $program"
+      SHEAF_TEST_DEVICES=cuda compute-sanitizer --tool "$tool" --error-exitcode 1 "$program" --gtest_brief=1 \
+        "--gtest_filter=$verbs:*/${verbs//:/:*\/}-$apart"
+    done
   done
 }
 

@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,14 +15,18 @@
 #include "command_line.hpp"
 #include "common.hpp"
 #include "core/fail.hpp"
+#include "core/temporary.hpp"
 #include "core/text.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
 namespace {
 
-/// Training, saved now and then, until the results are there.
-constexpr const char* checkpoint_name = "unfinished.json";
+/// Training, saved now and then; it stays, so that results can be made from it again.
+constexpr const char* journal_name = "journal.txt";
+constexpr std::array result_names{"psms.tsv",           "peptides.tsv", "decoy_psms.tsv",
+                                  "decoy_peptides.tsv", "proteins.tsv", "decoy_proteins.tsv",
+                                  "model.txt",          "results.json", "report.html"};
 
 struct Rescore {
   std::vector<std::string> pins;
@@ -28,17 +36,10 @@ struct Rescore {
   Common common;
 
   void run() {
-    namespace fs = std::filesystem;
     if (folder.empty()) fail_usage("--output DIR is missing: the folder for the results");
-    std::error_code error;
-    const bool occupied =
-        fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder, error));
-    const bool unfinished = fs::exists(folder + "/" + checkpoint_name, error);
-    if (occupied && unfinished && !force && !resume)
-      fail("{}: holds a run that has not ended; go on with it (--resume), or begin anew (--force)", folder);
-    if (occupied && !unfinished && !force)
-      fail("{}: exists already and is not empty; replace results in it (--force), or name another folder", folder);
-    options.checkpoint = folder + "/" + checkpoint_name;
+    if (resume && force) fail_usage("--resume continues and --force starts again: give one of them");
+    check_folder();
+    options.checkpoint = folder + "/" + journal_name;
     options.resume = resume;
     if (!model.empty()) {
       const auto saved = read_weights(model);
@@ -49,16 +50,31 @@ struct Rescore {
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto result = rescore_psms<T>(context, pins, options);
-      fs::create_directories(folder, error);
-      if (error) fail("{}: the folder cannot be made: {}", folder, error.message());
+      if (result.log->had_ended() && !common.quiet())
+        say(fmt::format("{}: the run had ended already; its results are written again", folder));
       write(context, result);
-      fs::remove(options.checkpoint, error);
+      result.log->end();
       if (!common.quiet()) warn(result.warnings, "results.json");
       if (common.json())
         print_data(rescore_json(result, options));
       else if (!common.quiet())
         print(summary(result));
     });
+  }
+
+  /// What is in the folder must be a run to go on with (--resume) or to replace (--force).
+  void check_folder() const {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (!fs::exists(folder, error)) return;
+    if (!fs::is_directory(folder, error)) fail("{}: is no folder; name another one for the results", folder);
+    if (fs::is_empty(folder, error) || force) return;
+    const bool begun = fs::exists(folder + "/" + journal_name, error);
+    if (resume && !begun)
+      fail("{}: holds no run to go on with; replace results in it (--force), or name another folder", folder);
+    if (!resume)
+      fail("{}: exists already and is not empty; {}replace results in it (--force), or name another folder", folder,
+           begun ? "go on with the run in it (--resume), " : "");
   }
 
   /// One model for new PSMs: the mean of the folds', all of which are on one scale.
@@ -69,13 +85,19 @@ struct Rescore {
     return mean;
   }
 
+  /// All results; those of an earlier run that this one does not have are removed.
   void write(const Context& context, const RescoreResult& result) const {
+    std::vector<std::string_view> written;
+    const auto path = [&](const char* name) {
+      written.emplace_back(name);
+      return folder + "/" + name;
+    };
     const auto put = [&](const RescoreLevel& level, bool targets, const char* name) {
       RescoreTable table;
       table.targets = targets;
       table.mokapot_names = mokapot_names;
       table.protein_separator = options.protein_separator;
-      write_level(context, result, level, table, folder + "/" + name);
+      write_level(context, result, level, table, path(name));
     };
     put(result.psms, true, "psms.tsv");
     if (options.peptides) put(result.peptides, true, "peptides.tsv");
@@ -84,12 +106,26 @@ struct Rescore {
       if (options.peptides) put(result.peptides, false, "decoy_peptides.tsv");
     }
     if (options.proteins) {
-      write_proteins(result, options.rules, true, folder + "/proteins.tsv");
-      if (keep_decoys) write_proteins(result, options.rules, false, folder + "/decoy_proteins.tsv");
+      write_proteins(result, options.rules, true, path("proteins.tsv"));
+      if (keep_decoys) write_proteins(result, options.rules, false, path("decoy_proteins.tsv"));
     }
-    write_weights(result.model, folder + "/model.txt", true);
-    write_text_file(folder + "/results.json", rescore_json(result, options));
-    write_text_file(folder + "/report.html", rescore_html(result, options));
+    write_weights(result.model, path("model.txt"), true);
+    write_text_file(path("results.json"), rescore_json(result, options));
+    write_text_file(path("report.html"), rescore_html(result, options));
+    remove_others(written);
+  }
+
+  /// Results that this run does not have, and files that were under construction when a run here was killed.
+  void remove_others(const std::vector<std::string_view>& written) const {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      const auto name = entry.path().filename().string();
+      const bool ours = std::any_of(result_names.begin(), result_names.end(), [&](std::string_view result) {
+        return name == result || is_temporary_name(name, result);
+      });
+      if (ours && std::find(written.begin(), written.end(), name) == written.end()) fs::remove(entry.path(), ignored);
+    }
   }
 
   std::string summary(const RescoreResult& result) const {

@@ -1,4 +1,5 @@
 // LIBSVM's svm-scale, with its flags, files and words.
+#include <cmath>
 #include <memory>
 
 #include <sheaf/io.hpp>
@@ -49,6 +50,8 @@ struct Scale {
     if (!save.empty() && !restore.empty()) fail_usage("cannot use -r and -s simultaneously");
     if (upper <= lower || (!label.empty() && label[1] <= label[0]))
       fail_usage("inconsistent lower/upper specification");
+    if (!std::isfinite(upper - lower) || (!label.empty() && !std::isfinite(label[1] - label[0])))
+      fail_usage("lower and upper are too far apart: their difference is more than the largest number, 1.8e308");
     const auto dataset = read_sparse_libsvm(Context(surroundings), input);
     LibsvmScaling scaling;
     if (restore.empty()) {

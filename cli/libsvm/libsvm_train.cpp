@@ -14,6 +14,7 @@ namespace sheaf::cli {
 namespace {
 
 constexpr double mebibyte = 1 << 20;
+constexpr double most_cache = 1e9;  // MiB: more than any machine has, and in bytes still far from the largest integer
 
 SvmOptions c_svc() {
   SvmOptions options;
@@ -106,7 +107,11 @@ void declare_flags(LiblinearFlags& flags, const std::shared_ptr<Train>& train) {
   flags.value("-p", "EPSILON", "errors up to it cost nothing (-s 3)", "0.1",
               [train](const std::string& text) { train->options.epsilon = flag_not_negative("-p", text); });
   flags.value("-m", "MB", "memory for kernel values, beside that of the dataset", "80 % of what is free",
-              [train](const std::string& text) { train->cache = flag_positive("-m", text); });
+              [train](const std::string& text) {
+                train->cache = flag_positive("-m", text);
+                if (train->cache > most_cache)
+                  fail_usage("-m takes a number of MB, up to {:g}, not {}", most_cache, text);
+              });
   flags.value("-e", "EPSILON", "tolerance of the optimality conditions", "0.001",
               [train](const std::string& text) { train->options.tolerance = flag_positive("-e", text); });
   flags.value("-h", "0|1", "shrinking: accepted, without effect", "1",

@@ -1,6 +1,8 @@
 // Percolator 3.08: its flags, files and exit codes.
 #include <charconv>
+#include <cmath>
 #include <memory>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -102,13 +104,17 @@ struct Percolator {
   }
 };
 
-double number_of(const std::string& flag, const std::string& text, double low, double high) {
+/// Both ends belong to the range; neither NaN nor infinity does.
+template <class Number>
+Number number_of(const std::string& flag, const std::string& text, double low, double high) {
+  constexpr bool whole = std::is_integral_v<Number>;
   double value = 0;
   const auto* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end || value < low || value > high)
-    fail_usage("{} takes a number, {:g} to {:g}, not '{}'", flag, low, high, text);
-  return value;
+  const bool within = result.ec == std::errc() && result.ptr == end && value >= low && value <= high;
+  if (!within || (whole && value != std::floor(value)))
+    fail_usage("{} takes a {}number, {:g} to {:g}, not '{}'", flag, whole ? "whole " : "", low, high, text);
+  return static_cast<Number>(value);
 }
 
 class Flags {
@@ -129,7 +135,7 @@ class Flags {
   void number(const char* also, const char* flag, Number& value, double low, double high, const char* help) {
     add(also, flag, "N", help, fmt::format("{}", value),
         [&value, name = std::string(flag), low, high](const auto& text) {
-          value = static_cast<Number>(number_of(name, text, low, high));
+          value = number_of<Number>(name, text, low, high);
         });
   }
   void add(const char* also, const char* flag, const char* value, const char* help, std::string fallback,
@@ -170,9 +176,10 @@ void declare_training(Flags& flags, Percolator& run) {
   auto& options = run.options;
   flags.number("-t", "--testFDR", options.test_fdr, 0, 1, "FDR of reported results and of choosing models");
   flags.number("-F", "--trainFDR", options.train_fdr, 0, 1, "FDR of positives in training; 0: that of -t");
-  flags.add(
-      "", "--train-fdr-initial", "N", "FDR of positives in the first iteration", "that of -F",
-      [&options](const std::string& text) { options.initial_fdr = number_of("--train-fdr-initial", text, 0, 1); });
+  flags.add("", "--train-fdr-initial", "N", "FDR of positives in the first iteration", "that of -F",
+            [&options](const std::string& text) {
+              options.initial_fdr = number_of<double>("--train-fdr-initial", text, 0, 1);
+            });
   flags.number("-i", "--maxiter", options.iterations, 0, 1000, "iterations");
   flags.number("-p", "--Cpos", options.cost_positive, 0, 1e127, "cost of errors on targets; 0: chosen");
   flags.number("-n", "--Cneg", options.cost_negative, 0, 1e127, "cost of errors on decoys, with -p; 0: chosen");

@@ -79,7 +79,7 @@ struct RescoreOptions {
   std::vector<std::string> ignore;  ///< columns that are no features
   std::string features_file;        ///< where to write the scaled features as a PIN file; empty: nowhere
   std::string checkpoint;           ///< file that training is saved in now and then (safe rules); empty: nowhere
-  bool resume = false;              ///< goes on from `checkpoint` where it exists; it must be of the same run
+  bool resume = false;              ///< goes on from what is in `checkpoint`; it must be of the same run
   std::uint64_t seed = 1;
   /// Hears what Percolator would print, with its level (1: results, 2: progress).
   std::function<void(int level, std::string_view line)> log = {};
@@ -133,6 +133,19 @@ struct PsmView {
   bool target = false;
 };
 
+/// The file of RescoreOptions::checkpoint. It is locked against other processes as long as this lives.
+class RescoreLog {
+ public:
+  RescoreLog() = default;
+  RescoreLog(const RescoreLog&) = delete;
+  RescoreLog& operator=(const RescoreLog&) = delete;
+  virtual ~RescoreLog() = default;
+  /// Whether the run that was resumed had ended before, its results written.
+  virtual bool had_ended() const = 0;
+  /// To be called when the results are written.
+  virtual void end() = 0;
+};
+
 struct RescoreResult {
   RescoreModel model;
   std::vector<RescoreIteration> iterations;
@@ -152,6 +165,7 @@ struct RescoreResult {
   std::function<PsmView(std::int32_t row)> text;  ///< of a row
   std::function<bool(std::int32_t row)> is_target;
   std::function<std::int32_t(std::int32_t row)> file;  ///< of a row, into file_names
+  std::shared_ptr<RescoreLog> log;                     ///< none where nothing was saved
 };
 
 /// Rescores the PSMs of PIN files (compressed or not). The safe rules also read comma-separated tables (.csv), pepXML

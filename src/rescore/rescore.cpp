@@ -28,6 +28,8 @@ namespace sheaf {
 namespace rescore {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::uint64_t name_hash(std::string_view name) {
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
@@ -48,6 +50,8 @@ class Rescoring {
   Rescoring(const Context& context, const std::vector<std::string>& pins, const RescoreOptions& options)
       : context_(context), options_(options), random_(options.seed) {
     check_proteins(options);
+    if (safe() && !options.checkpoint.empty())
+      saved_ = std::make_shared<CheckpointFile>(options.checkpoint, options.resume);
     PinOptions reading;
     reading.rules = safe() ? PinRules::by_name : PinRules::by_position;
     reading.protein_separator = options.protein_separator;
@@ -67,11 +71,13 @@ class Rescoring {
     check();
     choose_confidence();
     if (!options_.group.empty()) find_groups(*psms_, options_.group, result_.groups, result_.group_names);
+    if (saved_) saved_->begin(run_name());
     if (!safe() && options_.subset > 0)
       train_on_reservoir();
     else
       train_on_all();
     finish();
+    result_.log = saved_;
     return std::move(result_);
   }
 
@@ -89,12 +95,13 @@ class Rescoring {
   }
   Stage errors_stage() const { return Stage(context_.progress(), "estimating errors", 0, context_.stop()); }
   void check();
+  void check_features() const;
   void choose_confidence();
   InitialDirection initial_direction(const Normaliser& normaliser) const;
   std::vector<double> named_weights() const;
   void keep_model(const Normaliser& normaliser);
   void keep_training(Trained& trained);
-  CheckpointFile checkpoint() const;
+  std::string run_name() const;
   void train_on_all();
   void train_on_reservoir();
   FoldScaling fold_scaling() const;
@@ -108,10 +115,27 @@ class Rescoring {
   std::shared_ptr<Psms<T>> psms_;
   std::vector<std::uint64_t> file_hashes_;
   TrainingRows rows_;
+  std::shared_ptr<CheckpointFile> saved_;
   std::vector<std::vector<double>> weights_;  // on normalised features, scaled as scores are
   Array<double> scores_;                      // on the device
   RescoreResult result_;
 };
+
+/// Every SVM keeps its Hessian, which grows with the square of the features.
+template <class T>
+void Rescoring<T>::check_features() const {
+  if (options_.apply_only || options_.iterations == 0) return;
+  const auto weights = static_cast<double>(psms_->features() + 1);
+  const int pairs = options_.quick || (options_.cost_positive > 0 && options_.cost_negative > 0) ? 1
+                    : options_.cost_positive > 0                                                 ? 3
+                                                                                                 : 9;
+  const double bytes = 3.0 * pairs * options_.nested * weights * weights * sizeof(double);
+  if (bytes <= static_cast<double>(context_.memory())) return;
+  fail(
+      "SVMs of {} features take {:.1f} GB of memory, and {} may be used; allow more (--memory), or leave features out "
+      "(--ignore)",
+      grouped(psms_->features()), bytes / 1e9, format_bytes(context_.memory()));
+}
 
 template <class T>
 void Rescoring<T>::check() {
@@ -120,6 +144,7 @@ void Rescoring<T>::check() {
   log(2, fmt::format("Train/test set contains {} positives and {} negatives, size ratio={:g} and pi0=1", targets,
                      psms_->size() - targets,
                      static_cast<double>(targets) / static_cast<double>(psms_->size() - targets)));
+  check_features();
   if (targets == 0) fail("no PSM is a target (label 1)");
   if (targets == psms_->size()) fail("no PSM is a decoy (label -1): errors cannot be estimated");
   for (const auto count : {targets, psms_->size() - targets})
@@ -216,11 +241,13 @@ void Rescoring<T>::keep_training(Trained& trained) {
 
 /// Of the same run are the same options, PSMs (in any order), kind of numbers and version.
 template <class T>
-CheckpointFile Rescoring<T>::checkpoint() const {
-  if (!safe()) return {};
-  return {options_.checkpoint, options_.resume,
-          fmt::format("{} {} {} {:016x} {}", SHEAF_VERSION, sizeof(T) == sizeof(float) ? "float" : "double",
-                      psms_->size(), psms_->fingerprint, parameters_json(options_).dump())};
+std::string Rescoring<T>::run_name() const {
+  Json options = parameters_json(options_);
+  options["initial_weights"] = options_.initial_weights;
+  options["initial_names"] = options_.initial_names;
+  options["apply_only"] = options_.apply_only;
+  return fmt::format("{} {} {} {:016x} {}", SHEAF_VERSION, sizeof(T) == sizeof(float) ? "float" : "double",
+                     psms_->size(), psms_->fingerprint, options.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 template <class T>
@@ -233,7 +260,7 @@ void Rescoring<T>::train_on_all() {
   {
     const auto ops = make_rescore_ops<T>(context_, psms_->x, psms_->labels.span());
     if (options_.apply_only) options_.iterations = 0;
-    Trained trained = train(context_, *ops, rows_, initial_direction(normaliser), options_, random_, checkpoint());
+    Trained trained = train(context_, *ops, rows_, initial_direction(normaliser), options_, random_, saved_.get());
     keep_training(trained);
     result_.folds = std::move(trained.folds);
     scores_ = std::move(trained.scores);

@@ -174,7 +174,7 @@ TEST(Rescore, AResumedRunGivesTheSameBits) {
       options.iterations = 12;
       options.nested = nested;
       const auto whole = rescore_psms<float>(context(), {path}, options);
-      options.checkpoint = folder + "/unfinished.json";
+      options.checkpoint = folder + "/journal.txt";
       run_and_kill(path, options, last);
       EXPECT_EQ(std::filesystem::exists(options.checkpoint), last >= 5) << last;
       options.resume = true;
@@ -184,6 +184,29 @@ TEST(Rescore, AResumedRunGivesTheSameBits) {
       EXPECT_EQ(iterations, last < 5 ? 12 : last == 7 ? 7 : 2) << last;
       EXPECT_EQ(resumed.iterations.size(), 12U);
       expect_same(whole, resumed);
+      EXPECT_FALSE(resumed.log->had_ended());
+    }
+}
+
+TEST(Rescore, ARunThatHadEndedGivesTheSameBitsAgain) {
+  PsmOptions data;
+  data.spectra = 3000;
+  const auto path = generated("ended", data, 37);
+  const std::string folder = testing::TempDir() + "sheaf_ended";
+  for (const int nested : {1, 2})
+    for (const int iterations : {0, 5, 7}) {
+      std::filesystem::remove_all(folder);
+      RescoreOptions options;
+      options.iterations = iterations;
+      options.nested = nested;
+      const auto whole = rescore_psms<float>(context(), {path}, options);
+      options.checkpoint = folder + "/journal.txt";
+      options.resume = true;
+      rescore_psms<float>(context(), {path}, options).log->end();
+      options.log = [](int, std::string_view line) { EXPECT_FALSE(line.starts_with("Iteration ")) << line; };
+      const auto again = rescore_psms<float>(context(3), {path}, options);
+      EXPECT_TRUE(again.log->had_ended());
+      expect_same(whole, again);
     }
 }
 
@@ -193,7 +216,8 @@ TEST(Rescore, ACheckpointOfAnotherRunIsAnError) {
   const auto path = generated("other_run", data, 31);
   RescoreOptions options;
   options.iterations = 7;
-  options.checkpoint = testing::TempDir() + "sheaf_other_run.json";
+  options.checkpoint = testing::TempDir() + "sheaf_other_run.txt";
+  std::filesystem::remove(options.checkpoint);
   run_and_kill(path, options, 6);
   options.resume = true;
   RescoreOptions other = options;

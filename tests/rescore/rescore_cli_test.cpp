@@ -1,6 +1,8 @@
 // The commands percolator and rescore as people run them.
+#include <chrono>
 #include <sstream>
 
+#include "core/random.hpp"
 #include "program.hpp"
 
 namespace sheaf::test {
@@ -12,6 +14,11 @@ class RescoreProgram : public ProgramTest {
     ProgramTest::SetUp();
     const auto made = shell("sheaf generate psms run.pin --spectra 4000 --separate --files 2 --seed 3 --quiet");
     ASSERT_EQ(made.code, 0) << made.err;
+  }
+  /// Of two folders, but for the journal.
+  void expect_same_results(const std::string& a, const std::string& b) const {
+    for (const auto* name : {"psms.tsv", "peptides.tsv", "model.txt", "results.json", "report.html"})
+      EXPECT_TRUE(file(a + "/" + name) == file(b + "/" + name)) << name << " of " << a;
   }
   std::size_t count_lines(const std::string& name) const {
     const auto text = file(name);
@@ -104,21 +111,79 @@ TEST_F(RescoreProgram, RescoreFillsAFolder) {
   EXPECT_GT(nlohmann::json::parse(again.out)["psms"]["accepted"], 100);
 }
 
+/// Killed at any moment from its start to its end, and a moment behind it.
 TEST_F(RescoreProgram, AKilledRunIsResumedToTheSameResult) {
-  ASSERT_EQ(shell("sheaf rescore run.pin --output whole --iterations 100 --quiet").code, 0);
-  // Killed as soon as something is saved (the program, not the shell around it); where the run was faster, what it
-  // saved is put back.
-  ASSERT_EQ(shell("\"$program\" rescore run.pin --output out --iterations 100 --quiet & run=$!; "
-                  "while kill -0 $run 2>/dev/null && ! cp out/unfinished.json saved.json 2>/dev/null; do :; done; "
-                  "kill -9 $run; wait $run; cp saved.json out/unfinished.json")
-                .code,
-            0);
-  EXPECT_TRUE(complains(shell("sheaf rescore run.pin --output out --iterations 100"), 1, {"--resume"}));
-  const auto resumed = shell("sheaf rescore run.pin --output out --iterations 100 --quiet --resume");
-  ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_FALSE(exists("out/unfinished.json"));
-  for (const auto* name : {"psms.tsv", "peptides.tsv", "model.txt", "results.json"})
-    EXPECT_EQ(file(std::string("out/") + name), file(std::string("whole/") + name)) << name;
+  const std::string command = "rescore run.pin --iterations 40 --threads 1 --quiet --output ";
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_EQ(shell("sheaf " + command + "whole").code, 0);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  Random random(20);
+  for (int k = 0; k < 12; ++k) {
+    const auto name = "killed" + std::to_string(k);
+    const double moment = took.count() * 1.1 * (k + random.uniform()) / 12;
+    const auto killed = shell("\"$program\" " + command + name + " & run=$!; sleep " + std::to_string(moment) +
+                              "; kill -9 $run 2>/dev/null; wait $run; true");
+    ASSERT_EQ(killed.code, 0) << killed.err;
+    const auto resumed = shell("sheaf " + command + name + " --resume");
+    ASSERT_EQ(resumed.code, 0) << k << ", after " << moment << " s: " << resumed.err;
+    expect_same_results(name, "whole");
+    EXPECT_EQ(shell("ls " + name + " | grep -c part").out, "0\n");
+  }
+}
+
+TEST_F(RescoreProgram, ARunThatHadEndedIsResumedToTheSameResult) {
+  const std::string command = "sheaf rescore run.pin --iterations 6 --output out";
+  ASSERT_EQ(shell(command + " --quiet && cp -r out whole").code, 0);
+  EXPECT_TRUE(complains(shell(command), 1, {"out", "--resume", "--force"}));
+  EXPECT_EQ(shell(command + " --force --resume").code, 2);
+  const auto again = shell("rm out/psms.tsv; " + command + " --resume");
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.err.find("out: the run had ended already"), std::string::npos) << again.err;
+  expect_same_results("out", "whole");
+  EXPECT_TRUE(complains(shell(command + " --seed 2 --resume --quiet"), 1, {"out/journal.txt", "other options"}));
+  expect_same_results("out", "whole");
+}
+
+TEST_F(RescoreProgram, OneRunAtATimeIsAtWorkInAFolder) {
+  const auto both = shell(
+      "\"$program\" rescore run.pin --iterations 200 --output out --quiet & run=$!; "
+      "until [ -s out/journal.txt ]; do sleep 0.01; done; kill -STOP $run; "
+      "sheaf rescore run.pin --iterations 200 --output out --quiet --resume; echo $? >codes; "
+      "sheaf rescore run.pin --iterations 200 --output out --quiet --force; echo $? >>codes; "
+      "kill -9 $run; kill -CONT $run; wait $run; true");
+  EXPECT_EQ(file("codes"), "1\n1\n");
+  EXPECT_NE(both.err.find("out/journal.txt: another process is at work there"), std::string::npos) << both.err;
+  const auto resumed = shell("sheaf rescore run.pin --iterations 200 --output out --quiet --resume");
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+}
+
+/// A new run that cannot be leaves the results of the old one; one that can leaves nothing of it.
+TEST_F(RescoreProgram, ForceReplacesResultsOnceTheRunIsPossible) {
+  ASSERT_EQ(shell("sheaf rescore run.pin --iterations 2 --output out --decoys --quiet && cp -r out before").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf rescore none.pin --output out --force"), 1, {"none.pin"}));
+  EXPECT_TRUE(complains(shell("sheaf rescore run.pin --output out --force --group nothing"), 2, {"nothing"}));
+  expect_same_results("out", "before");
+  EXPECT_EQ(shell("sheaf rescore run.pin --iterations 2 --decoys --output out --quiet --resume").code, 0);
+  ASSERT_EQ(shell("sheaf rescore run.pin --iterations 3 --output out --force --quiet").code, 0);
+  EXPECT_FALSE(exists("out/decoy_psms.tsv"));
+  write("other.txt", "");
+  ASSERT_EQ(shell("mkdir diary && echo 'dear diary' >diary/journal.txt").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf rescore run.pin --output diary --force --quiet"), 1, {"diary/journal.txt"}));
+  EXPECT_EQ(file("diary/journal.txt"), "dear diary\n");
+}
+
+TEST_F(RescoreProgram, PercolatorRefusesNumbersOutOfRange) {
+  for (const auto* flag :
+       {"-t", "-F", "--train-fdr-initial", "-i", "-p", "-n", "--nested-xval-bins", "-N", "-S", "-v", "--num-threads"})
+    for (const auto* value : {"nan", "-nan", "inf", "-inf", "-1", "1e999", "1e200", "", "x", "1x", "0x1p3"}) {
+      const auto done =
+          shell("timeout 20 \"$program\" percolator -U -i 1 run.pin " + std::string(flag) + " '" + value + "'");
+      EXPECT_EQ(done.code, 2) << flag << " " << value << ": " << done.err;
+      EXPECT_NE(done.err.find("takes a "), std::string::npos) << flag << " " << value << ": " << done.err;
+    }
+  for (const auto* flag : {"-i", "--nested-xval-bins", "-N", "-S", "-v", "--num-threads"})
+    EXPECT_TRUE(
+        complains(shell("sheaf percolator -U run.pin " + std::string(flag) + " 2.5"), 2, {"whole number", "2.5"}));
 }
 
 TEST_F(RescoreProgram, RescoreKnowsGroupsAndOtherNames) {

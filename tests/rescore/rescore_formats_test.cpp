@@ -202,5 +202,77 @@ TEST(Formats, DefectsAreReportedWithLineAndColumn) {
     }
 }
 
+const Context& of_little_memory() {
+  static const Context context(Context::Options{.threads = 1, .memory = std::int64_t{1} << 24});
+  return context;
+}
+
+/// The message that such a file is refused with.
+std::string refused(const Context& context, const std::string& name, const std::string& text) {
+  try {
+    read_pins<double>(context, {file(name, text)}, {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << name << " was read";
+  return {};
+}
+
+TEST(Formats, EntitiesAreNotExpanded) {
+  std::string entities = "<!ENTITY a \"aaaaaaaaaa\">";
+  for (char c = 'b'; c <= 'j'; ++c) {
+    entities += std::string("<!ENTITY ") + c + " \"";
+    for (int k = 0; k < 10; ++k) entities += std::string("&") + static_cast<char>(c - 1) + ";";
+    entities += "\">";
+  }
+  const auto head = "<?xml version=\"1.0\"?>\n<!DOCTYPE x [" + entities + "]>\n";
+  for (const auto& [name, body] : {std::pair{"laughs.pep.xml", pepxml}, {"laughs.mzid", mzidentml}}) {
+    const auto text = replaced(head + body.substr(body.find('\n') + 1), "run7", "&j;");
+    EXPECT_NE(refused(of_little_memory(), name, text).find("the entity 'a' is declared"), std::string::npos) << name;
+  }
+}
+
+/// Small files that ask for large memory: a long text that many matches refer to, a feature of its own for each match,
+/// a table of many columns and short lines.
+TEST(Formats, SmallFilesDoNotAskForLargeMemory) {
+  auto body = replaced(mzidentml, "ACDMK", std::string(300000, 'A'));
+  const auto begin = body.find("<SpectrumIdentificationResult id=\"R1\"");
+  const auto end =
+      body.find("</SpectrumIdentificationResult>", begin) + std::string("</SpectrumIdentificationResult>").size();
+  const auto result = body.substr(begin, end - begin);
+  for (int k = 0; k < 200; ++k) body.insert(begin, result);
+  EXPECT_NE(refused(of_little_memory(), "long.mzid", body).find("of memory"), std::string::npos);
+
+  auto wide = pepxml;
+  const auto query = wide.find("<spectrum_query spectrum=\"run7.13");
+  const auto hit = wide.substr(query, wide.find("</spectrum_query>", query) - query) + "</spectrum_query>";
+  std::string all;
+  for (int k = 0; k < 3500; ++k) all += replaced(hit, "\"xcorr\"", "\"xcorr" + std::to_string(k) + "\"");
+  wide.insert(query, all);
+  EXPECT_NE(refused(of_little_memory(), "wide.pep.xml", wide).find("of memory"), std::string::npos);
+
+  std::string header = "SpecId\tLabel\tScanNr";
+  for (int k = 0; k < 50000; ++k) header += "\tf" + std::to_string(k);
+  header += "\tPeptide\tProteins\n";
+  for (int k = 0; k < 50000; ++k) header += "a\t1\t1\n";
+  EXPECT_NE(refused(of_little_memory(), "short.pin", header).find(":2:6: the line ends before column 4"),
+            std::string::npos);
+}
+
+TEST(Formats, PlacesAndScansMustBeNumbersThatFit) {
+  for (const auto* place : {"-1", "1e30", "2.5", "nan", ""})
+    EXPECT_NE(refused(one_thread(), "place.mzid",
+                      replaced(mzidentml, "location=\"4\"", "location=\"" + std::string(place) + "\""))
+                  .find("attribute location"),
+              std::string::npos)
+        << place;
+  for (const auto* scan : {"1e30", "-1e300", "4294967296", "inf"})
+    EXPECT_NE(refused(one_thread(), "scan.pep.xml",
+                      replaced(pepxml, "start_scan=\"12\"", "start_scan=\"" + std::string(scan) + "\""))
+                  .find("attribute start_scan"),
+              std::string::npos)
+        << scan;
+}
+
 }  // namespace rescore_formats_test
 }  // namespace sheaf::rescore

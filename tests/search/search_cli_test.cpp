@@ -237,7 +237,7 @@ TEST_F(SearchCli, MistakesAreToldBeforeTheWorkAndLeaveNothing) {
 TEST_F(SearchCli, OneSearchAtATime) {
   const auto outcome = shell(
       "mkdir d && touch d/journal.txt && flock d/journal.txt -c '\"'\"$program\"'\" search t.svm --output d --resume'");
-  EXPECT_TRUE(complains(outcome, 1, {"another search is at work"}));
+  EXPECT_TRUE(complains(outcome, 1, {"another process is at work"}));
 }
 
 /// Names and bytes of all files of a folder.
@@ -275,7 +275,7 @@ TEST_F(SearchCli, ARunningSearchLosesNothingToOthers) {
   for (const std::string how : {"--force", "--resume"}) {
     const auto outcome =
         shell("flock d/journal.txt -c '\"'\"$program\"'\" search t.svm --cost 1,10 --output d " + how + "'");
-    EXPECT_TRUE(complains(outcome, 1, {"another search is at work"}));
+    EXPECT_TRUE(complains(outcome, 1, {"another process is at work"}));
     EXPECT_TRUE(files_of(path("d")) == before) << how;
   }
 }

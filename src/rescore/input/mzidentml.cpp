@@ -1,5 +1,6 @@
 // mzIdentML 1.1 and 1.2 (Jones and others 2012): SpectrumIdentificationResult / SpectrumIdentificationItem with its
 // PeptideEvidenceRef, cvParam and userParam; the latter two are features where their values are numbers.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
@@ -19,12 +20,15 @@ struct Peptide {
   std::string sequence;
   std::vector<std::pair<std::size_t, std::string>> modifications;  // behind so many residues; masses
 
+  /// Modifications behind the last residue and beyond are left out.
   std::string text() const {
+    auto ordered = modifications;
+    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::string result;
+    auto next = ordered.begin();
     for (std::size_t i = 0; i <= sequence.size(); ++i) {
       if (i > 0) result += sequence[i - 1];
-      for (const auto& [place, mass] : modifications)
-        if (place == i) result += fmt::format("[{}]", mass);
+      for (; next != ordered.end() && next->first == i; ++next) result += fmt::format("[{}]", next->second);
     }
     return result;
   }
@@ -54,6 +58,15 @@ class MzIdentMl {
     return value;
   }
 
+  /// Of a modification: 0 is before the first residue.
+  std::size_t place(const Attributes& a, const char* at) const {
+    const double value = number(a, "location", at);
+    if (!(value >= 0 && value <= 1e9) || value != std::floor(value))
+      fail_at(reading_, at,
+              fmt::format("a place in the peptide expected in the attribute location, found {}", shown(a["location"])));
+    return static_cast<std::size_t>(value);
+  }
+
   template <class Value>
   const Value& find(const std::unordered_map<std::string, Value>& known, std::string_view id, const char* what,
                     const char* at) const {
@@ -68,8 +81,7 @@ class MzIdentMl {
     if (element == "Peptide") peptide_ = &(peptides_[std::string(a["id"])] = {});
     if (element == "PeptideSequence") in_sequence_ = true;
     if (element == "Modification" && peptide_ != nullptr && !a["monoisotopicMassDelta"].empty())
-      peptide_->modifications.emplace_back(static_cast<std::size_t>(number(a, "location", at)),
-                                           a["monoisotopicMassDelta"]);
+      peptide_->modifications.emplace_back(place(a, at), a["monoisotopicMassDelta"]);
     if (element == "PeptideEvidence")
       evidence_[std::string(a["id"])] = {std::string(a["peptide_ref"]),
                                          find(proteins_, a["dBSequence_ref"], "DBSequence", at), std::string(a["pre"]),

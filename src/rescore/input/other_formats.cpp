@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "data/budget.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf::rescore {
@@ -77,15 +78,25 @@ void PinText::add_feature(Psm& psm, std::string_view name, double value) {
   std::string lower = known;
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (std::find(pin_columns.begin(), pin_columns.end(), lower) != pin_columns.end()) known += "_score";
-  const auto found = std::find(names_.begin(), names_.end(), known);
-  const auto place = static_cast<std::size_t>(found - names_.begin());
-  if (found == names_.end()) names_.push_back(std::move(known));
-  psm.features.emplace_back(place, value);
+  const auto [found, fresh] = places_.try_emplace(known, names_.size());
+  if (fresh) names_.push_back(std::move(known));
+  psm.features.emplace_back(found->second, value);
 }
 
 void PinText::add(const Reading& reading, const char* at, Psm psm) {
   if (psm.peptide.empty()) fail_at(reading, at, fmt::format("the match {} has no peptide", shown(psm.id)));
   if (psm.proteins.empty()) fail_at(reading, at, fmt::format("the match {} has no protein", shown(psm.id)));
+  text_bytes_ += static_cast<std::int64_t>(psm.id.size() + psm.file.size() + psm.peptide.size());
+  for (const auto& protein : psm.proteins) text_bytes_ += static_cast<std::int64_t>(protein.size());
+  // Twice, as PSMs and as lines, whose fields are a tab and a digit at least.
+  const double bytes = 2.0 * static_cast<double>(text_bytes_) +
+                       static_cast<double>(psms_.size() + 1) * (sizeof(Psm) + 2.0 * static_cast<double>(names_.size()));
+  const auto budget = cpu_budget(reading.context);
+  if (bytes > static_cast<double>(budget))
+    fail_at(reading, at,
+            fmt::format(
+                "{} matches with {} features are more than {} of memory hold; allow more (--memory), or split the file",
+                psms_.size() + 1, names_.size(), format_bytes(budget)));
   has_decoys_ |= !psm.target;
   psms_.push_back(std::move(psm));
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "data/read/reading.hpp"
@@ -37,14 +38,17 @@ class PinText {
 
   void add_feature(Psm& psm, std::string_view name, std::string_view value);
   void add_feature(Psm& psm, std::string_view name, double value);
-  /// `reading`, `at`: where it ends, for messages.
+  /// `reading`, `at`: where it ends, for messages. PSMs that refer to the same long text again and again are an Error
+  /// once they take more memory than there is to use.
   void add(const Reading& reading, const char* at, Psm psm);
   /// At least one decoy must be among them.
   std::string text(const Reading& reading) const;
 
  private:
   std::vector<std::string> names_;
+  std::unordered_map<std::string, std::size_t> places_;  // of the names
   std::vector<Psm> psms_;
+  std::int64_t text_bytes_ = 0;  // of the PSMs' texts
   bool has_decoys_ = false;
 };
 

@@ -2,6 +2,7 @@
 // search_result / search_hit / search_score. Scores that search_score names are features.
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -31,11 +32,20 @@ class PepXml {
     return value;
   }
 
+  std::int64_t scan(const Attributes& a, const char* at) const {
+    const double value = number(a, "start_scan", at);
+    if (!(std::abs(value) <= std::numeric_limits<std::int32_t>::max()))
+      fail_at(reading_, at,
+              fmt::format("a scan number expected in the attribute start_scan; {} does not fit 32 bits",
+                          shown(a["start_scan"])));
+    return static_cast<std::int64_t>(value);
+  }
+
   void begin(std::string_view element, const Attributes& a, const char* at) {
     if (element == "msms_run_summary") file_ = a["base_name"];
     if (element == "spectrum_query") {
       spectrum_ = a["spectrum"];
-      scan_ = static_cast<std::int64_t>(number(a, "start_scan", at));
+      scan_ = scan(a, at);
       mass_ = number(a, "precursor_neutral_mass", at);
       charge_ = a["assumed_charge"];
     }

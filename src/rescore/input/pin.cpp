@@ -12,6 +12,7 @@
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
+#include "data/budget.hpp"
 #include "data/read/reading.hpp"
 #include "data/text/number.hpp"
 #include "rescore/buckets.hpp"
@@ -42,7 +43,8 @@ struct Piece {
   Chunk chunk;
   std::int64_t first_row = 0;
   std::vector<std::string_view> file_names;  // spectrum files in the order of first appearance; rows hold places here
-  std::int64_t unlabelled = 0;               // rows whose label is neither 1 nor -1
+  std::unordered_map<std::string_view, std::int32_t> file_places;  // of these names
+  std::int64_t unlabelled = 0;                                     // rows whose label is neither 1 nor -1
 };
 
 template <class T>
@@ -75,6 +77,7 @@ class PinReader {
   void convert(PinFile& file) const;
   void unite_features();
   void cut();
+  void check_lines() const;
   void allocate();
   void parse(Piece& piece);
   void parse_line(Piece& piece, std::int64_t row, const char* begin, std::string_view line);
@@ -151,6 +154,8 @@ void PinReader<T>::unite_features() {
   for (std::size_t f = 1; f < headers_.size(); ++f)
     if (headers_[f].feature_names.size() > headers_[widest].feature_names.size()) widest = f;
   const auto& names = headers_[widest].feature_names;
+  std::unordered_map<std::string_view, std::int32_t> places;
+  for (std::size_t j = 0; j < names.size(); ++j) places.try_emplace(names[j], static_cast<std::int32_t>(j));
   psms_.feature_names = names;
   psms_.default_direction = headers_[0].default_direction;
   psms_.default_direction.resize(psms_.default_direction.empty() ? 0 : names.size());
@@ -160,12 +165,12 @@ void PinReader<T>::unite_features() {
     for (std::size_t c = 0; c < layout.columns.size(); ++c) {
       names_files_ |= layout.columns[c] == PinColumn::file;
       if (layout.columns[c] != PinColumn::feature) continue;
-      const auto place = std::find(names.begin(), names.end(), headers_[f].names[c]) - names.begin();
+      const auto place = places.find(headers_[f].names[c]);
       if (f == widest) {
         found[static_cast<std::size_t>(layout.feature[c])] = 1;
-      } else if (place < static_cast<std::ptrdiff_t>(names.size())) {
-        layout.feature[c] = static_cast<std::int32_t>(place);
-        found[static_cast<std::size_t>(place)] = 1;
+      } else if (place != places.end()) {
+        layout.feature[c] = place->second;
+        found[static_cast<std::size_t>(place->second)] = 1;
       } else if (options_.rules == PinRules::by_name) {
         fail("{}: has a feature '{}' that {} has not; name it with --ignore, or add it there", names_[f],
              headers_[f].names[c], names_[widest]);
@@ -188,7 +193,7 @@ void PinReader<T>::cut() {
   for (std::size_t f = 0; f < readings_.size(); ++f) {
     const char* begin = headers_[f].first_psm;
     const std::string_view rest(begin, static_cast<std::size_t>(readings_[f].limit() - begin));
-    for (const Chunk chunk : cut_lines(rest, readings_[f].chunk_bytes)) pieces_.push_back({f, chunk, 0, {}, 0});
+    for (const Chunk chunk : cut_lines(rest, readings_[f].chunk_bytes)) pieces_.push_back({f, chunk, 0, {}, {}, 0});
   }
   std::vector<std::int64_t> rows(pieces_.size());
   parallel_for(context_, static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t k) {
@@ -206,10 +211,32 @@ void PinReader<T>::cut() {
   psms_.x.rows = row;
 }
 
+/// A line has a byte for each column at least: a table that claims more rows x columns than the file has bytes is
+/// refused before memory is asked for.
+template <class T>
+void PinReader<T>::check_lines() const {
+  for (const Piece& piece : pieces_) {
+    const auto columns = static_cast<std::int64_t>(headers_[piece.file].layout.columns.size());
+    for (const char* at = piece.chunk.begin; at < piece.chunk.end;) {
+      const char* end = line_end(at, piece.chunk.end);
+      const auto line = trimmed_line(at, end);
+      if (line.empty()) fail_at(readings_[piece.file], at, "a PSM expected, found an empty line");
+      const auto fields = count_byte({line.data(), line.data() + line.size()}, '\t') + 1;
+      if (fields < columns) fail_short(piece, line, static_cast<std::size_t>(fields));
+      at = end + 1;
+    }
+  }
+}
+
 template <class T>
 void PinReader<T>::allocate() {
   const std::int64_t rows = psms_.x.rows;
   psms_.x.columns = static_cast<std::int64_t>(psms_.feature_names.size());
+  if (dense_bytes(rows, psms_.x.columns, 1) > static_cast<double>(text_bytes())) check_lines();
+  if (const auto bytes = dense_bytes(rows, psms_.x.columns, sizeof(T));
+      bytes > static_cast<double>(cpu_budget(context_)))
+    fail("{} PSMs with {} features take {:.1f} GB of memory, and {} may be used; allow more (--memory), or take fewer",
+         grouped(rows), grouped(psms_.x.columns), bytes / 1e9, format_bytes(cpu_budget(context_)));
   psms_.x.values = headers_.size() > 1 ? Array<T>::zeros(rows * psms_.x.columns) : Array<T>(rows * psms_.x.columns);
   psms_.labels = Array<std::int8_t>(rows);
   psms_.scans = Array<std::int32_t>(rows);
@@ -330,12 +357,10 @@ std::int32_t PinReader<T>::whole_number(const Piece& piece, std::string_view fie
 template <class T>
 std::int32_t PinReader<T>::file_place(Piece& piece, std::string_view name) {
   auto& names = piece.file_names;
-  if (names.empty() || names.back() != name) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found != names.end()) return static_cast<std::int32_t>(found - names.begin());
-    names.push_back(name);
-  }
-  return static_cast<std::int32_t>(names.size() - 1);
+  if (!names.empty() && names.back() == name) return static_cast<std::int32_t>(names.size() - 1);
+  const auto [found, fresh] = piece.file_places.try_emplace(name, static_cast<std::int32_t>(names.size()));
+  if (fresh) names.push_back(name);
+  return found->second;
 }
 
 /// Places within pieces become places within the whole, in the order of first appearance.

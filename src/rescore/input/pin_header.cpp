@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -91,13 +92,12 @@ class HeaderReader {
   }
 
   void find_by_name() {
-    std::vector<std::string> known;
+    std::unordered_set<std::string> known;
     for (std::size_t c = 0; c < fields_.size(); ++c) {
       const std::string name = lower(header_.names[c]);
       if (name.empty()) fail_at(reading_, place(c), fmt::format("column {} has no name", c + 1));
-      if (std::find(known.begin(), known.end(), name) != known.end())
+      if (!known.insert(name).second)
         fail_at(reading_, place(c), fmt::format("a second column is called {}", shown(header_.names[c])));
-      known.push_back(name);
       const auto column = named_column(name);
       if (column == PinColumn::protein && c + 1 < fields_.size())
         fail_at(reading_, place(c), "Proteins must be the last column, since it may hold several");

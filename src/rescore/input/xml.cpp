@@ -26,6 +26,7 @@ class XmlReader {
     if (!parser_) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
     XML_SetElementHandler(parser_.get(), on_begin, on_end);
+    XML_SetEntityDeclHandler(parser_.get(), on_entity);
   }
 
   void read() {
@@ -69,6 +70,16 @@ class XmlReader {
   static void XMLCALL on_end(void* self, const XML_Char* name) {
     auto& reader = *static_cast<XmlReader*>(self);
     reader.guarded([&] { reader.handlers_.end(local_name(name), reader.here()); });
+  }
+  /// No format here needs entities of its own; a few lines of them can stand for more text than any memory holds.
+  static void XMLCALL on_entity(void* self, const XML_Char* name, int, const XML_Char*, int, const XML_Char*,
+                                const XML_Char*, const XML_Char*, const XML_Char*) {
+    auto& reader = *static_cast<XmlReader*>(self);
+    reader.guarded([&] {
+      fail_at(
+          reader.reading_, reader.here(),
+          fmt::format("XML: the entity {} is declared; entities are not read, write their text instead", shown(name)));
+    });
   }
 
   const Reading& reading_;

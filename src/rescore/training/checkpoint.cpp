@@ -1,19 +1,33 @@
 #include "rescore/training/checkpoint.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
-
-#include <nlohmann/json.hpp>
-
-#include <sheaf/io.hpp>
-#include <sheaf/progress.hpp>
+#include <limits>
 
 #include "core/fail.hpp"
-#include "data/read/text_source.hpp"
 
 namespace sheaf::rescore {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr int file_version = 1;
+constexpr std::uint64_t most_rows = std::numeric_limits<std::int32_t>::max();  // of PSMs
+
+/// A record that is whole, but says what no run writes.
+struct DamagedRecord {};
+
+std::int64_t count_from(const Json& json) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most_rows) throw DamagedRecord();
+  return json.get<std::int64_t>();
+}
+
+double cost_from(const Json& json) {
+  const auto value = json.get<double>();
+  if (!(value > 0)) throw DamagedRecord();
+  return value;
+}
 
 Json to_json(const RescoreIteration& iteration) {
   Json folds = Json::array();
@@ -22,27 +36,26 @@ Json to_json(const RescoreIteration& iteration) {
   return {{"estimated", iteration.estimated}, {"tested", iteration.tested}, {"folds", folds}};
 }
 
-RescoreIteration iteration_of(const Json& json) {
-  RescoreIteration iteration{json.at("estimated"), json.at("tested"), {}};
-  for (const Json& fold : json.at("folds")) iteration.folds.push_back({fold.at(0), fold.at(1), fold.at(2), fold.at(3)});
+RescoreIteration iteration_from(const Json& json) {
+  RescoreIteration iteration{count_from(json.at("estimated")), count_from(json.at("tested")), {}};
+  for (const Json& fold : json.at("folds"))
+    iteration.folds.push_back(
+        {count_from(fold.at(0)), cost_from(fold.at(1)), cost_from(fold.at(2)), count_from(fold.at(3))});
   return iteration;
 }
 
-}  // namespace
+Json to_json(const Checkpoint& checkpoint) {
+  Json iterations = Json::array();
+  for (const auto& iteration : checkpoint.iterations) iterations.push_back(to_json(iteration));
+  return {{"iterations", std::move(iterations)},       {"initial_accepted", checkpoint.initial_accepted},
+          {"start_weights", checkpoint.start_weights}, {"weights", checkpoint.weights},
+          {"svm_weights", checkpoint.svm_weights},     {"warnings", checkpoint.warnings}};
+}
 
-std::optional<Checkpoint> CheckpointFile::read() const {
-  if (!resume || path.empty() || !std::filesystem::exists(path)) return std::nullopt;
-  const TextSource source(path, silent_progress());
-  const Json json = Json::parse(source.text(), nullptr, false);
-  if (json.is_discarded() || !json.contains("run"))
-    fail("{}: is not what a run has saved; delete it, and training begins anew", path);
-  if (json["run"] != run)
-    fail(
-        "{}: was saved by a run with other options, other PSMs or another version; repeat that one, or delete the file",
-        path);
+Checkpoint checkpoint_from(const Json& json) {
   Checkpoint checkpoint;
-  for (const Json& one : json.at("iterations")) checkpoint.iterations.push_back(iteration_of(one));
-  json.at("initial_accepted").get_to(checkpoint.initial_accepted);
+  for (const Json& one : json.at("iterations")) checkpoint.iterations.push_back(iteration_from(one));
+  checkpoint.initial_accepted = count_from(json.at("initial_accepted"));
   json.at("start_weights").get_to(checkpoint.start_weights);
   json.at("weights").get_to(checkpoint.weights);
   json.at("svm_weights").get_to(checkpoint.svm_weights);
@@ -50,21 +63,107 @@ std::optional<Checkpoint> CheckpointFile::read() const {
   return checkpoint;
 }
 
-void CheckpointFile::write(const Checkpoint& checkpoint) const {
-  if (path.empty()) return;
+bool fits(const std::vector<std::vector<double>>& models, std::size_t count, std::size_t weights) {
+  return models.size() == count && std::all_of(models.begin(), models.end(), [&](const auto& model) {
+           return model.size() == weights &&
+                  std::all_of(model.begin(), model.end(), [](double w) { return std::isfinite(w); });
+         });
+}
+
+bool fits(const Checkpoint& checkpoint, const CheckpointShape& shape) {
+  const auto& done = checkpoint.iterations;
+  return !done.empty() && done.size() <= shape.iterations &&
+         std::all_of(done.begin(), done.end(), [&](const auto& one) { return one.folds.size() == shape.folds; }) &&
+         fits(checkpoint.start_weights, shape.folds, shape.weights) &&
+         fits(checkpoint.weights, shape.folds, shape.weights) &&
+         fits(checkpoint.svm_weights, shape.svms, shape.weights);
+}
+
+bool make_folder_of(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) return false;
   std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  const bool made = std::filesystem::create_directories(folder, error);
   if (error) fail("{}: the folder cannot be made: {}", folder.string(), error.message());
-  Json json{{"run", run},
-            {"iterations", Json::array()},
-            {"initial_accepted", checkpoint.initial_accepted},
-            {"start_weights", checkpoint.start_weights},
-            {"weights", checkpoint.weights},
-            {"svm_weights", checkpoint.svm_weights},
-            {"warnings", checkpoint.warnings}};
-  for (const auto& iteration : checkpoint.iterations) json["iterations"].push_back(to_json(iteration));
-  write_text_file(path, json.dump() + "\n");
+  return made;
+}
+
+}  // namespace
+
+CheckpointFile::CheckpointFile(std::string path, bool resume)
+    : path_(std::move(path)), resume_(resume), made_folder_(make_folder_of(path_)) {
+  file_.emplace(path_);
+  if (!file_->is_record_file())
+    fail("{}: its first line is damaged, or it is no journal of Sheaf; delete it, or name another folder", path_);
+  std::size_t records = 0;
+  file_->read([&](const Json& record) {
+    ++records;
+    const auto refuse = [&] {
+      fail("{}: record {} is none of a run of rescoring; delete the file, or name another folder", path_, records);
+    };
+    try {
+      take(record);
+    } catch (const Json::exception&) {
+      refuse();
+    } catch (const DamagedRecord&) {
+      refuse();
+    }
+  });
+}
+
+CheckpointFile::~CheckpointFile() {
+  if (resumable_) return;
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+  if (made_folder_) std::filesystem::remove(std::filesystem::path(path_).parent_path(), ignored);
+}
+
+void CheckpointFile::take(const Json& record) {
+  if (run_.empty()) {
+    if (record.at("journal") != "rescoring") fail("{}: is the journal of something else; name another folder", path_);
+    if (const auto version = record.at("version").get<std::int64_t>(); version != file_version)
+      fail(
+          "{}: was written by another version of Sheaf (journals of version {}; this one reads {}); delete it, or name "
+          "another folder",
+          path_, version, file_version);
+    run_ = record.at("run").get<std::string>();
+    resumable_ = true;
+  } else if (record.contains("ended")) {
+    had_ended_ = true;
+  } else {
+    last_ = checkpoint_from(record);
+  }
+}
+
+void CheckpointFile::begin(const std::string& run) {
+  if (resume_ && !run_.empty()) {
+    if (run_ == run) return;
+    fail(
+        "{}: the run in it has other options, other PSMs or another version of Sheaf; repeat its command, begin anew "
+        "(--force), or name another folder",
+        path_);
+  }
+  if (!run_.empty()) file_->clear();
+  last_.reset();
+  had_ended_ = resumable_ = false;
+  run_ = run;
+  file_->append({{"journal", "rescoring"}, {"version", file_version}, {"run", run}});
+}
+
+std::optional<Checkpoint> CheckpointFile::read(const CheckpointShape& shape) const {
+  if (last_ && !fits(*last_, shape))
+    fail("{}: its last checkpoint does not fit the run; delete the file, and training begins anew", path_);
+  return last_;
+}
+
+void CheckpointFile::write(const Checkpoint& checkpoint) {
+  file_->append(to_json(checkpoint));
+  resumable_ = true;
+}
+
+void CheckpointFile::end() {
+  if (!had_ended_) file_->append({{"ended", true}});
+  resumable_ = true;
 }
 
 }  // namespace sheaf::rescore

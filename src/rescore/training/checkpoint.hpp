@@ -5,7 +5,11 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <sheaf/rescore.hpp>
+
+#include "data/write/record_file.hpp"
 
 namespace sheaf::rescore {
 
@@ -19,16 +23,47 @@ struct Checkpoint {
   std::vector<std::string> warnings;
 };
 
-/// Where it is saved.
-struct CheckpointFile {
-  std::string path;  ///< empty: nowhere
-  bool resume = false;
-  std::string run;  ///< what it is of: a checkpoint of another run is an Error
+/// What the numbers of a checkpoint must fit.
+struct CheckpointShape {
+  std::size_t iterations = 0;  ///< at most
+  std::size_t folds = 0;
+  std::size_t svms = 0;
+  std::size_t weights = 0;  ///< of one model
+};
 
-  /// What was saved; none where there is no file, or training is not to be resumed.
-  std::optional<Checkpoint> read() const;
-  /// Returns when the file is whole; its folder is made where it is missing.
-  void write(const Checkpoint& checkpoint) const;
+/// The file of one run: a record that says which, one for each checkpoint, one when its results are written.
+class CheckpointFile : public RescoreLog {
+ public:
+  /// Opens the file or makes it and its folder, and locks it until the destructor. `resume`: what is in it is gone on
+  /// with, else forgotten, when the run begins. A file of something else is an Error.
+  CheckpointFile(std::string path, bool resume);
+  CheckpointFile(const CheckpointFile&) = delete;
+  CheckpointFile& operator=(const CheckpointFile&) = delete;
+  /// Leaves no file, and no folder that was made for it, if there is nothing to go on from.
+  ~CheckpointFile() override;
+
+  /// To be called once all that was asked is known to be possible. `run`: which run it is; to resume another one is an
+  /// Error.
+  void begin(const std::string& run);
+  /// The last checkpoint, if there is one. One that does not fit is an Error.
+  std::optional<Checkpoint> read(const CheckpointShape& shape) const;
+  /// Returns when the checkpoint will survive.
+  void write(const Checkpoint& checkpoint);
+
+  bool had_ended() const override { return had_ended_; }
+  void end() override;
+
+ private:
+  void take(const nlohmann::json& record);
+
+  std::string path_;
+  bool resume_;
+  bool made_folder_ = false;
+  std::string run_;         // empty: no run has begun in it
+  bool resumable_ = false;  // something in it can be gone on from
+  std::optional<Checkpoint> last_;
+  bool had_ended_ = false;
+  std::optional<RecordFile> file_;
 };
 
 }  // namespace sheaf::rescore

@@ -32,7 +32,7 @@ template <class T>
 class Trainer {
  public:
   Trainer(const Context& context, RescoreOps<T>& ops, const TrainingRows& rows, const InitialDirection& initial,
-          const RescoreOptions& options, ParkMiller& random, const CheckpointFile& saved)
+          const RescoreOptions& options, ParkMiller& random, CheckpointFile* saved)
       : context_(context),
         ops_(ops),
         rows_(rows),
@@ -108,7 +108,7 @@ class Trainer {
   const InitialDirection& initial_;
   const RescoreOptions& options_;
   ParkMiller& random_;
-  const CheckpointFile& saved_;
+  CheckpointFile* saved_;
   double train_fdr_ = 0;
   double initial_fdr_ = 0;
   std::size_t folds_ = fold_count;
@@ -150,23 +150,26 @@ void Trainer<T>::begin() {
 
 template <class T>
 bool Trainer<T>::resume() {
-  auto checkpoint = saved_.read();
+  if (saved_ == nullptr) return false;
+  auto tasks = all_tasks();
+  auto checkpoint = saved_->read(
+      {static_cast<std::size_t>(options_.iterations), folds_, tasks.size(), static_cast<std::size_t>(ops_.weights())});
   if (!checkpoint) return false;
   result_.iterations = std::move(checkpoint->iterations);
   result_.initial_accepted = checkpoint->initial_accepted;
   result_.weights = std::move(checkpoint->weights);
   result_.warnings = std::move(checkpoint->warnings);
   start_weights_ = std::move(checkpoint->start_weights);
-  svms_ = std::make_unique<Svms<T>>(context_, ops_, all_tasks(), 0, std::move(checkpoint->svm_weights));
+  svms_ = std::make_unique<Svms<T>>(context_, ops_, std::move(tasks), 0, std::move(checkpoint->svm_weights));
   standing_ = standing(train_fdr_);
   return true;
 }
 
 template <class T>
 void Trainer<T>::save() const {
-  if (!saved_.path.empty())
-    saved_.write({result_.iterations, result_.initial_accepted, start_weights_, result_.weights, svms_->weights(),
-                  result_.warnings});
+  if (saved_ != nullptr)
+    saved_->write({result_.iterations, result_.initial_accepted, start_weights_, result_.weights, svms_->weights(),
+                   result_.warnings});
 }
 
 template <class T>
@@ -458,13 +461,13 @@ void Trainer<T>::finish() {
 
 template <class T>
 Trained train(const Context& context, RescoreOps<T>& ops, const TrainingRows& rows, const InitialDirection& initial,
-              const RescoreOptions& options, ParkMiller& random, const CheckpointFile& saved) {
+              const RescoreOptions& options, ParkMiller& random, CheckpointFile* saved) {
   return Trainer<T>(context, ops, rows, initial, options, random, saved).train();
 }
 
 template Trained train(const Context&, RescoreOps<float>&, const TrainingRows&, const InitialDirection&,
-                       const RescoreOptions&, ParkMiller&, const CheckpointFile&);
+                       const RescoreOptions&, ParkMiller&, CheckpointFile*);
 template Trained train(const Context&, RescoreOps<double>&, const TrainingRows&, const InitialDirection&,
-                       const RescoreOptions&, ParkMiller&, const CheckpointFile&);
+                       const RescoreOptions&, ParkMiller&, CheckpointFile*);
 
 }  // namespace sheaf::rescore

@@ -31,9 +31,10 @@ struct Trained {
   std::vector<std::string> warnings;
 };
 
-/// Trains, checks against the initial direction, and scores every row.
+/// Trains, checks against the initial direction, and scores every row. `saved`: where training is saved and goes on
+/// from; null: nowhere.
 template <class T>
 Trained train(const Context& context, RescoreOps<T>& ops, const TrainingRows& rows, const InitialDirection& initial,
-              const RescoreOptions& options, ParkMiller& random, const CheckpointFile& saved = {});
+              const RescoreOptions& options, ParkMiller& random, CheckpointFile* saved = nullptr);
 
 }  // namespace sheaf::rescore

@@ -1,4 +1,4 @@
-// The finished batches of a search on disk (see record_file.hpp): the plan, then one record for each batch.
+// The finished batches of a search on disk (see data/write/record_file.hpp): the plan, then one record for each batch.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 #include <sheaf/search.hpp>
 
-#include "search/journal/record_file.hpp"
+#include "data/write/record_file.hpp"
 
 namespace sheaf::engine {
 

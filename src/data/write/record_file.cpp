@@ -1,4 +1,4 @@
-#include "search/journal/record_file.hpp"
+#include "data/write/record_file.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -13,24 +13,22 @@
 #include "core/json_text.hpp"
 #include "core/sha256.hpp"
 
-namespace sheaf::engine {
+namespace sheaf {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::size_t check_digits = 16;
 
 std::string check(std::string_view text) { return sha256(text).substr(0, check_digits); }
 
 /// Discarded where the line is torn or damaged.
-Json parsed(std::string_view line) {
+nlohmann::json parsed(std::string_view line) {
   const bool whole = line.size() > check_digits && line.substr(0, check_digits) == check(line.substr(check_digits + 1));
-  return parse_json<Json>(whole ? line.substr(check_digits + 1) : std::string_view());
+  return parse_json<nlohmann::json>(whole ? line.substr(check_digits + 1) : std::string_view());
 }
 
 /// Whether `line` may be the first part of a record. A loss of power can leave zeros in the place of written bytes.
 bool is_torn_record(std::string_view line) {
-  if (line.find_first_not_of('\0') == line.npos) return true;
+  line = line.substr(0, line.find('\0'));
   if (line.substr(0, check_digits).find_first_not_of("0123456789abcdef") != line.npos) return false;
   return line.size() <= check_digits || std::string_view(" {").starts_with(line.substr(check_digits, 2));
 }
@@ -77,7 +75,7 @@ bool RecordFile::open_and_lock() {
   if (::fstat(descriptor_, &file) != 0 || !S_ISREG(file.st_mode)) fail("{}: is no regular file", path_);
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) fail("{}: cannot be locked: {}", path_, std::strerror(errno));
-    fail("{}: another search is at work there; wait until it has ended, or name another folder", path_);
+    fail("{}: another process is at work there; wait until it has ended, or name another folder", path_);
   }
   return ::lstat(path_.c_str(), &named) == 0 && named.st_ino == file.st_ino && named.st_dev == file.st_dev;
 }
@@ -89,7 +87,7 @@ bool RecordFile::is_record_file() const {
          (end == std::string::npos && is_torn_record(first));
 }
 
-void RecordFile::read(const std::function<void(const Json&)>& take) {
+void RecordFile::read(const std::function<void(const nlohmann::json&)>& take) {
   std::size_t good = 0;
   while (true) {
     const auto end = text_.find('\n', good);
@@ -113,10 +111,10 @@ void RecordFile::clear() {
   synchronise();
 }
 
-void RecordFile::append(const Json& record) {
+void RecordFile::append(const nlohmann::json& record) {
   if (good_ >= 0 && ::ftruncate(descriptor_, std::exchange(good_, -1)) != 0)
     fail("{}: cannot be written: {}", path_, std::strerror(errno));
-  const auto json = record.dump();
+  const auto json = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto line = fmt::format("{} {}\n", check(json), json);
   std::string_view left = line;
   while (!left.empty()) {
@@ -130,4 +128,4 @@ void RecordFile::append(const Json& record) {
   synchronise();
 }
 
-}  // namespace sheaf::engine
+}  // namespace sheaf

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace sheaf::engine {
+namespace sheaf {
 
 class RecordFile {
  public:
@@ -41,4 +41,4 @@ class RecordFile {
   std::int64_t good_ = -1;  // bytes of whole records, where others follow
 };
 
-}  // namespace sheaf::engine
+}  // namespace sheaf

@@ -1,6 +1,0 @@
-#include "fuzz/reader_check.hpp"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  sheaf::fuzz::check_format("csv", {reinterpret_cast<const char*>(data), size});
-  return 0;
-}
