@@ -81,7 +81,7 @@ void check_label_kind(const Target& target, bool regression, std::string_view op
   if (target.empty() || target.kind == LabelKind::automatic) return;
   const bool numbers = target.kind == LabelKind::numbers;
   if (regression != numbers)
-    fail_usage("the labels are {}, but the {} is for {}; leave it out, or change the task",
+    fail_usage("the labels are {}, but --{} is for {}; leave it out, or change --task",
                numbers ? "the numbers of a regression" : "classes", option, regression ? "a regression" : "classes");
 }
 

@@ -41,7 +41,8 @@ WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& option
                       (std::holds_alternative<LinearOptions>(options) ? newton_passes
                        : std::holds_alternative<GlmOptions>(options)  ? lbfgs_passes
                                                                       : descent_passes);
-  if (trained_by_dual(options, dataset.target) && models * columns_of(dataset.target) < many_dual_models) work.operations = 0;
+  if (trained_by_dual(options, dataset.target) && models * columns_of(dataset.target) < many_dual_models)
+    work.operations = 0;
   return work;
 }
 

@@ -135,10 +135,29 @@ TEST(LinearModel, LabelsMustSuitTheLoss) {
   dataset.target.classes.clear();
   EXPECT_THROW(train_linear(on(Device::cpu()), dataset, {}), Error);
   dataset.target.values.assign(20, 1.5);
-  EXPECT_THROW(train_linear(on(Device::cpu()), dataset, {}), Error) << "a numeric target has no classes";
+  LinearOptions logistic;
+  logistic.loss = Loss::logistic;
+  EXPECT_THROW(train_linear(on(Device::cpu()), dataset, logistic), Error) << "a numeric target has no classes";
   EXPECT_NO_THROW(train_linear(on(Device::cpu()), dataset, svr));
   svr.balanced = true;
   EXPECT_THROW(train_linear(on(Device::cpu()), dataset, svr), UsageError);
+}
+
+/// Least squares with a ridge: min w'w / 2 + C sum (y - x w - b)^2, the bias penalised too, has (X'X + I / 2C) w = X'y.
+TEST(LinearModel, ANumericTargetMeansLeastSquares) {
+  Dataset<double> dataset;
+  const Rows rows{{1}, {2}, {4}};
+  dataset.x = dense_of<double>(rows, 1);
+  dataset.target.values = {1.5, 2.25, 5.125};
+  LinearOptions options;
+  options.tolerance = 1e-12;
+  const auto model = train_linear(on(Device::cpu()), dataset, options);
+  ASSERT_TRUE(model.is_regression());
+  // X with a column of ones: X'X + I / 2 = [[21.5, 7], [7, 3.5]], X'y = [26.5, 8.875].
+  const double determinant = 21.5 * 3.5 - 49;
+  EXPECT_NEAR(model.weight(0, 0), (26.5 * 3.5 - 7 * 8.875) / determinant, 1e-6);
+  EXPECT_NEAR(model.weight(1, 0), (21.5 * 8.875 - 7 * 26.5) / determinant, 1e-6);
+  EXPECT_FALSE(train_linear(on(Device::cpu()), dataset_of<double>(make_table(20, 3, 2, 1), 3), {}).is_regression());
 }
 
 TEST(LinearModel, UnknownClassesAndRowWeightsThatDoNotSuitAreErrors) {

@@ -133,8 +133,8 @@ void describe_classes_and_features(File& file, Model& model) {
 std::string read_model_family(ModelReader& reader, std::span<const std::string> known);
 /// A whole file: the first two lines, then what a family and the pipeline keep, then the checksum.
 std::string model_file_text(std::string_view family, std::string_view lines);
-/// The file without its last line, the checksum. A file that was cut off or changed since it was written is a ParseError; files
-/// of other versions are returned as they are.
+/// The file without its last line, the checksum. A file that was cut off or changed since it was written is a
+/// ParseError; files of other versions are returned as they are.
 std::string_view without_checksum(std::string_view text, const std::string& name);
 
 }  // namespace sheaf
