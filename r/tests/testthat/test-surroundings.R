@@ -89,3 +89,7 @@ test_that("controls and datasets print as summaries", {
   writeLines(c("a,b,label", "1,2,x", "3,4,y", "5,6,x"), file)
   expect_output(print(sheaf_read(file)), "3 rows and 2 columns\n  x: a, b\n  y: 2 classes: x \\(2\\), y \\(1\\)")
 })
+
+test_that("the news are of this version", {
+  expect_identical(as.character(utils::news(package = "sheaf")$Version[1]), as.character(utils::packageVersion("sheaf")))
+})

@@ -221,7 +221,9 @@ Uncertainty uncertainty_of(std::span<const double> information, const std::vecto
 Uncertainty uncertainty_of_certain_rows(std::span<const double> information, std::span<const double> design,
                                         double rows, const std::vector<std::size_t>& order, double tolerance) {
   constexpr double wild = 15;
-  constexpr double vanishing = 1e-12;
+  const double vanishing = tolerance;  // more than the rounding of the information
+  // A tenth of the variance that is left if nothing is known but what was added.
+  const double most = std::min(wild * wild, 0.1 / (vanishing * rows));
   const std::size_t size = order.size();
   const Cholesky shape(design, order, tolerance);
   Uncertainty result;
@@ -237,7 +239,7 @@ Uncertainty uncertainty_of_certain_rows(std::span<const double> information, std
   const auto spread = shape.inverse();
   for (std::size_t j = 0; j < size; ++j) {
     const std::size_t place = j * (size + 1);
-    const bool diverges = lost[j] != 0 || result.inverse[place] > wild * wild * spread[place];
+    const bool diverges = lost[j] != 0 || result.inverse[place] > most * spread[place];
     result.diverging.push_back(diverges && result.undetermined[j] == 0 ? 1 : 0);
   }
   return result;
