@@ -112,7 +112,8 @@ void keep_density(const SvmFits& fits, std::span<const float> weights, SvmModel&
 template <class T>
 SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                    std::span<const float> row_weights) {
-  const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
+  const auto weights = weights_of(row_weights, dataset.rows());
+  const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options, weights);
   auto params = kernel::svm_params(options, dataset.features());
   params.decisions = options.probabilities;
   SvmModel model;
@@ -126,7 +127,6 @@ SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmO
   model.cost = options.cost;
   model.nu = options.nu;
   model.epsilon = options.epsilon;
-  const auto weights = weights_of(row_weights, dataset.rows());
   SheafPlan sheaf(labels, options);
   auto plan = sheaf.add_model(sheaf.add_rows(weights), options.cost);
   check_present(labels, plan);
