@@ -81,10 +81,21 @@ def choice(parameter: str, value: Any, known: Mapping[Any, str]) -> str:
     return known[value]
 
 
+def check_squares(X: Any) -> None:
+    """Values whose squares are infinite are a ValueError."""
+    values = X.data if hasattr(X, "indptr") else X
+    if is_on_gpu(X) or values.size == 0:
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > np.sqrt(np.finfo(dtype_of(X)).max):
+        raise ValueError(f"X has values that are too large, up to {largest:.3g} in size: scale the features")
+
+
 class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
     """A model of the C++ library. Subclasses say its kind, its settings and what a search can vary."""
 
     _kind: ClassVar[str]
+    _squares_values: ClassVar[bool] = True  #: whether training computes products of features
     _axes: ClassVar[Mapping[str, Axis]] = {}
 
     device: str
@@ -141,7 +152,7 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
 
     def _in_own_words(self, text: str, settings: Iterable[Setting]) -> str:
         """A message of the library with the names that users of this package know."""
-        names = {setting.name: setting.parameter for setting in settings}
+        names = {setting.name: setting.parameter for setting in settings if setting.parameter in self._axes}
         for program, name in _NAMES_OF_COMMANDS.items():
             text = text.replace(program, name)
         text = re.sub(r"(?<!-)-[a-z] \d+, ", "", text)  # LIBSVM's spelling of the same
@@ -183,6 +194,8 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
             *self._weighted_settings(y, sample_weight),
         )
         options = self._make_options(settings)
+        if self._squares_values:
+            check_squares(X)
         context = self._context()
         dataset = self._dataset(context, X, named=True)
         self._set_target(dataset, y)

@@ -105,6 +105,7 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     #: Generalised linear models penalise the mean loss: alpha = 1 / (C * weight of all rows).
     _glm_axes = {"C": Axis("alpha", _inverse_of_cost, space="alphas", per_weight=True)}
     _net_axes = {**_glm_axes, "l1_ratio": Axis("l1-ratio", space="l1-ratios")}
+    _lasso_axes = {**_glm_axes, "penalty": Axis("l1-ratio", lambda penalty: 1.0, space="l1-ratios")}
 
     def __init__(
         self,
@@ -212,7 +213,7 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         if self._is_unpenalised():
             return {}
         if self._l1_share() > 0:
-            return self._glm_axes if self.penalty == "l1" else self._net_axes
+            return self._lasso_axes if self.penalty == "l1" else self._net_axes
         return self._glm_axes if self._is_multinomial() else self._axes
 
     def _by_class(self, decisions: Array) -> Array:
