@@ -236,7 +236,7 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
 
     def _class_values(self, X: Any) -> Array:
         """Decision values in scikit-learn's shape."""
-        values: Array = self._by_class(self._predict(X)[0])  # type: ignore[attr-defined]
+        values: Array = self._by_class(self._predict(X)[0])
         return values
 
     def _numbers(self, X: Any) -> Array:

@@ -399,7 +399,7 @@ class KernelMixin:
             "_gamma": self._gamma_used,
             "_intercept_": sign * self.intercept_,
             "_n_support": self.n_support_,
-            "_num_iter": np.atleast_1d(self.n_iter_),
+            "_num_iter": np.array(self.n_iter_, ndmin=1),
             "_probA": self._probA,
             "_probB": self._probB,
             "_sparse": sparse.issparse(self.support_vectors_),
