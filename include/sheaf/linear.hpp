@@ -85,6 +85,10 @@ enum class StopRule : std::uint8_t {
   /// |g| <= t * share * |g at w = 0|, where share is that of the rarer class among the task's rows (regression: 1), as
   /// in LIBLINEAR. Of the dual: by its projected gradients, as LIBLINEAR's dual solvers do.
   gradient,
+  /// As `gradient`, and the last step made the objective fall by at most a share t of itself: with a small penalty and
+  /// rows that can be separated, the least objective is a small share of that at w = 0, and so is its gradient long
+  /// before.
+  objective,
 };
 
 /// One linear model: which rows, which target, how strongly each class's losses count. A few dozen bytes, so that a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from ._docs import Documented
 
 Array = np.ndarray[Any, Any]
 _FEW_ROWS, _FEW_VALUES = 200, 20000
+_NAMES_OF_COMMANDS = {"sheaf search": "SheafSearchCV", "sheaf select": "InformationSelector"}
 
 
 def is_small(estimator: Any, X: Any) -> bool:
@@ -79,10 +81,21 @@ def choice(parameter: str, value: Any, known: Mapping[Any, str]) -> str:
     return known[value]
 
 
+def check_squares(X: Any) -> None:
+    """Values whose squares are infinite are a ValueError."""
+    values = X.data if hasattr(X, "indptr") else X
+    if is_on_gpu(X) or values.size == 0:
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > np.sqrt(np.finfo(dtype_of(X)).max):
+        raise ValueError(f"X has values that are too large, up to {largest:.3g} in size: scale the features")
+
+
 class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
     """A model of the C++ library. Subclasses say its kind, its settings and what a search can vary."""
 
     _kind: ClassVar[str]
+    _squares_values: ClassVar[bool] = True  #: whether training computes products of features
     _axes: ClassVar[Mapping[str, Axis]] = {}
 
     device: str
@@ -133,8 +146,22 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
             try:
                 options.set(setting.name, setting.text)
             except ValueError as wrong:
-                raise ValueError(f"{type(self).__name__}: parameter {setting.parameter}: {wrong}") from None
+                text = str(wrong).replace(setting.name, setting.parameter)
+                raise ValueError(f"{type(self).__name__}: parameter {setting.parameter}: {text}") from None
         return options
+
+    def _in_own_words(self, text: str, settings: Iterable[Setting]) -> str:
+        """A message of the library with the names that users of this package know."""
+        names = {setting.name: setting.parameter for setting in settings if setting.parameter in self._axes}
+        for program, name in _NAMES_OF_COMMANDS.items():
+            text = text.replace(program, name)
+        text = re.sub(r"(?<!-)-[a-z] \d+, ", "", text)  # LIBSVM's spelling of the same
+
+        def spell(flag: re.Match[str]) -> str:
+            name = names.get(flag[1], flag[1].replace("-", "_"))
+            return f"{name}={flag[2]}" if flag[2] else name
+
+        return re.sub(r"--([a-z][a-z0-9-]*)(?: (\d[\d.e+-]*\d|\d))?", spell, text)
 
     def _context(self) -> _core.Context:
         return self._context_for(getattr(self, "verbose", 0))
@@ -159,22 +186,33 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Trains on data that have been validated."""
-        options = self._make_options(
-            (
-                *self._settings(),
-                *self._settings_for(X, sample_weight),
-                *self._target_settings(y, sample_weight),
-                *self._label_settings(),
-                *self._weighted_settings(y, sample_weight),
-            )
+        settings = (
+            *self._settings(),
+            *self._settings_for(X, sample_weight),
+            *self._target_settings(y, sample_weight),
+            *self._label_settings(),
+            *self._weighted_settings(y, sample_weight),
         )
+        options = self._make_options(settings)
+        if self._squares_values:
+            check_squares(X)
         context = self._context()
         dataset = self._dataset(context, X, named=True)
         self._set_target(dataset, y)
-        self._model = _core.fit(context, dataset, options, sample_weight)
+        try:
+            self._model = _core.fit(context, dataset, options, sample_weight)
+        except ValueError as wrong:
+            raise ValueError(self._in_own_words(str(wrong), settings)) from None
         for warning in self._model.warnings:
-            warnings.warn(warning, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self._in_own_words(warning, settings), ConvergenceWarning, stacklevel=3)
         self._keep_fitted(X)
+        self._check_finite()
+
+    def _check_finite(self) -> None:
+        for name in ("coef_", "intercept_", "dual_coef_"):
+            values = vars(self).get(name, 0.0)
+            if not np.isfinite(values.data if hasattr(values, "indptr") else values).all():
+                raise ValueError(f"{name} is not finite: X may have values that are too large; scale the features")
 
     def _keep_fitted(self, X: Any) -> None:
         """Sets the attributes that users read, from the model."""
@@ -198,7 +236,7 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
 
     def _class_values(self, X: Any) -> Array:
         """Decision values in scikit-learn's shape."""
-        values: Array = self._by_class(self._predict(X)[0])  # type: ignore[attr-defined]
+        values: Array = self._by_class(self._predict(X)[0])
         return values
 
     def _numbers(self, X: Any) -> Array:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 
 from . import _core, _progress
@@ -61,9 +63,21 @@ def back(result: Any, X: Any) -> Any:
 def make_context(estimator: Any, *, seed: int = 0, verbose: int = 0) -> _core.Context:
     """The surroundings that an estimator's parameters ask for."""
     settings = {"device": str(estimator.device), "seed": str(seed)}
-    if estimator.n_threads is not None:
-        settings["threads"] = str(estimator.n_threads)
+    threads = _threads_of(estimator)
+    if threads:
+        settings["threads"] = str(threads)
     return _core.Context(settings, _progress.listener(verbose))
+
+
+def _threads_of(estimator: Any) -> Any:
+    """`n_threads`, else `n_jobs`, else what OMP_NUM_THREADS says; None: all."""
+    if estimator.n_threads is not None:
+        return estimator.n_threads or "0"
+    jobs = getattr(estimator, "n_jobs", None)
+    if jobs is not None:
+        return effective_n_jobs(jobs)
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return min(int(first), effective_n_jobs(-1)) if first.isdigit() and int(first) > 0 else None
 
 
 def _precision_of(X: Any, precision: str) -> str:
@@ -137,7 +151,9 @@ def make_dataset(
     if is_on_gpu(X):
         return _from_gpu(context, X, wanted, names, missing, _gpu_of(X, device))
     if sparse.issparse(X):
-        X.sum_duplicates()
+        if not X.has_canonical_format:  # the caller's matrix stays as it is
+            X = X.copy()
+            X.sum_duplicates()
         rows, columns = X.shape
         return _core.Dataset.from_sparse(
             context, X.format == "csr", rows, columns, X.indptr, X.indices, X.data, wanted, list(names), missing

@@ -43,5 +43,6 @@ class _Bar:
 
 
 def listener(verbose: int) -> Callable[[str, int, int], None] | None:
-    """What is called ten times a second while the library works; None where nobody wants to know."""
-    return _Bar() if verbose else None
+    """What is called ten times a second while the library works; None where nobody sees it, as in a pipe."""
+    seen = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return _Bar() if verbose and seen else None

@@ -113,7 +113,7 @@ class HeldOut:
         self._trained: Any = None
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:  # type: ignore[override]
+    def __class__(self) -> Any:
         return type(self._estimator)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -152,7 +152,7 @@ class HeldOut:
         if X is not self._X:
             return getattr(self._real(), name)(X, *args, **kwargs)
         if name == "score":
-            return type(self._model).score(self, X, *args, **kwargs)  # type: ignore[attr-defined]
+            return type(self._model).score(self, X, *args, **kwargs)
         return getattr(self, _KEPT[name])()
 
     def _score_predictions(self, y: Any, predicted: Any, sample_weight: Any) -> float:

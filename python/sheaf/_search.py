@@ -437,7 +437,7 @@ class Search:
         X, y = self._test_rows(s)
         model = last_step(estimator)
         if self.data.classes is not None:
-            model.classes_ = self.data.classes  # type: ignore[attr-defined]
+            model.classes_ = self.data.classes
         train = functools.partial(self._train, c, s)
         held_out = HeldOut(estimator, model, X, self.data.classes, decisions, predicted, train)
         return self._score(name, held_out, s, X, y, self.splits[s][1])

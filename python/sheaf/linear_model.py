@@ -59,13 +59,14 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
 
     Parameters
     ----------
-    penalty : {'l2', None}, default='l2'
-        The penalty. :class:`ElasticNetLogistic` has the others. None needs more rows than weights of a decision value.
+    penalty : {'l2', 'l1', 'elasticnet', None}, default='l2'
+        The penalty. With 'l1' and 'elasticnet', three classes or more are each against the rest (`multi_class='ovr'` or
+        `solver='liblinear'`). None needs more rows than weights of a decision value.
     dual : bool, default=False
         Taken for scikit-learn's signature; must be False.
     tol : float, default=1e-4
-        Training stops where the gradient has become this small a share of the one at the start; of two classes, times
-        the share of the rarer class.
+        Training stops where the gradient has become this small a share of the one at the start (of two classes, times
+        the share of the rarer class) and the last step gained no more than this share of the objective.
     C : float, default=1.0
         How much errors weigh against the size of the weights; infinity is ``penalty=None``.
     intercept_scaling : float, default=1
@@ -77,7 +78,7 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     multi_class : {'auto', 'multinomial', 'ovr'}, default='auto'
         Three classes or more: one model of all ('auto', 'multinomial'), or each against the rest ('ovr').
     l1_ratio : float, default=None
-        Taken for scikit-learn's signature; must be None.
+        The L1 penalty's share with 'elasticnet', 0 to 1.
 
     Attributes
     ----------
@@ -103,6 +104,8 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     _axes = {"C": Axis("cost")}
     #: Generalised linear models penalise the mean loss: alpha = 1 / (C * weight of all rows).
     _glm_axes = {"C": Axis("alpha", _inverse_of_cost, space="alphas", per_weight=True)}
+    _net_axes = {**_glm_axes, "l1_ratio": Axis("l1-ratio", space="l1-ratios")}
+    _lasso_axes = {**_glm_axes, "penalty": Axis("l1-ratio", lambda penalty: 1.0, space="l1-ratios")}
 
     def __init__(
         self,
@@ -146,12 +149,10 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         self.n_threads = n_threads
 
     def _settings(self) -> Iterable[Setting]:
-        if self.penalty not in ("l2", "deprecated", None, "none"):
-            raise ValueError(
-                f"penalty must be 'l2' or None, not {self.penalty!r}; ElasticNetLogistic has an L1 penalty too"
-            )
-        if self.l1_ratio not in (None, 0):
-            raise ValueError(f"l1_ratio must be None, not {self.l1_ratio!r}; ElasticNetLogistic has an L1 penalty too")
+        if self.penalty not in ("l2", "l1", "elasticnet", "deprecated", None, "none"):
+            raise ValueError(f"penalty must be 'l2', 'l1', 'elasticnet' or None, not {self.penalty!r}")
+        if self.penalty in ("l2", None, "none") and self.l1_ratio not in (None, 0):
+            raise ValueError(f"l1_ratio must be None with penalty={self.penalty!r}, not {self.l1_ratio!r}")
         choice("multi_class", self.multi_class, {"auto": "", "multinomial": "", "ovr": "", "deprecated": ""})
         if self.dual or self.warm_start:
             raise ValueError("dual and warm_start must be False")
@@ -159,6 +160,15 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
             raise ValueError("multi_class='multinomial' is for three classes or more, and there are 2")
         if self._is_unpenalised() and self._class_count() > 2 and not self._is_multinomial():
             raise ValueError("without a penalty, three classes or more must be one model, not each against the rest")
+        if self._l1_share() > 0:
+            if self._is_multinomial():
+                raise ValueError("three classes or more must be each against the rest (multi_class='ovr') with an L1 penalty")
+            yield Setting("labels", "classes", "y")
+            yield number("l1-ratio", self._l1_share(), "l1_ratio")
+            yield number("tolerance", self.tol, "tol")
+            yield number("max-epochs", self.max_iter, "max_iter")
+            yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
+            return
         if self._model_kind() == "multinomial":
             if self._is_unpenalised():
                 yield Setting("alpha", "0", "penalty")
@@ -168,7 +178,7 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
             return
         yield Setting("loss", "logistic", "loss")
         yield number("cost", self.C, "C")
-        yield Setting("stop", "gradient", "tol")
+        yield Setting("stop", "objective", "tol")
         yield number("tolerance", self.tol, "tol")
         yield number("max-iterations", self.max_iter, "max_iter")
         yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
@@ -184,12 +194,26 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     def _is_unpenalised(self) -> bool:
         return self.penalty in (None, "none") or self.C == np.inf
 
+    def _l1_share(self) -> float:
+        """Of the penalty; 0: there is no L1 penalty."""
+        if self.C == np.inf:
+            return 0.0
+        if self.penalty == "l1":
+            return 1.0
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ValueError("l1_ratio must be given with penalty='elasticnet'")
+        return float(self.l1_ratio or 0) if self.penalty in ("elasticnet", "deprecated") else 0.0
+
     def _model_kind(self) -> str:
+        if self._l1_share() > 0:
+            return "elastic-net-logistic"
         return "multinomial" if self._is_multinomial() or self._is_unpenalised() else self._kind
 
     def _active_axes(self) -> Mapping[str, Axis]:
         if self._is_unpenalised():
             return {}
+        if self._l1_share() > 0:
+            return self._lasso_axes if self.penalty == "l1" else self._net_axes
         return self._glm_axes if self._is_multinomial() else self._axes
 
     def _by_class(self, decisions: Array) -> Array:

@@ -95,7 +95,12 @@ class _CrossValidated(SheafEstimator):
             X, y, sample_weight = _safe_indexing(X, kept), _safe_indexing(y, kept), sample_weight[kept]
         grids = self._grids(X, y, sample_weight)
         search = SheafSearchCV(
-            self._plain_model(), grids, cv=cv, scoring=self._scoring(), verbose=getattr(self, "verbose", 0)
+            self._plain_model(),
+            grids,
+            cv=cv,
+            scoring=self._scoring(),
+            verbose=getattr(self, "verbose", 0),
+            error_score="raise",
         )
         search._weighs_scores = True
         search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))

@@ -175,6 +175,7 @@ class _VotingMixin(_NeighborsMixin):
     """
 
     _kind = "knn"
+    _squares_values = False
     _axes: ClassVar[Mapping[str, Axis]] = {
         "n_neighbors": Axis("k", whole=True),
         "weights": Axis("vote", lambda weights: choice("weights", weights, _VOTES)),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import OutlierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 
@@ -40,30 +41,32 @@ _KERNELS = {
     "precomputed": "precomputed",
 }
 _HAVE_GAMMA = ("poly", "rbf", "sigmoid")
-_CLOSER = 1e-7
+_CLOSER, _CLOSEST = 1e-7, 1e-10
 
 
 class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
-    """Linear support vector machine with squared hinge loss, by Newton's method.
+    """Linear support vector machine.
 
-    Minimises ``w'w / 2 + C * sum of max(0, 1 - y z)^2``, the intercept's weight being part of w. Three classes or
-    more are one model each against the rest, all of them trained together.
+    Minimises ``w'w / 2 + C * sum of max(0, 1 - y z)^2`` by Newton's method, or ``w'w / 2 + C * sum of max(0, 1 - y z)``
+    by coordinate descent of the dual; the intercept's weight is part of w. Three classes or more are one model each
+    against the rest, all of them trained together, or one model of all.
 
     Parameters
     ----------
     penalty : {'l2'}, default='l2'
         The penalty.
-    loss : {'squared_hinge'}, default='squared_hinge'
+    loss : {'squared_hinge', 'hinge'}, default='squared_hinge'
         The loss.
     dual : bool, default=True
-        Taken for scikit-learn's signature; the primal problem is solved, which has the same solution.
+        Taken for scikit-learn's signature; the primal and the dual problem have the same solution.
     tol : float, default=1e-5
         Training stops where the gradient has become this small a share of the one at the start, times the share of the
         rarer class. A tenth of scikit-learn's, so that models of weighted and of repeated rows agree to seven digits.
+        With the hinge loss or 'crammer_singer', where so small a share of what training gains may be left.
     C : float, default=1.0
         How much errors weigh against the size of the weights.
-    multi_class : {'ovr'}, default='ovr'
-        One class against the rest.
+    multi_class : {'ovr', 'crammer_singer'}, default='ovr'
+        One class against the rest, or one model of all classes, in which `loss` has no meaning.
     intercept_scaling : float, default=1
         The value of the constant feature that the intercept is the weight of; larger ones are penalised less.
     max_iter : int, default=1000
@@ -127,18 +130,19 @@ class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
 
     def _settings(self) -> Iterable[Setting]:
         choice("penalty", self.penalty, {"l2": ""})
-        choice("multi_class", self.multi_class, {"ovr": ""})
-        yield Setting("loss", choice("loss", self.loss, {"squared_hinge": "svm"}), "loss")
-        yield from _linear_settings(self)
+        loss = choice("loss", self.loss, {"squared_hinge": "svm", "hinge": "hinge"})
+        crammer_singer = choice("multi_class", self.multi_class, {"ovr": "", "crammer_singer": "crammer-singer"})
+        yield Setting("loss", crammer_singer or loss, "loss")
+        yield from _linear_settings(self, by_gradient=(crammer_singer or loss) == "svm")
 
     def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
         yield close_tolerance(self, X)
 
 
-def _linear_settings(estimator: Any) -> Iterable[Setting]:
-    """Those of LIBLINEAR's solvers, whose intercept is penalised."""
+def _linear_settings(estimator: Any, by_gradient: bool) -> Iterable[Setting]:
+    """Those of LIBLINEAR's solvers, whose intercept is penalised; losses with corners have no gradient."""
     yield number("cost", estimator.C, "C")
-    yield Setting("stop", "gradient", "tol")
+    yield Setting("stop", "gradient" if by_gradient else "suboptimality", "tol")
     yield number("max-iterations", estimator.max_iter, "max_iter")
     if not estimator.fit_intercept:
         yield Setting("bias", "0", "fit_intercept")
@@ -149,9 +153,10 @@ def _linear_settings(estimator: Any) -> Iterable[Setting]:
 
 
 class LinearSVR(LinearMixin, WeightedRegressor):
-    """Linear support vector regression with squared loss, by Newton's method.
+    """Linear support vector regression.
 
-    Minimises ``w'w / 2 + C * sum of max(0, |y - z| - epsilon)^2``, the intercept's weight being part of w.
+    Minimises ``w'w / 2 + C * sum of max(0, |y - z| - epsilon)^2`` by Newton's method, or the same without the square by
+    coordinate descent of the dual; the intercept's weight is part of w.
 
     Parameters
     ----------
@@ -161,19 +166,19 @@ class LinearSVR(LinearMixin, WeightedRegressor):
         Training stops where the gradient has become this small a share of the one at the start.
     C : float, default=1.0
         How much errors weigh against the size of the weights.
-    loss : {'squared_epsilon_insensitive'}, default='squared_epsilon_insensitive'
-        The loss; scikit-learn's default is the other one, 'epsilon_insensitive'.
+    loss : {'squared_epsilon_insensitive', 'epsilon_insensitive'}, default='squared_epsilon_insensitive'
+        The loss; scikit-learn's default is the other one.
     intercept_scaling : float, default=1.0
         The value of the constant feature that the intercept is the weight of; larger ones are penalised less.
     dual : bool, default=True
-        Taken for scikit-learn's signature; the primal problem is solved, which has the same solution.
+        Taken for scikit-learn's signature; the primal and the dual problem have the same solution.
     max_iter : int, default=1000
-        Most Newton steps.
+        Most Newton steps, or passes over the rows.
 
     Attributes
     ----------
     n_iter_ : int
-        Newton steps taken.
+        Newton steps taken, or passes over the rows.
 
     Examples
     --------
@@ -219,9 +224,11 @@ class LinearSVR(LinearMixin, WeightedRegressor):
         self.n_threads = n_threads
 
     def _settings(self) -> Iterable[Setting]:
-        yield Setting("loss", choice("loss", self.loss, {"squared_epsilon_insensitive": "svr"}), "loss")
+        known = {"squared_epsilon_insensitive": "svr", "epsilon_insensitive": "epsilon-insensitive"}
+        loss = choice("loss", self.loss, known)
+        yield Setting("loss", loss, "loss")
         yield number("epsilon", self.epsilon, "epsilon")
-        yield from _linear_settings(self)
+        yield from _linear_settings(self, by_gradient=loss == "svr")
 
     def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
         yield close_tolerance(self, X)
@@ -322,7 +329,8 @@ class KernelMixin:
         estimator: Any = self
         if self.kernel != "rbf" or not is_small(estimator, X):
             return float(estimator.tol)
-        return float(estimator.tol) * min(1.0, _CLOSER * max(1.0, float(getattr(self, "C", 1.0))))
+        unit = max(1.0, float(getattr(self, "C", 1.0)))
+        return min(float(estimator.tol), max(_CLOSER * float(estimator.tol), _CLOSEST) * unit)
 
     def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -391,7 +399,7 @@ class KernelMixin:
             "_gamma": self._gamma_used,
             "_intercept_": sign * self.intercept_,
             "_n_support": self.n_support_,
-            "_num_iter": np.atleast_1d(self.n_iter_),
+            "_num_iter": np.array(self.n_iter_, ndmin=1),
             "_probA": self._probA,
             "_probB": self._probB,
             "_sparse": sparse.issparse(self.support_vectors_),
@@ -487,6 +495,11 @@ class _KernelClassifier(DecisionMixin, ProbabilityMixin, KernelMixin, WeightedCl
         if not self.probability:
             raise AttributeError("predict_proba is not available when probability=False")
         return True
+
+    def _class_shares(self, X: Any) -> Array:
+        if hasattr(self, "_probA") and len(self._probA) == 0:
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
+        return super()._class_shares(X)
 
     predict_proba = available_if(_has_probabilities)(ProbabilityMixin.predict_proba)
     predict_log_proba = available_if(_has_probabilities)(ProbabilityMixin.predict_log_proba)

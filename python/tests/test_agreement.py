@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from conftest import read_dense
 from scipy import sparse
+from scipy.special import logsumexp
 from sklearn import datasets, linear_model, neighbors, svm
 from sklearn.metrics import mean_pinball_loss
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
@@ -15,6 +17,7 @@ import sheaf
 
 TWO_CLASSES = ["heart_scale", "ionosphere", "diabetes", "sonar_scale", "breast-cancer", "german.numer", "splice"]
 MORE_CLASSES = ["iris", "wine", "vehicle", "vowel", "glass"]
+CANCER = scale(datasets.load_breast_cancer().data), datasets.load_breast_cancer().target
 NUMBERS = ["housing_scale", "abalone", "cpusmall", "diabetes_reg"]
 
 
@@ -318,3 +321,62 @@ def test_class_weights_are_row_weights(two_classes):
         weights = {label: len(y) / (2 * count) for label, count in enumerate(counts)}
         given = make(class_weight=weights, **tol).fit(X, y).decision_function(X)
         np.testing.assert_allclose(balanced, given, atol=1e-5)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("C", [1, 1000])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_large_costs_are_trained_to_the_end(classes, C, container):
+    """More features than rows: the least objective is a small share of that of no weights."""
+    rng = np.random.RandomState(0)
+    X = rng.exponential(size=(60, 2500)) * rng.exponential(size=2500) * (rng.rand(60, 2500) < 0.1)
+    y = np.arange(60) % classes
+    X[:, :20] += y[:, None] * rng.rand(20)
+
+    def objective(model):
+        values = model.decision_function(X)
+        if classes == 2:
+            values = np.column_stack([np.zeros(len(y)), values])
+        losses = logsumexp(values, axis=1) - values[np.arange(len(y)), y]
+        return (model.coef_**2).sum() / 2 + C * losses.sum()
+
+    theirs = linear_model.LogisticRegression(C=C, tol=1e-10, max_iter=20000, solver="lbfgs").fit(X, y)
+    ours = sheaf.LogisticRegression(C=C).fit(container(X), y)
+    assert objective(ours) < 1.01 * objective(theirs)
+
+
+@pytest.mark.parametrize("penalty, l1_ratio", [("l1", None), ("elasticnet", 0.3), ("elasticnet", 0.0)])
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_logistic_regression_with_an_l1_penalty(penalty, l1_ratio, weighted):
+    X, y = CANCER
+    weights = np.random.RandomState(0).rand(len(y)) if weighted else None
+    grid = {"C": [0.01, 0.1]}
+    how = {"penalty": penalty, "l1_ratio": l1_ratio, "C": 0.1, "class_weight": {0: 2.0} if weighted else None}
+    theirs = linear_model.LogisticRegression(solver="saga", tol=1e-8, max_iter=20000, **how).fit(X, y, weights)
+    ours = sheaf.LogisticRegression(tol=1e-9, max_iter=10000, **how).fit(X, y, weights)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-4)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+    search = sheaf.SheafSearchCV(sheaf.LogisticRegression(tol=1e-9, max_iter=10000, **how), grid, cv=3).fit(X, y)
+    other = GridSearchCV(linear_model.LogisticRegression(solver="saga", tol=1e-6, max_iter=5000, **how), grid, cv=3)
+    scores = search.cv_results_["mean_test_score"], other.fit(X, y).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(*scores, atol=1e-8)
+
+
+@pytest.mark.parametrize("how", [{"loss": "hinge"}, {"multi_class": "crammer_singer"}], ids=["hinge", "crammer-singer"])
+def test_linear_svms_with_corners(how):
+    X, y = scale(datasets.load_wine().data), datasets.load_wine().target
+    theirs = svm.LinearSVC(C=0.1, tol=1e-9, max_iter=10**6, random_state=0, **how).fit(X, y)
+    ours = sheaf.LinearSVC(C=0.1, tol=1e-9, max_iter=10**5, **how).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_linear_svr_with_corners():
+    X, y = datasets.load_diabetes(return_X_y=True)
+    X, y = scale(X), scale(y)
+    theirs = svm.LinearSVR(epsilon=0.1, C=0.5, tol=1e-9, max_iter=10**6, random_state=0).fit(X, y)
+    ours = sheaf.LinearSVR(epsilon=0.1, C=0.5, tol=1e-9, max_iter=10**5, loss="epsilon_insensitive").fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=2e-3)

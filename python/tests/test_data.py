@@ -129,3 +129,34 @@ def test_threads_change_nothing(two_classes):
     for kind in ("LogisticRegression", "SVC", "ElasticNetLogistic"):
         one, two = (getattr(sheaf, kind)(n_threads=n).fit(X, y).decision_function(X) for n in (1, 2))
         np.testing.assert_array_equal(one, two)
+
+
+def test_sparse_matrices_of_the_caller_stay_as_they_are():
+    parts = np.ones(6), np.array([2, 0, 1, 2, 1, 1]), np.array([0, 2, 3, 6])
+    X = sparse.csr_matrix(parts, shape=(3, 3))
+    whole = X.toarray()
+    ours = sheaf.Ridge().fit(X, [1.0, 2.0, 4.0])
+    assert X.nnz == 6 and X.indices.tolist() == [2, 0, 1, 2, 1, 1]
+    np.testing.assert_allclose(ours.coef_, sheaf.Ridge().fit(whole, [1.0, 2.0, 4.0]).coef_)
+
+
+def test_threads_follow_the_surroundings(monkeypatch):
+    from sheaf._data import _threads_of
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert _threads_of(sheaf.Ridge()) == 1
+    assert _threads_of(sheaf.Ridge(n_threads=3)) == 3
+    assert _threads_of(sheaf.KNeighborsClassifier(n_jobs=2)) == 2
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert _threads_of(sheaf.Ridge()) is None
+
+
+def test_no_bar_in_a_pipe():
+    program = (
+        "import sheaf, numpy\n"
+        "X = numpy.random.RandomState(0).rand(3000, 60)\n"
+        "sheaf._progress._LISTEN_AFTER = 0\n"
+        "sheaf.SVC(verbose=1, C=1e4, gamma=1).fit(X, X[:, 0] + 0.5 * X[:, 1] > 0.75)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "" and done.stderr == ""

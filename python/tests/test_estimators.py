@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import DEVICES
 from scipy import sparse
+from sklearn import linear_model, svm
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification, make_regression
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sheaf
@@ -21,7 +24,7 @@ CLASSIFIERS = [
     sheaf.ElasticNetLogistic(),
     sheaf.LinearSVC(),
     sheaf.SVC(),
-    sheaf.NuSVC(),
+    sheaf.NuSVC(nu=0.3),  # 0.5 is infeasible for the rows of check_sample_weight_equivalence of scikit-learn 1.6 and later
     sheaf.KNeighborsClassifier(),
     sheaf.LocalHyperplane(),
     sheaf.LocalSVM(),
@@ -180,3 +183,104 @@ def test_models_of_several_targets_are_files_too(estimator, tmp_path):
     np.testing.assert_array_equal(plain.predict(X), model.predict(X))
     plain.save_model(tmp_path / "plain.txt")
     assert "target y1\ntarget y2\ntarget y3\n" in (tmp_path / "plain.txt").read_text()
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("estimator", [sheaf.NuSVC(nu=0.3), sheaf.SVC()], ids=_name)
+def test_weights_as_later_releases_check_them(estimator, container):
+    """check_sample_weight_equivalence of scikit-learn 1.6 and later: weights of 0 and more, rows in another order."""
+    rng = np.random.RandomState(42)
+    X, y, weights = rng.rand(15, 30), rng.randint(0, 3, size=15), rng.randint(0, 5, size=15)
+    repeated = clone(estimator).fit(container(X.repeat(weights, axis=0)), y.repeat(weights))
+    order = np.random.RandomState(0).permutation(15)
+    weighted = clone(estimator).fit(container(X[order]), y[order], sample_weight=weights[order])
+    for mine, theirs in zip(_outputs(weighted, container(X)), _outputs(repeated, container(X))):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-9)
+    with pytest.raises(ValueError, match="nu can be 0.46"):
+        sheaf.NuSVC(nu=0.5).fit(X, y, sample_weight=weights)
+
+
+LINEAR = [
+    sheaf.LogisticRegression(),
+    sheaf.LogisticRegressionCV(Cs=2),
+    sheaf.ElasticNetLogistic(),
+    sheaf.LinearSVC(),
+    sheaf.Ridge(),
+    sheaf.RidgeCV(),
+    sheaf.Lasso(),
+    sheaf.LinearSVR(),
+    sheaf.PoissonRegressor(),
+    sheaf.TweedieRegressor(),
+    sheaf.MultiTaskLasso(),
+]
+
+
+@pytest.mark.parametrize("estimator", LINEAR, ids=_name)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_weights_that_users_change_count(estimator, container):
+    X, y = _data(estimator)
+    model = clone(estimator).fit(X, y)
+    model.coef_ = np.ones_like(model.coef_)
+    model.intercept_ = np.zeros_like(model.intercept_) + 0.5
+    values = X.sum(axis=1) + 0.5
+    if is_classifier(model):
+        np.testing.assert_allclose(model.decision_function(container(X)), np.column_stack([values] * 3))
+        np.testing.assert_array_equal(model.predict(container(X)), np.zeros(len(X)))
+    elif isinstance(model, sheaf.PoissonRegressor):
+        np.testing.assert_allclose(model.predict(container(X)), np.exp(values))
+    else:
+        columns = [values] * 3 if isinstance(model, sheaf.MultiTaskElasticNet) else [values]
+        np.testing.assert_allclose(model.predict(container(X)), np.squeeze(np.column_stack(columns)))
+
+
+def test_a_row_on_the_border_is_of_the_first_class():
+    X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
+    for name in ("LogisticRegression", "LinearSVC", "SVC", "NuSVC"):
+        how = {"kernel": "linear"} if name in ("SVC", "NuSVC") else {}
+        ours = getattr(sheaf, name)(**how).fit(X, y)
+        theirs = getattr(linear_model if name == "LogisticRegression" else svm, name)(**how).fit(X, y)
+        np.testing.assert_allclose(ours.decision_function([[0.0]]), [0.0], atol=1e-15)
+        ours.intercept_ = theirs.intercept_ = np.zeros(1)
+        assert ours.predict([[0.0]]) == theirs.predict([[0.0]]), name
+
+
+@pytest.mark.parametrize("estimator", [sheaf.KNeighborsClassifier(9), sheaf.KNeighborsRegressor(9)], ids=_name)
+def test_the_number_of_neighbours_may_change_after_fit(estimator):
+    X, y = _data(estimator)
+    model = clone(estimator).fit(X, y)
+    model.n_neighbors = 1
+    np.testing.assert_array_equal(model.predict(X), y)
+    other = clone(estimator).set_params(n_neighbors=4, weights="distance").fit(X, y)
+    model.set_params(n_neighbors=4, weights="distance")
+    np.testing.assert_array_equal(model.predict(X + 0.1), other.predict(X + 0.1))
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=_name)
+def test_targets_in_a_column(estimator):
+    X, y = _data(estimator)
+    plain = clone(estimator).fit(X, y)
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        column = clone(estimator).fit(X, y[:, None])
+    np.testing.assert_array_equal(column.predict(X), plain.predict(X))
+
+
+def test_a_closeness_that_svms_cannot_reach_ends(two_classes):
+    theirs = svm.SVC(C=10, tol=1e-10).fit(*two_classes)
+    begin = time.perf_counter()
+    ours = sheaf.SVC(C=10, tol=1e-10).fit(*two_classes)
+    assert time.perf_counter() - begin < 10
+    np.testing.assert_allclose(
+        ours.decision_function(two_classes[0]), theirs.decision_function(two_classes[0]), atol=1e-4
+    )
+
+
+def test_a_prediction_of_one_row_takes_microseconds(two_classes):
+    X, y = two_classes
+    model = sheaf.LogisticRegression().fit(X, y)
+    row = X[:1]
+    times = []
+    for _ in range(200):
+        begin = time.perf_counter()
+        model.predict(row)
+        times.append(time.perf_counter() - begin)
+    assert min(times) < 60e-6

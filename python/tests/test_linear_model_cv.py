@@ -123,7 +123,7 @@ def test_bad_input():
         sheaf.RidgeCV([0.0, 1.0]).fit(X, y)
     with pytest.raises(ValueError, match="refit must be True"):
         sheaf.LogisticRegressionCV(refit=False).fit(*WINE)
-    with pytest.raises(ValueError, match="penalty must be 'l2'"):
+    with pytest.raises(ValueError, match="each against the rest"):
         sheaf.LogisticRegressionCV(penalty="l1").fit(*WINE)
     with pytest.raises(ValueError, match="not over LassoCV"):
         sheaf.SheafSearchCV(sheaf.LassoCV(), {"eps": [0.1]}).fit(X, y)

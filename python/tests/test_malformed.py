@@ -16,15 +16,16 @@ from sheaf import _core
     [
         (sheaf.LogisticRegression(C=-1), "LogisticRegression: parameter C: .*0 or more expected"),
         (sheaf.LogisticRegression(C="much"), "C must be a number, not 'much'"),
-        (sheaf.LogisticRegression(tol=0), "parameter tol: .*more than 0"),
+        (sheaf.LogisticRegression(tol=0), "parameter tol: tol must be more than 0"),
         (sheaf.LogisticRegression(max_iter=0), "parameter max_iter"),
-        (sheaf.LogisticRegression(penalty="l1"), "penalty must be 'l2' or None, not 'l1'; ElasticNetLogistic"),
+        (sheaf.LogisticRegression(penalty="l7"), "penalty must be 'l2', 'l1', 'elasticnet' or None, not 'l7'"),
+        (sheaf.LogisticRegression(penalty="elasticnet"), "l1_ratio must be given"),
         (sheaf.LogisticRegression(multi_class="pairs"), "multi_class must be one of"),
         (sheaf.LogisticRegression(multi_class="multinomial"), "for three classes or more, and there are 2"),
         (sheaf.LogisticRegression(device="tpu"), "tpu"),
         (sheaf.LogisticRegression(n_threads=0), "threads"),
         (sheaf.LogisticRegression(class_weight="even"), "class_weight.*balanced"),
-        (sheaf.LinearSVC(loss="hinge"), "loss must be one of 'squared_hinge', not 'hinge'"),
+        (sheaf.LinearSVC(loss="corner"), "loss must be one of 'squared_hinge', 'hinge', not 'corner'"),
         (sheaf.SVC(kernel="cubic"), "kernel must be one of"),
         (sheaf.SVC(kernel=lambda a, b: 0), "kernel must be a name"),
         (sheaf.SVC(gamma=0), "gamma must be 'scale', 'auto' or a number above 0"),
@@ -127,3 +128,18 @@ def test_a_gpu_that_is_not_there(two_classes):
         pytest.skip("there is a GPU")
     with pytest.raises(ValueError, match="cuda"):
         sheaf.LogisticRegression(device="cuda").fit(*two_classes)
+
+
+def test_messages_name_parameters_and_not_flags():
+    X, y = np.random.RandomState(0).normal(size=(10, 20)), np.arange(10) % 2
+    with pytest.raises(ValueError, match="or let SheafSearchCV find it") as said:
+        sheaf.LogisticRegression(penalty=None).fit(X, y)
+    assert "--" not in str(said.value)
+    with pytest.raises(ValueError, match="class_weight must be more than 0"):
+        sheaf.LogisticRegression(class_weight={0: 0, 1: 1}).fit(X, y)
+
+
+def test_values_too_large(two_classes):
+    X, y = two_classes
+    with pytest.raises(ValueError, match="not finite|too large"):
+        sheaf.Ridge().fit(1e200 * X, y)

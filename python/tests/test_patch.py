@@ -80,8 +80,8 @@ def test_predictions_are_scikit_learns(module, name, params, data):
 
 
 def test_what_sheaf_lacks_is_left_to_scikit_learn(patched):
-    with pytest.warns(UserWarning, match="leaves LogisticRegression to scikit-learn: penalty"):
-        model = linear_model.LogisticRegression(penalty="l1", solver="liblinear").fit(*CANCER)
+    with pytest.warns(UserWarning, match="leaves LogisticRegression to scikit-learn: dual"):
+        model = linear_model.LogisticRegression(penalty="l2", dual=True, solver="liblinear").fit(*CANCER)
     assert not model._by_sheaf and model.score(*CANCER) > 0.9
     with pytest.warns(UserWarning, match="NuSVC to scikit-learn: it has no class_weight"):
         svm.NuSVC(nu=0.1, class_weight="balanced").fit(*CANCER)

@@ -91,5 +91,23 @@ TEST(StopRule, SinglePrecisionEndsWhereItCanResolveNoMore) {
   EXPECT_TRUE(train_linear(Context(), dataset, options).fits[0].converged);
 }
 
+/// With a large cost, rows that can be separated leave an objective that is a small share of that at the start.
+TEST(StopRule, ByTheObjectiveGoesOnWhereSeparableRowsLeaveLittle) {
+  const auto dataset = microbes();
+  for (const Device device : devices()) {
+    LinearOptions options;
+    options.loss = Loss::logistic;
+    options.cost = 1e4;
+    options.penalise_bias = false;
+    options.stop = StopRule::objective;
+    options.tolerance = 1e-4;
+    const auto usual = train_linear(context_on(device), dataset, options);
+    options.tolerance = 1e-12;
+    const auto best = train_linear(context_on(device), dataset, options);
+    ASSERT_TRUE(usual.fits[0].converged);
+    EXPECT_LE(usual.fits[0].objective, 1.001 * best.fits[0].objective) << to_string(device);
+  }
+}
+
 }  // namespace stop_rule_test
 }  // namespace sheaf::test

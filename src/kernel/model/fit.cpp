@@ -113,7 +113,8 @@ template <class T>
 SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& given,
                    std::span<const float> row_weights) {
   const auto options = with_defaults(given, dataset.target);
-  const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
+  const auto weights = weights_of(row_weights, dataset.rows());
+  const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options, weights);
   auto params = kernel::svm_params(options, dataset.features());
   params.decisions = options.probabilities;
   SvmModel model;
@@ -127,7 +128,6 @@ SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmO
   model.cost = options.cost;
   model.nu = options.nu;
   model.epsilon = options.epsilon;
-  const auto weights = weights_of(row_weights, dataset.rows());
   SheafPlan sheaf(labels, options);
   auto plan = sheaf.add_model(sheaf.add_rows(weights), options.cost);
   check_present(labels, plan);

@@ -20,14 +20,16 @@ void check_class_weights(const Labels& labels, const SvmOptions& options) {
 }
 
 /// A share nu of a pair's rows must be support vectors, half of them of each class.
-void check_nu(const Labels& labels, const SvmOptions& options) {
+void check_nu(const Labels& labels, const SvmOptions& options, std::span<const float> row_weights) {
   if (options.kind != SvmKind::nu_svc) return;
-  const auto counts = count_classes(labels);
+  const auto counts = count_classes(labels, row_weights);
+  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
   for (const auto& sides : sides_of(*options.kind, counts.size(), options.multi_class)) {
     const auto p = static_cast<std::size_t>(sides.positive);
     const double first = counts[p];
-    const double second = sides.negative == SvmTask::rest ? static_cast<double>(labels.rows) - first
-                                                          : counts[static_cast<std::size_t>(sides.negative)];
+    const double second =
+        sides.negative == SvmTask::rest ? all - first : counts[static_cast<std::size_t>(sides.negative)];
+    if (first == 0 || second == 0) continue;  // a class without rows takes no part
     if (options.nu * (first + second) / 2 > std::min(first, second))
       fail("specified nu is infeasible: of {} rows of class {} against {} others, nu can be {:.6g} at most, not {}",
            first, labels.class_names[p], second, 2 * std::min(first, second) / (first + second), options.nu);
@@ -44,14 +46,15 @@ std::vector<float> interleaved(const std::vector<std::vector<float>>& columns, s
 
 }  // namespace
 
-Labels make_svm_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options) {
+Labels make_svm_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options,
+                       std::span<const float> row_weights) {
   Labels labels;
   labels.rows = rows;
   const bool regression = is_regression(*options.kind);
   if (options.kind != SvmKind::one_class)
     labels = make_labels(target, source, rows, regression, regression ? "c-svc" : "epsilon-svr");
   check_class_weights(labels, options);
-  check_nu(labels, options);
+  check_nu(labels, options, row_weights);
   return labels;
 }
 

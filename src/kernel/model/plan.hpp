@@ -16,7 +16,8 @@
 namespace sheaf::kernel {
 
 /// Throws an Error for labels that do not suit the kind, weights of unknown classes, and a nu that no SVM can have.
-Labels make_svm_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options);
+Labels make_svm_labels(const Target& target, const std::string& source, std::int64_t rows, const SvmOptions& options,
+                       std::span<const float> row_weights = {});
 
 struct Sides {
   std::int32_t positive = 0;

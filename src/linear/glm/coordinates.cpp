@@ -65,6 +65,10 @@ double mean_curvature(const Objective<T>& objective, std::span<const std::int32_
 
 }  // namespace
 
+bool decorrelates(std::int64_t weights, std::int64_t examples, std::int64_t columns) {
+  return weights <= most_decomposed && weights * weights <= passes_saved * examples * columns;
+}
+
 template <class T>
 Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, const Objective<T>& objective,
                             std::span<const std::int32_t> tasks, bool renews)
@@ -75,8 +79,7 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
     return objective.sheaf().tasks[static_cast<std::size_t>(task)].alpha;
   };
   std::vector<double> spectrum;
-  const bool few = size <= most_decomposed && size * size <= passes_saved * ops_.examples() * columns;
-  if (few) {
+  if (decorrelates(size, ops_.examples(), columns)) {
     const bool one =
         std::all_of(tasks.begin(), tasks.end(), [&](auto task) { return alpha_of(task) == alpha_of(tasks[0]); });
     const double curvature = one ? mean_curvature(objective, tasks) : 0.0;

@@ -15,6 +15,9 @@
 
 namespace sheaf::linear {
 
+/// Whether features are made uncorrelated rather than scaled; `columns`: of all models of the block.
+bool decorrelates(std::int64_t weights, std::int64_t examples, std::int64_t columns);
+
 template <class T>
 class Coordinates {
  public:

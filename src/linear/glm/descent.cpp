@@ -134,6 +134,17 @@ void Descent<T>::run(Fits<T>& fits) {
   }
 }
 
+/// Of classes, whose least loss is 0: with a small penalty the least objective is a small share of that at the start,
+/// and a gradient that is small beside the one there says little. Without a penalty there may be no least.
+template <class T>
+bool Descent<T>::gained_little(const State& state) const {
+  const auto& params = objective_.params();
+  const bool classes = objective_.multinomial() || params.loss == Loss::logistic;
+  if (!classes || !(objective_.sheaf().tasks[static_cast<std::size_t>(state.task)].alpha > 0)) return true;
+  constexpr double noise = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  return state.fall <= std::max(relative_tolerance(), noise) * state.f;
+}
+
 /// Marks the tasks that are where they are to end; whether there are any.
 template <class T>
 bool Descent<T>::check(const std::vector<double>& measures) {
@@ -146,7 +157,7 @@ bool Descent<T>::check(const std::vector<double>& measures) {
     state.fit.objective = state.f;
     state.fit.gradient_norm = state.start > 0 ? measures[t] / state.start : 0.0;
     state.fit.tolerance = relative;
-    state.fit.converged = measures[t] <= std::max(relative * state.start, rounding);
+    state.fit.converged = measures[t] <= rounding || (measures[t] <= relative * state.start && gained_little(state));
     const bool stuck = state.fit.iterations > 0 && state.length == 0;
     state.finished = state.fit.converged || stuck || state.fit.iterations >= objective_.params().max_iterations ||
                      !std::isfinite(measures[t]);
@@ -198,6 +209,7 @@ void Descent<T>::search_lines() {
   }
   for (std::size_t t = 0; t < tasks(); ++t) {
     states_[t].length = lengths[t];
+    states_[t].fall = lengths[t] > 0 ? states_[t].f - lines[t].value() : 0.0;
     if (lengths[t] > 0) states_[t].f = lines[t].value();
   }
   move(lengths, std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line.gave_up(); }));

@@ -27,6 +27,7 @@ class Descent {
   struct State {
     std::int32_t task = 0;  // in the sheaf
     double f = 0;           // objective at w
+    double fall = 0;        // of the objective, by the last step
     double start = -1;      // the measure at the start
     double length = 0;      // of the last step
     bool finished = false;
@@ -51,6 +52,8 @@ class Descent {
   std::size_t tasks() const { return states_.size(); }
   /// The tasks of the sheaf that are trained.
   std::vector<std::int32_t> sheaf_tasks() const;
+  /// Whether the last step of a task was worth so little that a small gradient ends it.
+  bool gained_little(const State& state) const;
   /// What the measures of task t are shares of, where a solver changes its coordinates.
   void set_start(std::size_t t, double measure) { states_[t].start = measure; }
   /// Products with X, and as many with X', that a solver does for a task beside those of run().

@@ -53,7 +53,8 @@ std::vector<double> NewtonCg<T>::find_directions() {
     measures.push_back(std::sqrt(rr[t]));
     const double start = this->states()[t].start > 0 ? this->states()[t].start : measures[t];
     const double share = start > 0 ? measures[t] / start : 0.0;
-    const double ratio = share <= this->relative_tolerance() ? 1.0 : std::min(0.5, std::sqrt(share));
+    const bool ends = share <= this->relative_tolerance() && this->gained_little(this->states()[t]);
+    const double ratio = ends ? 1.0 : std::min(0.5, std::sqrt(share));
     goals.push_back(ratio * ratio * rr[t]);
   }
   for (int product = 0; product < most_products; ++product) {

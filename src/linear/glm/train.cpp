@@ -64,8 +64,14 @@ std::unique_ptr<linear::Descent<T>> make_descent(GlmSolver solver, const Context
 
 GlmSolver chosen_solver(const GlmParams& params, const GlmSheaf& sheaf, std::int64_t features) {
   if (params.solver != GlmSolver::automatic) return params.solver;
-  const std::int64_t weights = (features + (params.intercept ? 1 : 0)) * params.columns;
-  if (weights > few_weights) return GlmSolver::lbfgs;
+  const std::int64_t size = features + (params.intercept ? 1 : 0);
+  const std::int64_t weights = size * params.columns;
+  if (weights > few_weights) {
+    // Of classes, curvatures fall far below those at the start, by which features are scaled, and many steps are short.
+    const bool classes = params.columns > 1 || params.loss == Loss::logistic;
+    const auto columns = static_cast<std::int64_t>(sheaf.tasks.size()) * params.columns;
+    return classes && !linear::decorrelates(size, sheaf.examples, columns) ? GlmSolver::newton_cg : GlmSolver::lbfgs;
+  }
   const bool penalised = std::all_of(sheaf.tasks.begin(), sheaf.tasks.end(), [](auto& task) { return task.alpha > 0; });
   const bool cox = params.loss == Loss::cox && params.columns == 1;
   return penalised && !cox && sheaf.examples * weights >= many_entries ? GlmSolver::lbfgs : GlmSolver::newton;

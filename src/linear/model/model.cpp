@@ -254,11 +254,15 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
       positive_row(
           "tolerance", &O::tolerance,
           "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "
-          "gradient is this share of the one at the start, times that of the rarer class",
+          "gradient is this share of the one at the start, times that of the rarer class; with --stop objective, where "
+          "also the last step gained no more than this share of the objective",
           "0.0001; --stop gradient: 0.01, svr: 0.0001, dual: 0.1"),
       choice_row<O, StopRule>("stop", &O::stop,
-                              {{"suboptimality", StopRule::suboptimality}, {"gradient", StopRule::gradient}},
-                              "when training ends: by a bound on what is left to gain, or as LIBLINEAR"),
+                              {{"suboptimality", StopRule::suboptimality},
+                               {"gradient", StopRule::gradient},
+                               {"objective", StopRule::objective}},
+                              "when training ends: by a bound on what is left to gain, as LIBLINEAR, or as LIBLINEAR "
+                              "and once a step gains little"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()},
                  "most Newton steps, or passes over the rows"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),

@@ -210,9 +210,16 @@ void NewtonBlock<T>::step() {
 /// The norm of the gradient at which a task ends. The smallest that T can tell from 0 is a multiple of its precision.
 template <class T>
 double NewtonBlock<T>::wanted_norm(const TaskState& state) const {
-  if (params_.stop == StopRule::gradient) return params_.tolerance * state.share * state.g0;
-  constexpr double noise = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  return std::max(std::sqrt(2 * params_.tolerance * std::max(state.f0 - state.f, 0.0)), noise * state.g0);
+  if (params_.stop != StopRule::suboptimality) return params_.tolerance * state.share * state.g0;
+  return std::max(std::sqrt(2 * params_.tolerance * std::max(state.f0 - state.f, 0.0)), least_share * state.g0);
+}
+
+/// Whether the gradient is small enough and, by StopRule::objective, the last step gained little.
+template <class T>
+bool NewtonBlock<T>::has_converged(const TaskState& state) const {
+  if (state.fit.gradient_norm > state.fit.tolerance) return false;
+  return params_.stop != StopRule::objective || state.fit.gradient_norm <= least_share * state.g0 ||
+         state.fall <= std::max(params_.tolerance, least_share) * state.f;
 }
 
 /// For tasks in phase `gradient`, hd holds the gradient and q, where there is one, a fresh Xw.
@@ -229,7 +236,7 @@ void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
     state.fit.objective = state.f;
     if (state.g0 < 0) state.g0 = state.fit.gradient_norm;
     state.fit.tolerance = wanted_norm(state);
-    state.fit.converged = state.fit.gradient_norm <= state.fit.tolerance;
+    state.fit.converged = has_converged(state);
     context_.progress().advance(state.progress.approach(state.fit.gradient_norm, state.fit.tolerance));
     const bool wanders = state.blind && state.fit.gradient_norm > before / 2;
     const bool over = state.fit.converged || wanders || state.fit.iterations >= params_.max_iterations;

@@ -96,7 +96,8 @@ class SvmFamily : public Family {
       : dataset_(dataset),
         search_(search),
         row_weights_(options.row_weights),
-        labels_(kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), search.options)),
+        labels_(kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), search.options,
+                                        options.row_weights)),
         space_(space_of(dataset, search)),
         shared_(dataset, labels_, search_.options, options.keep_decisions) {}
 
