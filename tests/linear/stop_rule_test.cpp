@@ -98,7 +98,6 @@ TEST(StopRule, ByTheObjectiveGoesOnWhereSeparableRowsLeaveLittle) {
     LinearOptions options;
     options.loss = Loss::logistic;
     options.cost = 1e4;
-    options.penalise_bias = false;
     options.stop = StopRule::objective;
     options.tolerance = 1e-4;
     const auto usual = train_linear(context_on(device), dataset, options);

@@ -73,8 +73,8 @@ TEST_F(NastyData, ClassWeightsOfNumbersAreRefused) {
   for (const std::string model : {"linear", "svm", "elastic-net", "lasso", "ridge", "elastic-net-huber", "glm"})
     for (const std::string weight : {"balanced", "1=2"})
       for (const std::string command : {"fit", "search"}) {
-        const auto found =
-            limited(command + " numbers_plain.csv --output found --model " + model + " --class-weight " + weight);
+        const auto found = limited(command + " numbers_plain.csv --output " + command + " --model " + model +
+                                   " --class-weight " + weight);
         EXPECT_TRUE(complains(found, 2, {"class weights are for classes"})) << command << ' ' << model << ' ' << weight;
       }
 }
@@ -84,7 +84,7 @@ TEST_F(NastyData, ValuesWhoseSquaresOverflowAreNamed) {
     write_table("large.csv", 60, 1, value);
     for (const std::string model : {"knn", "hknn", "cknn", "alh", "local-svm", "falk-svm"})
       for (const std::string command : {"fit", "search"})
-        EXPECT_TRUE(complains(limited(command + " large.csv --output found --force --model " + model), 1,
+        EXPECT_TRUE(complains(limited(command + " large.csv --output " + command + " --model " + model), 1,
                               {"large.csv: row 8, feature b is 1", "scale the feature"}))
             << command << ' ' << model << ' ' << value;
     EXPECT_TRUE(complains(limited("neighbors large.csv --k 3 --output n.csv"), 1, {"row 8, feature b"}));
