@@ -18,7 +18,6 @@
 #include <sheaf/matrix.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/net_path.hpp>
 #include <sheaf/neighbors.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/pipeline.hpp>

@@ -202,7 +202,8 @@ TEST_F(RawTable, JournalsThatAreWholeButWrongAreRefusedInOneLine) {
   forge(R"([1, 2, 3])");
   const auto forge_settings = [&](const std::string& text) {
     write("s/settings.json", text);
-    EXPECT_TRUE(complains(shell("sheaf search trial.csv --cost 1 --output s --resume"), 1, {"s: ", "no search"})) << text;
+    EXPECT_TRUE(complains(shell("sheaf search trial.csv --cost 1 --output s --resume"), 1, {"s: ", "no search"}))
+        << text;
   };
   forge_settings(R"({"journal": "three"})");
   forge_settings(R"({"journal": 1, "device": 5})");

@@ -232,7 +232,8 @@ TEST_F(Rewrite, CompressedTextKeepsTheMemoryBudget) {
         shell("command -v " + std::string(packer) + " || exit 77; (echo '1 1:1'; yes '' | head -c 60000000) | " +
               packer + " -c >bomb.svm." + ending);
     if (made.code == 77) continue;
-    if (shell("sheaf info bomb.svm." + ending + " --memory 20M").err.find("this build of Sheaf has no") != std::string::npos)
+    if (shell("sheaf info bomb.svm." + ending + " --memory 20M").err.find("this build of Sheaf has no") !=
+        std::string::npos)
       continue;
     ASSERT_EQ(made.code, 0) << made.err;
     EXPECT_TRUE(complains(shell("ulimit -v 4000000; sheaf info bomb.svm." + ending + " --memory 20M"), 1,

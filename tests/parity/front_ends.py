@@ -5,7 +5,7 @@
 
 Both bindings are asked below their estimators, whose signatures have the defaults of scikit-learn and of R's peers: by the kind of
 model and the settings that were given, so that whatever else decides is the library. A file names its label and says which of two
-classes is positive; arrays do not: these two lines are left out of the comparison, and classes are given in the file's order.
+classes is positive; arrays do not: these two lines (and the checksum over them) are left out of the comparison, and classes are given in the file's order.
 """
 
 import json
@@ -57,7 +57,7 @@ def draw(label):
 
 
 def comparable(text):
-    return [line for line in text.splitlines() if not line.startswith(("label ", "positive "))]
+    return [line for line in text.splitlines() if not line.startswith(("label ", "positive ", "checksum "))]
 
 
 def from_command_line(program, folder, kind, rows, labels):

@@ -253,6 +253,7 @@ SvmModel read_libsvm_model(ModelReader& reader) {
     support.read_features(reader);
   }
   support.finish();
+  reader.check_features(model.features);
   reader.skip_space();
   if (!reader.at_end()) reader.fail_expected("the end of the file");
   return model;

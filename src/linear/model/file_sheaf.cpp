@@ -83,8 +83,7 @@ void describe_solver(File& file, Model& model) {
       return one.name == word && one.net() == model.net.has_value() && one.glm() == model.glm.has_value();
     });
     if (solver == all.end()) file.fail_expected("the name of a solver");
-    const bool too_few =
-        (solver->loss == Loss::softmax && model.class_names.size() < 3) || model.class_names.size() == 1;
+    const bool too_few = solver->loss == Loss::softmax && model.class_names.size() < 3;
     if (too_few || solver->regression != model.class_names.empty())
       file.fail_here(fmt::format("the solver {} does not suit {} classes", word, model.class_names.size()));
     model.solver = word;

@@ -173,6 +173,8 @@ FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search, const S
   search.options = decide_glm(search.options, dataset.target, dataset.source);
   search.options.alpha = 0;
   const auto& kind = linear::glm_kind(search.options.family, search.options.link);
+  if (!kind.classes && (search.options.balanced || !search.options.class_weights.empty()))
+    fail_usage("class weights are for classes, and the family {} is for numbers", to_string(search.options.family));
   if (search.options.family == GlmFamily::negative_binomial && search.options.theta == 0)
     fail_usage(
         "a search of negative binomial models needs --theta: train one without a penalty (sheaf fit --model glm "
