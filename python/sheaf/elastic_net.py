@@ -260,7 +260,15 @@ class ElasticNetHuber(_NetRegressor):
         yield Setting("standardise", "yes" if self.standardise else "no", "standardise")
 
     def _target_settings(self, y: Array, sample_weight: Any) -> Iterable[Setting]:
-        threshold = _core.huber_threshold(y, sample_weight) if self.threshold is None else self.threshold
+        threshold = self.threshold
+        if threshold is None:
+            try:
+                threshold = _core.huber_threshold(y, sample_weight)
+            except ValueError:
+                raise ValueError(
+                    f"half of the targets are the same number (n_samples = {len(y)}), so that they have no scale for threshold; "
+                    "it must be given"
+                ) from None
         yield number("huber-threshold", threshold, "threshold")
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
