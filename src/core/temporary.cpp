@@ -155,7 +155,7 @@ void TemporaryFile::close_checked() {
 void TemporaryFile::publish() {
   if (slot_ < 0) return close_checked();
   close_checked();
-  // Opened again: a compiler that was told the name has put another file there.
+  // Opened again: a compiler that was given the name has replaced the file.
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor_ < 0 || ::fsync(descriptor_) != 0) fail("{}: cannot be written: {}", given_, std::strerror(errno));
   close_checked();

@@ -46,7 +46,7 @@ double relax_of(std::span<const double> shares, const Point& point) {
 /// To four digits, or to as many more as keep descending alphas apart, so that what people read and type is what was
 /// trained.
 std::vector<double> rounded(const std::vector<double>& alphas) {
-  constexpr int most_digits = 17;  // every double is told apart
+  constexpr int most_digits = 17;  // enough to distinguish every double
   std::vector<double> result(alphas.size());
   for (int digits = 4; digits <= most_digits; ++digits) {
     for (std::size_t k = 0; k < alphas.size(); ++k)
